@@ -11,7 +11,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.audits import Audit, NewAudit
+from watcherlite.domain.audits import Audit, AuditRequest
 from watcherlite.domain.solutions import Solution
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.audits import goal_sync
@@ -128,7 +128,7 @@ class AuditWorld(World):
             wanted |= {'goal': 'dummy'}
         if wanted.get('goal') == 'dummy':
             wanted.setdefault('strategy', 'dummy')
-        return self.audits.create(NewAudit(**wanted), {'user': 'a test'})
+        return self.audits.create(AuditRequest(**wanted), {'user': 'a test'})
 
     def now(self, audit: Audit) -> Audit:
         """Return an audit as it is now."""

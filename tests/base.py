@@ -1,4 +1,4 @@
-"""What every test begins with: a home of its own, its own logs, no network."""
+"""The base of all tests: a home directory and logs of their own, no network."""
 
 import ipaddress
 import logging

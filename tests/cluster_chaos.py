@@ -1,4 +1,4 @@
-"""What users do with clusters, and everything that may happen meanwhile, at random.
+"""Random operations on clusters with injected faults.
 
 A number stands for one sequence of events, as far as threads let it be one.
 """
@@ -15,7 +15,11 @@ from tests.stack_worlds import BrokenThingError, Outside
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters.requests.values import Accepted, NewCluster, NewNode
+from watcherlite.engine.clusters.requests.values import (
+    Accepted,
+    ClusterRequest,
+    NodeRequest,
+)
 
 #: Seconds after which something else goes wrong, if nothing happens.
 SHORT = 0.05
@@ -72,7 +76,7 @@ class ClusterChaos(FaultInjection):
             self.world.worker()
         for name in ('c', 'd')[: self._random.randrange(1, 3)]:
             size = self._random.randrange(4)
-            new = NewCluster(name, self._profiles[0].uuid, desired_capacity=size)
+            new = ClusterRequest(name, self._profiles[0].uuid, desired_capacity=size)
             self.clusters.append(self._promised(self._operations.create(new, self._by)))
         steps: list[Callable[[], object]] = [
             *[self._ask_cluster] * 6,
@@ -137,7 +141,7 @@ class ClusterChaos(FaultInjection):
         nodes, by = self._operations.nodes, self._by
         if self._chance(0.3):
             cluster = self._random.choice([None, *(c.uuid for c in self.clusters)])
-            new = NewNode(f'n{len(self.accepted)}', self._profiles[0].uuid, cluster)
+            new = NodeRequest(f'n{len(self.accepted)}', self._profiles[0].uuid, cluster)
             self._promised(nodes.create(new, by))
             return
         name, wait = self._node().uuid, {'wait': self._chance(0.5)}

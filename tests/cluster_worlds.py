@@ -12,8 +12,16 @@ from watcherlite.db.query import EventQuery
 from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action, ActionChange
-from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
-from watcherlite.domain.resource_results import NotYet, Operation, Ready
+from watcherlite.domain.clusters import (
+    Cluster,
+    NewCluster,
+    NewNode,
+    NewProfile,
+    Node,
+    Owner,
+    Profile,
+)
+from watcherlite.domain.resource_results import Operation, Ready, ResourceInProgress
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.affinity import LiveHosts
 from watcherlite.engine.clusters import action_types
@@ -96,7 +104,7 @@ def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
             if context.physical_id not in outside.things:
                 raise BrokenThingError(f'{context.physical_id} is not there')
             if operation == 'paint':
-                return NotYet({'colour': parameters['colour']}, 0.0)
+                return ResourceInProgress({'colour': parameters['colour']}, 0.0)
             return Ready(data={'done': operation})
 
         def poll(
@@ -196,7 +204,7 @@ class ClusterWorld(World):
         spec = {'type': type_, 'version': '1.0', 'properties': properties}
         checked = self.cluster_parts.profile_types.check(spec)
         return self._insert(
-            Profile(
+            NewProfile(
                 events.new_uuid(),
                 name,
                 checked.type,
@@ -220,7 +228,7 @@ class ClusterWorld(World):
             'created_at': now,
             **values,
         }
-        made = Cluster(events.new_uuid(), name, BY.owner, profile.id or 0, **given)
+        made = NewCluster(events.new_uuid(), name, BY.owner, profile.id, **given)
         cluster = self._insert(made)
         for index in range(1, size + 1):
             self.a_node(profile, f'{name}-{index}', cluster, index)
@@ -238,11 +246,11 @@ class ClusterWorld(World):
         given = {'init_at': self.clock.now(), **values}
         if cluster is not None:
             given |= {'cluster_id': cluster.id, 'index': index}
-        new = Node(
+        new = NewNode(
             events.new_uuid(),
             name,
             BY.owner,
-            profile.id or 0,
+            profile.id,
             profile.handler,
             **given,
         )
@@ -264,11 +272,11 @@ class ClusterWorld(World):
 
     def now(self, row: Any) -> Any:
         """Return a cluster or node as it is now, deleted or not."""
-        return self.store.objects_by_id(type(row), [row.id or 0])[row.id or 0]
+        return self.store.objects_by_id(type(row), [row.id])[row.id]
 
     def nodes(self, cluster: Cluster) -> list[Node]:
         """Return the nodes of a cluster, by index."""
-        found = self.store.nodes_of([cluster.id or 0])
+        found = self.store.nodes_of([cluster.id])
         return sorted(found, key=lambda node: node.index)
 
     # actions
@@ -284,9 +292,11 @@ class ClusterWorld(World):
         wanted = ActionRequest(action_type, BY, **wish)
         given = dict(inputs or {})
         if isinstance(row, Cluster):
-            begun = self.requests.on_cluster(row.uuid, wanted, lambda *_: given)
+            begun = self.requests.request_action(
+                Cluster, row.uuid, wanted, lambda *_: given
+            )
             return self.store.get_action(begun.action)
-        asked = self.requests.on_node(row.uuid, wanted, lambda *_: given)
+        asked = self.requests.request_action(Node, row.uuid, wanted, lambda *_: given)
         return self.store.get_action(asked.action)
 
     def do(
@@ -316,7 +326,7 @@ class ClusterWorld(World):
     def decided(self, action: Action, data: Mapping[str, Any]) -> None:
         """Write data of an action that nobody has taken, as policies decide it."""
         with self.store.transaction() as tx:
-            (row,) = tx.lock_actions([action.id or 0]).values()
+            (row,) = tx.lock_actions([action.id]).values()
             tx.change_actions([ActionChange(row, row.evolve(data=data))])
 
     def made(self, node: Node) -> Node:

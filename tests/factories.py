@@ -92,6 +92,7 @@ def make_goal(**values: Any) -> Goal:
     name = f'goal_{new_uuid()}'
     return Goal(
         **{
+            'id': 0,
             'uuid': new_uuid(),
             'name': name,
             'display_name': name,
@@ -107,6 +108,7 @@ def make_strategy(**values: Any) -> Strategy:
     name = f'strategy_{new_uuid()}'
     return Strategy(
         **{
+            'id': 0,
             'uuid': new_uuid(),
             'name': name,
             'display_name': name,
@@ -120,6 +122,7 @@ def make_audit(goal_id: int, **values: Any) -> Audit:
     """Return an audit that has proposed what it will."""
     return Audit(
         **{
+            'id': 0,
             'uuid': new_uuid(),
             'name': f'audit_{new_uuid()}',
             'audit_type': audits.ONESHOT,
@@ -136,6 +139,7 @@ def make_template(goal_id: int, **values: Any) -> AuditTemplate:
     """Return an audit template with a name of its own."""
     return AuditTemplate(
         **{
+            'id': 0,
             'uuid': new_uuid(),
             'name': f'template_{new_uuid()}',
             'goal_id': goal_id,
@@ -202,7 +206,7 @@ def store_plan(
     with store.transaction() as tx:
         goal = tx.ensure_goal(make_goal())
         strategy = tx.ensure_strategy(make_strategy(goal_id=goal.id))
-        audit = tx.insert_audit(make_audit(goal.id or 0, strategy_id=strategy.id))
+        audit = tx.insert_audit(make_audit(goal.id, strategy_id=strategy.id))
         plan = tx.insert_plan(
             make_plan(
                 **{

@@ -1,4 +1,4 @@
-"""What may go wrong in a world at any moment; see `tests.worlds`."""
+"""The faults that `tests.worlds` injects."""
 
 import random
 

@@ -19,9 +19,9 @@ from watcherlite.engine.clusters.lock_admission import PartLockAdmission
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
-    NewCluster,
+    ClusterRequest,
     NewClusterAction,
-    NewNode,
+    NodeRequest,
 )
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.worker import Worker
@@ -78,13 +78,13 @@ class OperatedWorld(ClusterWorld):
     ) -> Cluster:
         """Have a cluster made, and wait for that."""
         made = profile or self.profile()
-        wanted = NewCluster(name, made.uuid, desired_capacity=size, **new)
+        wanted = ClusterRequest(name, made.uuid, desired_capacity=size, **new)
         return self.row(self.operations.create(wanted, self.by))
 
     def orphan(self, name: str = 'n', profile: Profile | None = None) -> Node:
         """Have a node made that is in no cluster, and wait for that."""
         made = profile or self.profile()
-        new = NewNode(name, made.uuid)
+        new = NodeRequest(name, made.uuid)
         return self.row(self.operations.nodes.create(new, self.by))
 
     def policy(self, type_: str, name: str = 'po', **properties: Any) -> PolicyObject:

@@ -9,7 +9,7 @@ from watcherlite.plugins.base import Policy, PolicyContext
 
 
 class AskedAbout:
-    """What a policy is told of an action.
+    """The call of a policy.
 
     :ivar name: of the policy
     :ivar result: of the action, once it has ended

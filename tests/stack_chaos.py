@@ -1,4 +1,4 @@
-"""What users do with stacks, and everything that may happen meanwhile, at random.
+"""Random operations on stacks with injected faults.
 
 A number stands for one sequence of events, as far as threads let it be one.
 """
@@ -90,7 +90,7 @@ class StackChaos(FaultInjection):
 
     def _stack(self) -> Stack:
         chosen = self._random.choice(self.stacks)
-        inside = self.world.store.stack_tree(chosen.root_id or 0)
+        inside = self.world.store.stack_tree(chosen.tree_id)
         return self._random.choice([chosen, chosen, *inside])
 
     def _update(self) -> None:
@@ -111,7 +111,7 @@ class StackChaos(FaultInjection):
 
     def _mark(self) -> None:
         stack = self._stack()
-        rows = self.world.store.list_resources([stack.id or 0])
+        rows = self.world.store.list_resources([stack.id])
         if rows:
             name = self._random.choice(rows).name
             self.world.mark(stack, name, unhealthy=self._chance(0.7))

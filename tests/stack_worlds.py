@@ -10,8 +10,13 @@ from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.db.query import EventQuery
 from watcherlite.destinations import WITH_LOOPBACK
-from watcherlite.domain.resource_results import Batch, NotYet, Property, Ready
-from watcherlite.domain.stacks import NewStack, Resource, Stack
+from watcherlite.domain.resource_results import (
+    Batch,
+    Property,
+    Ready,
+    ResourceInProgress,
+)
+from watcherlite.domain.stacks import Resource, Stack, StackRequest
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.affinity import LiveHosts
 from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
@@ -34,7 +39,7 @@ Fact = tuple[str, str]
 
 
 class Outside:
-    """What the handlers of a world have made: the world outside, and their calls.
+    """The objects that the handlers of a world have created, and their calls.
 
     :ivar things: physical id -> properties
     :ivar calls: (operation, name of the resource), in the order of the calls
@@ -103,7 +108,9 @@ def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
         def _made(self, context: base.ResourceContext, left: int) -> Any:
             physical_id = context.physical_id or context.physical_name
             if left:
-                return NotYet({'left': left - 1}, 0.0, physical_id=physical_id)
+                return ResourceInProgress(
+                    {'left': left - 1}, 0.0, physical_id=physical_id
+                )
             outside.things[physical_id] = dict(context.properties)
             value = context.properties.get('value')
             return Ready(physical_id, attributes={'output': value})
@@ -266,7 +273,7 @@ class StackWorld(World):
     ) -> Stack:
         """Have a stack made; do not wait."""
         whole = template(resources, **(sections or {}))
-        return self.stacks.create(NewStack(name, whole, **keys), TENANT, 'a user')
+        return self.stacks.create(StackRequest(name, whole, **keys), TENANT, 'a user')
 
     def make(self, resources: Mapping[str, Any], **keys: Any) -> Stack:
         """Have a stack made, with a worker if there is none; wait for the end."""
@@ -299,7 +306,7 @@ class StackWorld(World):
         whole = None
         if resources is not None:
             whole = template(resources, **(sections or {}))
-        new = NewStack(stack.name, whole, existing=resources is None, **keys)
+        new = StackRequest(stack.name, whole, existing=resources is None, **keys)
         return self.stacks.update(stack.uuid, TENANT, new)
 
     def act(self, stack: Stack, operation: str, level: str | None = None) -> Stack:
@@ -313,7 +320,7 @@ class StackWorld(World):
         def quiet() -> bool:
             if self.now(stack).state.busy:
                 return False
-            tree = self.store.stack_tree(stack.root_id or 0)
+            tree = self.store.stack_tree(stack.tree_id)
             return not any(member.state.busy for member in tree) and not any(
                 action.lane == 'engine' for action in self._unfinished()
             )
@@ -323,7 +330,7 @@ class StackWorld(World):
 
     def now(self, stack: Stack) -> Stack:
         """Return a stack as it is now, deleted or not."""
-        return self.store.stacks_by_id([stack.id or 0])[stack.id or 0]
+        return self.store.stacks_by_id([stack.id])[stack.id]
 
     def named(self, name: str) -> Stack:
         """Return the stack of this name."""
@@ -333,7 +340,7 @@ class StackWorld(World):
 
     def resource(self, stack: Stack, name: str) -> Resource:
         """Return a resource as it is now."""
-        (row,) = self.store.list_resources([stack.id or 0], names=[name])
+        (row,) = self.store.list_resources([stack.id], names=[name])
         return row
 
     def nested(self, stack: Stack, name: str) -> Stack:
@@ -343,12 +350,12 @@ class StackWorld(World):
 
     def states(self, stack: Stack) -> dict[str, str]:
         """Return the state of each resource, by name."""
-        rows = self.store.list_resources([stack.id or 0])
+        rows = self.store.list_resources([stack.id])
         return {row.name: row.state.name for row in rows}
 
     def ids(self, stack: Stack) -> dict[str, str | None]:
         """Return the physical id of each resource, by name."""
-        rows = self.store.list_resources([stack.id or 0])
+        rows = self.store.list_resources([stack.id])
         return {row.name: row.physical_id for row in rows}
 
     def mark(
@@ -358,14 +365,14 @@ class StackWorld(World):
         unhealthy: bool = True,
         reason: str | None = None,
     ) -> Resource:
-        """Say how a resource is."""
+        """Set the health of a resource."""
         return self.stacks.mark_unhealthy(stack.uuid, TENANT, name, unhealthy, reason)
 
     # what happened
 
     def facts(self, *stacks: Stack) -> list[Fact]:
         """Return the changes of state of these stacks and what is in them, in order."""
-        ids = [stack.id or 0 for stack in stacks]
+        ids = [stack.id for stack in stacks]
         names = {stack.id: stack.name for stack in stacks}
         query = EventQuery({'stack_id': ids}, descending=False)
         return [

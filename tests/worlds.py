@@ -5,6 +5,7 @@ hear at once. A test waits for what it wants to see, never for time to pass.
 """
 
 import contextlib
+import datetime
 import re
 import threading
 import time
@@ -18,10 +19,11 @@ from watcherlite.applier.progress import PlanProgress
 from watcherlite.clock import SystemClock
 from watcherlite.db.api import Store
 from watcherlite.destinations import WITH_LOOPBACK
-from watcherlite.domain import commands, documents, events
+from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, Edge
 from watcherlite.domain.creators import CREATOR, LOCAL
+from watcherlite.domain.documents import plan_document
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.ports import ActionTypes, AdmissionCheck, Projection
 from watcherlite.execution.services import ExecutionSettings
@@ -173,7 +175,7 @@ class Mortal:
 
     @property
     def dead(self) -> bool:
-        """Say whether nothing comes through any more."""
+        """Return whether the connection is blocked."""
         return self._dead.is_set()
 
     def die(self) -> None:
@@ -250,6 +252,29 @@ class _Process:
         self._world.note_lost(worker_id)
 
 
+class PausableClock(SystemClock):
+    """The system clock; its wall time can be paused.
+
+    A test pauses it until a deadline may pass, so that it cannot pass earlier on a busy
+    machine.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paused_at: datetime.datetime | None = None
+
+    def now(self) -> datetime.datetime:
+        return self._paused_at or super().now()
+
+    def pause(self) -> None:
+        """Let `now` return this moment."""
+        self._paused_at = super().now()
+
+    def resume(self) -> None:
+        """Let `now` return the time of the machine again."""
+        self._paused_at = None
+
+
 class World:
     """A system under test.
 
@@ -268,12 +293,12 @@ class World:
     ) -> None:
         self.store = store
         _on.setdefault(store, []).append(self)
-        self.clock = SystemClock()
+        self.clock = PausableClock()
         self.types = loader.Plugins.of(
             action_types={'nop': kind(), **(types or {})},
             destinations=lambda: WITH_LOOPBACK,
         )
-        self.progress = PlanProgress(lambda name: self.types.may_revert(name))
+        self.progress = PlanProgress(self)
         self.told: list[commands.Command | commands.Broadcast] = []
         self.plans = PlanOperations(
             store,
@@ -295,11 +320,15 @@ class World:
 
     # workers
 
+    def may_revert(self, name: str) -> bool:
+        """Return whether actions of a type are reverted, see `RevertTypes`."""
+        return self.types.may_revert(name)
+
     def worker(
         self,
         *,
         lanes: Sequence[str] = ('applier',),
-        store: Store | None = None,
+        store: Any = None,
         policies: PolicyChain | None = None,
         only_plan: str | None = None,
         projection: Projection | None = None,
@@ -310,7 +339,7 @@ class World:
     ) -> Worker:
         """Start a worker.
 
-        :param store: its way to the store, if it is a special one
+        :param store: a store that fails or counts, by delegation to the real one
         :param dies_before: see `Mortal`, and so for the next
         """
         mortal = Mortal(store or self.store, dies_before, dies_after)
@@ -344,7 +373,7 @@ class World:
         return self.types
 
     def is_dead(self, worker: Worker) -> bool:
-        """Say whether a worker has died."""
+        """Return whether a worker has died."""
         return self._mortals[worker.record.uuid].dead
 
     def let_die(self, worker: Worker) -> None:
@@ -416,7 +445,7 @@ class World:
             for action in actions
         ]
         return self.plans.create(
-            documents.from_mapping({**plan, 'actions': listed}),
+            plan_document.from_mapping({**plan, 'actions': listed}),
             {'user': 'a test'},
             self.creator,
         )
@@ -557,7 +586,7 @@ class World:
         return [line.event for line in stored]
 
     def _names(self) -> dict[int, str]:
-        return {a.id or 0: a.name or a.uuid for a in self._actions()}
+        return {a.id: a.name or a.uuid for a in self._actions()}
 
     def _lines(self, plan: ActionPlan | None, kinds: set[str]) -> list[Line]:
         names = self._names()

@@ -1,4 +1,4 @@
-"""The one place that chooses concrete classes and puts them together."""
+"""The composition root, which chooses the classes of a process and connects them."""
 
 import functools
 import logging
@@ -53,20 +53,20 @@ from watcherlite.plugins import loader
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds that the bus and the relay get to end when a process stops.
+#: Seconds that the bus and the relay have to stop.
 CLOSING = 5.0
 
 
 class Runtime:
-    """A process of watcherlite: every part of it, put together, started and stopped.
+    """A process of watcherlite: its parts, which start and stop together.
 
     :ivar plans: the operations on plans
     :ivar audits: the operations on audits
     :ivar templates: the operations on audit templates
     :ivar stacks: the operations on stacks
-    :ivar reading: what is shown of stacks
-    :ivar clusters: the operations on clusters, nodes and what belongs to them
-    :ivar worker: None in a process that executes nothing
+    :ivar reading: the queries for stacks
+    :ivar clusters: the operations on clusters, nodes, policies and receivers
+    :ivar worker: None in a process that executes no actions
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class Runtime:
     ) -> None:
         self.conf = conf
         self.plugins = plugins or load_plugins(conf)
-        # It opens nothing yet, so that what is wrong with it leaves nothing open.
+        # First, because it opens no connection: its errors leave none open.
         self.bus: Bus = open_bus(conf)
         self.store: Store = open_store(conf)
         self.clock = DatabaseClock(SystemClock(), self.store.now)
-        self.progress = PlanProgress(self.plugins.may_revert)
+        self.progress = PlanProgress(self.plugins)
         self.plans = PlanOperations(
             self.store,
             self.plugins,
@@ -93,7 +93,7 @@ class Runtime:
             self,
             conf.applier.on_worker_loss,
             _projection(),
-            PlanScope(self.store).check,
+            PlanScope(self.store),
         )
         self.audits = AuditOperations(self.store, self.plugins, self.clock, self)
         self.templates = TemplateOperations(self.store, self.plugins, self.clock)
@@ -133,7 +133,7 @@ class Runtime:
     # life
 
     def start(self) -> None:
-        """Begin to work, and to publish; raises StoreUnavailable."""
+        """Start the worker, the relay and the bus; raises StoreUnavailable."""
         self.clock.start()
         if ENGINE in self._lanes:
             self.sync()
@@ -158,32 +158,32 @@ class Runtime:
             worker.record.uuid,
             self.clock,
             settings.relay_settings(self.conf),
-            on_stored=self._tell_of_events,
+            on_stored=self._broadcast_events_stored,
         )
         worker.add_listener(self._wake_relay)
         reconciler = self._make_reconciler(worker) if ENGINE in self._lanes else None
         worker.start()
-        # Not before: what has not begun has nothing to leave behind.
+        # Only now, because `stop` stops them.
         self.worker, self.relay = worker, relay
         relay.start()
         if reconciler is not None:
             reconciler.start()
             self.reconciler = reconciler
         self.bus.start(
-            self._lanes, lambda lane, message: self._hear(message), self._hear
+            self._lanes, lambda lane, message: self._handle(message), self._handle
         )
 
     def sync(self) -> None:
-        """Store the goals and strategies that are installed here.
+        """Start the clock, and store the installed goals and strategies.
 
-        Called by `start` where audits are run; a process that only answers requests
-        calls it before it does. From then on times are those of the database.
+        `start` calls it in a process that runs audits; a process that only answers
+        requests calls it instead of `start`.
         """
         self.clock.start()
         goal_sync.sync(self.store, self.plugins, self.clock)
 
     def _types(self) -> ActionTypes:
-        """Return the action types of the worker: of plugins, audits and stacks."""
+        """Return the action types of plugins, audits, stacks and clusters."""
         parts = RunServices(
             self.store,
             ProposalBuilder(
@@ -215,12 +215,12 @@ class Runtime:
             worker.record.uuid,
             settings.reconciler_settings(self.conf),
         )
-        # Before the worker begins, so that it hears of all that is stored.
+        # Before the worker starts, so that it receives all events.
         worker.add_listener(reconciler.on_stored)
         return reconciler
 
     def stop(self, drain: float | None = None) -> bool:
-        """Let what runs finish, and close everything.
+        """Drain the worker, and stop and close all parts.
 
         :param drain: seconds; None: the option `graceful_shutdown_timeout`
         :returns: whether all running actions ended in time
@@ -239,7 +239,7 @@ class Runtime:
         return ended
 
     def reload(self) -> None:
-        """Take over the options that may change while the process runs."""
+        """Apply the mutable options."""
         lane = self._lanes[0] if self._lanes else APPLIER
         self.settings.update(settings.execution_settings(self.conf, lane))
         if self.worker is not None:
@@ -252,23 +252,24 @@ class Runtime:
             )
 
     def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
-        """Have events told that this process stored; see `Committer`."""
+        """Add a listener of the events that this process stores; see `Worker`."""
         if self.worker is None:
             raise exceptions.WatcherliteError('This process has no worker.')
         self.worker.add_listener(listener)
 
     def expire_dead_workers(self) -> int:
-        """End the leases of processes that ran on this machine and are gone.
+        """End the leases of processes of this machine that do not exist any more.
 
-        :returns: how many there were; their actions are recovered at once
-            instead of when their leases run out
+        Their actions are recovered at once, instead of when the leases expire.
+
+        :returns: the number of such leases
         """
-        gone = [
+        dead = [
             worker
             for worker in self.store.live_workers()
             if lease.is_gone(worker.identity)
         ]
-        for worker in gone:
+        for worker in dead:
             LOG.info(
                 'The process of worker %s no longer exists; ending its lease',
                 worker.uuid,
@@ -276,12 +277,12 @@ class Runtime:
             self.store.end_lease(worker.uuid)
             for role in (Relay.ROLE, ROLE):
                 self.store.drop_role(role, worker.uuid)
-        return len(gone)
+        return len(dead)
 
     # hints, see `commands.Messenger`
 
     def send(self, lane: str, command: commands.Command) -> None:
-        """Send a command to one worker of a lane, and to that of this process first."""
+        """Send a command to one worker of a lane, and first to that of this process."""
         if self.worker is not None and lane in self._lanes:
             self.worker.on_message(command)
         self.bus.send_command(lane, commands.to_message(command))
@@ -295,11 +296,11 @@ class Runtime:
     # the process of a worker, see `ports.WorkerProcess`
 
     def time_out(self, uuid: str) -> None:
-        """Have what an action derived end, if its time is over."""
+        """Time out an action that waits for derived actions."""
         self.plans.time_out(uuid)
 
     def on_lease_lost(self, worker_id: str) -> None:
-        """Have the process end, if somebody is to end it."""
+        """Call `lost`, or log the loss."""
         if self._lost is not None:
             self._lost()
             return
@@ -311,28 +312,28 @@ class Runtime:
         if self.relay is not None:
             self.relay.wake()
 
-    def _tell_of_events(self) -> None:
+    def _broadcast_events_stored(self) -> None:
         self.bus.broadcast(commands.to_message(commands.EventsStored()))
 
-    def _hear(self, message: Mapping[str, Any]) -> Receipt | None:
-        heard = read_message(message)
-        if isinstance(heard, commands.EventsStored):
+    def _handle(self, message: Mapping[str, Any]) -> Receipt | None:
+        parsed = decode_message(message)
+        if isinstance(parsed, commands.EventsStored):
             if self.relay is not None:
                 self.relay.on_hint()
         elif self.worker is not None:
-            return self.worker.on_message(heard)
+            return self.worker.on_message(parsed)
         return None
 
 
 def _projection() -> CompositeProjection:
-    """Return what follows the actions that are about it."""
+    """Return the projection of actions on stacks and clusters."""
     return CompositeProjection(StackProjection(), ClusterProjection())
 
 
-def read_message(
+def decode_message(
     message: Mapping[str, Any],
 ) -> commands.Command | commands.Broadcast:
-    """Return what a message of the bus says; Invalid for one that makes no sense."""
+    """Return the command or broadcast of a message; raise Invalid for a bad one."""
     try:
         return commands.from_message(message)
     except ValueError as error:
@@ -347,10 +348,10 @@ def build(
     only_plan: str | None = None,
     lost: Callable[[], None] | None = None,
 ) -> Runtime:
-    """Return the parts of a process, put together and not started.
+    """Return a process that is not started.
 
-    :param plugins: from `load_plugins`, if they are loaded already
-    :param only_plan: uuid of the one plan to work on; None: on all
+    :param plugins: from `load_plugins`; None: they are loaded
+    :param only_plan: uuid of the only plan to execute; None: all
     :param lost: called when the lease is lost
     :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
     """
@@ -358,10 +359,10 @@ def build(
 
 
 def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
-    """Return the plugins that are installed; their options are registered.
+    """Load the installed plugins, and register their options.
 
-    Raises ConfigurationError for a value of one of these that cannot work, and
-    for an option in the files that nobody knows.
+    Raises ConfigurationError for an invalid value of such an option, and for an unknown
+    option in the files.
     """
     plugins = loader.load(
         options=conf, destinations=functools.partial(settings.destinations, conf)
@@ -373,9 +374,9 @@ def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Raise what would keep a process from working.
+    """Check the settings and the database before a process starts.
 
-    That a broker cannot be reached would not.
+    An unreachable broker is not an error.
 
     :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
     """
@@ -385,7 +386,7 @@ def check(conf: cfg.ConfigOpts) -> None:
     try:
         store.check()
     finally:
-        # Connections must not be shared with the processes that are forked next.
+        # Forked processes must not share its connections.
         store.close()
 
 
@@ -395,19 +396,19 @@ def open_store(conf: cfg.ConfigOpts) -> Store:
 
 
 def open_sql_store(conf: cfg.ConfigOpts) -> database.SqlStore:
-    """Return the same, with what is done to a database and not to a store."""
+    """Return the SQL store, which has the operations on its database as well."""
     if not conf.database.connection:
         configuration.state_directory(conf)
     if conf.secrets.encryption_keys:
-        # One that is none is told of before there is anything to seal.
+        # An invalid key must be reported before anything is encrypted.
         configuration.sealing_keys(conf)
     return database.open_store(settings.database_settings(conf))
 
 
 def missing_file(conf: cfg.ConfigOpts) -> str | None:
-    """Return the path of the database if that is an SQLite file nobody has made yet.
+    """Return the path of the SQLite database if the file does not exist, else None.
 
-    Whoever opens it makes it; looking at it must not.
+    Commands that only read must not create the file by opening it.
     """
     kind, _, rest = configuration.database_url(conf).partition(':///')
     path = rest.partition('?')[0]
@@ -417,31 +418,31 @@ def missing_file(conf: cfg.ConfigOpts) -> str | None:
 
 
 def open_bus(conf: cfg.ConfigOpts) -> Bus:
-    """Return the bus, which connects when it has to."""
-    told = conf.notifications
+    """Return the bus, which connects when it is used."""
+    options = conf.notifications
     return factory.open_bus(
         settings.messaging_settings(conf),
         host=conf.host,
         notifications=NotificationDestination(
-            exchange=told.exchange,
-            topics=tuple(told.topics),
-            durable_queues=told.amqp_durable_queues,
-            quorum_queue=told.rabbit_quorum_queue,
-            auto_delete=told.amqp_auto_delete,
+            exchange=options.exchange,
+            topics=tuple(options.topics),
+            durable_queues=options.amqp_durable_queues,
+            quorum_queue=options.rabbit_quorum_queue,
+            auto_delete=options.amqp_auto_delete,
         ),
     )
 
 
-def ask_broker(conf: cfg.ConfigOpts, name: str) -> bool:
-    """Ask the broker whether it answers; False if messages need none.
+def check_broker(conf: cfg.ConfigOpts, name: str) -> bool:
+    """Connect to the broker; return False if the bus has none.
 
-    :param name: of who asks, for the broker
+    :param name: the name of the connection at the broker
     :raises BrokerUnavailable, ConfigurationError: see the text
     """
     messaging = settings.messaging_settings(conf)
     if addresses.scheme(messaging.url) == 'memory':
         return False
-    # Loads kombu, which a process that never asks does without
+    # It imports kombu, which other processes do without
     from watcherlite.messaging import connection
 
     with connection.Connector(messaging, name).session():

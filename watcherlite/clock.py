@@ -11,7 +11,7 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Clock(Protocol):
-    """What the core asks of a clock."""
+    """The interface of a clock."""
 
     def now(self) -> datetime.datetime:
         """Return the wall-clock time, aware, in UTC: for what is stored."""

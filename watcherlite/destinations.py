@@ -84,7 +84,7 @@ class Destinations:
             )
 
     def is_refused(self, address: Address) -> bool:
-        """Return whether an address, or one that it stands for, is refused."""
+        """Return whether an address, or an embedded one, is refused."""
         return any(
             any(_is_in(one, network) for network in self.refused)
             and not any(_is_in(one, network) for network in self.allowed)

@@ -229,7 +229,7 @@ class StateUnknown(WatcherliteError):
 
 
 class Cancelled(BaseException):
-    """The action was told to stop.
+    """The action was requested to stop.
 
     Raised inside a plugin by `context.checkpoint()` and `context.sleep()`. Not
     an `Exception`, so that a plugin's own `except Exception` lets it through.

@@ -1,4 +1,4 @@
-"""The directive `cluster-statuses`: what clusters and nodes are doing.
+"""The directive `cluster-statuses`: the statuses of clusters and nodes.
 
 .. code-block:: rst
 
@@ -6,7 +6,7 @@
    .. cluster-statuses:: NODE_STATUSES
 """
 
-# These two stand beside this file; conf.py has put the directory on the path.
+# Modules of this directory, which conf.py adds to sys.path.
 import generated
 import tables
 from sphinx.application import Sphinx
@@ -15,7 +15,7 @@ from watcherlite.states import cluster
 
 
 class ClusterStatuses(generated.Generated):
-    """Shows the statuses of clusters, or of nodes."""
+    """A table of the statuses of clusters, or of nodes."""
 
     required_arguments = 1
 
@@ -29,10 +29,10 @@ class ClusterStatuses(generated.Generated):
             (f'``{name}``', f'{text[0].upper()}{text[1:]}.')
             for name, text in found.items()
         ]
-        return tables.list_table(('Status', 'What it says'), (20, 80), rows)
+        return tables.list_table(('Status', 'Meaning'), (20, 80), rows)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known to Sphinx."""
+    """Register the directive."""
     app.add_directive('cluster-statuses', ClusterStatuses)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}

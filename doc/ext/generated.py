@@ -1,4 +1,4 @@
-"""What the directives of this folder have in common: the code says what they show."""
+"""The base of the directives, which generate lines of RST from the code."""
 
 import abc
 
@@ -8,14 +8,14 @@ from docutils.statemachine import StringList
 
 
 class Generated(rst.Directive, abc.ABC):
-    """Shows lines of RST that are made while the pages are built."""
+    """A directive that generates lines of RST."""
 
     @abc.abstractmethod
     def lines(self) -> list[str]:
         """Return the lines."""
 
     def run(self) -> list[nodes.Node]:
-        """Return what the lines say."""
+        """Return the nodes of the lines."""
         container = nodes.container()
         content = StringList(self.lines(), ' '.join([self.name, *self.arguments]))
         self.state.nested_parse(content, self.content_offset, container)

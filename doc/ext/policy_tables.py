@@ -1,10 +1,10 @@
-"""What a policy declares, as lines of tables: without Sphinx, for tests."""
+"""The declarations of a policy as lines of tables, without Sphinx."""
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# This one stands beside this file; conf.py has put the directory on the path.
+# A module of this directory, which conf.py adds to sys.path.
 import tables
 
 from watcherlite.plugins.base import Policy
@@ -14,7 +14,7 @@ _ITEM = '[]'
 
 
 def lines(policy: type[Policy]) -> list[str]:
-    """Return when a policy is asked, and the table of its properties."""
+    """Return the actions that a policy applies to, and the table of its properties."""
     shown = [
         f'Priority {policy.priority}; '
         + ('one' if policy.singleton else 'any number')
@@ -24,7 +24,7 @@ def lines(policy: type[Policy]) -> list[str]:
     for when, types in (('before', policy.before), ('after', policy.after)):
         if types:
             named = ', '.join(f'``{name}``' for name in sorted(types))
-            shown += [f'Asked {when} {named}.', '']
+            shown += [f'Evaluated {when} {named}.', '']
     rows = list(_rows('', policy.schema))
     return shown + tables.list_table(
         ('Property', 'Type', 'Meaning'), (34, 14, 52), rows

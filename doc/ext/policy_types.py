@@ -1,4 +1,4 @@
-"""The directive `policy-type`: what a policy declares, as tables.
+"""The directive `policy-type`: the declarations of a policy, as tables.
 
 .. code-block:: rst
 
@@ -7,14 +7,14 @@
 
 import importlib
 
-# These two stand beside this file; conf.py has put the directory on the path.
+# Modules of this directory, which conf.py adds to sys.path.
 import generated
 import policy_tables
 from sphinx.application import Sphinx
 
 
 class PolicyType(generated.Generated):
-    """Shows a type of policy."""
+    """The tables of a policy type."""
 
     required_arguments = 1
 
@@ -29,6 +29,6 @@ class PolicyType(generated.Generated):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known to Sphinx."""
+    """Register the directive."""
     app.add_directive('policy-type', PolicyType)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}

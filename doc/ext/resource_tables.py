@@ -1,29 +1,29 @@
-"""What a resource handler declares, as lines of tables: without Sphinx, for tests."""
+"""The declarations of a resource handler as lines of tables, without Sphinx."""
 
 import json
 
-# This one stands beside this file; conf.py has put the directory on the path.
+# A module of this directory, which conf.py adds to sys.path.
 import tables
 
 from watcherlite.domain.resource_results import Operation, Property
 from watcherlite.plugins.base import ResourceHandler
 
-#: What a change of a property means.
-_UPDATED, _REPLACED, _REFUSED = 'updated', 'replaced', 'refused'
+#: The effect of a change of a property.
+_UPDATED, _REPLACED, _REJECTED = 'updated', 'replaced', 'rejected'
 
 
 def lines(handler: type[ResourceHandler]) -> list[str]:
     """Return the tables of the properties, attributes and operations of a type."""
     shown = []
     if handler.properties:
-        heads = ('Property', 'Type', 'A change', 'Meaning')
+        heads = ('Property', 'Type', 'Change', 'Meaning')
         rows = [_row(name, p) for name, p in handler.properties.items()]
         shown += tables.list_table(heads, (20, 16, 12, 52), rows)
     if handler.attributes:
         named = [(f'``{n}``', text) for n, text in handler.attributes.items()]
         shown += tables.list_table(('Attribute', 'Meaning'), (20, 80), named)
     if handler.operations:
-        heads = ('Operation of nodes', 'Parameters', 'Meaning')
+        heads = ('Operation', 'Parameters', 'Meaning')
         done = [_operation(name, o) for name, o in handler.operations.items()]
         shown += tables.list_table(heads, (20, 20, 60), done)
     return shown
@@ -47,4 +47,4 @@ def _row(name: str, declared: Property) -> tuple[str, str, str, str]:
     change = _UPDATED if declared.updatable else _REPLACED
     kinds = schema.get('type', 'string' if 'enum' in schema else 'anything')
     kind = kinds if isinstance(kinds, str) else ' or '.join(kinds)
-    return label, kind, _REFUSED if declared.immutable else change, meaning
+    return label, kind, _REJECTED if declared.immutable else change, meaning

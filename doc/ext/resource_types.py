@@ -1,4 +1,4 @@
-"""The directive `resource-type`: what a resource handler declares, as tables.
+"""The directive `resource-type`: the declarations of a resource handler, as tables.
 
 .. code-block:: rst
 
@@ -7,14 +7,14 @@
 
 import importlib
 
-# These two stand beside this file; conf.py has put the directory on the path.
+# Modules of this directory, which conf.py adds to sys.path.
 import generated
 import resource_tables
 from sphinx.application import Sphinx
 
 
 class ResourceType(generated.Generated):
-    """Shows a resource type."""
+    """The tables of a resource type."""
 
     required_arguments = 1
 
@@ -29,6 +29,6 @@ class ResourceType(generated.Generated):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known to Sphinx."""
+    """Register the directive."""
     app.add_directive('resource-type', ResourceType)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}

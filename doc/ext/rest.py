@@ -8,14 +8,14 @@ stacks is openapi/orchestration.json.
 
 import pathlib
 
-# These two stand beside this file; conf.py has put the directory on the path.
+# Modules of this directory, which conf.py adds to sys.path.
 import generated
 import rest_tables
 from sphinx.application import Sphinx
 
 
 class Operations(generated.Generated):
-    """Shows all operations."""
+    """A table of all operations."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -23,7 +23,7 @@ class Operations(generated.Generated):
 
 
 class StackOperations(generated.Generated):
-    """Shows all operations on stacks."""
+    """A table of all operations on stacks."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -31,7 +31,7 @@ class StackOperations(generated.Generated):
 
 
 class ClusterOperations(generated.Generated):
-    """Shows all operations on clusters and what belongs to them."""
+    """A table of all operations on clusters and related objects."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -39,7 +39,7 @@ class ClusterOperations(generated.Generated):
 
 
 class ClusterMicroversions(generated.Generated):
-    """Shows all microversions of clusters."""
+    """A table of the microversions of the clustering API."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -47,7 +47,7 @@ class ClusterMicroversions(generated.Generated):
 
 
 class Microversions(generated.Generated):
-    """Shows all microversions."""
+    """A table of all microversions."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -55,7 +55,7 @@ class Microversions(generated.Generated):
 
 
 class Policies(generated.Generated):
-    """Shows all policy rules."""
+    """A table of all policy rules."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -69,7 +69,7 @@ def write_documents(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directives known to Sphinx."""
+    """Register the directives."""
     app.add_directive('rest-operations', Operations)
     app.add_directive('rest-stack-operations', StackOperations)
     app.add_directive('rest-cluster-operations', ClusterOperations)

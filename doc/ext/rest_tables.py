@@ -6,7 +6,7 @@ Without Sphinx, so that tests can look at them.
 import json
 import pathlib
 
-# It stands beside this file; conf.py has put the directory on the path.
+# A module of this directory, which conf.py adds to sys.path.
 import tables
 
 from watcherlite.api import deploy, microversions, openapi, policies
@@ -21,29 +21,29 @@ DIRECTORY = 'openapi'
 
 
 def operations() -> list[str]:
-    """Return the table of operations: address, microversion, rule, what it does."""
+    """Return the table of operations: address, microversion, rule, description."""
     rows = [
         (
             f'``{method} {template}``',
             microversions.text(operation.since),
-            f'``{operation.rule}``' if operation.rule else 'anybody',
+            f'``{operation.rule}``' if operation.rule else 'none',
             operation.summary,
         )
         for template, found in deploy.infra_optim().routes.items()
         for method, operation in found.items()
     ]
     return tables.list_table(
-        ('Operation', 'Since', 'Policy rule', 'What it does'), (38, 7, 20, 35), rows
+        ('Operation', 'Since', 'Policy rule', 'Description'), (38, 7, 20, 35), rows
     )
 
 
 def stack_operations() -> list[str]:
-    """Return the table of operations on stacks: address, rule, what it does."""
+    """Return the table of operations on stacks: address, rule, description."""
     return _operations_of(deploy.orchestration())
 
 
 def cluster_operations() -> list[str]:
-    """Return the table of operations on clusters, nodes and what belongs to them."""
+    """Return the table of operations on clusters, nodes and related objects."""
     return _operations_of(deploy.clustering())
 
 
@@ -51,24 +51,24 @@ def _operations_of(mount: Mount) -> list[str]:
     rows = [
         (
             f'``{method} {mount.prefixes[0]}{template}``'.replace('/``', '``'),
-            f'``{operation.rule}``' if operation.rule else 'anybody',
+            f'``{operation.rule}``' if operation.rule else 'none',
             operation.summary,
         )
         for template, found in mount.routes.items()
         for method, operation in found.items()
     ]
     return tables.list_table(
-        ('Operation', 'Policy rule', 'What it does'), (45, 20, 35), rows
+        ('Operation', 'Policy rule', 'Description'), (45, 20, 35), rows
     )
 
 
 def versions() -> list[str]:
-    """Return the table of microversions: what each brought, and its document."""
+    """Return the table of microversions: their changes and OpenAPI documents."""
     return _versions_of(INFRA_OPTIM)
 
 
 def cluster_versions() -> list[str]:
-    """Return the table of microversions of clusters, likewise."""
+    """Return the table of microversions of the clustering API."""
     return _versions_of(CLUSTERING)
 
 
@@ -82,17 +82,17 @@ def _versions_of(known: Versions) -> list[str]:
         for version, brought in known.history.items()
     ]
     return tables.list_table(
-        ('Version', 'What it brought', 'OpenAPI document'), (10, 65, 25), rows
+        ('Version', 'Changes', 'OpenAPI document'), (10, 65, 25), rows
     )
 
 
 def rules() -> list[str]:
-    """Return the table of policy rules: who may by default, and what."""
+    """Return the table of policy rules: name, default, description."""
     rows = [
         (f'``{rule.name}``', f'``{rule.check_str}``', rule.description)
         for rule in policies.list_rules()
     ]
-    return tables.list_table(('Rule', 'Default', 'What it allows'), (26, 37, 37), rows)
+    return tables.list_table(('Rule', 'Default', 'Permits'), (26, 37, 37), rows)
 
 
 def document_name(version: Version, known: Versions = INFRA_OPTIM) -> str:

@@ -1,11 +1,12 @@
-"""What stacks and templates can do, as lines of RST, made from the tables of the code.
+"""Stacks and templates as lines of RST, generated from the tables of the code.
 
-What may begin in which state is asked of the same function that answers requests.
+The permitted operations are those of `watcherlite.states.stack.refusal`, which also
+validates requests.
 """
 
 from collections.abc import Iterable, Mapping
 
-# It stands beside this file; conf.py has put the directory on the path.
+# A module of this directory, which conf.py adds to sys.path.
 import tables
 
 from watcherlite.domain.templates import functions, versions
@@ -13,35 +14,35 @@ from watcherlite.states import stack
 from watcherlite.states.machine import Machine
 from watcherlite.states.stack import State
 
-#: What users may ask for of a stack that there is.
+#: The operations on an existing stack.
 OPERATIONS = (
     *(stack.UPDATE, stack.DELETE, stack.CANCEL_UPDATE, stack.SUSPEND, stack.RESUME),
     *(stack.CHECK, stack.LOCK, stack.UNLOCK, stack.ABANDON, stack.MARK, stack.SIGNAL),
 )
-#: How an operation is answered.
-BEGINS, CONFLICT, SENSELESS, IGNORED = 'begins', '409', '400', 'ignored'
-#: Of a stack that was never locked, for the machine of locks.
+#: The responses to a request for an operation.
+BEGINS, CONFLICT, INVALID, IGNORED = 'begins', '409', '400', 'ignored'
+#: The state of a stack that was never locked, for the state machine of locks.
 FREE = 'not locked'
 _LOCK_STATES = {
-    FREE: 'It is in any other state that ends with COMPLETE or FAILED.',
-    'LOCK_IN_PROGRESS': 'It, the stacks in it and their resources are being locked.',
-    'LOCK_COMPLETE': 'All of it is locked, as far as the level of the lock says.',
-    'LOCK_FAILED': 'Something in it could not be locked; it counts as locked.',
-    'UNLOCK_IN_PROGRESS': 'What was locked is being unlocked.',
-    'UNLOCK_COMPLETE': 'Nothing of it is locked; it is what it was before the lock.',
-    'UNLOCK_FAILED': 'Something in it could not be unlocked; it counts as locked.',
-    'DELETE_IN_PROGRESS': 'It is being deleted, with all that it is made of.',
+    FREE: 'Any other state that ends with COMPLETE or FAILED.',
+    'LOCK_IN_PROGRESS': 'The stack, its nested stacks and resources are being locked.',
+    'LOCK_COMPLETE': 'It is locked, according to the level of the lock.',
+    'LOCK_FAILED': 'A part of it could not be locked; it counts as locked.',
+    'UNLOCK_IN_PROGRESS': 'Its locked parts are being unlocked.',
+    'UNLOCK_COMPLETE': 'It is unlocked; its state before the lock is restored.',
+    'UNLOCK_FAILED': 'A part of it could not be unlocked; it counts as locked.',
+    'DELETE_IN_PROGRESS': 'It is being deleted with its resources.',
 }
 
 
 def actions(shown: Mapping[str, str]) -> list[str]:
-    """Return the table of what stacks or resources may be doing."""
+    """Return the table of the actions of stacks or resources."""
     rows = [(f'``{name}``', _sentence(text)) for name, text in shown.items()]
     return tables.list_table(('Action', 'Meaning'), (20, 80), rows)
 
 
 def statuses() -> list[str]:
-    """Return the table of how that may be."""
+    """Return the table of statuses."""
     rows = [(f'``{name}``', _sentence(text)) for name, text in stack.STATUSES.items()]
     return tables.list_table(('Status', 'Meaning'), (20, 80), rows)
 
@@ -53,15 +54,15 @@ def names(locks: bool) -> list[str]:
         for action in stack.STACK_ACTIONS
         for status in stack.STATUSES
         if (action in stack.MAINTENANCE) is locks
-        # That one is gone: nothing finds it.
+        # A deleted stack is not found.
         if (action, status) != (stack.DELETE, stack.COMPLETE)
     ]
 
 
 def answer(operation: str, state: str) -> str:
-    """Return how an operation is answered in a state.
+    """Return the response to a request for an operation in a state.
 
-    Below a lock the stack is RESUME_COMPLETE, in which most makes sense.
+    The state below a lock is RESUME_COMPLETE, which permits most operations.
     """
     shown = State(*state.split('_', 1))
     base = shown
@@ -71,20 +72,20 @@ def answer(operation: str, state: str) -> str:
     if refusal is None:
         return BEGINS
     if not refusal.supported:
-        return SENSELESS
+        return INVALID
     return IGNORED if refusal.locked and operation == stack.SIGNAL else CONFLICT
 
 
 def guards(locks: bool) -> list[str]:
-    """Return the table of what may begin in which state.
+    """Return the table of the permitted operations by state.
 
-    States that are alike in that stand in one row.
+    States with the same operations share a row.
     """
     alike: dict[tuple[str, ...], list[str]] = {}
     for state in names(locks):
         answers = tuple(answer(operation, state) for operation in OPERATIONS)
         alike.setdefault(answers, []).append(state)
-    last = IGNORED if locks else SENSELESS
+    last = IGNORED if locks else INVALID
     rows = [
         (
             ', '.join(f'``{state}``' for state in states),
@@ -92,33 +93,35 @@ def guards(locks: bool) -> list[str]:
         )
         for answers, states in alike.items()
     ]
-    ending = 'Ignored' if locks else 'Makes no sense then: 400'
-    heads = ('State', 'May begin', 'Refused: 409', ending)
+    ending = 'Ignored' if locks else 'Invalid: 400'
+    heads = ('State', 'Permitted', 'Rejected: 409', ending)
     return tables.list_table(heads, (28, 26, 28, 18), rows)
 
 
 def lock_machine() -> Machine:
-    """Return what locks do to the state of a stack, as a machine."""
+    """Return the state machine of the lock of a stack."""
     any_other = f'{stack.CREATE}_{stack.COMPLETE}'
     states = dict(_LOCK_STATES)
     transitions: dict[tuple[str, str], str] = {}
     for action, asked in ((stack.LOCK, 'a lock'), (stack.UNLOCK, 'an unlock')):
         begun = f'{action}_{stack.IN_PROGRESS}'
-        transitions[begun, f'{action}_{stack.COMPLETE}'] = 'all of it is done'
+        transitions[begun, f'{action}_{stack.COMPLETE}'] = 'it succeeded'
         transitions[begun, f'{action}_{stack.FAILED}'] = (
-            'something failed, or it took too long; the status reason says what'
+            'it failed or timed out; the status reason has the cause'
         )
         for state in (FREE, *names(locks=True)):
             if answer(action, any_other if state == FREE else state) == BEGINS:
-                transitions[state, begun] = f'a user asks for {asked}'
+                transitions[state, begun] = f'a user requests {asked}'
     deleted = f'{stack.DELETE}_{stack.IN_PROGRESS}'
     for state in names(locks=True):
         if answer(stack.DELETE, state) == BEGINS:
-            transitions[state, deleted] = 'a user asks for its deletion'
+            transitions[state, deleted] = 'a user requests its deletion'
     again = (f'{stack.UNLOCK}_{stack.IN_PROGRESS}', f'{stack.LOCK}_{stack.COMPLETE}')
-    transitions[again] = 'the lock around it is gone, and one of its own is left'
+    transitions[again] = (
+        'the lock of the enclosing stack is removed, its own lock remains'
+    )
     after = f'{stack.UNLOCK}_{stack.COMPLETE}'
-    transitions[after, FREE] = 'any other operation has come to its end'
+    transitions[after, FREE] = 'another operation has ended'
     ordered = {
         pair: why
         for state in states
@@ -129,7 +132,7 @@ def lock_machine() -> Machine:
 
 
 def template_versions() -> list[str]:
-    """Return the table of the versions of templates, with what came with each."""
+    """Return the table of template versions, with the functions that each added."""
     everything = (*functions.FUNCTIONS, *functions.CONDITION_FUNCTIONS)
     rows = [
         (
@@ -139,7 +142,9 @@ def template_versions() -> list[str]:
         )
         for version in versions.VERSIONS
     ]
-    return tables.list_table(('Version', 'Or', 'Brought'), (16, 14, 70), rows)
+    return tables.list_table(
+        ('Version', 'Alias', 'Added functions'), (16, 14, 70), rows
+    )
 
 
 def _with(answers: Iterable[str], wanted: str) -> str:

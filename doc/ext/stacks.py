@@ -12,7 +12,7 @@
 They show what watcherlite.states.stack and watcherlite.domain.templates have.
 """
 
-# These four stand beside this file; conf.py has put the directory on the path.
+# Modules of this directory, which conf.py adds to sys.path.
 import drawing
 import generated
 import stack_tables
@@ -24,7 +24,7 @@ from watcherlite.states import stack
 
 
 class StackActions(generated.Generated):
-    """Shows a table of watcherlite.states.stack: what stacks or resources may do."""
+    """A table of the actions of stacks or resources (watcherlite.states.stack)."""
 
     required_arguments = 1
 
@@ -34,7 +34,7 @@ class StackActions(generated.Generated):
 
 
 class StackStatuses(generated.Generated):
-    """Shows how that may be."""
+    """A table of the statuses of stacks and resources."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -42,7 +42,7 @@ class StackStatuses(generated.Generated):
 
 
 class StackGuards(generated.Generated):
-    """Shows what may begin in which state; with `locks`, in those of a lock."""
+    """A table of the permitted operations by state; with `locks`, of a locked stack."""
 
     optional_arguments = 1
 
@@ -52,7 +52,7 @@ class StackGuards(generated.Generated):
 
 
 class LockMachine(generated.Generated):
-    """Draws what locks do to the state of a stack, and shows its tables."""
+    """The diagram and the tables of the state machine of locks."""
 
     def lines(self) -> list[str]:
         """Return the lines of the tables."""
@@ -66,7 +66,7 @@ class LockMachine(generated.Generated):
 
 
 class TemplateVersions(generated.Generated):
-    """Shows the versions of templates."""
+    """A table of template versions."""
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
@@ -74,7 +74,7 @@ class TemplateVersions(generated.Generated):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directives known to Sphinx."""
+    """Register the directives."""
     app.add_directive('stack-actions', StackActions)
     app.add_directive('stack-statuses', StackStatuses)
     app.add_directive('stack-guards', StackGuards)

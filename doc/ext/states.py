@@ -12,7 +12,7 @@ tables of the module, each from a state to a name, make of the states.
 import importlib
 from typing import Any
 
-# These three stand beside this file; conf.py has put the directory on the path.
+# Modules of this directory, which conf.py adds to sys.path.
 import drawing
 import generated
 import tables
@@ -37,7 +37,7 @@ class _OfModule(generated.Generated):
 
 
 class StateMachine(_OfModule):
-    """Shows a machine."""
+    """The diagram and the tables of a state machine."""
 
     def lines(self) -> list[str]:
         """Return the lines of the tables."""
@@ -51,7 +51,7 @@ class StateMachine(_OfModule):
 
 
 class StateViews(_OfModule):
-    """Shows what a state is called elsewhere."""
+    """A table of the names of a state in the APIs."""
 
     optional_arguments = 9
 
@@ -65,7 +65,7 @@ class StateViews(_OfModule):
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directives known to Sphinx."""
+    """Register the directives."""
     app.add_directive('state-machine', StateMachine)
     app.add_directive('state-views', StateViews)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}

@@ -1,4 +1,4 @@
-"""The tables of a state machine, and of how its states are shown, as lines of RST."""
+"""The tables of a state machine and of the views of its states, as lines of RST."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -29,7 +29,7 @@ def transitions(machine: Machine) -> list[str]:
 
 
 def views(machine: Machine, shown: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Return the table of what a state is called elsewhere.
+    """Return the table of the names of states in the APIs.
 
     :param shown: heading -> state -> its name there
     """

@@ -1,4 +1,4 @@
-"""How Sphinx builds this documentation; warnings are errors, see tox.ini."""
+"""The Sphinx configuration; warnings are errors, see tox.ini."""
 
 import importlib.metadata
 import pathlib
@@ -28,7 +28,7 @@ highlight_language = 'none'
 # break the build.
 html_theme = 'alabaster'
 html_theme_options = {
-    'description': 'plans, executes and watches over changes to infrastructure',
+    'description': 'plans, executes and monitors changes to infrastructure',
     'fixed_sidebar': True,
     'page_width': '66em',
     'sidebar_width': '15em',

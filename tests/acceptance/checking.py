@@ -1,4 +1,4 @@
-"""What must be true of a history, whatever happened to the workers.
+"""Check the history of an execution for contradictions.
 
 The ledger of the target is believed, and what the database and the broker say is
 held against it.
@@ -23,7 +23,7 @@ MARKS = ('mark', 'mark_checked', 'mark_once')
 
 @dataclasses.dataclass(frozen=True)
 class History:
-    """What is left of one plan.
+    """The stored rows and events of one plan.
 
     :param calls: the whole ledger
     :param heard: its notifications in their order; None when nobody listened
@@ -59,7 +59,7 @@ def _lost(history: History) -> Iterator[str]:
 
 
 def _calls(calls: Sequence[Call]) -> Iterator[str]:
-    """Tell what is wrong with the calls of one action, whatever its type."""
+    """Return the errors in the calls of one action, for any action type."""
     owners: dict[int, int] = {}
     latest = 0
     for call in calls:
@@ -95,7 +95,7 @@ def _mark(action: Action, calls: Sequence[Call]) -> Iterator[str]:
 
 
 def _events(history: History) -> Iterator[str]:
-    """Tell where the history contradicts itself, or what is stored."""
+    """Return the contradictions in a history and in the stored rows."""
     last: dict[int | None, str | None] = {}
     ended = set()
     for stored in history.events:

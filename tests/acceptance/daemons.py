@@ -18,7 +18,7 @@ from tests.acceptance import preloaded
 from tests.acceptance.target import Target
 from tests.functional.third_party.installation import Installation
 from watcherlite import bootstrap, conf
-from watcherlite.domain import documents
+from watcherlite.domain.documents import plan_document
 from watcherlite.plugins import base as plugins
 from watcherlite.plugins.action_types import command, nop, sleep
 from watcherlite.plugins.loader import Plugins
@@ -178,7 +178,7 @@ class Operator:
             ],
             **options,
         }
-        return self.plans.create(documents.from_mapping(document)).uuid
+        return self.plans.create(plan_document.from_mapping(document)).uuid
 
     def start(self, *actions, **options):
         """Store and start a plan; return its uuid."""

@@ -1,4 +1,4 @@
-"""What the world hears: notifications as they are on the broker."""
+"""A consumer of notifications on the broker."""
 
 import json
 import threading
@@ -57,7 +57,7 @@ class Ear(fixtures.Fixture):
 
 
 class Endpoint:
-    """What a consumer of oslo.messaging is made of."""
+    """The parts of an oslo.messaging consumer."""
 
     def __init__(self):
         self._heard = []
@@ -144,12 +144,15 @@ class HearingCase:
         told = self.ear.hear_all(self.operators.store, *uuids)
         for notification in told:
             self.assert_payload_reads_back(notification['payload'])
+        # A relay that is killed after publishing and before its commit publishes again;
+        # oslo.messaging drops the copies.
+        unique = list({n['message_id']: n for n in told}.values())
         listener = self.useFixture(Listener(self.vhost.url))
-        heard = listener.endpoint.wait_for(len(told))
+        heard = listener.endpoint.wait_for(len(unique))
         for priority in ('INFO', 'ERROR'):
             # Each priority is a queue of its own, and has an order of its own.
             self.assertEqual(
-                [without_id(n) for n in told if n['priority'] == priority],
+                [without_id(n) for n in unique if n['priority'] == priority],
                 [n for n in heard if n['priority'] == priority],
             )
         return told

@@ -4,13 +4,15 @@ To import them takes a processor longer than most stories take after that. A pro
 the tests starts one that imports them, `python -m tests.acceptance.preloaded`, at the
 first program that it needs, and has it fork each program. A program differs from one
 that its script has started only in what was imported before; the examples of the
-documentation and the clients start the scripts.
+documentation run in a shell, which finds `Scripts` of the same names; the clients start
+those that were installed.
 
 Over a socket go, as lines of JSON: what to start, with its three standard files, and
 its pid; later that pid with its exit code.
 """
 
 import atexit
+import contextlib
 import functools
 import gc
 import importlib
@@ -25,8 +27,11 @@ import socket
 import subprocess
 import sys
 import threading
+import traceback
 from concurrent import futures
 from importlib import metadata
+
+import fixtures
 
 #: What programs import once they know what to do.
 LATER = (
@@ -160,6 +165,61 @@ def start(argv, *, env, cwd, stdout=None, stderr=None):
     return Program(pid, ended, *ours)
 
 
+#: A script that asks the process of the tests to fork a program, and exits with the
+#: exit code of that program. Each command of an example starts it: it imports little.
+_SCRIPT = """\
+#!{python} -IS
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+    connection.connect({address!r})
+    asked = json.dumps([sys.argv, dict(os.environ), os.getcwd()])
+    socket.send_fds(connection, [asked.encode()], [0, 1, 2])
+    sys.exit(int(connection.recv(16)))
+"""
+
+
+class Scripts(fixtures.Fixture):
+    """A directory of scripts, for the PATH of a shell, whose programs are forked.
+
+    :ivar path: the directory of the scripts
+    """
+
+    def _setUp(self):
+        self.path = self.useFixture(fixtures.TempDir()).path
+        address = os.path.join(self.path, 'socket')
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listener.bind(address)
+        self._listener.listen()
+        text = _SCRIPT.format(python=sys.executable, address=address)
+        for name in programs():
+            script = pathlib.Path(self.path, name)
+            script.write_text(text)
+            script.chmod(0o700)
+        accepting = threading.Thread(target=self._accept)
+        accepting.start()
+        self.addCleanup(accepting.join)
+        # It wakes the thread, which close does not.
+        self.addCleanup(self._listener.shutdown, socket.SHUT_RDWR)
+
+    def _accept(self):
+        with self._listener, contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                threading.Thread(target=_serve_script, args=(connection,)).start()
+
+
+def _serve_script(connection):
+    """Start the program of a script, and send the exit code of the program."""
+    with connection:
+        text, files, _, _ = socket.recv_fds(connection, _LARGEST, _FILES)
+        try:
+            _, ended = _forks().start(*json.loads(text), files)
+        finally:
+            for file in files:
+                os.close(file)
+        connection.send(str(ended.result()).encode())
+
+
 # where programs are forked
 
 
@@ -251,9 +311,32 @@ def main():
     gc.collect()
     gc.freeze()
     call = serve(socket.socket(fileno=int(sys.argv[1])))
-    gc.unfreeze()
-    return call() if call else 0
+    if call is None:
+        return
+    code = run(call)
+    # End as the interpreter does, but without its last garbage collection, which would
+    # copy all shared memory.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def run(call):
+    """Run a program; return its exit code."""
+    try:
+        code = call()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+        return 1
+    return code or 0
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

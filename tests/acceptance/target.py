@@ -1,4 +1,4 @@
-"""What actions act upon: it keeps a ledger, and honours keys and fencing tokens.
+"""A target of actions: it records calls, honors idempotency keys and fencing tokens.
 
 What it says happened, happened: a worker that was killed may have been unable to say
 so, and one that was paused may believe what is not so any more.

@@ -126,7 +126,7 @@ class TestApi(ApiCase):
 
         self.ini(DEFAULT={'debug': True})
         daemon.send(signal.SIGHUP)
-        daemon.wait_for_text('[DEFAULT] debug was None and is True now')
+        daemon.wait_for_text('[DEFAULT] debug changed from None to True')
         self.ini(DEFAULT={'graceful_shutdown_timeout': 'soon'})
         daemon.send(signal.SIGHUP)
         daemon.wait_for_text('The configuration was not reloaded')

@@ -38,7 +38,7 @@ class BadStartTest(DaemonTestCase):
         for what in (APPLIER, ENGINE, STANDALONE):
             self.assertRegex(
                 self.refused(3, what=what),
-                r'\AThe database has schema 9999, which .*(upgrade|install)',
+                r'\AThe database has schema 9999 of a newer version .*; install',
             )
 
     def test_a_server_that_does_not_answer(self):
@@ -56,8 +56,8 @@ class BadStartTest(DaemonTestCase):
             )
             self.assertTrue(
                 text.endswith(
-                    'Check that the server runs and lets watcherlite in; [database] '
-                    'connection says where it is'
+                    'Check that the server runs and accepts the credentials; '
+                    '[database] connection has its location'
                 ),
                 text,
             )
@@ -141,9 +141,9 @@ class BadStartTest(DaemonTestCase):
 
         for what in (APPLIER, ENGINE, STANDALONE):
             self.assertEqual(
-                'The database holds secrets that [secrets] encryption_keys cannot '
-                'open, as they were sealed with another key: set [secrets] '
-                'encryption_keys to the keys of the host that sealed them, alike on '
+                'The database has secrets that [secrets] encryption_keys cannot '
+                'decrypt, as they were encrypted with another key: set [secrets] '
+                'encryption_keys to the keys of the host that encrypted them, alike on '
                 'all hosts',
                 self.refused(3, what=what, secrets={'encryption_keys': other}),
             )

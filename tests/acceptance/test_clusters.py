@@ -1,4 +1,4 @@
-"""What becomes of a cluster when a daemon, or what a node stands for, is killed."""
+"""A cluster survives the loss of daemons and of the resources of its nodes."""
 
 import collections
 import os
@@ -14,7 +14,7 @@ from tests.acceptance.test_cluster_examples import ClusterExampleCase
 from tests.acceptance.test_stack_examples import README, SERVE, told_commands
 from tests.acceptance.test_stacks import MARK, Middle, Orchestrator
 from watcherlite.domain.clusters import Owner
-from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
+from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
 from watcherlite.plugins import options
 from watcherlite.plugins.base import RESOURCE_HANDLERS
 from watcherlite.states import action as action_states
@@ -41,7 +41,7 @@ class Keeper(Orchestrator):
 
     def begin(self, size, name='shared'):
         """Have a cluster made; return it and the uuid of the action."""
-        new = NewCluster(name, 'mark', desired_capacity=size, config=NAMES)
+        new = ClusterRequest(name, 'mark', desired_capacity=size, config=NAMES)
         begun = self.clusters.create(new, BY)
         return begun.row, begun.action
 
@@ -155,7 +155,7 @@ SIZE = 3
 
 
 def runs(pid):
-    """Say whether a process is there, and has not ended yet."""
+    """Return whether a process exists and has not ended."""
     try:
         state = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2]
     except OSError:

@@ -1,4 +1,4 @@
-"""What becomes of a plan when a worker that executes it is gone, or only away."""
+"""A plan survives the loss of the worker that executes it."""
 
 import os
 import signal

@@ -77,7 +77,7 @@ class OptionsTest(DaemonTestCase):
             }
         )
         applier.send(signal.SIGHUP)
-        applier.wait_for_text('[notifications] level was error and is info now')
+        applier.wait_for_text('[notifications] level changed from error to info')
         uuid = self.run_one_that_fails(operator)
         # Beside the errors from before there are all that are told of a plan.
         for endpoint in endpoints:

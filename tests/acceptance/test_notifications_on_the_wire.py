@@ -1,4 +1,4 @@
-"""What consumers hear of plans and audits that real daemons execute."""
+"""Notifications of plans and audits that real daemons execute."""
 
 from tests.acceptance.daemons import APPLIER, ENGINE, DaemonTestCase, wait_until
 from tests.acceptance.listening import HearingCase, data, story

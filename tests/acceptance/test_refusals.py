@@ -1,4 +1,4 @@
-"""What `watcherlite run` refuses, and what it says then."""
+"""`watcherlite run` rejects invalid plans and names the errors."""
 
 import sqlite3
 

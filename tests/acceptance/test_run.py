@@ -49,15 +49,15 @@ class SuccessTest(CommandTestCase):
         self.assertEqual(
             [
                 'Action plan nightly (UUID): 3 actions',
-                'TIME the action plan RECOMMENDED -> PENDING',
-                'TIME the action plan PENDING -> ONGOING',
-                'TIME drain PENDING -> ONGOING',
-                'TIME drain ONGOING -> SUCCEEDED',
-                'TIME check PENDING -> SKIPPED Action was skipped automatically: '
+                'TIME action plan: RECOMMENDED -> PENDING',
+                'TIME action plan: PENDING -> ONGOING',
+                'TIME drain: PENDING -> ONGOING',
+                'TIME drain: ONGOING -> SUCCEEDED',
+                'TIME check: PENDING -> SKIPPED Action was skipped automatically: '
                 'Skipped in pre_condition',
-                'TIME restart PENDING -> ONGOING',
-                'TIME restart ONGOING -> SUCCEEDED',
-                'TIME the action plan ONGOING -> SUCCEEDED',
+                'TIME restart: PENDING -> ONGOING',
+                'TIME restart: ONGOING -> SUCCEEDED',
+                'TIME action plan: ONGOING -> SUCCEEDED',
                 'ACTION   TYPE   STATE      MESSAGE',
                 'drain    nop    SUCCEEDED',
                 'check    nop    SKIPPED    Action was skipped automatically: '
@@ -161,7 +161,7 @@ class SuccessTest(CommandTestCase):
         code, out, err = self.run_command('run', plan, '--output', 'json')
 
         self.assertEqual(0, code)
-        self.assertIn('restart ONGOING -> SUCCEEDED', err)
+        self.assertIn('restart: ONGOING -> SUCCEEDED', err)
         found = json.loads(out)
         uuids = [action['uuid'] for action in found['actions']]
         self.assertEqual(
@@ -309,7 +309,7 @@ class InterruptionTest(CommandTestCase):
         for number, expected in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             plan = self.write('plan.yaml', SLEEPY)
             running = self.start('run', plan)
-            running.wait_for('long PENDING -> ONGOING')
+            running.wait_for('long: PENDING -> ONGOING')
 
             running.send(number)
             code, out, err = running.end()
@@ -317,7 +317,7 @@ class InterruptionTest(CommandTestCase):
             self.assertEqual(expected, code)
             lines = plain(out).splitlines()
             self.assertIn(
-                'Cancelling: running actions are told to stop, no further actions '
+                'Cancelling: running actions are signalled to stop, no further actions '
                 'start. Interrupt again to terminate immediately.',
                 lines,
             )
@@ -414,7 +414,7 @@ class InterruptionTest(CommandTestCase):
         for again in ('UUID', 'last'):
             running = self.start('run', plan)
             uuid = UUID.search(running.wait_for('Action plan')).group()
-            running.wait_for('long PENDING -> ONGOING')
+            running.wait_for('long: PENDING -> ONGOING')
 
             running.send(signal.SIGKILL)
             running.end()
@@ -425,7 +425,7 @@ class InterruptionTest(CommandTestCase):
             self.assertEqual(0, code)
             lines = plain(out).splitlines()
             self.assertEqual('Action plan UUID: 3 actions', lines[0])
-            self.assertNotIn('TIME before PENDING -> ONGOING', lines)
+            self.assertNotIn('TIME before: PENDING -> ONGOING', lines)
             self.assertEqual(
                 [
                     'ACTION  TYPE   STATE      MESSAGE',
@@ -499,7 +499,10 @@ class SizeTest(CommandTestCase):
 
         self.assertEqual((0, ''), (code, err))
         lines = plain(out).splitlines()
-        for expected in ('TIME {} PENDING -> ONGOING', 'TIME {} ONGOING -> SUCCEEDED'):
+        for expected in (
+            'TIME {}: PENDING -> ONGOING',
+            'TIME {}: ONGOING -> SUCCEEDED',
+        ):
             self.assertEqual(
                 [],
                 [a['name'] for a in actions if expected.format(a['name']) not in lines],

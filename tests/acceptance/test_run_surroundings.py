@@ -56,7 +56,7 @@ class TerminalTest(CommandTestCase):
 
         self.assertNotIn('\x1b', text)
         lines = plain(text).splitlines()
-        self.assertIn('TIME wait PENDING -> ONGOING', lines)
+        self.assertIn('TIME wait: PENDING -> ONGOING', lines)
         self.assertEqual(ENDED, lines[-1])
 
 

@@ -176,18 +176,18 @@ class ReloadTest(DaemonTestCase):
 
         self.reload(
             applier,
-            '[applier] sweep_interval was 300 and is 0.2 now',
+            '[applier] sweep_interval changed from 300 to 0.2',
             applier={'sweep_interval': 0.2},
             **{self.TYPE: {'target': self.target.url, 'token': 'hunter2'}},
         )
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(waiting))
-        applier.wait_for_text(f'[{self.TYPE}] token was *** and is *** now')
+        applier.wait_for_text(f'[{self.TYPE}] token changed from *** to ***')
         self.assertEqual('FAILED', self.run_true(operator))
 
         self.reload(
             applier,
-            'allowed was None and is ',
+            'allowed changed from None to ',
             applier={'sweep_interval': 0.2},
             **allowed,
         )

@@ -1,4 +1,4 @@
-"""What becomes of a stack that two daemons share when one of them is killed."""
+"""A stack that two daemons share survives the loss of one of them."""
 
 import collections
 import importlib
@@ -15,7 +15,7 @@ from tests.acceptance.daemons import (
 from tests.acceptance.listening import HearingCase, data
 from tests.acceptance.target import APPLIED, APPLY, BEGIN
 from watcherlite import bootstrap, conf
-from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.stacks import StackRequest
 from watcherlite.plugins import options
 from watcherlite.plugins.base import RESOURCE_HANDLERS
 from watcherlite.plugins.loader import Plugins
@@ -49,7 +49,7 @@ class Orchestrator:
     def create(self, resources, name='shared', **keys):
         """Have a stack made; return it as it is then."""
         template = {'heat_template_version': '2018-08-31', 'resources': resources}
-        return self.stacks.create(NewStack(name, template, **keys), TENANT)
+        return self.stacks.create(StackRequest(name, template, **keys), TENANT)
 
     def now(self, stack):
         return self.store.stacks_by_id([stack.id])[stack.id]

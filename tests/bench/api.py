@@ -1,4 +1,4 @@
-"""How fast the API is: lists of small and large tables, requests, the command."""
+"""The API benchmark: lists of small and large tables, requests, the command."""
 
 import contextlib
 import dataclasses
@@ -10,29 +10,29 @@ from collections.abc import Callable, Sequence
 
 from tests.bench import (
     api_report,
-    counting,
-    filling,
+    deployments,
     lists,
-    places,
-    reading,
+    page_timings,
+    query_counters,
     requests,
-    starting,
+    sample_rows,
+    startup,
 )
 from tests.bench.cases import POSTGRESQL, SQLITE
 
-#: Where lists are measured; requests in all but the last.
-PLACES = (POSTGRESQL, SQLITE, places.MYSQL)
+#: Deployments of the lists; requests are measured in all but the last.
+DEPLOYMENTS = (POSTGRESQL, SQLITE, deployments.MYSQL)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Extent:
-    """How much is measured.
+    """The extent of a run.
 
-    :param rounds: most of them for one list
-    :param clients: of each load
-    :param loads: rounds of each
-    :param seconds: of each round of a load
-    :param starts: of the command
+    :param rounds: maximum for one list
+    :param clients: number of clients of each load
+    :param loads: rounds of each load
+    :param seconds: duration of each round of a load
+    :param starts: number of starts of the command
     """
 
     small: int = 1000
@@ -61,19 +61,19 @@ def run(
     path: pathlib.Path,
     say: Callable[[str], None],
 ) -> api_report.Results:
-    """Measure, write the document, and return what was measured.
+    """Measure, write the document, and return the results.
 
-    :param chosen: of `PLACES`
-    :param path: written after every place, so that what was measured is kept
-    :raises unittest.SkipTest: a server is not there; MariaDB need not be
+    :param chosen: of `DEPLOYMENTS`
+    :param path: written after every deployment, so an aborted run keeps its results
+    :raises unittest.SkipTest: a server other than MariaDB is not available
     """
     found = api_report.Results(extent.small, extent.large)
-    found.starts = starting.measure(extent.starts)
-    for place in chosen:
+    found.starts = startup.measure(extent.starts)
+    for deployment in chosen:
         try:
-            _measure(place, extent, pages, found, say)
+            _measure(deployment, extent, pages, found, say)
         except unittest.SkipTest as error:
-            if place != places.MYSQL:
+            if deployment != deployments.MYSQL:
                 raise
             say(f'not measured: {error}')
         path.write_text(json.dumps(api_report.document(found), indent=1))
@@ -88,18 +88,24 @@ def _measure(
     say: Callable[[str], None],
 ) -> None:
     with contextlib.ExitStack() as stack:
-        broker = stack.enter_context(places.vhost()) if name != SQLITE else ''
+        broker = stack.enter_context(deployments.vhost()) if name != SQLITE else ''
         tables = []
         for count in (extent.small, extent.large):
             begun = time.monotonic()
-            place = stack.enter_context(places.opened(name, broker, f'_{count}'))
-            filling.fill(place.database, count)
+            deployment = stack.enter_context(
+                deployments.opened(name, broker, f'_{count}')
+            )
+            sample_rows.fill(deployment.database, count)
             say(f'{name}, {count} rows: filled in {time.monotonic() - begun:.0f} s')
-            application = stack.enter_context(reading.application(place))
-            tables.append(reading.Table(count, application, counting.Counters()))
+            application = stack.enter_context(page_timings.application(deployment))
+            tables.append(
+                page_timings.Table(count, application, query_counters.Counters())
+            )
         small, large = tables
-        found.readings += reading.measure(name, small, large, pages, extent.rounds, say)
-        if name != places.MYSQL:
+        found.timings += page_timings.measure(
+            name, small, large, pages, extent.rounds, say
+        )
+        if name != deployments.MYSQL:
             found.requests += requests.measure(
-                place, extent.large, extent.clients, extent.loads, extent.seconds
+                deployment, extent.large, extent.clients, extent.loads, extent.seconds
             )

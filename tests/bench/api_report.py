@@ -1,68 +1,67 @@
-"""What was measured of the API: the targets, the tables, the document."""
+"""The targets, tables and JSON document of the API benchmark."""
 
 import dataclasses
 from typing import Any
 
 from tests.bench import lists, report
-from tests.bench.reading import LIMIT, Reading
+from tests.bench.page_timings import LIMIT, PageTiming
 from tests.bench.requests import Requests
-from tests.bench.starting import Starts
+from tests.bench.startup import Starts
 from tests.bench.targets import Target
 
-#: Times as long as in the small table, at which a list depends on how many rows there
-#: are.
+#: Ratio of the large to the small table from which a list depends on the table size.
 FAILS = 4.0
-#: Clients of the load that there is a target for.
+#: Number of clients of the load that has a target.
 CLIENTS = 8
 
 
 @dataclasses.dataclass(slots=True)
 class Results:
-    """All that was measured so far.
+    """All measurements so far.
 
-    :param small: rows of the small tables
-    :param large: rows of the large ones
+    :param small: number of rows of the small tables
+    :param large: number of rows of the large tables
     """
 
     small: int
     large: int
-    readings: list[Reading] = dataclasses.field(default_factory=list)
+    timings: list[PageTiming] = dataclasses.field(default_factory=list)
     requests: list[Requests] = dataclasses.field(default_factory=list)
     starts: Starts | None = None
 
 
 def targets(found: Results) -> list[Target]:
-    """Return all targets of what was measured."""
+    """Return the targets of the measurements."""
     return [*_lists(found), *_requests(found), *_starts(found)]
 
 
 def failures(found: Results) -> list[str]:
-    """Return the lists that cost more the more rows there are, each with its figures.
+    """Return the lists whose cost depends on the table size, with their figures.
 
     A list beyond `FAILS` reads rows that it does not show; how busy a machine is
     explains less than that.
     """
     return [
-        f'{reading.place} {reading.page.name}: {reading.ratio:.1f} times the time of '
+        f'{timing.deployment} {timing.page.name}: {timing.ratio:.1f} times the time of '
         f'{found.small} rows'
-        for reading in found.readings
-        if reading.ratio > FAILS or not reading.constant
+        for timing in found.timings
+        if timing.ratio > FAILS or not timing.constant
     ]
 
 
 def _lists(found: Results) -> list[Target]:
     made = []
-    for place in dict.fromkeys(reading.place for reading in found.readings):
+    for deployment in dict.fromkeys(timing.deployment for timing in found.timings):
         for noun in lists.NOUNS:
-            measured = _of(found, place, noun)
+            measured = _of(found, deployment, noun)
             if not measured:
                 continue
             beside = f'at {found.large} rows, beside {found.small}'
-            slowest = max(measured, key=lambda reading: reading.ratio)
+            slowest = max(measured, key=lambda timing: timing.ratio)
             above = sum(one.ratio > LIMIT for one in measured)
             named = slowest.page.name + (f', {above} above' if above else '')
-            text = f'{place}, lists of {noun} {beside}'
-            different = sum(not reading.constant for reading in measured)
+            text = f'{deployment}, lists of {noun} {beside}'
+            different = sum(not timing.constant for timing in measured)
             made += [
                 Target(
                     f'{text}: how many of {len(measured)} cost other statements',
@@ -80,18 +79,18 @@ def _lists(found: Results) -> list[Target]:
     return made
 
 
-def _of(found: Results, place: str, noun: str) -> list[Reading]:
+def _of(found: Results, deployment: str, noun: str) -> list[PageTiming]:
     return [
-        reading
-        for reading in found.readings
-        if (reading.place, reading.page.noun) == (place, noun)
+        timing
+        for timing in found.timings
+        if (timing.deployment, timing.page.noun) == (deployment, noun)
     ]
 
 
 def _requests(found: Results) -> list[Target]:
     return [
         Target(
-            f'{one.place}, GET of an action of {found.large}, one process, '
+            f'{one.deployment}, GET of an action of {found.large}, one process, '
             f'{one.clients} clients',
             200,
             '/s',
@@ -121,40 +120,40 @@ def text(found: Results) -> str:
 
 def _readings_table(found: Results) -> str:
     headings = (
-        *('place', 'list of 100', 'statements', f'ms of {found.small}'),
+        *('deployment', 'list of 100', 'statements', f'ms of {found.small}'),
         *(f'ms of {found.large}', 'times'),
     )
     return report.table(
         headings,
         [
             (
-                reading.place,
-                reading.page.name,
-                ', '.join(map(str, dict.fromkeys(reading.statements))),
-                *(f'{1000 * seconds:.2f}' for seconds in reading.seconds),
-                f'{reading.ratio:.2f}',
+                timing.deployment,
+                timing.page.name,
+                ', '.join(map(str, dict.fromkeys(timing.statements))),
+                *(f'{1000 * seconds:.2f}' for seconds in timing.seconds),
+                f'{timing.ratio:.2f}',
             )
-            for reading in found.readings
+            for timing in found.timings
         ],
     )
 
 
 _LEGEND = """\
-statements: of one request; two figures where the tables differ. ms: medians of
-requests that were sent in turns, the whole application in this process. Of what is
-rare there are 200 rows in both tables."""
+statements: per request; two figures where the tables differ. ms: medians of
+alternating requests to the application in this process. There are 200 rare rows of
+each kind in both tables."""
 
 
 def _requests_table(found: Results) -> str:
     headings = (
-        *('place', 'GET of one action', 'clients', 'requests/s', 'bare falcon/s'),
+        *('deployment', 'GET of one action', 'clients', 'requests/s', 'bare falcon/s'),
         *('share %', 'median ms', '99 % ms', 'CPU ms'),
     )
     return report.table(
         headings,
         [
             (
-                one.place,
+                one.deployment,
                 f'of {found.large}',
                 str(one.clients),
                 report.number(one.rate),
@@ -170,19 +169,19 @@ def _requests_table(found: Results) -> str:
 
 
 def document(found: Results) -> dict[str, Any]:
-    """Return everything, for a file."""
+    """Return all measurements as a JSON document."""
     return {
         **report.circumstances(),
         'rows': [found.small, found.large],
         'lists': [
             {
-                'place': reading.place,
-                'list': reading.page.name,
-                'statements': reading.statements,
-                'seconds': reading.seconds,
-                'ratio': reading.ratio,
+                'deployment': timing.deployment,
+                'list': timing.page.name,
+                'statements': timing.statements,
+                'seconds': timing.seconds,
+                'ratio': timing.ratio,
             }
-            for reading in found.readings
+            for timing in found.timings
         ],
         'requests': [
             {**dataclasses.asdict(one), 'rate': one.rate, 'ceiling': one.ceiling}

@@ -1,8 +1,8 @@
-"""What one action costs at best: the bare work, with nothing around it.
+"""The ceiling: the minimal durable work of an action, without watcherlite.
 
 Two durable transitions in grouped updates and four confirmed publishes for each
 action; no claims, no threads for plugins, no rules, no plan, no outbox. How that
-is arranged is a `Way`. A process of its own measures one of them:
+is arranged is a `Variant`. A process of its own measures one of them:
 
     python -m tests.bench.ceiling < request.json
 """
@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.bench import documents, processes
 from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL
-from tests.bench.publishing import ConfirmedPublisher, Consumer, Publisher
+from tests.bench.publishers import ConfirmedPublisher, Consumer, Publisher
 from tests.bench.transitions import (
     PostgresqlTransitions,
     SqliteTransitions,
@@ -29,13 +29,13 @@ from tests.bench.transitions import (
 
 #: Actions in one update.
 GROUP = 100
-#: Most changes that the publisher takes at once: as many as the relay's batch.
+#: Largest batch of the publisher: the batch size of the relay.
 _AT_ONCE = 500
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Way:
-    """One arrangement of the bare work.
+class Variant:
+    """A variant of the minimal work.
 
     :param shape: groups of 100, or one after the other: SUCCEEDED of one and
         RUNNING of the next in one commit
@@ -52,7 +52,7 @@ class Way:
 
     @property
     def name(self) -> str:
-        """Return how it is called in tables."""
+        """Return the name used in tables."""
         parts = [
             'chain' if self.shape == CHAIN else f'groups of {GROUP}',
             'publisher thread' if self.thread else 'in turn',
@@ -63,30 +63,30 @@ class Way:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """What a process is to measure.
+    """A request for a measurement in a new process.
 
     :param database: an SQLAlchemy URL (PostgreSQL), or the path of a file (SQLite)
     :param broker: an AMQP URL; '' for a consumer in the process
     """
 
-    place: str
+    deployment: str
     database: str
     broker: str
-    way: Way
+    variant: Variant
     actions: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ceiling:
-    """What was measured.
+    """The measurement of a variant.
 
-    :param rate: actions a second, everything durable and confirmed
-    :param client_cpu: ms an action, of this process
-    :param database_cpu: ms an action, of PostgreSQL
-    :param broker_cpu: ms an action, of RabbitMQ
+    :param rate: actions per second, durable and confirmed
+    :param client_cpu: ms per action, of this process
+    :param database_cpu: ms per action, of PostgreSQL
+    :param broker_cpu: ms per action, of RabbitMQ
     """
 
-    way: Way
+    variant: Variant
     actions: int
     rate: float
     client_cpu: float
@@ -94,9 +94,9 @@ class Ceiling:
     broker_cpu: float
 
 
-def ways(shape: str, with_broker: bool) -> list[Way]:
-    """Return the ways to measure for a shape; those that are judged by first."""
-    judged = Way(shape)
+def variants(shape: str, with_broker: bool) -> list[Variant]:
+    """Return the variants of a shape; those with targets first."""
+    judged = Variant(shape)
     found = [judged, dataclasses.replace(judged, made_from=documents.DICTIONARIES)]
     if shape == PARALLEL:
         found.append(dataclasses.replace(judged, thread=False))
@@ -106,7 +106,7 @@ def ways(shape: str, with_broker: bool) -> list[Way]:
 
 
 def measure(request: Request) -> Ceiling:
-    """Do the bare work of so many actions and return what it cost."""
+    """Do the minimal work of the requested actions and return its cost."""
     transitions = _transitions(request)
     publisher = _publisher(request)
     try:
@@ -121,7 +121,7 @@ def measure(request: Request) -> Ceiling:
         transitions.close()
     to_ms = 1000 / request.actions
     return Ceiling(
-        request.way,
+        request.variant,
         request.actions,
         request.actions / seconds,
         used * to_ms,
@@ -131,16 +131,16 @@ def measure(request: Request) -> Ceiling:
 
 
 class _Work:
-    """The actions of one measurement, after a few that warm everything up."""
+    """The actions of one measurement, after a warm-up."""
 
     def __init__(
         self, request: Request, transitions: Transitions, publisher: Publisher
     ) -> None:
-        self._way = request.way
+        self._way = request.variant
         self._transitions = transitions
         self._publisher = publisher
-        self._began = documents.began(request.way.made_from)
-        self._ended = documents.ended(request.way.made_from)
+        self._began = documents.began(request.variant.made_from)
+        self._ended = documents.ended(request.variant.made_from)
         self._changes: queue.SimpleQueue[_Change | None] = queue.SimpleQueue()
         self._failure: BaseException | None = None
         warm = 2 * GROUP
@@ -151,7 +151,7 @@ class _Work:
         gc.freeze()
 
     def run(self) -> None:
-        """Return when all is durable and confirmed."""
+        """Process all actions; return when all are durable and confirmed."""
         self._do(self._ids)
 
     def _do(self, ids: Sequence[int]) -> None:
@@ -192,7 +192,7 @@ class _Work:
         self._publisher.publish(self._documents(change))
 
     def _publish_all(self) -> None:
-        """Publish what has been written meanwhile, in batches, to the end."""
+        """Publish the written changes in batches until the end."""
         try:
             change = self._changes.get()
             while change is not None:
@@ -222,7 +222,7 @@ class _Work:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Change:
-    """Actions that have begun, or ended."""
+    """Actions that started or ended."""
 
     ids: Sequence[int]
     began: bool
@@ -232,21 +232,21 @@ _NOTHING_YET = object()
 
 
 def _transitions(request: Request) -> Transitions:
-    if request.place == POSTGRESQL:
+    if request.deployment == POSTGRESQL:
         return PostgresqlTransitions(request.database)
     return SqliteTransitions(pathlib.Path(request.database))
 
 
 def _publisher(request: Request) -> Publisher:
     if request.broker:
-        return ConfirmedPublisher(request.broker, request.way.durable)
+        return ConfirmedPublisher(request.broker, request.variant.durable)
     return Consumer()
 
 
 def main() -> None:
-    """Measure what standard input asks for; print what came of it."""
+    """Perform the request on standard input; print the measurement."""
     asked = json.load(sys.stdin)
-    request = Request(**{**asked, 'way': Way(**asked['way'])})
+    request = Request(**{**asked, 'variant': Variant(**asked['variant'])})
     print(json.dumps(dataclasses.asdict(measure(request))))
 
 

@@ -1,34 +1,36 @@
-"""How fast clusters are created, checked and deleted: nodes that do nothing."""
+"""The benchmark of clusters: create, check and delete no-op nodes."""
 
 from collections.abc import Hashable, Sequence
 
-from tests.bench.cases import PLACES
-from tests.bench.operated import QUICK, SIZES, Case, New
+from tests.bench.cases import DEPLOYMENTS
+from tests.bench.engine_operations import QUICK, SIZES, Case, New
 from watcherlite import bootstrap
 from watcherlite.domain.clusters import Cluster, Owner
 from watcherlite.domain.events import CLUSTER, Event
-from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
+from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
 
 CREATE, CHECK, DELETE = 'create', 'check', 'delete'
-#: Of a type that does nothing.
+#: A no-op profile type.
 SPEC = {'type': 'os.heat.test_resource', 'version': '1.0', 'properties': {}}
 BY = RequestContext(Owner('bench'))
 
 
 def cases(quick: bool = False) -> list[Case]:
-    """Return what is measured, the small ones of each place first."""
+    """Return the cases, ordered by deployment and size."""
     return [
-        Case(place, size) for place in PLACES for size in (QUICK if quick else SIZES)
+        Case(deployment, size)
+        for deployment in DEPLOYMENTS
+        for size in (QUICK if quick else SIZES)
     ]
 
 
 class Clusters:
-    """A cluster and its nodes; what ends is an action, by its uuid."""
+    """Operations on clusters; the key of an end is the action UUID."""
 
     operations: Sequence[str] = (CREATE, CHECK, DELETE)
 
     def ending(self, event: Event) -> tuple[Hashable, str] | None:
-        """See `operated.Subject`, and so for the others."""
+        """See `engine_operations.Subject`, also for the other methods."""
         detail = event.detail or {}
         if event.subject != CLUSTER or detail.get('phase') == 'start':
             return None
@@ -47,7 +49,9 @@ class Clusters:
     ) -> tuple[Cluster, Hashable, str]:
         operations = runtime.clusters
         if thing is None:
-            begun = operations.create(NewCluster(new.name, owner, new.case.size), BY)
+            begun = operations.create(
+                ClusterRequest(new.name, owner, new.case.size), BY
+            )
         elif operation == CHECK:
             begun = operations.check(thing.uuid, BY, {})
         else:

@@ -1,4 +1,4 @@
-"""Connections of the bench's own, beside those of what it measures."""
+"""Connections of the benchmark to the database and the broker."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 
 def postgresql(url: str) -> psycopg.Connection[Any]:
-    """Return a connection in autocommit mode to what an SQLAlchemy URL names."""
+    """Return a connection in autocommit mode to the database of an SQLAlchemy URL."""
     parts = sa.make_url(url)
     return psycopg.connect(
         autocommit=True,
@@ -21,6 +21,6 @@ def postgresql(url: str) -> psycopg.Connection[Any]:
 
 
 def broker(url: str) -> Any:
-    """Return a connection of py-amqp to the virtual host that a URL names."""
+    """Return a py-amqp connection to the virtual host of a URL."""
     connection = kombu.Connection(url, transport='pyamqp', connect_timeout=5)
     return connection.transport.establish_connection()

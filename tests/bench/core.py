@@ -1,4 +1,4 @@
-"""How fast the core is: all cases, beside the ceiling, in turns."""
+"""The core benchmark: the daemon and its ceiling, measured alternately."""
 
 import contextlib
 import json
@@ -6,14 +6,14 @@ import pathlib
 import time
 from collections.abc import Callable, Sequence
 
-from tests.bench import ceiling, harness, places, report
+from tests.bench import ceiling, deployments, harness, report
 from tests.bench.cases import POSTGRESQL, SQLITE, Case
-from tests.bench.ceiling import Ceiling, Way
-from tests.bench.figures import Round, Row
+from tests.bench.ceiling import Ceiling, Variant
+from tests.bench.measurements import Round, Row
 
-#: Below that a plan is over before the bare work has got going.
+#: Smallest plan that is compared with the ceiling; smaller ones end too soon.
 _COMPARED = 1000
-#: The first of the ways are those that there are targets for.
+#: Number of variants, from the first, that have targets.
 _JUDGED = 2
 
 
@@ -25,14 +25,14 @@ def run(
 ) -> str:
     """Measure, write the document, and return the tables.
 
-    :param path: written after every case, so that what was measured is kept
-    :raises unittest.SkipTest: a server is not there
+    :param path: written after every case, so that an aborted run keeps its results
+    :raises unittest.SkipTest: a server is not available
     """
     rows: list[Row] = []
     with contextlib.ExitStack() as stack:
         broker = ''
-        if any(case.place == POSTGRESQL for case in cases):
-            broker = stack.enter_context(places.vhost())
+        if any(case.deployment == POSTGRESQL for case in cases):
+            broker = stack.enter_context(deployments.vhost())
         for case in cases:
             row = Row(case)
             rows.append(row)
@@ -42,13 +42,15 @@ def run(
 
 
 def profile(case: Case) -> dict[str, object]:
-    """Return what a sampler sees of one plan; see `Sampler.take`."""
+    """Return the samples of one plan; see `Sampler.take`."""
     with contextlib.ExitStack() as stack:
         broker = ''
-        if case.place == POSTGRESQL:
-            broker = stack.enter_context(places.vhost())
-        place = stack.enter_context(places.opened(case.place, broker))
-        seen: dict[str, object] = harness.watch(case, place, harness.SAMPLE)['profile']
+        if case.deployment == POSTGRESQL:
+            broker = stack.enter_context(deployments.vhost())
+        deployment = stack.enter_context(deployments.opened(case.deployment, broker))
+        seen: dict[str, object] = harness.watch(case, deployment, harness.SAMPLE)[
+            'profile'
+        ]
     return seen
 
 
@@ -56,38 +58,38 @@ def _measure(row: Row, rounds: int, broker: str, say: Callable[[str], None]) -> 
     case = row.case
     for number in range(case.rounds(rounds)):
         began = time.monotonic()
-        with places.opened(case.place, broker) as place:
-            row.rounds.append(_round(case, place))
+        with deployments.opened(case.deployment, broker) as deployment:
+            row.rounds.append(_round(case, deployment))
         told = _told(case, row.rounds[-1])
         took = time.monotonic() - began
         say(f'{case.name}, round {number + 1}: {told} ({took:.0f} s)')
-    with places.opened(case.place, broker) as place:
-        seen = harness.watch(case, place, harness.COUNT)
+    with deployments.opened(case.deployment, broker) as deployment:
+        seen = harness.watch(case, deployment, harness.COUNT)
     row.counts, row.texts = seen['counts'], seen['texts']
 
 
 def _told(case: Case, measured: Round) -> str:
-    """Return one round in a few words."""
+    """Return a summary of one round."""
     alone = Row(case, [measured])
     text = f'{report.number(alone.rate("told"))} actions/s confirmed'
-    share = alone.share(Way(case.shape))
+    share = alone.share(Variant(case.shape))
     return text if share is None else f'{text}, {100 * share:.0f} % of the ceiling'
 
 
-def _round(case: Case, place: places.Place) -> Round:
-    """Measure the daemon between two measurements of what it is compared with.
+def _round(case: Case, deployment: deployments.Deployment) -> Round:
+    """Measure the daemon between two measurements of the ceiling.
 
-    What others do on the machine then weighs on both sides of a ratio.
+    Other load on the machine then affects both sides of a ratio.
     """
     if case.size < _COMPARED:
-        return Round(harness.measure(case, place), ())
+        return Round(harness.measure(case, deployment), ())
 
-    def bare(ways: Sequence[Way]) -> list[Ceiling]:
-        return [harness.ceiling(case, place, way) for way in ways]
+    def bare(variants: Sequence[Variant]) -> list[Ceiling]:
+        return [harness.ceiling(case, deployment, variant) for variant in variants]
 
-    ways = ceiling.ways(case.shape, case.place != SQLITE)
-    judged, others = ways[:_JUDGED], ways[_JUDGED:]
+    variants = ceiling.variants(case.shape, case.deployment != SQLITE)
+    judged, others = variants[:_JUDGED], variants[_JUDGED:]
     before = bare(judged)
-    measured = harness.measure(case, place)
+    measured = harness.measure(case, deployment)
     after = bare(list(reversed(judged)))
     return Round(measured, [*before, *after, *bare(others)])

@@ -1,15 +1,14 @@
-"""The launcher: watcherlite in a process that may count, or sample itself.
+"""The launcher: watcherlite in a process that counts its queries or samples itself.
 
     python -m tests.bench.daemon --config-file FILE --report FILE serve
     python -m tests.bench.daemon --config-file FILE --report FILE \\
         execute --shape chain --size 100 --spawned SECONDS
 
-`serve` is an applier. At SIGUSR1, and at its end, it writes what was seen since
-the last time to the next of FILE.1, FILE.2, ... `execute` stores and executes
-plans in this one process and writes what came of them to FILE.1. With `--count`
-statements, commits and messages are counted, with `--sample` stacks are looked at.
-Timed runs against servers do without the launcher: they start what
-`watcherlite-applier` starts.
+`serve` runs an applier. At SIGUSR1 and when it stops, it writes what it recorded
+since the last report to the next of FILE.1, FILE.2, ... `execute` stores and executes
+plans in one process and writes the measurements to FILE.1. `--count` counts
+statements, commits and messages; `--sample` samples the stacks of threads. Timed runs
+against servers do not use the launcher: they start what `watcherlite-applier` starts.
 """
 
 import argparse
@@ -20,7 +19,7 @@ from typing import Any
 
 from tests.bench import in_process
 from tests.bench.cases import CHAIN, PARALLEL
-from tests.bench.watching import Watch
+from tests.bench.instrumentation import Instrumentation
 from watcherlite import bootstrap, conf
 from watcherlite.domain.actions import APPLIER
 
@@ -28,11 +27,11 @@ _SIGNALS = (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT)
 
 
 def serve(
-    configuration: conf.Configuration, report: pathlib.Path, watch: Watch
+    configuration: conf.Configuration, report: pathlib.Path, watch: Instrumentation
 ) -> None:
-    """Serve the lane of plans until SIGTERM."""
+    """Serve the applier lane until SIGTERM."""
     runtime = bootstrap.build(configuration, lanes=(APPLIER,))
-    watch.put_on(runtime)
+    watch.install(runtime)
     runtime.start()
     number, stopping = 0, False
     while not stopping:
@@ -43,7 +42,7 @@ def serve(
 
 
 def _write(report: pathlib.Path, number: int, seen: dict[str, Any]) -> None:
-    """Write a report that is whole from the moment that it is there."""
+    """Write a report atomically."""
     draft = report.with_name(f'{report.name}.draft')
     draft.write_text(json.dumps(seen))
     draft.rename(f'{report}.{number}')
@@ -53,11 +52,11 @@ def main() -> None:
     """Run the command line."""
     options = _parser().parse_args()
     if options.command == 'serve':
-        # Before there are threads, which inherit it: the main thread alone waits.
+        # Threads inherit the mask; only the main thread waits for these signals.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     configuration = conf.new([f'--config-file={options.config_file}'])
     conf.setup_logging(configuration, 'bench')
-    watch = Watch(count=options.count, sample=options.sample)
+    watch = Instrumentation(count=options.count, sample=options.sample)
     if options.command == 'serve':
         serve(configuration, options.report, watch)
         return

@@ -1,4 +1,4 @@
-"""The notifications of one action, made as cheaply as can be.
+"""The notifications of one action, built at minimal cost.
 
 The ceiling publishes the same documents as the daemon does, of the same length.
 Their text is taken from what watcherlite makes of the events of one `nop`; for
@@ -17,8 +17,8 @@ from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
-#: How a document comes to be: dictionaries that json writes twice, the second time
-#: into the envelope, or one text with gaps that was escaped beforehand.
+#: Ways to build a document: dictionaries serialised twice, the second time into the
+#: envelope, or a prepared template that is already escaped.
 DICTIONARIES = 'dictionaries'
 TEMPLATE = 'template'
 
@@ -33,12 +33,12 @@ _CREATED = datetime.datetime(2001, 1, 1, tzinfo=datetime.UTC)
 
 
 def began(kind: str) -> Make:
-    """Return what makes the messages of actions that have become RUNNING."""
+    """Return the builder of the messages of actions that became RUNNING."""
     return _maker(kind, states.READY, states.RUNNING)
 
 
 def ended(kind: str) -> Make:
-    """Return what makes the messages of actions that have SUCCEEDED."""
+    """Return the builder of the messages of actions that SUCCEEDED."""
     return _maker(kind, states.RUNNING, states.SUCCEEDED)
 
 
@@ -70,7 +70,7 @@ def _from_template(stored: events.StoredEvent, samples: list[Message]) -> Make:
 
 
 def _with_gaps(stored: events.StoredEvent, index: int, text: str) -> str:
-    """Return a body as a format, in the order of the envelope's fields."""
+    """Return a body as a format string, with fields in the order of the envelope."""
     message = events.message_id(stored.event.uuid, index)
     values = (
         message,
@@ -96,7 +96,7 @@ def _from_dictionaries(stored: events.StoredEvent, samples: list[Message]) -> Ma
         messages = []
         for action in actions:
             for key, document in loaded:
-                # One dictionary serves all: making it anew would only cost more.
+                # One dictionary is reused: a new one would cost more.
                 document['message_id'], document['_unique_id'] = _ids()
                 document['timestamp'] = at
                 data = document['payload']['watcher_object.data']
@@ -138,7 +138,7 @@ def _stored(old: str, new: str) -> events.StoredEvent:
 
 
 class _Surroundings:
-    """What the messages repeat of a plan, whatever its id."""
+    """The plan fields that all messages repeat."""
 
     def surroundings_of_plans(
         self, plan_ids: Sequence[int]
@@ -147,9 +147,9 @@ class _Surroundings:
         return {
             plan_id: PlanSurroundings(
                 ActionPlan(ids[0], id=plan_id, created_at=_CREATED),
-                audits.Audit(ids[1], 'bench', audits.ONESHOT, 'SUCCEEDED', 1, 1),
-                audits.Goal(ids[2], 'unclassified', 'Unclassified'),
-                audits.Strategy(ids[3], 'actuator', 'Actuator'),
+                audits.Audit(ids[1], 'bench', audits.ONESHOT, 'SUCCEEDED', 1, 1, id=1),
+                audits.Goal(ids[2], 'unclassified', 'Unclassified', id=1),
+                audits.Strategy(ids[3], 'actuator', 'Actuator', id=1),
             )
             for plan_id in plan_ids
         }

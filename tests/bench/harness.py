@@ -1,4 +1,4 @@
-"""Measures one case: starts the daemon, stores plans, starts them, follows them."""
+"""The measurement of a case: start the daemon, execute plans, read its figures."""
 
 import dataclasses
 import json
@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, cast
 
-from tests.bench import plans, processes, spawned
+from tests.bench import plans, processes, subprocesses
 from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL, SQLITE, Case
-from tests.bench.ceiling import Ceiling, Request, Way
-from tests.bench.figures import Measurement
-from tests.bench.observing import Broker, Plans
-from tests.bench.places import Place
+from tests.bench.ceiling import Ceiling, Request, Variant
+from tests.bench.deployments import Deployment
+from tests.bench.measurements import Measurement
 from tests.bench.plans import Timing
+from tests.bench.probes import Broker, Plans
 from tests.bench.processes import Memory
 from watcherlite import bootstrap, conf
 from watcherlite.messaging.bus import Bus
@@ -22,9 +22,9 @@ from watcherlite.messaging.bus import Bus
 COUNT = '--count'
 SAMPLE = '--sample'
 _STARTING = 60.0
-#: Executed first, so that everything is loaded and connected.
+#: Executed first, to load modules and open connections.
 _WARM_UP = Case(POSTGRESQL, PARALLEL, 2)
-#: Actions of the bare work at least, and at most: enough that it takes a moment.
+#: Minimum and maximum number of actions of a ceiling measurement.
 _BARE = {
     (POSTGRESQL, PARALLEL): (2_000, 10_000),
     (POSTGRESQL, CHAIN): (1_000, 5_000),
@@ -33,10 +33,10 @@ _BARE = {
 }
 
 
-def measure(case: Case, place: Place) -> Measurement:
-    """Return what a fresh process makes of a case."""
-    if case.place == SQLITE:
-        found = _execute(case, place, case.repetitions, ())
+def measure(case: Case, deployment: Deployment) -> Measurement:
+    """Measure a case in a new process."""
+    if case.deployment == SQLITE:
+        found = _execute(case, deployment, case.repetitions, ())
         return Measurement(
             timings=[Timing(**timing) for timing in found['timings']],
             daemon_cpu=found['daemon_cpu'],
@@ -47,55 +47,61 @@ def measure(case: Case, place: Place) -> Measurement:
             startup=found['startup'],
             messages=found['messages'],
         )
-    with _stage(place, ()) as stage:
+    with _stage(deployment, ()) as stage:
         return stage.measure(case)
 
 
-def watch(case: Case, place: Place, *watched: str) -> dict[str, Any]:
-    """Return what the launcher sees of one plan of a case.
+def watch(case: Case, deployment: Deployment, *watched: str) -> dict[str, Any]:
+    """Execute one plan of a case and return what the launcher recorded.
 
     :param watched: COUNT, SAMPLE
-    :returns: see `watching.Watch.take`
+    :returns: see `instrumentation.Instrumentation.take`
     """
-    if case.place == SQLITE:
-        seen: dict[str, Any] = _execute(case, place, 1, watched)['seen']
+    if case.deployment == SQLITE:
+        seen: dict[str, Any] = _execute(case, deployment, 1, watched)['seen']
         return seen
-    with _stage(place, watched) as stage:
+    with _stage(deployment, watched) as stage:
         return stage.watch(case)
 
 
-def ceiling(case: Case, place: Place, way: Way) -> Ceiling:
-    """Return what the bare work of a way does in this place."""
-    sqlite = case.place == SQLITE
-    least, most = _BARE[case.place, case.shape]
+def ceiling(case: Case, deployment: Deployment, variant: Variant) -> Ceiling:
+    """Measure the ceiling of a variant in a deployment."""
+    sqlite = case.deployment == SQLITE
+    least, most = _BARE[case.deployment, case.shape]
     actions = min(max(case.size, least), most)
     request = Request(
-        place=place.name,
-        database=f'{place.directory}/ceiling.sqlite' if sqlite else place.database,
-        broker='' if sqlite else place.broker,
-        way=way,
+        deployment=deployment.name,
+        database=f'{deployment.directory}/ceiling.sqlite'
+        if sqlite
+        else deployment.database,
+        broker='' if sqlite else deployment.broker,
+        variant=variant,
         actions=actions,
     )
     text = json.dumps(dataclasses.asdict(request))
-    printed = spawned.run('tests.bench.ceiling', (), text, plans.patience(actions))
+    printed = subprocesses.run('tests.bench.ceiling', (), text, plans.patience(actions))
     found = json.loads(printed)
-    return Ceiling(**{**found, 'way': Way(**found['way'])})
+    return Ceiling(**{**found, 'variant': Variant(**found['variant'])})
 
 
 def _execute(
-    case: Case, place: Place, repetitions: int, watched: Sequence[str]
+    case: Case, deployment: Deployment, repetitions: int, watched: Sequence[str]
 ) -> dict[str, Any]:
-    report = place.directory / 'report'
-    arguments = [*watched, f'--config-file={place.config_file}', f'--report={report}']
+    report = deployment.directory / 'report'
+    arguments = [
+        *watched,
+        f'--config-file={deployment.config_file}',
+        f'--report={report}',
+    ]
     arguments += ['execute', f'--shape={case.shape}', f'--size={case.size}']
     arguments += [f'--repetitions={repetitions}', f'--spawned={time.time()!r}']
-    spawned.run('tests.bench.daemon', arguments, '', 3 * plans.patience(case.size))
+    subprocesses.run('tests.bench.daemon', arguments, '', 3 * plans.patience(case.size))
     found: dict[str, Any] = json.loads(pathlib.Path(f'{report}.1').read_text())
     return found
 
 
-class _NotingBus:
-    """Passes everything on to a bus, and notes when a command was sent."""
+class _RecordingBus:
+    """Delegate to a bus, and record when a command was sent."""
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
@@ -110,12 +116,12 @@ class _NotingBus:
 
 
 class _Operator:
-    """Stores and starts plans, from this process."""
+    """Store and start plans from this process."""
 
-    def __init__(self, place: Place) -> None:
-        configuration = conf.new([f'--config-file={place.config_file}'])
+    def __init__(self, deployment: Deployment) -> None:
+        configuration = conf.new([f'--config-file={deployment.config_file}'])
         self._runtime = bootstrap.build(configuration, lanes=())
-        self._bus = _NotingBus(self._runtime.bus)
+        self._bus = _RecordingBus(self._runtime.bus)
         self._runtime.bus = cast(Bus, self._bus)
 
     def __enter__(self) -> Self:
@@ -127,19 +133,19 @@ class _Operator:
     def create(self, shape: str, size: int) -> tuple[int, str]:
         """Store a plan; return its id and its uuid."""
         plan = self._runtime.plans.create(plans.document(shape, size))
-        return plan.id or 0, plan.uuid
+        return plan.id, plan.uuid
 
     def start(self, uuid: str) -> float:
-        """Start a plan; return when the command was sent, by the wall clock."""
+        """Start a plan; return the wall clock time at which the command was sent."""
         self._runtime.plans.start(uuid)
         return self._bus.sent_at
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Stage:
-    """A daemon that consumes, and everything around it."""
+    """A running daemon with probes of its database and broker."""
 
-    daemon: spawned.Daemon
+    daemon: subprocesses.Daemon
     broker: Broker
     plans: Plans
     operator: _Operator
@@ -172,18 +178,18 @@ class _Stage:
         )
 
     def watch(self, case: Case) -> dict[str, Any]:
-        """Execute one plan; return what the launcher has seen of it."""
+        """Execute one plan; return what the launcher recorded."""
         plan_id, uuid = self._store(case)
         self.daemon.take_report()
         self._follow(plan_id, uuid, case.size)
         return self.daemon.take_report()
 
     def warm_up(self) -> None:
-        """Execute a small plan, which is not measured."""
+        """Execute a small plan without measuring it."""
         self._follow(*self._store(_WARM_UP), _WARM_UP.size)
 
     def _store(self, case: Case) -> tuple[int, str]:
-        """Store a plan; wait until nothing is left to be told of that."""
+        """Store a plan; wait until its notifications are published."""
         stored = self.operator.create(case.shape, case.size)
         self.plans.wait_until_told(case.size, self.daemon.check)
         self.broker.purge()
@@ -195,21 +201,25 @@ class _Stage:
             done = self.plans.wait_until_ended(plan_id, size, self.daemon.check)
             self.plans.wait_until_told(size, self.daemon.check)
         except (TimeoutError, plans.PlanNotSucceeded) as error:
-            text = f'{error}; the end of its log:\n{self.daemon.log_tail()}'
-            raise spawned.ProcessFailed(text) from error
+            text = (
+                f'{error}; the end of the log of the daemon:\n{self.daemon.log_tail()}'
+            )
+            raise subprocesses.ProcessFailed(text) from error
         first, told = self.plans.moments(plan_id)
         return Timing(first - sent, done - sent, told - sent)
 
 
 @contextmanager
-def _stage(place: Place, watched: Sequence[str]) -> Iterator[_Stage]:
+def _stage(deployment: Deployment, watched: Sequence[str]) -> Iterator[_Stage]:
     with (
-        Broker(place.broker) as broker,
-        Plans(place.database) as rows,
-        _Operator(place) as operator,
+        Broker(deployment.broker) as broker,
+        Plans(deployment.database) as rows,
+        _Operator(deployment) as operator,
     ):
         broker.wait_for_consumers(False, _STARTING, lambda: None)
-        with spawned.Daemon(place.config_file, place.directory, watched) as daemon:
+        with subprocesses.Daemon(
+            deployment.config_file, deployment.directory, watched
+        ) as daemon:
             there = broker.wait_for_consumers(True, _STARTING, daemon.check)
             stage = _Stage(daemon, broker, rows, operator, there - daemon.spawned)
             stage.warm_up()

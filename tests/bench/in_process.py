@@ -1,4 +1,4 @@
-"""Plans stored and executed in this one process, on SQLite and memory://."""
+"""The execution of plans in one process, with SQLite and memory://."""
 
 import contextlib
 import dataclasses
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from tests.bench import plans, processes
-from tests.bench.watching import Watch
+from tests.bench.instrumentation import Instrumentation
 from watcherlite import bootstrap, conf
 from watcherlite.domain import events
 from watcherlite.domain.actions import APPLIER
@@ -21,20 +21,20 @@ from watcherlite.messaging.in_process import InProcessBus
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
-#: Actions of the plan that is executed first, so that everything is loaded.
+#: Number of actions of the plan that is executed first, to load modules.
 _WARM_UP = 2
 _POLL = 0.002
 _STARTING = 30.0
 _UNTOLD = 'SELECT 1 FROM events WHERE pending = 1 LIMIT 1'
 
 
-class _Witness:
-    """Notes, by the wall clock, when something became true.
+class _PlanRecorder:
+    """The wall clock times of the events of one plan.
 
-    :ivar first: the first action of the plan was RUNNING
-    :ivar done: the plan had ended
-    :ivar told: a notification arrived last
-    :ivar messages: how many did
+    :ivar first: the first action became RUNNING
+    :ivar done: the plan ended
+    :ivar told: the last notification arrived
+    :ivar messages: number of notifications
     """
 
     def __init__(self) -> None:
@@ -45,18 +45,18 @@ class _Witness:
         self.messages = 0
 
     def watch(self, plan_id: int | None) -> None:
-        """Begin anew with a plan that is about to be started."""
+        """Reset the times, before a plan is started."""
         self._ended.clear()
         self._plan_id = plan_id
         self.first = self.done = self.told = 0.0
         self.messages = 0
 
     def wait(self, timeout: float) -> bool:
-        """Wait for the end of the plan."""
+        """Wait for the end of the plan; return False after `timeout` seconds."""
         return self._ended.wait(timeout)
 
     def hear(self, stored: list[Event]) -> None:
-        """Take events that are durable now; the last one tells of the plan's end."""
+        """Record committed events; the end of the plan is the last of a list."""
         if not self.first:
             self.first = min(
                 (
@@ -77,7 +77,7 @@ class _Witness:
             self._ended.set()
 
     def consume(self, routing_key: str, body: bytes) -> None:
-        """Take a notification."""
+        """Record a notification."""
         self.messages += 1
         self.told = time.time()
 
@@ -88,33 +88,33 @@ def execute(
     size: int,
     repetitions: int,
     spawned: float,
-    watch: Watch,
+    watch: Instrumentation,
 ) -> dict[str, Any]:
-    """Execute plans one after the other, and return what they took.
+    """Execute plans in sequence and return their measurements.
 
-    :param spawned: when this process was started, by the wall clock
-    :returns: `timings`, `daemon_cpu` (ms an action), `idle` and `peak` (MiB, see
-        `processes.Memory`), `startup` (s), `messages` (an action), and what the
-        watch has seen of the last plan
+    :param spawned: wall clock time at which this process was started
+    :returns: `timings`, `daemon_cpu` (ms per action), `idle` and `peak` (MiB, see
+        `processes.Memory`), `startup` (s), `messages` (per action), `seen` (see
+        `Instrumentation.take`, of the last plan)
     """
     runtime = bootstrap.build(configuration, lanes=(APPLIER,))
-    watch.put_on(runtime)
-    witness = _Witness()
-    cast(InProcessBus, runtime.bus).subscribe_notifications(witness.consume)
+    watch.install(runtime)
+    recorder = _PlanRecorder()
+    cast(InProcessBus, runtime.bus).subscribe_notifications(recorder.consume)
     runtime.start()
     try:
         if not runtime.bus.wait_until_consuming(_STARTING):
             raise TimeoutError('the process does not consume its own messages')
         startup = time.time() - spawned
-        runtime.add_listener(witness.hear)
-        _execute(runtime, witness, shape, _WARM_UP, watch)
+        runtime.add_listener(recorder.hear)
+        _execute(runtime, recorder, shape, _WARM_UP, watch)
         idle = processes.memory(os.getpid())
         timings, used, messages = [], 0.0, 0
         for _ in range(repetitions):
-            timing, its_cpu = _execute(runtime, witness, shape, size, watch)
+            timing, its_cpu = _execute(runtime, recorder, shape, size, watch)
             timings.append(timing)
             used += its_cpu
-            messages += witness.messages
+            messages += recorder.messages
         done = size * repetitions
         return {
             'timings': [dataclasses.asdict(timing) for timing in timings],
@@ -130,32 +130,36 @@ def execute(
 
 
 def _execute(
-    runtime: bootstrap.Runtime, witness: _Witness, shape: str, size: int, watch: Watch
+    runtime: bootstrap.Runtime,
+    recorder: _PlanRecorder,
+    shape: str,
+    size: int,
+    watch: Instrumentation,
 ) -> tuple[plans.Timing, float]:
-    """Execute a plan; return how long it took, and its CPU seconds."""
+    """Execute a plan; return its times and its CPU seconds."""
     plan = runtime.plans.create(plans.document(shape, size))
     _drain(runtime, size)
     gc.collect()
-    # The peak of the execution is asked for, not that of storing the plan before.
+    # Reset the peak: storing the plan must not count.
     pathlib.Path('/proc/self/clear_refs').write_text('5')
-    witness.watch(plan.id)
+    recorder.watch(plan.id)
     watch.take()
     used, began = time.process_time(), time.time()
     runtime.plans.start(plan.uuid)
-    if not witness.wait(plans.patience(size)):
-        raise plans.PlanNotSucceeded(f'the plan of {size} actions does not end')
+    if not recorder.wait(plans.patience(size)):
+        raise plans.PlanNotSucceeded(f'the plan of {size} actions did not end in time')
     _drain(runtime, size)
     used = time.process_time() - used
-    if witness.state != plan_states.SUCCEEDED:
-        raise plans.PlanNotSucceeded(f'the plan has {witness.state}')
-    ended: Sequence[float] = (witness.first, witness.done, witness.told)
+    if recorder.state != plan_states.SUCCEEDED:
+        raise plans.PlanNotSucceeded(f'the plan has {recorder.state}')
+    ended: Sequence[float] = (recorder.first, recorder.done, recorder.told)
     return plans.Timing(*(moment - began for moment in ended)), used
 
 
 def _drain(runtime: bootstrap.Runtime, size: int) -> None:
     """Wait until all notifications have been consumed."""
     deadline = time.monotonic() + plans.patience(size)
-    # A connection of its own, so that looking is not counted.
+    # A separate connection, so that these queries are not counted.
     path = conf.database_url(runtime.conf).removeprefix('sqlite:///')
     with contextlib.closing(sqlite3.connect(path)) as connection:
         while connection.execute(_UNTOLD).fetchone() is not None:

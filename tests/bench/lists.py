@@ -1,24 +1,27 @@
-"""Which pages of collections are asked for."""
+"""The list requests of the API benchmark."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
 from urllib import parse
 
-from tests.bench import filling
+from tests.bench import sample_rows
 from watcherlite.db.query import FILTERS, SORT_KEYS
 
 AUDITS, PLANS, ACTIONS = 'audits', 'action_plans', 'actions'
 NOUNS = (AUDITS, PLANS, ACTIONS)
 LIMIT = 100
 
-_NAMES = {filling.USUAL_NAME: filling.USUAL_NAME, filling.RARE_NAME: filling.RARE_NAME}
+_NAMES = {
+    sample_rows.USUAL_NAME: sample_rows.USUAL_NAME,
+    sample_rows.RARE_NAME: sample_rows.RARE_NAME,
+}
 _AUDITS = {
-    'rare': filling.uuid_of(AUDITS, filling.SMALL_OWNER),
-    'with many plans': filling.uuid_of(AUDITS, filling.LARGE_AUDIT),
+    'rare': sample_rows.uuid_of(AUDITS, sample_rows.SMALL_OWNER),
+    'with many plans': sample_rows.uuid_of(AUDITS, sample_rows.LARGE_AUDIT),
 }
 _ENDED = {state: state for state in ('SUCCEEDED', 'FAILED')}
 _STATES = {**_ENDED, 'DELETED': 'DELETED'}
-#: (noun, filter) -> what the tables call a value -> the value
+#: (noun, filter) -> label in tables -> value
 VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
     (AUDITS, 'goal'): _NAMES,
     (AUDITS, 'strategy'): _NAMES,
@@ -27,18 +30,18 @@ VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
     (PLANS, 'strategy'): _NAMES,
     (PLANS, 'state'): _STATES,
     (ACTIONS, 'action_plan_uuid'): {
-        'rare': filling.uuid_of(PLANS, filling.SMALL_OWNER),
-        'large': filling.uuid_of(PLANS, filling.LARGE_PLAN),
+        'rare': sample_rows.uuid_of(PLANS, sample_rows.SMALL_OWNER),
+        'large': sample_rows.uuid_of(PLANS, sample_rows.LARGE_PLAN),
     },
     (ACTIONS, 'audit_uuid'): {
         **_AUDITS,
-        'with one large plan': filling.uuid_of(AUDITS, filling.LARGE_PLAN),
+        'with one large plan': sample_rows.uuid_of(AUDITS, sample_rows.LARGE_PLAN),
     },
-    # Nobody can ask for DELETED here.
+    # This filter does not accept DELETED.
     (ACTIONS, 'state'): _ENDED,
     (ACTIONS, 'action_type'): {
-        'usual': filling.USUAL_TYPE,
-        'rare': filling.RARE_TYPE,
+        'usual': sample_rows.USUAL_TYPE,
+        'rare': sample_rows.RARE_TYPE,
     },
     (ACTIONS, 'target'): _NAMES,
 }
@@ -46,12 +49,12 @@ VALUES: Mapping[tuple[str, str], Mapping[str, str]] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Page:
-    """One request for a list of 100.
+    """A request for a page of 100 rows.
 
-    :param what: what the tables call it, besides the noun
-    :param arguments: besides the limit and the marker
-    :param deleted: softly deleted rows too
-    :param further: whether it begins in the middle, after a marker
+    :param what: label in tables, after the noun
+    :param arguments: query parameters besides limit and marker
+    :param deleted: whether soft-deleted rows are included
+    :param further: whether the page starts after a marker in the middle
     """
 
     noun: str
@@ -63,25 +66,25 @@ class Page:
 
     @property
     def name(self) -> str:
-        """Return what the tables call it."""
+        """Return the label in tables."""
         words = [f'{self.noun}{"/detail" * self.detail}', self.what]
         words += ['with deleted'] * self.deleted + ['after a marker'] * self.further
         return ' '.join(word for word in words if word)
 
     def address(self, count: int) -> tuple[str, str]:
-        """Return the path and the query of it in tables of so many rows."""
+        """Return the path and the query for tables of `count` rows."""
         arguments = [*self.arguments, ('limit', str(LIMIT))]
         if self.further:
-            middle = filling.middle(count)
+            middle = sample_rows.middle(count)
             if ('sort_key', 'uuid') in self.arguments:
-                middle = filling.middle_of_uuids(self.noun, count)
-            arguments.append(('marker', filling.uuid_of(self.noun, middle)))
+                middle = sample_rows.middle_of_uuids(self.noun, count)
+            arguments.append(('marker', sample_rows.uuid_of(self.noun, middle)))
         path = f'/v1/{self.noun}{"/detail" * self.detail}'
         return path, parse.urlencode(arguments)
 
 
 def pages() -> list[Page]:
-    """Return all of them: plain, with deleted rows, each filter, each sort key."""
+    """Return all pages: plain, with deleted rows, by each filter and sort key."""
     return [
         page
         for noun in NOUNS

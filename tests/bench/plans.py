@@ -1,9 +1,9 @@
-"""Plans of `nop` actions, and when something of them happened."""
+"""Plans of `nop` actions, and their times."""
 
 import dataclasses
 
 from tests.bench.cases import CHAIN
-from watcherlite.domain.documents import ActionDocument, PlanDocument
+from watcherlite.domain.documents.plan_document import ActionDocument, PlanDocument
 from watcherlite.states import action_plan as states
 
 _INPUTS = {'message': 'bench'}
@@ -11,10 +11,10 @@ _INPUTS = {'message': 'bench'}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Timing:
-    """One execution of one plan; seconds since the command to start it was sent.
+    """The times of one plan, in seconds since the start command was sent.
 
-    :param first: the first action was ONGOING
-    :param done: the plan was seen to have ended, durably
+    :param first: the first action became ONGOING
+    :param done: the end of the plan was read from the database
     :param told: the last notification was confirmed
     """
 
@@ -24,11 +24,11 @@ class Timing:
 
 
 class PlanNotSucceeded(AssertionError):
-    """A plan of actions that do nothing has not SUCCEEDED."""
+    """A plan of `nop` actions did not end as SUCCEEDED."""
 
 
 def document(shape: str, size: int) -> PlanDocument:
-    """Return a plan of a shape and a size."""
+    """Return a plan document of a shape and a size."""
     actions = tuple(
         ActionDocument(
             name=f'action-{number}',
@@ -42,5 +42,5 @@ def document(shape: str, size: int) -> PlanDocument:
 
 
 def patience(size: int) -> float:
-    """Return the seconds after which a plan of a size is taken to be stuck."""
+    """Return the timeout of a plan of a size, in seconds."""
     return 60 + size / 20

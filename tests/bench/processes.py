@@ -1,4 +1,4 @@
-"""What the kernel knows of processes: CPU time and memory, read from /proc."""
+"""CPU time and memory of processes, read from /proc."""
 
 import dataclasses
 import os
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping
 
 _PROC = pathlib.Path('/proc')
 _TICKS = os.sysconf('SC_CLK_TCK')
-#: What the processes of the servers are called.
+#: Names of the processes of the servers.
 _POSTGRESQL = 'postgres'
 _RABBITMQ = 'beam.smp'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stat:
-    """One process.
+    """A process.
 
-    :param cpu: seconds of its own, user and system
-    :param reaped: seconds of the children that it has waited for
+    :param cpu: user and system time in seconds
+    :param reaped: the same of the children that it has waited for
     """
 
     pid: int
@@ -31,9 +31,9 @@ class Stat:
 class Memory:
     """Memory of one or more processes, in MiB.
 
-    :param resident: pages that several of them share are counted for each
-    :param peak: the most that was resident since each began
-    :param proportional: pages that several share are divided among them
+    :param resident: sum of RSS; shared pages count for each process
+    :param peak: sum of the peaks of RSS
+    :param proportional: sum of PSS; shared pages are divided among processes
     """
 
     resident: float
@@ -43,14 +43,14 @@ class Memory:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The CPU time of both servers up to a moment, for the difference of two."""
+    """The CPU times of both servers at one moment."""
 
     postgresql: float
     rabbitmq: Mapping[int, float]
 
     def since(self, before: 'Snapshot') -> tuple[float, float]:
-        """Return the seconds that PostgreSQL and RabbitMQ have used since then."""
-        # A broker lives on; what comes and goes under its name is rabbitmqctl.
+        """Return the CPU seconds of PostgreSQL and RabbitMQ since another snapshot."""
+        # Short-lived processes with the name of the broker are rabbitmqctl.
         stayed = self.rabbitmq.keys() & before.rabbitmq.keys()
         return (
             self.postgresql - before.postgresql,
@@ -59,7 +59,7 @@ class Snapshot:
 
 
 def parse_stat(text: str) -> Stat:
-    """Return what /proc/PID/stat says; its name may hold spaces and parentheses."""
+    """Parse /proc/PID/stat; the name may contain spaces and parentheses."""
     before, _, after = text.rpartition(')')
     pid, _, name = before.partition(' (')
     fields = after.split()
@@ -74,7 +74,7 @@ def parse_stat(text: str) -> Stat:
 
 
 def parse_sizes(text: str) -> dict[str, int]:
-    """Return the sizes in kB of /proc/PID/status or smaps_rollup, by their name."""
+    """Return the sizes in /proc/PID/status or smaps_rollup, in kB by name."""
     sizes = {}
     for line in text.splitlines():
         name, _, value = line.partition(':')
@@ -104,21 +104,21 @@ def running() -> list[Stat]:
         try:
             found.append(parse_stat(path.read_text()))
         except (FileNotFoundError, ProcessLookupError):
-            # It has ended since its directory was listed.
+            # The process has ended since the directory was listed.
             continue
     return found
 
 
 def cpu(root: int) -> float:
-    """Return the CPU seconds of a process and its descendants, ended ones too."""
+    """Return the CPU seconds of a process and its descendants, including ended ones."""
     return sum(process.cpu + process.reaped for process in tree(root, running()))
 
 
 def servers() -> Snapshot:
-    """Return the CPU time of all processes of the servers on this machine."""
+    """Return the CPU times of the servers on this machine."""
     processes = running()
     return Snapshot(
-        # A backend that ends goes over into what the postmaster has reaped.
+        # The time of an ended backend is in the reaped time of the postmaster.
         postgresql=sum(
             process.cpu + process.reaped
             for process in processes
@@ -133,7 +133,7 @@ def servers() -> Snapshot:
 
 
 def memory(root: int) -> Memory:
-    """Return the memory of a process and its descendants together."""
+    """Return the memory of a process with its descendants."""
     resident = peak = proportional = 0
     for process in tree(root, running()):
         try:

@@ -1,4 +1,4 @@
-"""The tables that are printed, and the document that is written."""
+"""The printed tables and the JSON document of the core benchmark."""
 
 import datetime
 import os
@@ -6,13 +6,13 @@ import platform
 from collections.abc import Sequence
 from typing import Any
 
-from tests.bench import counting, documents, figures
-from tests.bench.ceiling import Way
-from tests.bench.figures import Measurement, Row
+from tests.bench import documents, measurements, query_counters
+from tests.bench.ceiling import Variant
+from tests.bench.measurements import Measurement, Row
 from tests.bench.targets import Target, targets
 
 _HEADINGS = (
-    'place',
+    'deployment',
     'shape',
     'actions',
     'durable/s',
@@ -36,7 +36,7 @@ _VERDICTS = {True: 'reached', False: 'NOT REACHED', None: 'not measured'}
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows under headings; the first columns are words, the rest figures."""
+    """Return a table; columns of words first, then columns of figures."""
     columns = zip(headings, *rows, strict=True)
     widths = [max(len(cell) for cell in column) for column in columns]
     lines = []
@@ -50,33 +50,35 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def rows_table(rows: Sequence[Row]) -> str:
-    """Return what was measured of the daemon."""
+    """Return the table of the daemon."""
     return table(_HEADINGS, [_cells(row) for row in rows if row.rounds])
 
 
 def ceilings_table(rows: Sequence[Row]) -> str:
-    """Return what was measured of the bare work, and the share that was reached."""
-    headings = ('place', 'bare work', 'beside', 'actions/s', 'share %', 'CPU ms')
+    """Return the table of ceilings with the share that the daemon reaches."""
+    headings = ('deployment', 'ceiling', 'beside', 'actions/s', 'share %', 'CPU ms')
     lines = []
     for row in rows:
-        ways = dict.fromkeys(c.way for item in row.rounds for c in item.ceilings)
-        for way in ways:
-            share = row.share(way)
+        variants = dict.fromkeys(
+            c.variant for item in row.rounds for c in item.ceilings
+        )
+        for variant in variants:
+            share = row.share(variant)
             lines.append(
                 (
-                    row.case.place,
-                    way.name,
+                    row.case.deployment,
+                    variant.name,
                     f'{row.case.shape} {row.case.size}',
-                    number(row.ceiling(way)),
+                    number(row.ceiling(variant)),
                     number(None if share is None else 100 * share),
-                    number(_client_cpu(row, way)),
+                    number(_client_cpu(row, variant)),
                 )
             )
     return table(headings, lines) if lines else 'No ceiling was measured.'
 
 
 def targets_table(found: Sequence[Target]) -> str:
-    """Return what is to be reached, and whether it was."""
+    """Return the table of targets."""
     headings = ('', 'target', 'wanted', 'measured')
     return table(
         headings,
@@ -105,26 +107,28 @@ def text(rows: Sequence[Row]) -> str:
 
 
 _LEGEND = """\
-durable, confirmed: actions a second until the plan has ended in the database, and
-until the last notification was confirmed. % template, % dict: confirmed, as a share
-of the ceiling with a publisher thread, pair by pair; its documents come from a
-template or from dictionaries. first, done: after the command was sent. SQL, commits,
-AMQP: an action, of the daemon with its relay; notifications only. CPU, pg, mq: an
-action, of the daemon, PostgreSQL and RabbitMQ. MiB: RSS, summed over processes."""
+durable, confirmed: actions per second until the end of the plan is committed, and until
+the last notification is confirmed. % template, % dict: confirmed, as a share of the
+ceiling with a publisher thread and documents from a template or from dictionaries, by
+round. first, done: seconds since the start command. SQL, commits, AMQP: per action,
+of the daemon with its relay; notifications only. CPU, pg, mq: ms per action of the
+daemon, PostgreSQL and RabbitMQ. MiB: sum of RSS."""
 
 
 def document(rows: Sequence[Row], rounds: int) -> dict[str, Any]:
-    """Return everything, for a file."""
+    """Return all measurements as a JSON document."""
     return {
         **circumstances(),
         'rounds': rounds,
-        'rows': [{**figures.as_json(row), 'summary': _summary(row)} for row in rows],
+        'rows': [
+            {**measurements.as_json(row), 'summary': _summary(row)} for row in rows
+        ],
         'targets': targets_document(targets(rows)),
     }
 
 
 def circumstances() -> dict[str, Any]:
-    """Return when and where something was measured."""
+    """Return the time, the machine and the versions of a measurement."""
     return {
         'measured_at': datetime.datetime.now(datetime.UTC).isoformat(),
         'machine': {
@@ -137,7 +141,7 @@ def circumstances() -> dict[str, Any]:
 
 
 def targets_document(found: Sequence[Target]) -> list[dict[str, Any]]:
-    """Return what is to be reached, for a file."""
+    """Return the targets as JSON values."""
     return [
         {
             'target': target.text,
@@ -151,7 +155,7 @@ def targets_document(found: Sequence[Target]) -> list[dict[str, Any]]:
 
 
 def number(value: float | None) -> str:
-    """Return a figure with about three digits that mean something; - for none."""
+    """Return a figure with about three significant digits; - for None."""
     if value is None:
         return '-'
     if abs(value) >= 100 or value == int(value):
@@ -161,17 +165,17 @@ def number(value: float | None) -> str:
 
 def _cells(row: Row) -> list[str]:
     summary = _summary(row)
-    words = [row.case.place, row.case.shape, str(row.case.size)]
+    words = [row.case.deployment, row.case.shape, str(row.case.size)]
     return words + [number(value) for value in summary.values()]
 
 
 def _summary(row: Row) -> dict[str, float | None]:
-    """Return the medians of a row, in the order of the table."""
+    """Return the medians of a row in the order of the table."""
     if not row.rounds:
         return {}
     shape = row.case.shape
-    template = row.share(Way(shape, made_from=documents.TEMPLATE))
-    dictionaries = row.share(Way(shape, made_from=documents.DICTIONARIES))
+    template = row.share(Variant(shape, made_from=documents.TEMPLATE))
+    dictionaries = row.share(Variant(shape, made_from=documents.DICTIONARIES))
     return {
         'durable': row.rate('done'),
         'confirmed': row.rate('told'),
@@ -179,8 +183,8 @@ def _summary(row: Row) -> dict[str, float | None]:
         'share_dictionaries': None if dictionaries is None else 100 * dictionaries,
         'first': 1000 * row.seconds('first'),
         'done': 1000 * row.seconds('done'),
-        'statements': row.per_action(counting.STATEMENTS),
-        'commits': row.per_action(counting.COMMITS),
+        'statements': row.per_action(query_counters.STATEMENTS),
+        'commits': row.per_action(query_counters.COMMITS),
         'messages': row.median(_messages),
         'daemon_cpu': row.median(lambda measured: measured.daemon_cpu),
         'database_cpu': row.median(lambda measured: measured.database_cpu),
@@ -195,6 +199,11 @@ def _messages(measured: Measurement) -> float:
     return measured.messages
 
 
-def _client_cpu(row: Row, way: Way) -> float:
-    used = [c.client_cpu for item in row.rounds for c in item.ceilings if c.way == way]
+def _client_cpu(row: Row, variant: Variant) -> float:
+    used = [
+        c.client_cpu
+        for item in row.rounds
+        for c in item.ceilings
+        if c.variant == variant
+    ]
     return sum(used) / len(used)

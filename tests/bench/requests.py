@@ -1,4 +1,4 @@
-"""How many requests a second one process of `watcherlite-api` answers."""
+"""The request rate of one process of `watcherlite-api`."""
 
 import contextlib
 import dataclasses
@@ -7,12 +7,12 @@ import statistics
 import time
 from collections.abc import Sequence
 
-from tests.bench import filling, lists, loading, processes, spawned
-from tests.bench.places import Place
+from tests.bench import lists, load_generator, processes, sample_rows, subprocesses
+from tests.bench.deployments import Deployment
 
 _STARTING = 60.0
 _LOOK = 0.01
-#: So many different actions are asked for.
+#: Number of different actions that are requested.
 _ACTIONS = 1000
 _PROGRAM = 'import watcherlite.cmd.api as api; api.main()'
 _PORT = re.compile(r'is served on 127\.0\.0\.1, port (\d+)')
@@ -20,16 +20,16 @@ _PORT = re.compile(r'is served on 127\.0\.0\.1, port (\d+)')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Requests:
-    """What was measured of one place with so many clients.
+    """The measurements of one deployment with a number of clients.
 
-    :param rates: requests a second, one for each round
-    :param ceilings: the same of the bare application, around each of the former
+    :param rates: requests per second, by round
+    :param ceilings: the same of the minimal application, before and after each round
     :param middle: seconds, the median of all latencies
-    :param slow: seconds, what one request in a hundred exceeds
-    :param cpu: ms of the process for a request
+    :param slow: seconds, the 99th percentile of all latencies
+    :param cpu: CPU ms of the process per request
     """
 
-    place: str
+    deployment: str
     clients: int
     rates: Sequence[float]
     ceilings: Sequence[float]
@@ -39,34 +39,38 @@ class Requests:
 
     @property
     def rate(self) -> float:
-        """Return the median requests a second."""
+        """Return the median of requests per second."""
         return statistics.median(self.rates)
 
     @property
     def ceiling(self) -> float:
-        """Return the median requests a second of the bare application."""
+        """Return the median of requests per second of the minimal application."""
         return statistics.median(self.ceilings)
 
 
 def measure(
-    place: Place, count: int, clients: Sequence[int], rounds: int, seconds: float
+    deployment: Deployment,
+    count: int,
+    clients: Sequence[int],
+    rounds: int,
+    seconds: float,
 ) -> list[Requests]:
-    """Return what a fresh process does, with each number of clients.
+    """Measure a new process with each number of clients.
 
-    :param place: its tables have `count` rows
+    :param deployment: its tables have `count` rows
     """
-    step = filling.step(count)
+    step = sample_rows.step(count)
     usual = (i for i in range(1, count) if i % step > 2)
     numbers = [number for number, _ in zip(usual, range(_ACTIONS), strict=False)]
-    paths = [f'/v1/actions/{filling.uuid_of(lists.ACTIONS, n)}' for n in numbers]
-    with _api(place) as api:
+    paths = [f'/v1/actions/{sample_rows.uuid_of(lists.ACTIONS, n)}' for n in numbers]
+    with _api(deployment) as api:
         port = _port(api)
-        with contextlib.closing(loading.Connection(port)) as connection:
+        with contextlib.closing(load_generator.Connection(port)) as connection:
             body = connection.get(paths[0])
-        with _bare(place, body) as bare:
+        with _bare(deployment, body) as bare:
             ports = port, _port(bare)
             return [
-                _measured(place.name, api.pid, ports, paths, n, rounds, seconds)
+                _measured(deployment.name, api.pid, ports, paths, n, rounds, seconds)
                 for n in clients
             ]
 
@@ -80,21 +84,21 @@ def _measured(
     rounds: int,
     seconds: float,
 ) -> Requests:
-    """Measure in turns: what others do on the machine then weighs on both."""
+    """Measure both alternately, so that other load affects both."""
     port, bare = ports
-    loading.put(port, paths, clients, min(1.0, seconds))
-    ceilings = [loading.put(bare, paths, clients, seconds)]
+    load_generator.put(port, paths, clients, min(1.0, seconds))
+    ceilings = [load_generator.put(bare, paths, clients, seconds)]
     loads = []
     used = 0.0
     for _ in range(rounds):
         before = processes.cpu(pid)
-        loads.append(loading.put(port, paths, clients, seconds))
+        loads.append(load_generator.put(port, paths, clients, seconds))
         used += processes.cpu(pid) - before
-        ceilings.append(loading.put(bare, paths, clients, seconds))
+        ceilings.append(load_generator.put(bare, paths, clients, seconds))
     latencies = [latency for load in loads for latency in load.latencies]
-    together = loading.Load(sum(load.seconds for load in loads), latencies)
+    together = load_generator.Load(sum(load.seconds for load in loads), latencies)
     return Requests(
-        place=name,
+        deployment=name,
         clients=clients,
         rates=[load.rate for load in loads],
         ceilings=[load.rate for load in ceilings],
@@ -104,25 +108,28 @@ def _measured(
     )
 
 
-def _api(place: Place) -> spawned.Process:
-    file = place.directory / 'api.conf'
-    file.write_text(f'{place.config_file.read_text()}\n[api]\nport = 0\nworkers = 1\n')
+def _api(deployment: Deployment) -> subprocesses.Process:
+    file = deployment.directory / 'api.conf'
+    file.write_text(
+        f'{deployment.config_file.read_text()}\n[api]\nport = 0\nworkers = 1\n'
+    )
     file.chmod(0o600)
-    return spawned.Process(
-        ['-c', _PROGRAM, f'--config-file={file}'], place.directory / 'api.log'
+    return subprocesses.Process(
+        ['-c', _PROGRAM, f'--config-file={file}'], deployment.directory / 'api.log'
     )
 
 
-def _bare(place: Place, body: bytes) -> spawned.Process:
-    file = place.directory / 'answer.json'
+def _bare(deployment: Deployment, body: bytes) -> subprocesses.Process:
+    file = deployment.directory / 'answer.json'
     file.write_bytes(body)
-    return spawned.Process(
-        ['-m', 'tests.bench.constant', str(file)], place.directory / 'constant.log'
+    return subprocesses.Process(
+        ['-m', 'tests.bench.static_server', str(file)],
+        deployment.directory / 'constant.log',
     )
 
 
-def _port(process: spawned.Process) -> int:
-    """Return the port that a process has told of in its log."""
+def _port(process: subprocesses.Process) -> int:
+    """Return the port that a process has logged."""
     deadline = time.monotonic() + _STARTING
     while True:
         found = _PORT.search(' '.join(process.log_tail().split()))
@@ -130,5 +137,7 @@ def _port(process: spawned.Process) -> int:
             return int(found[1])
         process.check()
         if time.monotonic() > deadline:
-            raise spawned.ProcessFailed(f'nothing is served:\n{process.log_tail()}')
+            raise subprocesses.ProcessFailed(
+                f'the process did not log its port in time:\n{process.log_tail()}'
+            )
         time.sleep(_LOOK)

@@ -1,33 +1,33 @@
-"""How fast stacks are created, updated and deleted: resources that do nothing."""
+"""The benchmark of stacks: create, update and delete no-op resources."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tests.bench.cases import CHAIN, PARALLEL, PLACES
-from tests.bench.operated import QUICK, SIZES, Case, New
+from tests.bench.cases import CHAIN, DEPLOYMENTS, PARALLEL
+from tests.bench.engine_operations import QUICK, SIZES, Case, New
 from watcherlite import bootstrap
 from watcherlite.domain.events import STACK, Event
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import Stack, StackRequest
 
 CREATE, UPDATE, DELETE = 'create', 'update', 'delete'
-#: Of a type that does nothing, and whose `value` is updated in place.
+#: A no-op resource type whose `value` is updated in place.
 _TYPE = 'OS::Heat::TestResource'
 
 
 def cases(quick: bool = False) -> list[Case]:
-    """Return what is measured, the small ones of each place and shape first."""
+    """Return the cases, ordered by deployment, shape and size."""
     return [
-        Case(place, size, shape)
-        for place in PLACES
+        Case(deployment, size, shape)
+        for deployment in DEPLOYMENTS
         for shape in (PARALLEL, CHAIN)
         for size in (QUICK if quick else SIZES)
-        # One resource is the same stack in both shapes.
+        # A stack of one resource is the same in both shapes.
         if size > 1 or shape == PARALLEL
     ]
 
 
 def template(shape: str | None, size: int, value: str) -> dict[str, Any]:
-    """Return a template of so many resources that do nothing."""
+    """Return a template of `size` no-op resources."""
     resources: dict[str, Any] = {}
     for at in range(size):
         resources[f'r{at}'] = {'type': _TYPE, 'properties': {'value': value}}
@@ -37,12 +37,12 @@ def template(shape: str | None, size: int, value: str) -> dict[str, Any]:
 
 
 class Stacks:
-    """A stack and its resources; what ends is an operation on a stack, by its id."""
+    """Operations on stacks; the key of an end is the stack id."""
 
     operations: Sequence[str] = (CREATE, UPDATE, DELETE)
 
     def ending(self, event: Event) -> tuple[Hashable, str] | None:
-        """See `operated.Subject`, and so for the others."""
+        """See `engine_operations.Subject`, also for the other methods."""
         action, _, status = (event.new_status or '').partition('_')
         if event.subject != STACK or status not in ('COMPLETE', 'FAILED'):
             return None
@@ -62,9 +62,9 @@ class Stacks:
         operations = runtime.stacks
         wanted = template(new.case.shape, new.case.size, operation)
         if thing is None:
-            stack = operations.create(NewStack(new.name, wanted), owner, 'bench')
+            stack = operations.create(StackRequest(new.name, wanted), owner, 'bench')
         elif operation == UPDATE:
-            stack = operations.update(thing.uuid, owner, NewStack(new.name, wanted))
+            stack = operations.update(thing.uuid, owner, StackRequest(new.name, wanted))
         else:
             stack = operations.delete(thing.uuid, owner)
         return stack, (stack.id, operation.upper()), 'COMPLETE'

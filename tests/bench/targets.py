@@ -1,28 +1,28 @@
-"""What is to be reached, and whether it was."""
+"""The performance targets, and whether they are reached."""
 
 import dataclasses
 import operator
 from collections.abc import Callable, Iterable, Sequence
 
-from tests.bench import counting, documents
+from tests.bench import documents, query_counters
 from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL, Case
-from tests.bench.ceiling import Way
-from tests.bench.figures import Measurement, Row, find, growth
+from tests.bench.ceiling import Variant
+from tests.bench.measurements import Measurement, Row, find, growth
 from tests.bench.processes import Memory
 
-#: From these sizes on there are targets for what an action costs.
+#: Smallest sizes with targets for the cost of an action.
 _WIDE = 100
 _LONG = 1000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Target:
-    """One promise.
+    """A performance target.
 
     :param limit: the bound
-    :param unit: what follows the figures, '' for none
-    :param figure: what was measured; None: nothing was
-    :param least: whether the bound is the least that is wanted, or the most
+    :param unit: printed after figures; '' for none
+    :param figure: the measurement; None if it was not made
+    :param least: whether the limit is a minimum instead of a maximum
     """
 
     text: str
@@ -33,14 +33,14 @@ class Target:
 
     @property
     def reached(self) -> bool | None:
-        """Say whether it was reached; None: nobody knows."""
+        """Return whether the target is reached; None without a measurement."""
         if self.figure is None:
             return None
         return self.figure >= self.limit if self.least else self.figure <= self.limit
 
 
 def targets(rows: Sequence[Row]) -> list[Target]:
-    """Return all targets, in the order in which they were set."""
+    """Return all targets in a fixed order."""
     return [
         *_shares(rows),
         *_counts(rows),
@@ -57,7 +57,9 @@ def _shares(rows: Sequence[Row]) -> list[Target]:
             f'thread, documents from {_MADE_FROM[made_from]}',
             limit,
             '%',
-            _times(100, row.share(Way(shape, made_from=made_from)) if row else None),
+            _times(
+                100, row.share(Variant(shape, made_from=made_from)) if row else None
+            ),
             least=True,
         )
         for shape, size, limit in (
@@ -82,7 +84,7 @@ def _counts(rows: Sequence[Row]) -> list[Target]:
     chain = _of(rows, CHAIN, _LONG)
     return [
         Target(
-            f'{what} an action, relay included, {text}',
+            f'{what} per action, relay included, {text}',
             limit,
             '',
             _most(of, operator.methodcaller('per_action', name)),
@@ -93,8 +95,8 @@ def _counts(rows: Sequence[Row]) -> list[Target]:
             (chain, f'chain of {_LONG} and more', 8, 2),
         )
         for what, name, limit in (
-            ('statements', counting.STATEMENTS, statements),
-            ('writing commits', counting.COMMITS, commits),
+            ('statements', query_counters.STATEMENTS, statements),
+            ('writing commits', query_counters.COMMITS, commits),
         )
     ]
 
@@ -106,7 +108,7 @@ def _growth(rows: Sequence[Row]) -> list[Target]:
     def compared(figure: Callable[[Row], float]) -> float | None:
         return growth(smaller, larger, figure) if smaller and larger else None
 
-    text = 'an action at 100000 actions, times that at 1000'
+    text = 'per action at 100000 actions, relative to 1000'
     return [
         Target(f'CPU of the daemon {text}', 1.25, '', compared(_daemon_cpu)),
         Target(
@@ -139,7 +141,7 @@ def _latencies(rows: Sequence[Row]) -> list[Target]:
 def _resources(rows: Sequence[Row]) -> list[Target]:
     servers = _of(rows, None, 1)
     largest = _of(rows, PARALLEL, 100_000)
-    text = 'CPU of the daemon an action'
+    text = 'CPU of the daemon per action'
     return [
         Target(
             f'{text}, parallel of {_LONG} and more',
@@ -175,7 +177,7 @@ def _memory(
     limit: float,
     figure: Callable[[Measurement], tuple[float, Memory]],
 ) -> list[Target]:
-    """Return a target as it stands, and for memory that is not counted twice."""
+    """Return targets for the sum of RSS and for PSS."""
     return [
         Target(
             f'RSS {when}, sum of all processes',
@@ -184,7 +186,7 @@ def _memory(
             _most(rows, lambda row: row.median(lambda m: figure(m)[0])),
         ),
         Target(
-            f'RSS {when}, what processes share counted once',
+            f'PSS {when}, sum of all processes',
             limit,
             'MiB',
             _most(rows, lambda row: row.median(lambda m: figure(m)[1].proportional)),
@@ -197,11 +199,11 @@ def _daemon_cpu(row: Row) -> float:
 
 
 def _of(rows: Iterable[Row], shape: str | None, least: int) -> list[Row]:
-    """Return the rows on servers of a shape, or of all, and of so many actions."""
+    """Return the rows on servers by shape (None: all) and minimum size."""
     return [
         row
         for row in rows
-        if row.case.place == POSTGRESQL
+        if row.case.deployment == POSTGRESQL
         and shape in (None, row.case.shape)
         and row.case.size >= least
         and row.rounds
@@ -209,7 +211,7 @@ def _of(rows: Iterable[Row], shape: str | None, least: int) -> list[Row]:
 
 
 def _most(rows: Iterable[Row], figure: Callable[[Row], float | None]) -> float | None:
-    """Return the largest of a figure, None if no row has it."""
+    """Return the maximum of a figure; None if no row has it."""
     return max((f for f in map(figure, rows) if f is not None), default=None)
 
 

@@ -1,4 +1,4 @@
-"""Two durable transitions for each action, written as plainly as can be.
+"""Two durable transitions per action, with minimal statements.
 
 A table of its own with what a transition needs and nothing else: no owner to
 compare, no dependents, no counters, no events.
@@ -24,27 +24,27 @@ class Transitions(Protocol):
     """Rows of actions with the ids 0, 1, ... in a database; used by one thread."""
 
     def fill(self, count: int) -> list[str]:
-        """Store so many actions that are READY; return their uuids, by id."""
+        """Insert `count` READY actions; return their UUIDs by id."""
 
     def begin(self, ids: Sequence[int]) -> None:
-        """Make actions RUNNING, durably."""
+        """Change actions to RUNNING and commit."""
 
     def end(self, ids: Sequence[int]) -> None:
-        """Make actions SUCCEEDED, durably."""
+        """Change actions to SUCCEEDED and commit."""
 
     def pass_on(self, ended: int, begun: int) -> None:
-        """End one action and begin the next, durably and in one commit."""
+        """End one action and start the next in one commit."""
 
     def close(self) -> None:
         """Drop the table, and the connection."""
 
 
 class LostUpdate(AssertionError):
-    """Another number of rows was changed than there are actions."""
+    """An update changed another number of rows than expected."""
 
 
 class PostgresqlTransitions:
-    """One statement a change, which is a transaction of its own."""
+    """Transitions on PostgreSQL: one statement in autocommit mode per change."""
 
     def __init__(self, url: str) -> None:
         self._connection = connections.postgresql(url)
@@ -97,7 +97,7 @@ class PostgresqlTransitions:
 
 
 class SqliteTransitions:
-    """WAL and synchronous=FULL, as watcherlite has them; one transaction a change."""
+    """Transitions on SQLite: WAL and synchronous=FULL, one transaction per change."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None)

@@ -1,4 +1,4 @@
-"""What the parts of the store's contract about clusters share."""
+"""The base case of the store contract of clusters."""
 
 import dataclasses
 import datetime
@@ -7,17 +7,21 @@ from typing import Any
 from tests.contract.store_case import StoreCase
 from tests.factories import NOW, make_action, new_uuid, store_actions
 from watcherlite.db.api import Transaction
-from watcherlite.db.clusters import ClusterObject
+from watcherlite.db.clusters import ClusterObject, NewObject
 from watcherlite.domain import events
 from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.domain.clusters import (
-    Binding,
     Cluster,
+    NewBinding,
+    NewCluster,
+    NewNode,
+    NewPolicyObject,
+    NewProfile,
+    NewReceiver,
     Node,
     Owner,
     PolicyObject,
     Profile,
-    Receiver,
 )
 from watcherlite.domain.events import Event
 
@@ -25,7 +29,7 @@ OWNER = Owner('project-a', 'ann', 'default')
 OTHER = Owner('project-b', 'bob')
 
 
-def make_profile(**values: Any) -> Profile:
+def make_profile(**values: Any) -> NewProfile:
     """Return a new profile."""
     given: dict[str, Any] = {
         'uuid': new_uuid(),
@@ -37,10 +41,10 @@ def make_profile(**values: Any) -> Profile:
         'created_at': NOW,
         **values,
     }
-    return Profile(**given)
+    return NewProfile(**given)
 
 
-def make_policy(**values: Any) -> PolicyObject:
+def make_policy(**values: Any) -> NewPolicyObject:
     """Return a new policy."""
     given: dict[str, Any] = {
         'uuid': new_uuid(),
@@ -51,10 +55,10 @@ def make_policy(**values: Any) -> PolicyObject:
         'created_at': NOW,
         **values,
     }
-    return PolicyObject(**given)
+    return NewPolicyObject(**given)
 
 
-def make_cluster(profile: Profile, **values: Any) -> Cluster:
+def make_cluster(profile: Profile, **values: Any) -> NewCluster:
     """Return a new cluster."""
     given: dict[str, Any] = {
         'uuid': new_uuid(),
@@ -64,10 +68,10 @@ def make_cluster(profile: Profile, **values: Any) -> Cluster:
         'init_at': NOW,
         **values,
     }
-    return Cluster(**given)
+    return NewCluster(**given)
 
 
-def make_node(cluster: Cluster, **values: Any) -> Node:
+def make_node(cluster: Cluster, **values: Any) -> NewNode:
     """Return a new node of a cluster."""
     given: dict[str, Any] = {
         'uuid': new_uuid(),
@@ -79,10 +83,10 @@ def make_node(cluster: Cluster, **values: Any) -> Node:
         'init_at': NOW,
         **values,
     }
-    return Node(**given)
+    return NewNode(**given)
 
 
-def make_receiver(**values: Any) -> Receiver:
+def make_receiver(**values: Any) -> NewReceiver:
     """Return a new receiver."""
     given: dict[str, Any] = {
         'uuid': new_uuid(),
@@ -92,16 +96,16 @@ def make_receiver(**values: Any) -> Receiver:
         'created_at': NOW,
         **values,
     }
-    return Receiver(**given)
+    return NewReceiver(**given)
 
 
-def make_binding(cluster: Cluster, policy: PolicyObject, **values: Any) -> Binding:
+def make_binding(cluster: Cluster, policy: PolicyObject, **values: Any) -> NewBinding:
     """Return a new binding."""
-    ids = {'cluster_id': cluster.id or 0, 'policy_id': policy.id or 0}
-    return Binding(new_uuid(), priority=values.pop('priority', 50), **ids, **values)
+    ids = {'cluster_id': cluster.id, 'policy_id': policy.id}
+    return NewBinding(new_uuid(), priority=values.pop('priority', 50), **ids, **values)
 
 
-def told_of(
+def cluster_event(
     row: Cluster | Node, cluster: Cluster | None = None, **values: Any
 ) -> Event:
     """Return an event of a cluster, or of a node of one.
@@ -133,25 +137,25 @@ def told_of(
 class ClusterCase(StoreCase):
     """The shortest way to say what is said often."""
 
-    def store_object(self, row: ClusterObject) -> ClusterObject:
+    def store_object(self, row: NewObject[ClusterObject]) -> ClusterObject:
         """Store a row in a transaction of its own."""
         return self.commit(lambda tx: tx.insert_object(row))
 
-    def a_profile(self, **values: Any) -> Profile:
+    def insert_profile(self, **values: Any) -> Profile:
         return self.store_object(make_profile(**values))
 
-    def a_policy(self, **values: Any) -> PolicyObject:
+    def insert_policy(self, **values: Any) -> PolicyObject:
         return self.store_object(make_policy(**values))
 
-    def a_cluster(self, **values: Any) -> Cluster:
-        profile = values.pop('profile', None) or self.a_profile()
+    def insert_cluster(self, **values: Any) -> Cluster:
+        profile = values.pop('profile', None) or self.insert_profile()
         return self.store_object(make_cluster(profile, **values))
 
-    def some_nodes(self, cluster: Cluster, *given: dict[str, Any]) -> list[Node]:
+    def insert_nodes(self, cluster: Cluster, *given: dict[str, Any]) -> list[Node]:
         """Store nodes of a cluster."""
         nodes = [make_node(cluster, **values) for values in given]
         ids = self.commit(lambda tx: tx.insert_nodes(nodes))
-        return [node.evolve(id=key) for node, key in zip(nodes, ids, strict=True)]
+        return [node.stored(key) for node, key in zip(nodes, ids, strict=True)]
 
     def save_cluster(self, cluster: Cluster) -> Cluster:
         """Lock a cluster and save it."""
@@ -180,12 +184,12 @@ class ClusterCase(StoreCase):
         else:
             self.save_some_nodes(row.evolve(deleted_at=when))
 
-    def some_actions(self, *given: dict[str, Any]) -> list[Action]:
+    def insert_actions(self, *given: dict[str, Any]) -> list[Action]:
         """Store actions of the clustering API."""
         common = {'lane': ENGINE, 'tenant': OWNER.tenant, 'status': 'READY'}
         actions = [make_action(**{**common, **values}) for values in given]
         return store_actions(self.store, *actions)
 
-    def tell_of(self, *added: Event) -> None:
+    def add_cluster_events(self, *added: Event) -> None:
         """Store events."""
         self.commit(lambda tx: tx.add_events(added))

@@ -63,7 +63,7 @@ class ListingCase(StoreCase):
             last = getattr(page[-1], ROWS[noun]).uuid
             query = dataclasses.replace(query, after=last)
 
-    def a_world(self) -> None:
+    def insert_rows(self) -> None:
         """Store some of everything, with values that are equal and that are none."""
         self.commit(self._proposals)
         self.plans = [self._plan(n) for n in range(6)]
@@ -81,7 +81,7 @@ class ListingCase(StoreCase):
             )
             for n, name in enumerate(names)
         ]
-        keys = [goal.id or 0 for goal in self.goals]
+        keys = [goal.id for goal in self.goals]
         self.strategies = [
             tx.ensure_strategy(make_strategy(name=f's{n % 3}{n}', goal_id=goal))
             for n, goal in enumerate((keys[1], keys[0], None, keys[0]))

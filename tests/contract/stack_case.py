@@ -1,4 +1,4 @@
-"""What the parts of the store's contract about stacks share."""
+"""The base case of the store contract of stacks."""
 
 import dataclasses
 import datetime
@@ -9,7 +9,14 @@ from tests.factories import NOW, new_uuid
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events
 from watcherlite.domain.events import Event
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import (
+    Definition,
+    NewResource,
+    NewStack,
+    Resource,
+    Stack,
+    StoredDefinition,
+)
 
 TENANT = 'project-a'
 
@@ -20,7 +27,7 @@ def make_definition(**values: Any) -> Definition:
     return Definition(**given)
 
 
-def make_stack(definition_id: int, **values: Any) -> Stack:
+def make_stack(definition_id: int, **values: Any) -> NewStack:
     """Return a new stack of one of the tenants."""
     given: dict[str, Any] = {
         'uuid': new_uuid(),
@@ -29,10 +36,10 @@ def make_stack(definition_id: int, **values: Any) -> Stack:
         'created_at': NOW,
         **values,
     }
-    return Stack(definition_id=definition_id, **given)
+    return NewStack(definition_id=definition_id, **given)
 
 
-def make_resource(stack: Stack, **values: Any) -> Resource:
+def make_resource(stack: Stack, **values: Any) -> NewResource:
     """Return a new resource of a stack."""
     given: dict[str, Any] = {
         'uuid': new_uuid(),
@@ -42,7 +49,7 @@ def make_resource(stack: Stack, **values: Any) -> Resource:
         'created_at': NOW,
         **values,
     }
-    return Resource(stack_id=stack.id or 0, **given)
+    return NewResource(stack_id=stack.id, **given)
 
 
 def stack_event(stack: Stack, **values: Any) -> Event:
@@ -69,13 +76,13 @@ def resource_event(stack: Stack, resource: Resource, **values: Any) -> Event:
 class StackCase(StoreCase):
     """The shortest way to say what is said often."""
 
-    def a_definition(self, **values: Any) -> Definition:
+    def insert_definition(self, **values: Any) -> StoredDefinition:
         return self.commit(lambda tx: tx.insert_definition(make_definition(**values)))
 
-    def a_stack(self, **values: Any) -> Stack:
+    def insert_stack(self, **values: Any) -> Stack:
         """Store a stack in a transaction of its own."""
-        definition_id = values.pop('definition_id', None) or self.a_definition().id
-        stack = make_stack(definition_id or 0, **values)
+        definition_id = values.pop('definition_id', None) or self.insert_definition().id
+        stack = make_stack(definition_id, **values)
         return self.commit(lambda tx: tx.insert_stack(stack))
 
     def nested_stack(self, owner: Stack, **values: Any) -> Stack:
@@ -90,27 +97,27 @@ class StackCase(StoreCase):
         )
 
         def block(tx: Transaction) -> Stack:
-            tx.lock_stacks([owner.id or 0])
+            tx.lock_stacks([owner.id])
             return tx.insert_stack(stack)
 
         return self.commit(block)
 
-    def some_resources(self, stack: Stack, *given: dict[str, Any]) -> list[Resource]:
+    def insert_resources(self, stack: Stack, *given: dict[str, Any]) -> list[Resource]:
         """Store resources of a stack."""
         resources = [make_resource(stack, **values) for values in given]
 
         def block(tx: Transaction) -> list[int]:
-            tx.lock_stacks([stack.id or 0])
+            tx.lock_stacks([stack.id])
             return tx.insert_resources(resources)
 
         ids = self.commit(block)
-        return [r.evolve(id=key) for r, key in zip(resources, ids, strict=True)]
+        return [r.stored(key) for r, key in zip(resources, ids, strict=True)]
 
     def save_stack(self, stack: Stack, *resources: Resource) -> None:
         """Lock a stack and save it, and resources of it."""
 
         def block(tx: Transaction) -> None:
-            tx.lock_stacks([stack.id or 0])
+            tx.lock_stacks([stack.id])
             tx.save_stacks([stack])
             tx.save_resources(resources)
 
@@ -122,15 +129,15 @@ class StackCase(StoreCase):
         self.save_stack(gone)
         return gone
 
-    def tell(self, stack: Stack, *added: Event) -> None:
+    def add_stack_events(self, stack: Stack, *added: Event) -> None:
         """Store events of a stack, which is locked."""
 
         def block(tx: Transaction) -> None:
-            tx.lock_stacks([stack.id or 0])
+            tx.lock_stacks([stack.id])
             tx.add_events(added)
 
         self.commit(block)
 
     def stored_stack(self, stack: Stack) -> Stack | None:
         """Return a stack as it is stored now."""
-        return self.store.stacks_by_id([stack.id or 0]).get(stack.id or 0)
+        return self.store.stacks_by_id([stack.id]).get(stack.id)

@@ -1,6 +1,7 @@
-"""The store's contract: actions are kept as given, and changed by comparison."""
+"""Contract of the store: inserts, changes and queries of actions."""
 
 import datetime
+import operator
 from typing import Any
 
 from tests.contract.store_case import StoreCase, names
@@ -31,13 +32,13 @@ EVERYTHING: dict[str, Any] = {
 
 
 class Unwanted(Exception):
-    """Rolls a transaction back."""
+    """Raised to roll a transaction back."""
 
 
 class StoreActionsContract(StoreCase):
-    """Inserting, changing and reading actions."""
+    """Inserts, compare and set, and queries of actions."""
 
-    def test_an_action_comes_back_exactly_as_it_was_stored(self) -> None:
+    def test_an_action_is_returned_as_it_was_stored(self) -> None:
         full = make_action(
             action_type='migrate',
             lane=domain.ENGINE,
@@ -83,7 +84,7 @@ class StoreActionsContract(StoreCase):
             self.assertEqual(datetime.timedelta(0), value.utcoffset())
         self.assertEqual((NOW, at(0.000001)), (read.start_time, read.not_before))
 
-    def test_none_and_what_is_merely_empty_are_told_apart(self) -> None:
+    def test_none_and_empty_values_are_stored_distinctly(self) -> None:
         tokens: list[Any] = [None, 0, '', False, [], {}, 'x', [None]]
         actions = store_actions(
             self.store, *(make_action(token=token) for token in tokens)
@@ -112,7 +113,7 @@ class StoreActionsContract(StoreCase):
         (stored,) = store_actions(self.store, make_action())
         self.assert_stored(self.changed(stored, status_message='🚀' * 255))
 
-    def test_what_a_caller_does_with_a_mapping_later_is_not_stored(self) -> None:
+    def test_later_changes_of_a_mapping_are_not_stored(self) -> None:
         inputs = {'hosts': ['a']}
         (stored,) = store_actions(self.store, make_action(inputs=inputs))
         inputs['hosts'].append('b')
@@ -148,34 +149,32 @@ class StoreActionsContract(StoreCase):
         derived = make_action(name='derived', derived_from=asking.id)
         edges = [Edge(derived.uuid, asking.uuid), Edge(before.uuid, derived.uuid)]
         (key,) = self.commit(lambda tx: tx.insert_actions([derived], edges))
-        self.assertEqual([derived.uuid], self.store.depends_on(asking.id or 0))
-        self.assertEqual([derived.uuid], self.store.depended_by(before.id or 0))
+        self.assertEqual([derived.uuid], self.store.depends_on(asking.id))
+        self.assertEqual([derived.uuid], self.store.depended_by(before.id))
         self.assertEqual([before.uuid], self.store.depends_on(key))
         self.assertEqual([asking.uuid], self.store.depended_by(key))
 
-    def test_an_edge_to_an_action_that_is_nowhere_is_refused(self) -> None:
+    def test_an_edge_to_a_missing_action_is_refused(self) -> None:
         action, missing = make_action(), new_uuid()
         for edge in (Edge(missing, action.uuid), Edge(action.uuid, missing)):
             with self.assertRaisesRegex(exceptions.NotFound, missing):
-                self.commit(
-                    lambda tx, edge=edge: tx.insert_actions([action], [edge])  # type: ignore[misc]
-                )
+                self.commit(operator.methodcaller('insert_actions', [action], [edge]))
         self.assertEqual([], self.store.list_actions())
 
-    def test_a_uuid_that_is_stored_already_is_a_conflict(self) -> None:
+    def test_a_stored_uuid_is_a_conflict(self) -> None:
         (stored,) = store_actions(self.store, make_action())
         with self.assertRaises(exceptions.Conflict):
             self.commit(lambda tx: tx.insert_actions([make_action(), stored], []))
         self.assertEqual([stored], self.store.list_actions())
 
-    def test_a_block_that_raises_leaves_nothing(self) -> None:
+    def test_an_error_rolls_the_transaction_back(self) -> None:
         (stored,) = store_actions(self.store, make_action(status=states.READY))
 
         def block(tx: Transaction) -> None:
             tx.insert_actions([make_action()], [])
             tx.claim(worker=new_uuid(), limit=1, now=NOW, lane=domain.APPLIER)
-            tx.take_locks({'node-1': stored.id or 0})
-            tx.add_pending(stored.id or 0, 2)
+            tx.take_locks({'node-1': stored.id})
+            tx.add_pending(stored.id, 2)
             raise Unwanted
 
         with self.assertRaises(Unwanted):
@@ -187,7 +186,7 @@ class StoreActionsContract(StoreCase):
 
     # change_actions
 
-    def test_a_change_writes_the_changing_half_and_nothing_else(self) -> None:
+    def test_a_change_writes_only_the_variable_fields(self) -> None:
         (stored,) = store_actions(self.store, make_action(control=states.CANCEL))
         values = {
             'status': states.RUNNING,
@@ -224,7 +223,7 @@ class StoreActionsContract(StoreCase):
         self.changed(before, **emptied)
         self.assert_stored(before.evolve(**emptied))
 
-    def test_a_change_by_who_is_not_up_to_date_changes_nothing(self) -> None:
+    def test_an_outdated_change_has_no_effect(self) -> None:
         (stored,) = store_actions(
             self.store,
             make_action(status=states.RUNNING, owner=new_uuid(), attempt=2),
@@ -249,7 +248,7 @@ class StoreActionsContract(StoreCase):
         self.assertIsNone(self.change(owned.evolve(owner=None), status='READY'))
         self.assertIsNotNone(self.change(free, status=states.READY))
 
-    def test_of_many_changes_those_that_won_are_told(self) -> None:
+    def test_the_successful_changes_are_returned(self) -> None:
         actions = store_actions(self.store, *(make_action() for _ in range(60)))
         changes = [
             ActionChange(
@@ -269,7 +268,7 @@ class StoreActionsContract(StoreCase):
             *(action if n % 3 else changes[n].after for n, action in enumerate(actions))
         )
 
-    def test_a_change_to_what_is_there_already_counts_as_won(self) -> None:
+    def test_a_change_to_the_stored_values_succeeds(self) -> None:
         (stored,) = store_actions(self.store, make_action(status=states.RUNNING))
         self.assertIsNotNone(self.change(stored))
         self.assert_stored(stored)
@@ -282,7 +281,7 @@ class StoreActionsContract(StoreCase):
         self.changed(seen, status=states.SUSPENDED)
         self.assert_stored(stored.evolve(status=states.SUSPENDED))
 
-    def test_of_two_who_change_at_once_exactly_one_wins(self) -> None:
+    def test_one_of_two_concurrent_changes_succeeds(self) -> None:
         stored = store_actions(
             self.store, *(make_action(status=states.READY) for _ in range(5))
         )
@@ -296,28 +295,26 @@ class StoreActionsContract(StoreCase):
 
         won = self.together(*(lambda o=owner: take(o) for owner in owners))
         self.assertEqual(
-            sorted(a.id or 0 for a in stored), sorted(i for ids in won for i in ids)
+            sorted(a.id for a in stored), sorted(i for ids in won for i in ids)
         )
         by_id = {i: owners[n] for n, ids in enumerate(won) for i in ids}
-        self.assert_stored(
-            *(a.evolve(owner=by_id[a.id or 0], attempt=1) for a in stored)
-        )
+        self.assert_stored(*(a.evolve(owner=by_id[a.id], attempt=1) for a in stored))
 
     # the small ones
 
-    def test_pending_is_raised_by_what_was_derived(self) -> None:
+    def test_derived_actions_increase_pending(self) -> None:
         (stored,) = store_actions(self.store, make_action(pending=0))
-        self.commit(lambda tx: tx.add_pending(stored.id or 0, 3))
-        self.commit(lambda tx: tx.add_pending(stored.id or 0, 2))
+        self.commit(lambda tx: tx.add_pending(stored.id, 3))
+        self.commit(lambda tx: tx.add_pending(stored.id, 2))
         self.assert_stored(stored.evolve(pending=5))
 
-    def test_locked_actions_are_returned_by_id_and_missing_ones_left_out(self) -> None:
+    def test_locked_actions_are_returned_by_id_without_missing_ones(self) -> None:
         stored = store_actions(self.store, make_action(), make_action())
-        ids = [a.id or 0 for a in stored]
+        ids = [a.id for a in stored]
         found = self.commit(lambda tx: tx.lock_actions([*ids, 10**9]))
         self.assertEqual(dict(zip(ids, stored, strict=True)), found)
 
-    def test_empty_sequences_are_fine(self) -> None:
+    def test_empty_sequences_are_accepted(self) -> None:
         def block(tx: Transaction) -> list[object]:
             tx.add_events([])
             tx.save_plans([])
@@ -350,16 +347,16 @@ class StoreActionsContract(StoreCase):
             self.store.get_action(missing)
         self.assertEqual({}, self.store.actions_by_id([4711]))
 
-    def test_derived_actions_are_those_that_one_asked_for(self) -> None:
+    def test_derived_actions_are_found_by_the_action_that_derived_them(self) -> None:
         asking, other = store_actions(self.store, make_action(), make_action())
         derived = store_actions(
             self.store, *(make_action(derived_from=asking.id) for _ in range(3))
         )
         store_actions(self.store, make_action(derived_from=other.id))
-        self.assertEqual(derived, self.store.derived_actions(asking.id or 0))
-        self.assertEqual([], self.store.derived_actions(derived[0].id or 0))
+        self.assertEqual(derived, self.store.derived_actions(asking.id))
+        self.assertEqual([], self.store.derived_actions(derived[0].id))
 
-    def test_those_that_one_asked_for_in_earlier_runs_are_left_out(self) -> None:
+    def test_actions_derived_in_earlier_runs_are_omitted(self) -> None:
         (asking,) = store_actions(self.store, make_action())
         _, *later = store_actions(
             self.store,
@@ -368,9 +365,9 @@ class StoreActionsContract(StoreCase):
                 for seconds in (0.999999, 1, 2)
             ),
         )
-        self.assertEqual(later, self.store.derived_actions(asking.id or 0, at(1)))
+        self.assertEqual(later, self.store.derived_actions(asking.id, at(1)))
 
-    def test_what_several_derived_and_has_not_ended_is_found_at_once(self) -> None:
+    def test_unfinished_actions_derived_by_several_are_one_query(self) -> None:
         one, two, other = store_actions(
             self.store, make_action(), make_action(), make_action()
         )
@@ -386,9 +383,7 @@ class StoreActionsContract(StoreCase):
             make_action(derived_from=two.id, status=states.SKIPPED),
             make_action(derived_from=other.id),
         )
-        self.assertEqual(
-            found, self.store.unfinished_derived([one.id or 0, two.id or 0])
-        )
+        self.assertEqual(found, self.store.unfinished_derived([one.id, two.id]))
         self.assertEqual([], self.store.unfinished_derived([]))
 
     def test_actions_are_listed_in_pages_in_both_directions(self) -> None:
@@ -443,16 +438,16 @@ class StoreActionsContract(StoreCase):
 
     def test_actions_of_a_plan_are_counted_by_status(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(4)))
-        self.assertEqual({'INIT': 4}, self.store.count_actions(plan.id or 0))
+        self.assertEqual({'INIT': 4}, self.store.count_actions(plan.id))
         self.changed(actions[0], status=states.SKIPPED)
         self.changed(actions[1], status=states.READY)
         self.assertEqual(
             {'INIT': 2, 'SKIPPED': 1, 'READY': 1},
-            self.store.count_actions(plan.id or 0),
+            self.store.count_actions(plan.id),
         )
         self.assertEqual({}, self.store.count_actions(10**9))
 
 
 def ids_of(actions: list[Action]) -> list[int]:
     """Return the ids of stored actions, in order."""
-    return [action.id or 0 for action in actions]
+    return [action.id for action in actions]

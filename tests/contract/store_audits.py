@@ -1,4 +1,4 @@
-"""The store's contract: audits, templates, and what they refer to."""
+"""Contract of the store: audits, templates, goals and strategies."""
 
 import dataclasses
 from typing import Any
@@ -27,11 +27,11 @@ from watcherlite.domain.events import Event
 
 
 class StoreAuditsContract(StoreCase):
-    """Audits and templates: stored, locked, saved, and never two of one name."""
+    """Audits and templates, their locks and unique names."""
 
     def new_goal(self) -> int:
         self.goal = self.commit(lambda tx: tx.ensure_goal(make_goal()))
-        return self.goal.id or 0
+        return self.goal.id
 
     def new_audit(self, **values: Any) -> Audit:
         goal = self.new_goal()
@@ -57,7 +57,7 @@ class StoreAuditsContract(StoreCase):
 
     # audits
 
-    def test_an_audit_comes_back_as_it_was_stored(self) -> None:
+    def test_an_audit_is_returned_as_it_was_stored(self) -> None:
         audit = self.new_audit(
             audit_type='CONTINUOUS',
             state='PENDING',
@@ -77,7 +77,7 @@ class StoreAuditsContract(StoreCase):
         self.assertEqual(audit, self.store.get_audit(audit.uuid))
         self.assertEqual(audit, self.commit(lambda tx: tx.lock_audit(audit.uuid)))
 
-    def test_all_of_an_audit_can_be_changed_but_its_uuid(self) -> None:
+    def test_all_fields_of_an_audit_but_its_uuid_can_change(self) -> None:
         audit = self.new_audit()
         goal = self.new_goal()
         strategy = self.commit(lambda tx: tx.ensure_strategy(make_strategy()))
@@ -106,7 +106,7 @@ class StoreAuditsContract(StoreCase):
         self.save_audit(audit)
         self.assertEqual(audit, self.store.get_audit(audit.uuid))
 
-    def test_an_audit_that_is_deleted_can_neither_be_locked_nor_got(self) -> None:
+    def test_a_deleted_audit_can_be_neither_locked_nor_read(self) -> None:
         audit = self.new_audit()
         gone = audit.evolve(state='DELETED', deleted_at=at(1))
         self.save_audit(gone)
@@ -117,7 +117,7 @@ class StoreAuditsContract(StoreCase):
                 self.store.get_audit(uuid)
         self.assertEqual(gone, self.store.find_audit(audit.uuid, True).audit)
 
-    def test_no_two_audits_have_one_name_unless_they_are_deleted(self) -> None:
+    def test_names_of_audits_are_unique_unless_deleted(self) -> None:
         first = self.new_audit(name='nightly')
         with self.assertRaisesRegex(
             exceptions.Conflict, 'Audit with UUID or name nightly already exists'
@@ -133,12 +133,12 @@ class StoreAuditsContract(StoreCase):
         self.save_audit(other.evolve(name='nightly'))
         self.assertEqual(3, len(self.store.list_audits(Query(deleted=True))))
 
-    def test_a_uuid_is_not_stored_twice(self) -> None:
+    def test_a_uuid_is_unique(self) -> None:
         audit = self.new_audit()
         with self.assertRaises(exceptions.Conflict):
             self.new_audit(uuid=audit.uuid)
 
-    def test_of_two_that_take_a_name_at_once_one_gets_it(self) -> None:
+    def test_one_of_two_concurrent_inserts_gets_a_name(self) -> None:
         goal = self.new_goal()
 
         def insert() -> str:
@@ -182,7 +182,7 @@ class StoreAuditsContract(StoreCase):
         goal = self.goal
         self.assertEqual(
             AuditSurroundings(audit, goal, None),
-            self.store.audit_surroundings(audit.id or 0),
+            self.store.audit_surroundings(audit.id),
         )
         strategy = self.commit(
             lambda tx: tx.ensure_strategy(
@@ -193,7 +193,7 @@ class StoreAuditsContract(StoreCase):
         self.save_audit(gone)
         self.assertEqual(
             AuditSurroundings(gone, goal, strategy),
-            self.store.audit_surroundings(audit.id or 0),
+            self.store.audit_surroundings(audit.id),
         )
         self.assertIsNone(self.store.audit_surroundings(0))
         other = self.new_audit(name='another')
@@ -202,13 +202,13 @@ class StoreAuditsContract(StoreCase):
                 gone.id: AuditSurroundings(gone, goal, strategy),
                 other.id: AuditSurroundings(other, self.goal, None),
             },
-            self.store.surroundings_of_audits([other.id or 0, 0, gone.id or 0]),
+            self.store.surroundings_of_audits([other.id, 0, gone.id]),
         )
         self.assertEqual({}, self.store.surroundings_of_audits([]))
 
     # templates
 
-    def test_a_template_comes_back_as_it_was_stored_and_saved(self) -> None:
+    def test_a_template_is_returned_as_it_was_stored_and_saved(self) -> None:
         template = self.new_template(
             description='what for',
             scope=[{'x': 1}],
@@ -229,7 +229,7 @@ class StoreAuditsContract(StoreCase):
         self.save_template(changed)
         self.assertEqual(changed, self.store.find_audit_template('another').template)
 
-    def test_no_two_templates_have_one_name_unless_they_are_deleted(self) -> None:
+    def test_names_of_templates_are_unique_unless_deleted(self) -> None:
         first = self.new_template(name='x')
         text = 'Audit template with UUID or name x already exists'
         with self.assertRaisesRegex(exceptions.Conflict, text):
@@ -243,7 +243,7 @@ class StoreAuditsContract(StoreCase):
 
     # goals and strategies
 
-    def test_goals_that_are_new_or_have_changed_are_stored_in_place(self) -> None:
+    def test_new_and_changed_goals_are_synchronized(self) -> None:
         same = make_goal(name='same', efficacy_specification=[{'name': 'x'}])
         old = make_goal(name='old', display_name='Old')
         gone = make_goal(name='gone')
@@ -283,7 +283,7 @@ class StoreAuditsContract(StoreCase):
         self.assertEqual(at(2), after['new'].created_at)
         self.assertEqual(after['new'], self.store.find_goal('NEW').goal)
 
-    def test_strategies_are_stored_in_place_below_their_goals(self) -> None:
+    def test_strategies_are_synchronized_by_goal(self) -> None:
         goals = [make_goal(name=name) for name in 'ab']
         members = [make_strategy(name=f's{n}') for n in range(3)]
         strategies = {'a': members[:1], 'b': members[1:]}
@@ -320,7 +320,7 @@ class StoreAuditsContract(StoreCase):
         with self.assertRaisesRegex(exceptions.NotFound, 'Goal nobody could not be'):
             self.commit(lambda tx: tx.sync_strategies({'nobody': []}, at(3)))
 
-    def test_two_that_sync_at_once_store_everything_once(self) -> None:
+    def test_concurrent_synchronizations_insert_each_row_once(self) -> None:
         def sync() -> None:
             def block(tx: Transaction) -> None:
                 tx.sync_goals([make_goal(name=f'g{n}') for n in range(4)], NOW)
@@ -354,25 +354,23 @@ class StoreAuditsContract(StoreCase):
         self.new_plan(other, state='RECOMMENDED')
 
         def block(tx: Transaction) -> list[ActionPlan]:
-            plans = tx.plans_of_audit(audit.id or 0, ['ONGOING', 'RECOMMENDED'])
+            plans = tx.plans_of_audit(audit.id, ['ONGOING', 'RECOMMENDED'])
             tx.save_plans([plan.evolve(state='SUPERSEDED') for plan in plans])
             return plans
 
         self.assertEqual([*proposed, running], self.commit(block))
         self.assertEqual('SUPERSEDED', self.store.get_plan(running.uuid).state)
         self.assertEqual([], self.commit(lambda tx: tx.plans_of_audit(0, ['ONGOING'])))
-        self.assertEqual(
-            [], self.commit(lambda tx: tx.plans_of_audit(audit.id or 0, []))
-        )
+        self.assertEqual([], self.commit(lambda tx: tx.plans_of_audit(audit.id, [])))
 
-    def test_whether_any_plan_is_in_a_state_is_known(self) -> None:
+    def test_a_plan_in_a_state_is_detected(self) -> None:
         self.assertFalse(self.store.has_plan_in(['ONGOING']))
         self.new_plan(self.new_audit(), state='ONGOING')
         self.assertTrue(self.store.has_plan_in(iter(['PENDING', 'ONGOING'])))
         self.assertFalse(self.store.has_plan_in(['PENDING']))
         self.assertFalse(self.store.has_plan_in([]))
 
-    def test_plans_that_nobody_started_in_time_are_found_the_oldest_first(self) -> None:
+    def test_expired_plans_are_found_oldest_first(self) -> None:
         audit = self.new_audit()
         old, older, _new, *_others = (
             self.new_plan(audit, state=state, created_at=at(seconds))
@@ -389,7 +387,7 @@ class StoreAuditsContract(StoreCase):
         self.assertEqual([older], self.store.expired_plans(['RECOMMENDED'], at(3), 1))
         self.assertEqual([], self.store.expired_plans([], at(3), 9))
 
-    def test_the_indicators_of_a_plan_come_back(self) -> None:
+    def test_the_indicators_of_a_plan_are_returned(self) -> None:
         indicators = [{'name': 'x', 'description': 'ž', 'unit': '%', 'value': 1.5}]
         plan = self.new_plan(self.new_audit(), efficacy_indicators=indicators)
         self.assertEqual(indicators, self.store.get_plan(plan.uuid).efficacy_indicators)

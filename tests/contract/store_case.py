@@ -1,4 +1,4 @@
-"""What the parts of the store's contract share."""
+"""Base class of the contract tests of the store."""
 
 import concurrent.futures
 import threading
@@ -26,7 +26,7 @@ else:
 
 
 class StoreCase(Base):
-    """A store of its own for each test."""
+    """A test with a store of its own."""
 
     store: Store
 

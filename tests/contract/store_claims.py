@@ -1,4 +1,4 @@
-"""The store's contract: who takes which actions, and what is known of owners."""
+"""Contract of the store: claims, signals and owners of actions."""
 
 import datetime
 from typing import Any
@@ -20,9 +20,9 @@ from watcherlite.states import action as states
 
 
 class StoreClaimsContract(StoreCase):
-    """Claiming, looking for what can be claimed, signals, lost and ended actions."""
+    """Claims, claimable actions, signals, and actions that end without a run."""
 
-    def a_ready_action(self, **values: object) -> Action:
+    def insert_ready_action(self, **values: object) -> Action:
         """Store an action without a plan that can be claimed."""
         return store_actions(
             self.store, make_action(**{'status': states.READY, **values})
@@ -30,7 +30,7 @@ class StoreClaimsContract(StoreCase):
 
     # claim
 
-    def test_a_claimed_action_is_ready_owned_and_one_attempt_further(self) -> None:
+    def test_a_claimed_action_is_ready_and_owned_in_a_new_attempt(self) -> None:
         worker = new_uuid()
         plan, actions = store_plan(
             self.store,
@@ -49,35 +49,35 @@ class StoreClaimsContract(StoreCase):
         self.assertEqual(expected, self.claim(worker, plan_id=plan.id, now=at(1)))
         self.assert_stored(*expected)
 
-    def test_the_oldest_are_claimed_first_and_nothing_twice(self) -> None:
+    def test_the_oldest_actions_are_claimed_first_and_none_twice(self) -> None:
         plan, _ = store_plan(self.store, *(make_action(name=str(n)) for n in range(7)))
         claimed = [
             names(self.claim(new_uuid(), plan_id=plan.id, limit=3)) for _ in range(4)
         ]
         self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6'], []], claimed)
 
-    def test_the_oldest_are_first_even_if_they_had_been_put_off(self) -> None:
+    def test_the_oldest_actions_are_first_even_if_they_were_scheduled(self) -> None:
         for n, not_before in enumerate((at(-1), EPOCH, at(-5), EPOCH)):
-            self.a_ready_action(name=str(n), not_before=not_before)
+            self.insert_ready_action(name=str(n), not_before=not_before)
         self.assertEqual(
             ['0', '1', '2'], names(self.claim(new_uuid(), lane='applier', limit=3))
         )
 
-    def test_a_claim_of_a_plan_sees_nothing_else(self) -> None:
+    def test_a_claim_of_a_plan_takes_no_other_actions(self) -> None:
         plan, _ = store_plan(self.store, make_action(name='mine'))
         store_plan(self.store, make_action(name='other plan'))
-        self.a_ready_action(name='no plan')
+        self.insert_ready_action(name='no plan')
         self.assertEqual(['mine'], names(self.claim(new_uuid(), plan_id=plan.id)))
 
-    def test_a_claim_of_a_lane_sees_only_its_ready_actions_without_plan(self) -> None:
+    def test_a_claim_of_a_lane_takes_its_ready_actions_without_plan(self) -> None:
         store_plan(self.store, make_action(status=states.READY, name='of a plan'))
         store_actions(self.store, make_action(name='not released'))
-        self.a_ready_action(name='mine')
-        self.a_ready_action(name='other lane', lane=domain.ENGINE)
+        self.insert_ready_action(name='mine')
+        self.insert_ready_action(name='other lane', lane=domain.ENGINE)
         self.assertEqual(['mine'], names(self.claim(new_uuid(), lane='applier')))
         self.assertEqual(['other lane'], names(self.claim(new_uuid(), lane='engine')))
 
-    def test_only_what_can_run_is_claimed(self) -> None:
+    def test_only_claimable_actions_are_claimed(self) -> None:
         claimable = {states.INIT, states.READY}
         plan, _ = store_plan(
             self.store,
@@ -97,36 +97,36 @@ class StoreClaimsContract(StoreCase):
             {*claimable, 'due now'}, set(names(self.claim(new_uuid(), plan_id=plan.id)))
         )
 
-    def test_a_scheduled_action_is_claimed_when_its_time_has_come(self) -> None:
-        action = self.a_ready_action(not_before=at(60))
+    def test_a_scheduled_action_is_claimed_when_it_is_due(self) -> None:
+        action = self.insert_ready_action(not_before=at(60))
         for now, expected in ((at(59.999999), []), (at(60), [action.id])):
             self.assertEqual(
                 expected, ids_of(self.claim(new_uuid(), lane='applier', now=now))
             )
 
-    def test_an_action_that_is_given_back_can_be_claimed_again(self) -> None:
-        action = self.a_ready_action()
+    def test_a_released_action_can_be_claimed_again(self) -> None:
+        action = self.insert_ready_action()
         for attempt in (1, 2, 3):
             (claimed,) = self.claim(new_uuid(), lane='applier')
             self.assertEqual((action.id, attempt), (claimed.id, claimed.attempt))
             self.changed(claimed, owner=None)
 
-    def test_a_retry_can_be_claimed_when_its_delay_is_over(self) -> None:
-        self.a_ready_action()
+    def test_a_retry_can_be_claimed_after_its_delay(self) -> None:
+        self.insert_ready_action()
         (claimed,) = self.claim(new_uuid(), lane='applier')
         self.changed(claimed, owner=None, not_before=at(30))
         self.assertEqual([], self.claim(new_uuid(), lane='applier', now=at(29)))
         self.assertEqual(1, len(self.claim(new_uuid(), lane='applier', now=at(30))))
 
-    def test_a_claim_of_one_who_was_outdated_cannot_be_written(self) -> None:
-        self.a_ready_action()
+    def test_a_worker_without_its_claim_cannot_change_the_action(self) -> None:
+        self.insert_ready_action()
         (first,) = self.claim(new_uuid(), lane='applier')
         self.changed(first, owner=None)
         (second,) = self.claim(first.owner or '', lane='applier')
         self.assertIsNone(self.change(first, status=states.RUNNING))
         self.assertIsNotNone(self.change(second, status=states.RUNNING))
 
-    def test_claimers_at_the_same_time_never_get_the_same_action(self) -> None:
+    def test_concurrent_claims_never_take_the_same_action(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(60)))
 
         def take_all(worker: str) -> list[Action]:
@@ -139,29 +139,29 @@ class StoreClaimsContract(StoreCase):
         taken = self.together(*(lambda w=w: take_all(w) for w in workers))
         # Who passed over rows that were held may have stopped before the end.
         taken.append(take_all(workers[0]))
-        by_id = sorted((a for each in taken for a in each), key=lambda a: a.id or 0)
+        by_id = sorted((a for each in taken for a in each), key=lambda a: a.id)
         self.assertEqual(ids_of(actions), ids_of(by_id))
         self.assert_stored(*by_id)
         self.assertEqual({1}, {a.attempt for a in by_id})
 
-    def test_a_claim_asks_for_either_a_plan_or_a_lane(self) -> None:
+    def test_a_claim_takes_either_a_plan_or_a_lane(self) -> None:
         for values in ({}, {'plan_id': 1, 'lane': 'applier'}):
             with self.assertRaises(ValueError):
                 self.claim(new_uuid(), **values)
 
     # has_claimable, next_not_before
 
-    def test_a_lane_knows_whether_it_has_something_to_claim(self) -> None:
+    def test_claimable_actions_of_a_lane_are_detected(self) -> None:
         store_plan(self.store, make_action(status=states.READY))
         self.assertFalse(self.store.has_claimable('applier', NOW))
-        self.a_ready_action(not_before=at(5))
+        self.insert_ready_action(not_before=at(5))
         self.assertFalse(self.store.has_claimable('applier', NOW))
         self.assertTrue(self.store.has_claimable('applier', at(5)))
         self.assertFalse(self.store.has_claimable('engine', at(5)))
         self.claim(new_uuid(), lane='applier', now=at(5))
         self.assertFalse(self.store.has_claimable('applier', at(5)))
 
-    def test_what_waits_too_long_in_a_lane_is_known_the_first_first(self) -> None:
+    def test_deadlines_of_a_lane_are_returned_in_order(self) -> None:
         def waits(seconds: float, **values: Any) -> str:
             waiting = {'status': states.WAITING, 'phase': domain.COMPLETE, 'pending': 1}
             values = {'deadline': at(seconds), **waiting, **values}
@@ -189,17 +189,17 @@ class StoreClaimsContract(StoreCase):
         )
         self.assertEqual([first, second], [uuid for uuid, _ in ask(5, limit=2)])
 
-    def test_the_next_scheduled_action_of_a_lane_is_known(self) -> None:
+    def test_the_next_scheduled_time_of_a_lane_is_returned(self) -> None:
         def ask(after: datetime.datetime = NOW) -> datetime.datetime | None:
             return self.store.next_not_before('applier', after)
 
-        self.a_ready_action()
-        self.a_ready_action(lane=domain.ENGINE, not_before=at(1))
-        self.a_ready_action(owner=new_uuid(), not_before=at(2))
-        self.a_ready_action(status=states.FAILED, not_before=at(3))
-        self.a_ready_action(blocked_on='node-1', not_before=at(4))
+        self.insert_ready_action()
+        self.insert_ready_action(lane=domain.ENGINE, not_before=at(1))
+        self.insert_ready_action(owner=new_uuid(), not_before=at(2))
+        self.insert_ready_action(status=states.FAILED, not_before=at(3))
+        self.insert_ready_action(blocked_on='node-1', not_before=at(4))
         self.assertIsNone(ask())
-        self.a_ready_action(not_before=at(40.000001))
+        self.insert_ready_action(not_before=at(40.000001))
         self.assertEqual(at(40.000001), ask())
         store_plan(self.store, make_action(not_before=at(20)))
         self.assertEqual(at(20), ask())
@@ -208,12 +208,12 @@ class StoreClaimsContract(StoreCase):
 
     # owners
 
-    def test_a_worker_owns_what_it_took_until_that_has_ended(self) -> None:
+    def test_a_worker_owns_claimed_actions_until_they_end(self) -> None:
         worker, other = new_uuid(), new_uuid()
         first, second, third = (
-            self.a_ready_action(owner=worker, attempt=n) for n in (1, 2, 3)
+            self.insert_ready_action(owner=worker, attempt=n) for n in (1, 2, 3)
         )
-        self.a_ready_action(owner=other, attempt=9)
+        self.insert_ready_action(owner=other, attempt=9)
         self.assertEqual(
             [(first.id, 1), (second.id, 2), (third.id, 3)],
             self.store.owned_ids(worker),
@@ -226,7 +226,7 @@ class StoreClaimsContract(StoreCase):
 
     # signals
 
-    def test_signals_reach_only_what_has_started_and_not_ended(self) -> None:
+    def test_signals_are_written_to_started_unfinished_actions_only(self) -> None:
         plan, actions = store_plan(
             self.store,
             *(make_action(status=status, owner=new_uuid()) for status in states.STATES),
@@ -258,9 +258,10 @@ class StoreClaimsContract(StoreCase):
     def test_signals_are_written_by_id_and_read_by_owner(self) -> None:
         worker = new_uuid()
         first, second = (
-            self.a_ready_action(status=states.RUNNING, owner=worker) for _ in range(2)
+            self.insert_ready_action(status=states.RUNNING, owner=worker)
+            for _ in range(2)
         )
-        other = self.a_ready_action(status=states.RUNNING, owner=new_uuid())
+        other = self.insert_ready_action(status=states.RUNNING, owner=new_uuid())
 
         def signal(word: str, *actions: Action) -> None:
             self.commit(
@@ -280,9 +281,9 @@ class StoreClaimsContract(StoreCase):
         self.assertEqual({second.id: states.CANCEL}, self.store.controls(worker))
         self.assertEqual({}, self.store.controls(new_uuid()))
 
-    def test_no_other_signal_is_written_over_a_cancel(self) -> None:
+    def test_no_signal_replaces_a_cancel(self) -> None:
         told, other = (
-            self.a_ready_action(status=states.RUNNING, owner=new_uuid())
+            self.insert_ready_action(status=states.RUNNING, owner=new_uuid())
             for _ in range(2)
         )
 
@@ -301,10 +302,10 @@ class StoreClaimsContract(StoreCase):
         controls = [a.control for a in self.now_stored(told, other)]
         self.assertEqual([states.CANCEL, states.CANCEL], controls)
 
-    def test_by_id_a_signal_reaches_what_is_prepared_or_tried_again(self) -> None:
-        taken = self.a_ready_action(owner=new_uuid(), attempt=1)
-        again = self.a_ready_action(start_time=NOW, not_before=at(60))
-        new = self.a_ready_action()
+    def test_a_signal_by_id_is_written_to_prepared_and_retried_actions(self) -> None:
+        taken = self.insert_ready_action(owner=new_uuid(), attempt=1)
+        again = self.insert_ready_action(start_time=NOW, not_before=at(60))
+        new = self.insert_ready_action()
         told = self.commit(
             lambda tx: tx.set_control(
                 states.CANCEL, NOW, action_ids=ids_of([taken, again, new])
@@ -312,13 +313,13 @@ class StoreClaimsContract(StoreCase):
         )
         self.assertEqual(ids_of([taken, again]), ids_of(told))
 
-    def test_a_signal_is_for_some_actions_or_for_a_plan(self) -> None:
+    def test_a_signal_requires_actions_or_a_plan(self) -> None:
         with self.assertRaises(ValueError):
             self.commit(lambda tx: tx.set_control(states.CANCEL, NOW))
 
     # end_not_started
 
-    def test_what_has_not_started_is_ended_in_pieces_owned_or_not(self) -> None:
+    def test_unstarted_actions_are_ended_in_batches_with_or_without_owner(self) -> None:
         plan, actions = store_plan(
             self.store,
             make_action(name='init'),
@@ -334,7 +335,7 @@ class StoreClaimsContract(StoreCase):
         pieces = [
             self.commit(
                 lambda tx: tx.end_not_started(
-                    plan.id or 0, states.CANCELLED, 'zrušeno', 3, at(7)
+                    plan.id, states.CANCELLED, 'zrušeno', 3, at(7)
                 )
             )
             for _ in range(3)
@@ -358,11 +359,11 @@ class StoreClaimsContract(StoreCase):
             self.assertEqual(before.evolve(owner=None), after.evolve(owner=None))
         self.assert_stored(*others)
 
-    def test_who_had_taken_an_action_that_was_ended_can_write_nothing(self) -> None:
+    def test_the_owner_of_an_ended_action_cannot_change_it(self) -> None:
         plan, _ = store_plan(self.store, make_action())
         (taken,) = self.claim(new_uuid(), plan_id=plan.id)
         self.commit(
-            lambda tx: tx.end_not_started(plan.id or 0, states.CANCELLED, None, 9, NOW)
+            lambda tx: tx.end_not_started(plan.id, states.CANCELLED, None, 9, NOW)
         )
         self.assertIsNone(self.change(taken, status=states.RUNNING))
         (stored,) = self.now_stored(taken)

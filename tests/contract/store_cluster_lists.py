@@ -1,4 +1,4 @@
-"""The store's contract: finding clusters and the like, pages, history and purge."""
+"""Contract of the store: searches, lists and events of clusters."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +7,9 @@ from tests.contract.cluster_case import (
     OTHER,
     OWNER,
     ClusterCase,
+    cluster_event,
     make_cluster,
     make_receiver,
-    told_of,
 )
 from tests.factories import at, make_action, make_event, new_uuid, store_plan
 from watcherlite import exceptions
@@ -19,7 +19,7 @@ from watcherlite.db.clusters import (
     FILTERS,
     LISTED,
     SORT_KEYS,
-    ListedAction,
+    ListedClusterAction,
 )
 from watcherlite.db.query import EventQuery, Query
 from watcherlite.domain.actions import Action, Edge
@@ -29,25 +29,25 @@ TENANT = OWNER.tenant
 
 
 def value_of(row: Any, key: str) -> Any:
-    """Return what a row is sorted by."""
+    """Return the value of a sort key in a row."""
     if isinstance(row, Action) and key == 'action':
         return row.action_type
     return getattr(row, key)
 
 
 class StoreClusterListsContract(ClusterCase):
-    """Found by what users name, listed page by page, and only what is one's own."""
+    """Searches by name, pages, and the visibility of projects."""
 
     # finding
 
-    def test_a_name_is_tried_as_uuid_then_as_name_then_as_the_begin_of_a_uuid(
+    def test_a_name_matches_by_uuid_then_name_then_uuid_prefix(
         self,
     ) -> None:
         uuid = 'abcd1234-0000-4000-8000-000000000001'
-        first = self.a_cluster(uuid=uuid, name='web')
+        first = self.insert_cluster(uuid=uuid, name='web')
         # Called like the first, and like the begin of it.
-        second = self.a_cluster(name=uuid)
-        third = self.a_cluster(name='abcd12')
+        second = self.insert_cluster(name=uuid)
+        third = self.insert_cluster(name='abcd12')
         find = self.store.find_object
         for name, expected in (
             (uuid, first),
@@ -63,10 +63,10 @@ class StoreClusterListsContract(ClusterCase):
             with self.assertRaisesRegex(exceptions.NotFound, f"cluster '{name}'"):
                 find(Cluster, name, OTHER.tenant)
 
-    def test_what_has_fewer_digits_or_other_letters_is_the_begin_of_nothing(
+    def test_a_uuid_prefix_needs_four_hex_digits(
         self,
     ) -> None:
-        self.a_cluster(uuid='abcd1234-0000-4000-8000-000000000001')
+        self.insert_cluster(uuid='abcd1234-0000-4000-8000-000000000001')
         for name in (
             'abc',
             'abcd%',
@@ -84,8 +84,8 @@ class StoreClusterListsContract(ClusterCase):
             with self.assertRaises(exceptions.NotFound):
                 self.store.find_cluster_action(name, TENANT)
 
-    def test_what_several_are_meant_by_is_an_error_that_lists_them(self) -> None:
-        profile = self.a_profile()
+    def test_an_ambiguous_name_is_an_error_with_the_uuids(self) -> None:
+        profile = self.insert_profile()
         uuids = [f'abcd0000-0000-4000-8000-0000000000{n:02}' for n in range(12)]
         for uuid in uuids:
             self.store_object(make_cluster(profile, uuid=uuid, name='dup'))
@@ -98,18 +98,18 @@ class StoreClusterListsContract(ClusterCase):
                     self.assertIn(uuid, str(caught.exception))
         self.assertTrue(issubclass(exceptions.Ambiguous, exceptions.Invalid))
 
-    def test_what_was_deleted_softly_is_not_found_and_not_in_the_way(self) -> None:
-        gone, cluster = self.a_cluster(name='web'), self.a_cluster(name='web')
+    def test_softly_deleted_objects_do_not_match(self) -> None:
+        gone, cluster = self.insert_cluster(name='web'), self.insert_cluster(name='web')
         self.delete_softly(gone)
         self.assertEqual(cluster, self.store.find_object(Cluster, 'web', TENANT))
-        (node,) = self.some_nodes(cluster, {})
+        (node,) = self.insert_nodes(cluster, {})
         self.delete_softly(node)
         for kind, uuid in ((Cluster, gone.uuid), (Node, node.uuid)):
             for name in (uuid, uuid[:8]):
                 with self.assertRaises(exceptions.NotFound):
                     self.store.find_object(kind, name, None)
 
-    def test_an_action_of_a_project_is_found_likewise_with_what_it_waits_for(
+    def test_an_action_of_a_project_is_found_with_its_related_actions(
         self,
     ) -> None:
         parent, action, child, done = (
@@ -129,7 +129,7 @@ class StoreClusterListsContract(ClusterCase):
         rows = [parent, done, action, child]
         ids = self.commit(lambda tx: tx.insert_actions(rows, edges))
         stored = [row.stored(key) for row, key in zip(rows, ids, strict=True)]
-        expected = ListedAction(stored[2], (parent.uuid,), (child.uuid,))
+        expected = ListedClusterAction(stored[2], (parent.uuid,), (child.uuid,))
         for name in (action.uuid, 'action', action.uuid[:13]):
             found = self.store.find_cluster_action(name, TENANT)
             self.assertEqual(expected, found, name)
@@ -137,15 +137,15 @@ class StoreClusterListsContract(ClusterCase):
                 self.store.find_cluster_action(name, OTHER.tenant)
         self.assertEqual(
             [
-                ListedAction(stored[0], (), (action.uuid,)),
-                ListedAction(stored[1], (), (action.uuid,)),
+                ListedClusterAction(stored[0], (), (action.uuid,)),
+                ListedClusterAction(stored[1], (), (action.uuid,)),
                 expected,
-                ListedAction(stored[3], (action.uuid,), ()),
+                ListedClusterAction(stored[3], (action.uuid,), ()),
             ],
             self.store.list_cluster_actions(Query(tenant=TENANT)),
         )
 
-    def test_what_is_queued_names_what_holds_the_lock(self) -> None:
+    def test_a_waiting_action_has_the_holders_of_its_lock(self) -> None:
         rows = [
             make_action(
                 name=name,
@@ -180,7 +180,7 @@ class StoreClusterListsContract(ClusterCase):
             [one.holders for one in listed],
         )
 
-    def test_what_is_dropped_has_ended_and_is_of_no_plan(self) -> None:
+    def test_only_ended_actions_without_plan_are_dropped(self) -> None:
         _, (planned,) = store_plan(self.store, make_action(name='planned'))
         rows = [
             make_action(name=name, tenant=TENANT, status=status)
@@ -193,14 +193,14 @@ class StoreClusterListsContract(ClusterCase):
         edges = [Edge(rows[1].uuid, rows[0].uuid)]
         ids = self.commit(lambda tx: tx.insert_actions(rows, edges))
 
-        self.commit(lambda tx: tx.drop_actions([*ids, planned.id or 0]))
+        self.commit(lambda tx: tx.drop_actions([*ids, planned.id]))
         self.commit(lambda tx: tx.drop_actions([]))
 
         left = self.store.list_cluster_actions(Query(tenant=TENANT))
         self.assertEqual(['begun'], [one.action.name for one in left])
         self.assertEqual(planned.uuid, self.store.get_action(planned.uuid).uuid)
 
-    def test_actions_by_which_nodes_join_are_of_the_cluster(self) -> None:
+    def test_join_actions_of_nodes_are_actions_of_the_cluster(self) -> None:
         parent = make_action(
             tenant=TENANT, action_type='CLUSTER_ADD_NODES', target='c', name='parent'
         )
@@ -221,9 +221,9 @@ class StoreClusterListsContract(ClusterCase):
 
         self.assertEqual(['parent', 'joins'], [one.action.name for one in found])
 
-    def test_actions_of_plans_and_stacks_are_none_of_them(self) -> None:
+    def test_actions_of_plans_and_stacks_are_not_listed(self) -> None:
         _, (planned,) = store_plan(self.store, make_action(name='p'))
-        (lone,) = self.some_actions({'tenant': None, 'name': 's'})
+        (lone,) = self.insert_actions({'tenant': None, 'name': 's'})
         self.assertEqual([], self.store.list_cluster_actions(Query()))
         for action in (planned, lone):
             for name in (action.uuid, action.name or '', action.uuid[:8]):
@@ -234,10 +234,10 @@ class StoreClusterListsContract(ClusterCase):
 
     # pages
 
-    def some_nouns(self) -> dict[type, list[Any]]:
+    def insert_each_class(self) -> dict[type, list[Any]]:
         """Store rows of each noun that differ in what they are sorted by."""
         profiles = [
-            self.a_profile(
+            self.insert_profile(
                 name=f'p{n % 2}',
                 type=f't{n % 3}',
                 created_at=at(-n) if n else None,
@@ -246,13 +246,13 @@ class StoreClusterListsContract(ClusterCase):
             for n in range(5)
         ]
         policies = [
-            self.a_policy(
+            self.insert_policy(
                 name=f'p{n % 2}', type=f't{n % 3}', updated_at=at(n) if n > 2 else None
             )
             for n in range(5)
         ]
         clusters = [
-            self.a_cluster(
+            self.insert_cluster(
                 profile=profiles[0],
                 name=f'c{n % 3}',
                 status=('ACTIVE', 'ERROR')[n % 2],
@@ -262,7 +262,7 @@ class StoreClusterListsContract(ClusterCase):
             )
             for n in range(6)
         ]
-        nodes = self.some_nodes(
+        nodes = self.insert_nodes(
             clusters[0],
             *(
                 {
@@ -289,7 +289,7 @@ class StoreClusterListsContract(ClusterCase):
             )
             for n in range(5)
         ]
-        actions = self.some_actions(
+        actions = self.insert_actions(
             *(
                 {
                     'name': f'a{n % 3}' if n else None,
@@ -323,8 +323,10 @@ class StoreClusterListsContract(ClusterCase):
             return [one.action for one in self.store.list_cluster_actions(query)]
         return self.store.list_objects(kind, query)
 
-    def test_pages_of_each_noun_by_every_key_give_every_row_once_in_order(self) -> None:
-        for kind, rows in self.some_nouns().items():
+    def test_pages_of_each_class_by_every_key_have_every_row_once_in_order(
+        self,
+    ) -> None:
+        for kind, rows in self.insert_each_class().items():
             sorts: list[tuple[tuple[str, bool], ...]] = [()]
             keys = SORT_KEYS[kind]
             for key in keys:
@@ -333,8 +335,9 @@ class StoreClusterListsContract(ClusterCase):
                 sorts += [((first, True), (second, False))]
                 sorts += [((first, False), (second, True), (first, True))]
             for sort in sorts:
-                for tenant in (TENANT, None):
-                    self.assert_nouns_walked(kind, rows, sort, tenant)
+                # Every row is once the last of a page, and a page has several rows.
+                self.assert_nouns_walked(kind, rows, sort, TENANT, (1, None))
+                self.assert_nouns_walked(kind, rows, sort, None, (3,))
 
     def assert_nouns_walked(
         self,
@@ -342,6 +345,7 @@ class StoreClusterListsContract(ClusterCase):
         rows: list[Any],
         sort: tuple[tuple[str, bool], ...],
         tenant: str | None,
+        limits: tuple[int | None, ...],
     ) -> None:
         keys = list(dict(sort or ((DEFAULT_SORT[kind], False),)).items())
         expected = sorted(rows, key=lambda row: row.id, reverse=keys[-1][1])
@@ -351,7 +355,7 @@ class StoreClusterListsContract(ClusterCase):
             present.sort(key=lambda row: value_of(row, key), reverse=descending)
             # Those without a value come last in both directions.
             expected = [*present, *absent]
-        for limit in (1, 3, None):
+        for limit in limits:
             found: list[Any] = []
             after = None
             while len(found) <= len(rows):
@@ -364,8 +368,8 @@ class StoreClusterListsContract(ClusterCase):
                 after = page[-1].uuid
             self.assertEqual(expected, found, (kind, sort, limit, tenant))
 
-    def test_each_filter_leaves_what_has_one_of_its_values(self) -> None:
-        world = self.some_nouns()
+    def test_each_filter_selects_rows_with_one_of_its_values(self) -> None:
+        world = self.insert_each_class()
         first, second = world[Cluster][:2]
         reading: dict[tuple[type, str], Callable[[Any], Any]] = {
             (Action, 'cluster_id'): lambda row: row.within or row.target,
@@ -404,10 +408,13 @@ class StoreClusterListsContract(ClusterCase):
             ['c0'], [row.name for row in self.noun_page(Cluster, filters=both)]
         )
 
-    def test_a_list_has_neither_what_is_deleted_nor_what_is_others(self) -> None:
-        profile = self.a_profile()
-        mine, gone = self.a_cluster(profile=profile), self.a_cluster(profile=profile)
-        theirs = self.a_cluster(profile=profile, owner=OTHER)
+    def test_a_list_has_neither_deleted_rows_nor_those_of_other_projects(self) -> None:
+        profile = self.insert_profile()
+        mine, gone = (
+            self.insert_cluster(profile=profile),
+            self.insert_cluster(profile=profile),
+        )
+        theirs = self.insert_cluster(profile=profile, owner=OTHER)
         self.delete_softly(gone)
         pages = [
             self.noun_page(Cluster, tenant=t) for t in (TENANT, OTHER.tenant, None)
@@ -421,7 +428,7 @@ class StoreClusterListsContract(ClusterCase):
             with self.assertRaisesRegex(exceptions.NotFound, missing):
                 self.noun_page(Cluster, after=missing)
 
-    def test_what_a_noun_cannot_be_asked_for_by_is_refused(self) -> None:
+    def test_unknown_sort_keys_and_filters_of_a_class_are_refused(self) -> None:
         for kind in (Cluster, Action):
             for values in ({'sort': (('nonsense', True),)}, {'filters': {'id': [1]}}):
                 with self.assertRaises(ValueError):
@@ -432,37 +439,39 @@ class StoreClusterListsContract(ClusterCase):
 
     # events
 
-    def told_clusters(self, **values: Any) -> str:
+    def event_names(self, **values: Any) -> str:
         """Return the messages of events, the first one first."""
         given: dict[str, Any] = {'tenant': TENANT, 'descending': False, **values}
         found = self.store.list_cluster_events(EventQuery(**given))
         return ' '.join(each.event.message or '' for each in found)
 
-    def a_cluster_history(self) -> tuple[Cluster, Cluster, Node]:
+    def insert_cluster_events(self) -> tuple[Cluster, Cluster, Node]:
         """Store events of clusters and nodes; return some of these."""
-        cluster = self.a_cluster(name='web')
-        other = self.a_cluster(name='db', owner=OTHER)
-        node, lone = self.some_nodes(cluster, {'name': 'n1'}, {'cluster_id': None})
+        cluster = self.insert_cluster(name='web')
+        other = self.insert_cluster(name='db', owner=OTHER)
+        node, lone = self.insert_nodes(cluster, {'name': 'n1'}, {'cluster_id': None})
         plan, _ = store_plan(self.store)
-        self.tell_of(
-            told_of(cluster, type='CLUSTER_CREATE', message='1'),
-            told_of(node, cluster, type='NODE_CREATE', message='2'),
+        self.add_cluster_events(
+            cluster_event(cluster, type='CLUSTER_CREATE', message='1'),
+            cluster_event(node, cluster, type='NODE_CREATE', message='2'),
             make_event(plan, message='no'),
-            told_of(other, message='3', phase='end'),
+            cluster_event(other, message='3', phase='end'),
         )
-        self.tell_of(
-            told_of(node, cluster, type='NODE_CREATE', phase='error', message='4'),
-            told_of(lone, None, type='NODE_CHECK', message='5'),
-            told_of(cluster, type='CLUSTER_CREATE', phase='error', message='6'),
+        self.add_cluster_events(
+            cluster_event(
+                node, cluster, type='NODE_CREATE', phase='error', message='4'
+            ),
+            cluster_event(lone, None, type='NODE_CHECK', message='5'),
+            cluster_event(cluster, type='CLUSTER_CREATE', phase='error', message='6'),
         )
         return cluster, other, node
 
-    def test_the_history_of_a_project_is_that_of_its_clusters_and_nodes(self) -> None:
-        cluster, _, node = self.a_cluster_history()
-        self.assertEqual('1 2 4 5 6', self.told_clusters())
-        self.assertEqual('6 5 4 2 1', self.told_clusters(descending=True))
-        self.assertEqual('3', self.told_clusters(tenant=OTHER.tenant))
-        self.assertEqual('1 2 3 4 5 6', self.told_clusters(tenant=None))
+    def test_events_of_a_project_are_those_of_its_clusters_and_nodes(self) -> None:
+        cluster, _, node = self.insert_cluster_events()
+        self.assertEqual('1 2 4 5 6', self.event_names())
+        self.assertEqual('6 5 4 2 1', self.event_names(descending=True))
+        self.assertEqual('3', self.event_names(tenant=OTHER.tenant))
+        self.assertEqual('1 2 3 4 5 6', self.event_names(tenant=None))
         (first, *_) = self.store.list_cluster_events(
             EventQuery({'subject': ['node']}, descending=False, tenant=TENANT)
         )
@@ -476,8 +485,8 @@ class StoreClusterListsContract(ClusterCase):
             ),
         )
 
-    def test_a_history_of_clusters_is_filtered(self) -> None:
-        cluster, other, node = self.a_cluster_history()
+    def test_events_of_clusters_are_filtered(self) -> None:
+        cluster, other, node = self.insert_cluster_events()
         (last,) = self.store.list_cluster_events(EventQuery(tenant=TENANT, limit=1))
         for expected, filters in (
             ('1 2 4 6', {'cluster_id': [cluster.id]}),
@@ -496,15 +505,15 @@ class StoreClusterListsContract(ClusterCase):
             ('4', {'level': ['ERROR'], 'cluster_id': [cluster.id], 'name': ['n1']}),
             ('6', {'uuid': [last.event.uuid]}),
         ):
-            self.assertEqual(expected, self.told_clusters(filters=filters), filters)
+            self.assertEqual(expected, self.event_names(filters=filters), filters)
         for expected, levels in (('4 6', ['ERROR']), ('', []), ('', ['DEBUG'])):
-            of_all = self.told_clusters(tenant=None, filters={'level': levels})
+            of_all = self.event_names(tenant=None, filters={'level': levels})
             self.assertEqual(expected, of_all)
         of_other = {'cluster_id': [other.id]}
-        self.assertEqual('3', self.told_clusters(tenant=None, filters=of_other))
+        self.assertEqual('3', self.event_names(tenant=None, filters=of_other))
 
-    def test_pages_of_a_history_of_clusters_give_every_event_once(self) -> None:
-        cluster, _, _ = self.a_cluster_history()
+    def test_pages_of_events_of_clusters_have_every_event_once(self) -> None:
+        cluster, _, _ = self.insert_cluster_events()
         for tenant in (TENANT, None):
             for filters in ({}, {'cluster_id': [cluster.id]}, {'level': ['ERROR']}):
                 for descending in (False, True):
@@ -522,26 +531,26 @@ class StoreClusterListsContract(ClusterCase):
                             break
                         found += [one.event.message or '' for one in page]
                         after = page[-1].event.uuid
-                    self.assertEqual(self.told_clusters(**values), ' '.join(found))
+                    self.assertEqual(self.event_names(**values), ' '.join(found))
         (theirs,) = self.store.list_cluster_events(EventQuery(tenant=OTHER.tenant))
         for missing in (theirs.event.uuid, new_uuid()):
             with self.assertRaisesRegex(exceptions.NotFound, missing):
-                self.told_clusters(after=missing)
+                self.event_names(after=missing)
 
     # many
 
-    def test_many_nodes_are_stored_saved_and_counted_at_once(self) -> None:
-        cluster = self.a_cluster()
-        nodes = self.some_nodes(cluster, *({'index': n} for n in range(2500)))
-        self.assertEqual([node.id for node in nodes], sorted(n.id or 0 for n in nodes))
+    def test_many_nodes_are_inserted_saved_and_counted_in_bulk(self) -> None:
+        cluster = self.insert_cluster()
+        nodes = self.insert_nodes(cluster, *({'index': n} for n in range(2500)))
+        self.assertEqual([node.id for node in nodes], sorted(n.id for n in nodes))
 
         def block(tx: Transaction) -> dict[int, dict[str, int]]:
-            found = tx.lock_nodes_of(cluster.id or 0)
+            found = tx.lock_nodes_of(cluster.id)
             tx.save_nodes([node.evolve(status='ACTIVE') for node in found])
-            return tx.count_nodes([cluster.id or 0])
+            return tx.count_nodes([cluster.id])
 
         self.assertEqual({cluster.id: {'ACTIVE': 2500}}, self.commit(block))
         self.assertEqual(
             [node.evolve(status='ACTIVE') for node in nodes],
-            self.store.nodes_of([cluster.id or 0]),
+            self.store.nodes_of([cluster.id]),
         )

@@ -1,6 +1,6 @@
-"""The store's contract: what goes for good of clusters and nodes, and what stays."""
+"""Contract of the store: the purge of clusters and nodes."""
 
-from tests.contract.cluster_case import make_binding, told_of
+from tests.contract.cluster_case import cluster_event, make_binding
 from tests.contract.store_cluster_lists import StoreClusterListsContract
 from tests.factories import NOW, at
 from watcherlite.domain.actions import Action
@@ -9,7 +9,7 @@ LATER = at(10**9)
 
 
 class StoreClusterPurgingContract(StoreClusterListsContract):
-    """Deleted softly and long ago: gone, with all that is theirs."""
+    """A purge deletes old softly deleted rows with their actions and events."""
 
     def publish_every(self) -> None:
         sequences = [stored.sequence for stored in self.store.pending_events(100)]
@@ -27,15 +27,15 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
             ],
         )
 
-    def test_clusters_and_nodes_that_were_deleted_go_with_all_that_is_theirs(
+    def test_deleted_clusters_and_nodes_are_purged_with_their_rows(
         self,
     ) -> None:
-        cluster, kept, node = self.a_cluster_history()
-        policy = self.a_policy()
+        cluster, kept, node = self.insert_cluster_events()
+        policy = self.insert_policy()
         self.commit(lambda tx: tx.insert_binding(make_binding(cluster, policy)))
-        young = self.a_cluster()
+        young = self.insert_cluster()
         done = {'status': 'SUCCEEDED', 'updated_at': NOW}
-        _, _, left = self.some_actions(
+        _, _, left = self.insert_actions(
             {'target': cluster.uuid, **done},
             {'target': node.uuid, 'within': cluster.uuid, **done},
             {'target': kept.uuid, **done},
@@ -48,16 +48,18 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         uuids = [cluster.uuid, kept.uuid, young.uuid]
         self.assertEqual({kept.uuid, young.uuid}, {*self.store.clusters_by_uuid(uuids)})
         self.assertEqual({}, self.store.nodes_by_uuid([node.uuid]))
-        self.assertEqual({}, self.store.bindings_of_clusters([cluster.id or 0]))
-        self.assertEqual('3 5', self.told_clusters(tenant=None))
+        self.assertEqual({}, self.store.bindings_of_clusters([cluster.id]))
+        self.assertEqual('3 5', self.event_names(tenant=None))
         self.assertEqual([left], self.noun_page(Action))
         self.commit(lambda tx: tx.delete_object(policy))
 
-    def test_what_somebody_still_works_on_or_tells_of_stays(self) -> None:
-        cluster = self.a_cluster()
-        busy, told, node = self.some_nodes(cluster, {}, {}, {})
-        (action,) = self.some_actions({'target': busy.uuid, 'within': cluster.uuid})
-        self.tell_of(told_of(told, cluster))
+    def test_clusters_with_unfinished_actions_or_unpublished_events_are_kept(
+        self,
+    ) -> None:
+        cluster = self.insert_cluster()
+        busy, told, node = self.insert_nodes(cluster, {}, {}, {})
+        (action,) = self.insert_actions({'target': busy.uuid, 'within': cluster.uuid})
+        self.add_cluster_events(cluster_event(told, cluster))
         for row in (cluster, busy, told, node):
             self.delete_softly(row)
         self.assert_clusters_purged(0, 1, 0, 0)
@@ -66,20 +68,20 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         self.changed(action, status='FAILED', updated_at=NOW)
         self.assert_clusters_purged(1, 1, 1, 0)
 
-    def test_a_cluster_stays_as_long_as_a_node_of_it(self) -> None:
-        cluster = self.a_cluster()
-        (node,) = self.some_nodes(cluster, {})
+    def test_a_cluster_is_kept_while_it_has_a_node(self) -> None:
+        cluster = self.insert_cluster()
+        (node,) = self.insert_nodes(cluster, {})
         self.delete_softly(cluster)
         self.assert_clusters_purged(0, 0, 0, 0)
         self.delete_softly(node)
         self.assert_clusters_purged(1, 1, 0, 0)
 
-    def test_the_purge_of_all_is_one_of_clusters_too_and_counts_before_the_same(
+    def test_a_purge_includes_clusters_and_its_dry_run_counts_the_same(
         self,
     ) -> None:
-        cluster, _, node = self.a_cluster_history()
+        cluster, _, node = self.insert_cluster_events()
         ended = ({'updated_at': NOW}, {'updated_at': at(10**8)})
-        self.some_actions(
+        self.insert_actions(
             *({'target': node.uuid, 'status': 'FAILED', **one} for one in ended)
         )
         self.delete_softly(node)

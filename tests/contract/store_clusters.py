@@ -1,4 +1,4 @@
-"""The store's contract: clusters, nodes, and what they are made from and bound to."""
+"""Contract of the store: clusters, nodes, profiles, policies and receivers."""
 
 from typing import Any
 
@@ -68,14 +68,14 @@ FULL_NODE: dict[str, Any] = {
 
 
 class StoreClustersContract(ClusterCase):
-    """What is stored comes back, is locked, counted, and kept while it is used."""
+    """Objects are stored, locked, counted, and deleted without references."""
 
     # rows
 
-    def test_what_is_stored_of_each_noun_comes_back_whole(self) -> None:
-        profile = self.a_profile(metadata={'a': {'b': None}}, updated_at=at(5))
-        policy = self.a_policy(data={'x': [1]}, updated_at=at(5))
-        cluster = self.a_cluster(profile=profile, **FULL_CLUSTER)
+    def test_an_object_of_each_class_is_returned_as_it_was_stored(self) -> None:
+        profile = self.insert_profile(metadata={'a': {'b': None}}, updated_at=at(5))
+        policy = self.insert_policy(data={'x': [1]}, updated_at=at(5))
+        cluster = self.insert_cluster(profile=profile, **FULL_CLUSTER)
         receiver = self.store_object(
             make_receiver(
                 cluster_id=cluster.id,
@@ -85,7 +85,7 @@ class StoreClustersContract(ClusterCase):
                 channel={'alarm_url': 'http://x'},
             )
         )
-        (node,) = self.some_nodes(cluster, {**FULL_NODE, 'origin': new_uuid()})
+        (node,) = self.insert_nodes(cluster, {**FULL_NODE, 'origin': new_uuid()})
         alone = self.store_object(make_node(cluster, cluster_id=None, owner=Owner('t')))
         for kind, rows in (
             (Profile, [profile]),
@@ -94,12 +94,12 @@ class StoreClustersContract(ClusterCase):
             (Receiver, [receiver]),
             (Node, [node, alone]),
         ):
-            ids = [row.id or 0 for row in rows]
+            ids = [row.id for row in rows]
             found = self.store.objects_by_id(kind, [*ids, 10**6])
             self.assertEqual(dict(zip(ids, rows, strict=True)), found)
 
-    def test_a_uuid_is_stored_once_per_noun(self) -> None:
-        cluster = self.a_cluster()
+    def test_a_uuid_is_unique_in_each_class(self) -> None:
+        cluster = self.insert_cluster()
         profile = self.store.objects_by_id(Profile, [cluster.profile_id])
         for row in (
             make_cluster(profile[cluster.profile_id], uuid=cluster.uuid),
@@ -109,10 +109,10 @@ class StoreClustersContract(ClusterCase):
                 self.store_object(row)
         self.store_object(make_node(cluster, uuid=cluster.uuid))
 
-    def test_all_of_a_cluster_and_of_a_node_that_may_change_is_saved(self) -> None:
-        cluster = self.a_cluster()
-        other = self.a_profile()
-        (node,) = self.some_nodes(cluster, {'origin': new_uuid()})
+    def test_the_variable_fields_of_clusters_and_nodes_are_saved(self) -> None:
+        cluster = self.insert_cluster()
+        other = self.insert_profile()
+        (node,) = self.insert_nodes(cluster, {'origin': new_uuid()})
         changed = cluster.evolve(**FULL_CLUSTER, profile_id=other.id)
         moved = node.evolve(**FULL_NODE, profile_id=other.id, cluster_id=None)
         never: dict[str, Any] = {'owner': OTHER, 'init_at': at(9)}
@@ -138,10 +138,10 @@ class StoreClustersContract(ClusterCase):
     def nouns_of(self, uuids: list[str]) -> dict[str, Cluster]:
         return self.store.clusters_by_uuid(uuids)
 
-    def test_what_may_change_of_the_other_nouns_is_saved_and_a_spec_never_is(
+    def test_the_variable_fields_of_other_classes_are_saved_without_the_spec(
         self,
     ) -> None:
-        profile, policy = self.a_profile(), self.a_policy()
+        profile, policy = self.insert_profile(), self.insert_policy()
         receiver = self.store_object(make_receiver())
         for row, changes in (
             (profile, {'name': 'n', 'metadata': {'a': 1}, 'updated_at': at(4)}),
@@ -153,12 +153,12 @@ class StoreClustersContract(ClusterCase):
             if not isinstance(row, Receiver):
                 never['spec'] = {}
             self.commit(lambda tx, r=changed, n=never: tx.save_object(r.evolve(**n)))
-            found = self.store.objects_by_id(type(row), [row.id or 0])
+            found = self.store.objects_by_id(type(row), [row.id])
             self.assertEqual({row.id: changed}, found)
 
-    def test_texts_with_nul_characters_are_stored_all_the_same(self) -> None:
-        cluster = self.a_cluster(status_reason='a\x00b')
-        (node,) = self.some_nodes(cluster, {'status_reason': 'c\x00d'})
+    def test_nul_characters_in_texts_are_replaced(self) -> None:
+        cluster = self.insert_cluster(status_reason='a\x00b')
+        (node,) = self.insert_nodes(cluster, {'status_reason': 'c\x00d'})
         self.assertEqual(
             ['a?b', 'c?d'],
             [
@@ -169,22 +169,22 @@ class StoreClustersContract(ClusterCase):
 
     # locks
 
-    def test_rows_are_locked_and_returned_as_they_are_deleted_or_not(self) -> None:
-        first, second = self.a_cluster(), self.a_cluster()
+    def test_deleted_and_other_rows_are_locked_and_returned(self) -> None:
+        first, second = self.insert_cluster(), self.insert_cluster()
         gone = second.evolve(deleted_at=NOW)
         self.delete_softly(second)
-        nodes = self.some_nodes(first, {}, {}, {})
+        nodes = self.insert_nodes(first, {}, {}, {})
         self.delete_softly(nodes[1])
         with self.store.transaction() as tx:
             self.assertEqual(
                 {first.id: first, second.id: gone},
-                tx.lock_clusters_by_id([second.id or 0, first.id or 0, 10**6]),
+                tx.lock_clusters_by_id([second.id, first.id, 10**6]),
             )
             both = [gone.uuid, first.uuid]
             self.assertEqual(
                 {first.uuid: first, gone.uuid: gone}, tx.lock_clusters(both)
             )
-            self.assertEqual([nodes[0], nodes[2]], tx.lock_nodes_of(first.id or 0))
+            self.assertEqual([nodes[0], nodes[2]], tx.lock_nodes_of(first.id))
             self.assertEqual(
                 {nodes[1].uuid: nodes[1].evolve(deleted_at=NOW)},
                 tx.lock_nodes([nodes[1].uuid]),
@@ -192,8 +192,8 @@ class StoreClustersContract(ClusterCase):
             nothing = (tx.lock_clusters([]), tx.lock_nodes([]), tx.lock_nodes_of(0))
             self.assertEqual(({}, {}, []), nothing)
 
-    def test_who_locks_a_cluster_sees_what_the_one_before_has_written(self) -> None:
-        cluster = self.a_cluster()
+    def test_a_locked_cluster_has_the_changes_of_the_previous_holder(self) -> None:
+        cluster = self.insert_cluster()
 
         def count(tx: Transaction) -> None:
             row = tx.lock_clusters([cluster.uuid])[cluster.uuid]
@@ -202,9 +202,9 @@ class StoreClustersContract(ClusterCase):
         self.together(*[lambda: self.commit(count)] * 4)
         self.assertEqual(5, self.nouns_of([cluster.uuid])[cluster.uuid].next_index)
 
-    def test_locks_of_many_in_any_order_are_no_deadlock(self) -> None:
-        cluster = self.a_cluster()
-        nodes = self.some_nodes(cluster, *[{}] * 20)
+    def test_locks_of_many_rows_in_any_order_do_not_deadlock(self) -> None:
+        cluster = self.insert_cluster()
+        nodes = self.insert_nodes(cluster, *[{}] * 20)
 
         def block(tx: Transaction, order: int) -> None:
             found = tx.lock_nodes(node.uuid for node in nodes[::order])
@@ -213,20 +213,20 @@ class StoreClustersContract(ClusterCase):
         self.together(
             *(lambda o=o: self.commit(lambda tx: block(tx, o)) for o in (1, -1, 1, -1))
         )
-        found = self.store.nodes_of([cluster.id or 0])
+        found = self.store.nodes_of([cluster.id])
         self.assertEqual({3}, {node.index for node in found})
 
     # nodes of clusters
 
     def test_nodes_of_clusters_are_those_that_are_not_deleted(self) -> None:
-        first, second = self.a_cluster(), self.a_cluster()
-        a, b, c = self.some_nodes(
+        first, second = self.insert_cluster(), self.insert_cluster()
+        a, b, c = self.insert_nodes(
             first, {'status': 'ACTIVE'}, {'status': 'ERROR'}, {'status': 'ACTIVE'}
         )
-        (d,) = self.some_nodes(second, {'status': 'ACTIVE'})
+        (d,) = self.insert_nodes(second, {'status': 'ACTIVE'})
         self.store_object(make_node(first, cluster_id=None))
         self.delete_softly(c)
-        ids = [second.id or 0, first.id or 0]
+        ids = [second.id, first.id]
         self.assertEqual([a, b, d], self.store.nodes_of(ids))
         with self.store.transaction() as tx:
             self.assertEqual(
@@ -237,43 +237,41 @@ class StoreClustersContract(ClusterCase):
 
     # what uses what
 
-    def test_a_profile_stays_while_a_living_cluster_or_node_uses_it(self) -> None:
-        profile = self.a_profile()
-        cluster = self.a_cluster(profile=profile)
-        (node,) = self.some_nodes(cluster, {})
+    def test_a_profile_cannot_be_deleted_while_a_cluster_or_node_uses_it(self) -> None:
+        profile = self.insert_profile()
+        cluster = self.insert_cluster(profile=profile)
+        (node,) = self.insert_nodes(cluster, {})
         for row in (cluster, node):
             with self.assertRaisesRegex(exceptions.Conflict, profile.uuid):
                 self.commit(lambda tx: tx.delete_object(profile))
-            self.assertEqual(
-                1, len(self.store.objects_by_id(Profile, [profile.id or 0]))
-            )
+            self.assertEqual(1, len(self.store.objects_by_id(Profile, [profile.id])))
             self.delete_softly(row)
         self.commit(lambda tx: tx.delete_object(profile))
-        self.assertEqual({}, self.store.objects_by_id(Profile, [profile.id or 0]))
+        self.assertEqual({}, self.store.objects_by_id(Profile, [profile.id]))
         for late in (make_cluster(profile), make_node(cluster, cluster_id=None)):
             with self.assertRaisesRegex(exceptions.Conflict, 'profile'):
                 self.store_object(late)
         with self.assertRaises(exceptions.Conflict):
-            self.some_nodes(cluster, {})
+            self.insert_nodes(cluster, {})
 
-    def test_a_policy_stays_while_a_living_cluster_is_bound_to_it(self) -> None:
-        cluster, policy = self.a_cluster(), self.a_policy()
+    def test_a_policy_cannot_be_deleted_while_it_is_attached(self) -> None:
+        cluster, policy = self.insert_cluster(), self.insert_policy()
         self.commit(lambda tx: tx.insert_binding(make_binding(cluster, policy)))
         with self.assertRaisesRegex(exceptions.Conflict, policy.uuid):
             self.commit(lambda tx: tx.delete_object(policy))
         self.delete_softly(cluster)
         self.commit(lambda tx: tx.delete_object(policy))
-        self.assertEqual({}, self.store.objects_by_id(PolicyObject, [policy.id or 0]))
-        self.assertEqual({}, self.store.bindings_of_clusters([cluster.id or 0]))
+        self.assertEqual({}, self.store.objects_by_id(PolicyObject, [policy.id]))
+        self.assertEqual({}, self.store.bindings_of_clusters([cluster.id]))
         with self.assertRaisesRegex(exceptions.Conflict, 'policy'):
             late = make_binding(cluster, policy)
             self.commit(lambda tx: tx.insert_binding(late))
 
-    def test_a_profile_that_is_deleted_and_used_at_the_same_time_is_one_or_the_other(
+    def test_a_concurrent_deletion_and_use_of_a_profile_exclude_each_other(
         self,
     ) -> None:
         for _ in range(5):
-            profile = self.a_profile()
+            profile = self.insert_profile()
 
             def use(of: Profile = profile) -> bool:
                 try:
@@ -292,16 +290,20 @@ class StoreClustersContract(ClusterCase):
             used, deleted = self.together(use, delete)
             self.assertEqual({True, False}, {used, deleted})
 
-    def test_a_receiver_goes_when_it_is_told_to(self) -> None:
+    def test_a_receiver_is_deleted(self) -> None:
         receiver = self.store_object(make_receiver())
         self.commit(lambda tx: tx.delete_object(receiver))
         self.assertEqual([], self.store.list_objects(Receiver, Query()))
 
     # bindings
 
-    def test_bindings_come_with_their_policies_by_priority(self) -> None:
-        cluster, other = self.a_cluster(), self.a_cluster()
-        low, high, same = self.a_policy(), self.a_policy(), self.a_policy()
+    def test_bindings_are_returned_with_their_policies_by_priority(self) -> None:
+        cluster, other = self.insert_cluster(), self.insert_cluster()
+        low, high, same = (
+            self.insert_policy(),
+            self.insert_policy(),
+            self.insert_policy(),
+        )
 
         def bind(of: Cluster, policy: PolicyObject, priority: int) -> Bound:
             binding = make_binding(
@@ -316,7 +318,7 @@ class StoreClustersContract(ClusterCase):
         theirs = bind(other, low, 1)
         self.assertEqual(
             {cluster.id: [first, second, third], other.id: [theirs]},
-            self.store.bindings_of_clusters([other.id or 0, cluster.id or 0, 10**6]),
+            self.store.bindings_of_clusters([other.id, cluster.id, 10**6]),
         )
         self.assertEqual({}, self.store.bindings_of_clusters([]))
         with self.assertRaises(exceptions.Conflict):
@@ -328,23 +330,23 @@ class StoreClustersContract(ClusterCase):
         def block(tx: Transaction) -> list[Bound]:
             tx.lock_clusters([cluster.uuid])
             tx.save_bindings([changed])
-            tx.delete_bindings([second.binding.id or 0])
+            tx.delete_bindings([second.binding.id])
             tx.delete_bindings([])
-            return tx.bindings_of(cluster.id or 0)
+            return tx.bindings_of(cluster.id)
 
         expected = [third, Bound(changed, low)]
         self.assertEqual(expected, self.commit(block))
         self.assertEqual(
-            {cluster.id: expected}, self.store.bindings_of_clusters([cluster.id or 0])
+            {cluster.id: expected}, self.store.bindings_of_clusters([cluster.id])
         )
 
     # actions on them
 
-    def test_what_goes_on_is_every_request_that_is_not_final(self) -> None:
-        cluster = self.a_cluster()
-        node, other = self.some_nodes(cluster, {}, {})
+    def test_unfinished_actions_are_those_that_requests_caused(self) -> None:
+        cluster = self.insert_cluster()
+        node, other = self.insert_nodes(cluster, {}, {})
         inside = {'within': cluster.uuid}
-        actions = self.some_actions(
+        actions = self.insert_actions(
             {'name': 'a', 'target': cluster.uuid},
             {'name': 'b', 'target': cluster.uuid, 'status': 'SUCCEEDED'},
             {'name': 'c', 'target': node.uuid, 'status': 'RUNNING', **inside},
@@ -373,25 +375,25 @@ class StoreClustersContract(ClusterCase):
             ],
         )
 
-    def test_an_action_of_a_plan_counts_from_when_it_holds_or_awaits_the_lock(
+    def test_an_action_of_a_plan_counts_while_it_holds_or_awaits_the_lock(
         self,
     ) -> None:
-        cluster = self.a_cluster()
-        holds, waits, idle = self.some_actions(
+        cluster = self.insert_cluster()
+        holds, waits, idle = self.insert_actions(
             *(
                 {'target': cluster.uuid, 'tenant': None, 'blocked_on': blocked}
                 for blocked in (None, cluster.uuid, None)
             )
         )
         with self.store.transaction() as tx:
-            tx.take_locks({cluster.uuid: holds.id or 0})
+            tx.take_locks({cluster.uuid: holds.id})
             found = tx.unfinished_actions([cluster.uuid])
         self.assertEqual([holds, waits], found)
         self.assertNotIn(idle, found)
 
     # who else may see it
 
-    def test_policies_and_profiles_of_others_are_other_ones(self) -> None:
+    def test_policies_and_profiles_belong_to_one_project(self) -> None:
         mine, theirs = make_policy(name='p'), make_policy(name='p', owner=OTHER)
         self.store_object(mine), self.store_object(theirs)
         self.assertEqual(

@@ -1,4 +1,4 @@
-"""The store's contract: events as an outbox and as a history."""
+"""Contract of the store: events, the outbox and the history."""
 
 import json
 
@@ -18,7 +18,7 @@ from watcherlite.domain.events import Event, StoredEvent
 
 
 class StoreEventsContract(StoreCase):
-    """Events are stored in order, published once, and kept to be read."""
+    """Events are stored in order, published once, and kept."""
 
     def add(self, *added: Event) -> None:
         """Store events in a transaction of its own."""
@@ -30,7 +30,7 @@ class StoreEventsContract(StoreCase):
         self.assertEqual(sorted(set(sequences)), sequences)
         return [each.event.message for each in stored]
 
-    def test_an_event_comes_back_as_it_was_stored(self) -> None:
+    def test_an_event_is_returned_as_it_was_stored(self) -> None:
         plan, (action,) = store_plan(self.store, make_action())
         of_plan = make_event(plan, message='ž' * 255, plan_message='🚀' * 255)
         of_action = make_event(
@@ -46,7 +46,7 @@ class StoreEventsContract(StoreCase):
             [of_plan, of_action], [s.event for s in self.store.pending_events(9)]
         )
 
-    def test_an_event_of_an_action_brings_what_never_changes_of_it(self) -> None:
+    def test_an_event_of_an_action_has_its_constant_fields(self) -> None:
         parent = make_action(name='rodič')
         child = make_action(
             name=None, inputs=EVERYTHING, parents=(parent.uuid,), created_at=at(0.5)
@@ -78,7 +78,7 @@ class StoreEventsContract(StoreCase):
             stored.action_created_at,
         )
 
-    def test_what_is_published_is_no_longer_pending_but_history(self) -> None:
+    def test_a_published_event_is_history_and_no_longer_pending(self) -> None:
         plan, _ = store_plan(self.store)
         self.add(*(make_event(plan, message=str(n)) for n in range(5)))
         pending = self.store.pending_events(10)
@@ -94,7 +94,7 @@ class StoreEventsContract(StoreCase):
             self.messages(self.store.list_events(plan_id=plan.id)),
         )
 
-    def test_what_was_published_since_a_time_is_found_by_sequence(self) -> None:
+    def test_events_published_since_a_time_are_found_by_sequence(self) -> None:
         plan, _ = store_plan(self.store)
         self.add(*(make_event(plan, message=str(n)) for n in range(5)))
         sequences = [one.sequence for one in self.store.pending_events(10)]
@@ -109,7 +109,7 @@ class StoreEventsContract(StoreCase):
         self.assertEqual(['1', '2'], found(sequences[0], 0, limit=2))
         self.assertEqual([], found(sequences[3], 0))
 
-    def test_when_the_oldest_pending_event_happened_is_known(self) -> None:
+    def test_the_time_of_the_oldest_pending_event_is_returned(self) -> None:
         self.assertIsNone(self.store.oldest_pending_event())
         plan, _ = store_plan(self.store)
         self.add(*(make_event(plan, occurred_at=at(n + 0.5)) for n in range(3)))
@@ -119,7 +119,7 @@ class StoreEventsContract(StoreCase):
             self.store.mark_published([sequences[n]], at(9))
         self.assertIsNone(self.store.oldest_pending_event())
 
-    def test_an_event_that_is_stored_can_be_told_from_one_that_is_not(self) -> None:
+    def test_the_existence_of_an_event_is_detected(self) -> None:
         plan, _ = store_plan(self.store)
         event = make_event(plan)
         self.assertFalse(self.store.event_exists(event.uuid))
@@ -127,7 +127,7 @@ class StoreEventsContract(StoreCase):
         self.assertTrue(self.store.event_exists(event.uuid))
         self.assertFalse(self.store.event_exists(new_uuid()))
 
-    def test_events_of_a_transaction_that_failed_never_were(self) -> None:
+    def test_events_of_a_failed_transaction_are_not_stored(self) -> None:
         plan, _ = store_plan(self.store)
         event = make_event(plan)
 
@@ -140,7 +140,7 @@ class StoreEventsContract(StoreCase):
         self.assertFalse(self.store.event_exists(event.uuid))
         self.assertEqual([], self.store.pending_events(9))
 
-    def test_the_history_is_read_in_pages(self) -> None:
+    def test_events_are_read_in_pages(self) -> None:
         plan, _ = store_plan(self.store)
         other, _ = store_plan(self.store)
         (lonely,) = store_actions(self.store, make_action())
@@ -158,9 +158,9 @@ class StoreEventsContract(StoreCase):
         self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6']], pages(plan.id))
         self.assertEqual([3, 3, 3, 3, 3], [len(page) for page in pages(None)])
 
-    def test_events_of_a_plan_are_in_the_order_of_the_commits(self) -> None:
+    def test_events_of_a_plan_are_in_commit_order(self) -> None:
         plan, _ = store_plan(self.store, total=0)
-        plan_id = plan.id or 0
+        plan_id = plan.id
 
         def count_up() -> None:
             def block(tx: Transaction) -> None:

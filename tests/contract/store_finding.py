@@ -1,4 +1,4 @@
-"""The store's contract: finding one by what users name."""
+"""Contract of the store: searches by uuid, name and id."""
 
 import dataclasses
 from collections.abc import Callable
@@ -19,12 +19,12 @@ from watcherlite.db import query as queries
 
 
 class StoreFindingContract(ListingCase):
-    """Finding: by uuid, by name in any case, by id; and the list of services."""
+    """Searches by uuid, name and id, and the list of services."""
 
     # finding
 
-    def test_one_is_found_by_uuid_by_name_in_any_case_and_by_id(self) -> None:
-        self.a_world()
+    def test_an_object_is_found_by_uuid_by_name_in_any_case_and_by_id(self) -> None:
+        self.insert_rows()
         finds: list[tuple[Callable[..., Any], Any, str]] = [
             (self.store.find_goal, self.goals[1], 'goal'),
             (self.store.find_strategy, self.strategies[1], 'strategy'),
@@ -52,8 +52,8 @@ class StoreFindingContract(ListingCase):
         for name in ('GRÖßE ŻÓŁW %S :X', 'größe żółw %s :x'):
             self.assertEqual(goal, self.store.find_goal(name).goal)
 
-    def test_what_no_database_can_hold_is_not_there(self) -> None:
-        self.a_world()
+    def test_a_name_that_cannot_be_stored_is_not_found(self) -> None:
+        self.insert_rows()
         finds: list[Callable[[str], Any]] = [
             self.store.find_goal,
             self.store.find_strategy,
@@ -70,7 +70,7 @@ class StoreFindingContract(ListingCase):
                 for name in names:
                     self.assertEqual([], self.ids(noun, filters={name: text}))
 
-    def test_the_name_that_is_written_so_is_found_first(self) -> None:
+    def test_a_name_in_the_same_case_is_found_first(self) -> None:
         goals = [
             self.commit(lambda tx, n=name: tx.ensure_goal(make_goal(name=n)))
             for name in ('dummy', 'DUMMY', '1')
@@ -80,10 +80,10 @@ class StoreFindingContract(ListingCase):
         # A name before an id.
         self.assertEqual(goals[2], self.store.find_goal('1').goal)
 
-    def test_a_deleted_one_is_found_only_when_asked_for_and_after_a_new_one(
+    def test_a_deleted_object_is_found_only_on_request_and_after_others(
         self,
     ) -> None:
-        self.a_world()
+        self.insert_rows()
         old = self.audits[5]
         for name in (old.uuid, old.name, str(old.id)):
             with self.assertRaises(exceptions.NotFound):
@@ -95,8 +95,8 @@ class StoreFindingContract(ListingCase):
         self.assertEqual(new, self.store.find_audit(old.name, deleted=True).audit)
         self.assertEqual(old, self.store.find_audit(old.uuid, deleted=True).audit)
 
-    def test_a_plan_is_found_by_its_uuid_with_what_it_comes_from(self) -> None:
-        self.a_world()
+    def test_a_plan_is_found_by_its_uuid_with_its_audit_and_strategy(self) -> None:
+        self.insert_rows()
         plan, strategy = self.plans[1], self.strategies[0]
         self.assertEqual(
             queries.ListedPlan(plan, self.audits[1].uuid, strategy.uuid, strategy.name),
@@ -118,7 +118,7 @@ class StoreFindingContract(ListingCase):
 
     # services
 
-    def test_workers_are_listed_with_a_number_that_stays(self) -> None:
+    def test_workers_are_listed_with_permanent_numbers(self) -> None:
         first, second = make_worker(host='a'), make_worker(lanes=('engine', 'applier'))
         stored = [self.store.register_worker(w, 60) for w in (first, second)]
         self.store.end_lease(first.uuid)

@@ -1,4 +1,6 @@
-"""The store's contract: what ends of actions do to what depends on them."""
+"""Contract of the store: dependents of actions that end."""
+
+import operator
 
 from tests.contract.store_actions import ids_of
 from tests.contract.store_case import StoreCase, names
@@ -17,7 +19,7 @@ from watcherlite.states import action as states
 
 
 class StoreGraphContract(StoreCase):
-    """Dependents: counted down, released, handed over, ended, looked up."""
+    """Dependents are released, handed over, ended and queried."""
 
     def release(
         self,
@@ -32,7 +34,7 @@ class StoreGraphContract(StoreCase):
             )
         )
 
-    def a_family(
+    def insert_family(
         self, parents: int = 1, **child: object
     ) -> tuple[list[Action], Action]:
         """Store parents in a plan and one action that depends on all of them."""
@@ -44,12 +46,12 @@ class StoreGraphContract(StoreCase):
     # release_dependents
 
     def test_the_last_parent_releases_its_dependent(self) -> None:
-        parents, child = self.a_family(parents=3)
+        parents, child = self.insert_family(parents=3)
         self.assertEqual([], self.release(parents[0]))
         self.assertEqual([], self.release(parents[2]))
         self.assert_stored(child.evolve(pending=1))
         self.assertEqual(
-            [Released(child.id or 0, child.plan_id, child.lane, False)],
+            [Released(child.id, child.plan_id, child.lane, False)],
             self.release(parents[1]),
         )
         self.assert_stored(
@@ -59,7 +61,7 @@ class StoreGraphContract(StoreCase):
         claimed = self.claim(worker, plan_id=child.plan_id)
         self.assertIn(child.id, ids_of(claimed))
 
-    def test_parents_that_end_together_count_each(self) -> None:
+    def test_parents_that_end_together_are_counted_separately(self) -> None:
         # The diamond: a, then b and c, then d.
         a = make_action(name='a')
         b, c = (make_action(name=n, parents=(a.uuid,)) for n in 'bc')
@@ -73,7 +75,7 @@ class StoreGraphContract(StoreCase):
             [(x.pending, x.status) for x in self.now_stored(d)],
         )
 
-    def test_what_is_released_is_listed_by_id_with_its_plan_and_lane(self) -> None:
+    def test_released_dependents_are_returned_by_id_with_plan_and_lane(self) -> None:
         parent = make_action()
         children = [
             make_action(parents=(parent.uuid,), status=states.WAITING, lane=lane)
@@ -82,7 +84,7 @@ class StoreGraphContract(StoreCase):
         parent, *children = store_actions(self.store, parent, *children)
         self.assertEqual(
             [
-                Released(child.id or 0, None, lane, False)
+                Released(child.id, None, lane, False)
                 for child, lane in zip(
                     children, ('engine', 'applier', 'engine'), strict=True
                 )
@@ -94,9 +96,9 @@ class StoreGraphContract(StoreCase):
         )
 
     def test_before_its_plan_has_started_an_action_stays_init(self) -> None:
-        (parent,), child = self.a_family()
+        (parent,), child = self.insert_family()
         self.assertEqual(
-            [Released(child.id or 0, child.plan_id, child.lane, False)],
+            [Released(child.id, child.plan_id, child.lane, False)],
             self.release(parent, started=False),
         )
         self.assert_stored(child.evolve(pending=0))
@@ -104,41 +106,43 @@ class StoreGraphContract(StoreCase):
     def test_a_waiting_dependent_is_ready_even_if_the_plan_has_not_started(
         self,
     ) -> None:
-        (parent,), child = self.a_family(status=states.WAITING)
+        (parent,), child = self.insert_family(status=states.WAITING)
         self.release(parent, started=False)
         self.assertEqual([states.READY], [a.status for a in self.now_stored(child)])
 
-    def test_a_ready_dependent_at_zero_is_told_and_left_as_it_is(self) -> None:
-        (parent,), child = self.a_family(
+    def test_a_ready_dependent_at_zero_is_returned_unchanged(self) -> None:
+        (parent,), child = self.insert_family(
             status=states.READY, owner=new_uuid(), attempt=2
         )
         released = self.release(
-            parent, handovers={child.id or 0: child.evolve(status=states.RUNNING)}
+            parent, handovers={child.id: child.evolve(status=states.RUNNING)}
         )
         self.assertEqual(
-            [Released(child.id or 0, child.plan_id, child.lane, False)], released
+            [Released(child.id, child.plan_id, child.lane, False)], released
         )
         self.assert_stored(child.evolve(pending=0))
 
-    def test_dependents_that_run_are_only_counted_down(self) -> None:
+    def test_running_dependents_are_only_decremented(self) -> None:
         for status in sorted(states.STARTED):
-            (parent,), child = self.a_family(status=status, owner=new_uuid())
-            handovers = {child.id or 0: child.evolve(status=states.READY)}
+            (parent,), child = self.insert_family(status=status, owner=new_uuid())
+            handovers = {child.id: child.evolve(status=states.READY)}
             self.assertEqual([], self.release(parent, handovers=handovers), status)
             self.assert_stored(child.evolve(pending=0))
 
-    def test_dependents_that_have_ended_before_are_told_as_such(self) -> None:
+    def test_ended_dependents_are_returned_as_ended(self) -> None:
         for status in sorted(states.FINAL):
-            (parent,), child = self.a_family(status=status, owner=new_uuid())
-            handovers = {child.id or 0: child.evolve(status=states.READY)}
+            (parent,), child = self.insert_family(status=status, owner=new_uuid())
+            handovers = {child.id: child.evolve(status=states.READY)}
             self.assertEqual(
-                [Released(child.id or 0, child.plan_id, child.lane, False, ended=True)],
+                [Released(child.id, child.plan_id, child.lane, False, ended=True)],
                 self.release(parent, handovers=handovers),
                 status,
             )
             self.assert_stored(child.evolve(pending=0))
 
-    def test_an_action_that_waits_for_derived_ones_goes_on_after_them(self) -> None:
+    def test_an_action_that_waits_for_derived_actions_continues_after_them(
+        self,
+    ) -> None:
         plan, (asking,) = store_plan(
             self.store,
             make_action(
@@ -151,7 +155,7 @@ class StoreGraphContract(StoreCase):
         ]
         edges = [domain.Edge(a.uuid, asking.uuid) for a in derived]
         ids = self.commit(lambda tx: tx.insert_actions(derived, edges))
-        self.commit(lambda tx: tx.add_pending(asking.id or 0, 2))
+        self.commit(lambda tx: tx.add_pending(asking.id, 2))
         ended = [a.stored(i) for a, i in zip(derived, ids, strict=True)]
         self.release(ended[0])
         self.assert_stored(asking.evolve(pending=1))
@@ -164,7 +168,7 @@ class StoreGraphContract(StoreCase):
         (lonely,) = store_actions(self.store, make_action())
         self.assertEqual([], self.release(lonely))
 
-    def test_a_wide_plan_is_released_at_once(self) -> None:
+    def test_many_dependents_are_released_together(self) -> None:
         root = make_action()
         leaves = [make_action(parents=(root.uuid,)) for _ in range(600)]
         _, (root, *leaves) = store_plan(self.store, root, *leaves)
@@ -176,7 +180,7 @@ class StoreGraphContract(StoreCase):
     def test_a_handover_starts_the_dependent_in_the_same_transaction(self) -> None:
         worker = new_uuid()
         for status in (states.INIT, states.WAITING):
-            (parent,), child = self.a_family(
+            (parent,), child = self.insert_family(
                 status=status, attempt=1, recoveries=1, phase=domain.CHECK
             )
             values = {
@@ -197,65 +201,65 @@ class StoreGraphContract(StoreCase):
                 control='CANCEL',
             )
             self.assertEqual(
-                [Released(child.id or 0, child.plan_id, child.lane, True)],
-                self.release(parent, handovers={child.id or 0: handover}),
+                [Released(child.id, child.plan_id, child.lane, True)],
+                self.release(parent, handovers={child.id: handover}),
             )
             self.assert_stored(child.evolve(**values, pending=0))
         self.assertEqual(2, len(self.store.owned_ids(worker)))
 
     def test_a_handover_waits_for_the_last_parent(self) -> None:
-        parents, child = self.a_family(parents=2)
+        parents, child = self.insert_family(parents=2)
         handovers = {
-            child.id or 0: child.evolve(
-                status=states.RUNNING, owner=new_uuid(), attempt=1
-            )
+            child.id: child.evolve(status=states.RUNNING, owner=new_uuid(), attempt=1)
         }
         self.assertEqual([], self.release(parents[0], handovers=handovers))
         self.assert_stored(child.evolve(pending=1))
 
-    def test_a_handover_of_what_has_an_owner_is_not_honoured(self) -> None:
-        (parent,), child = self.a_family(status=states.WAITING, owner=new_uuid())
+    def test_a_handover_of_an_owned_action_is_ignored(self) -> None:
+        (parent,), child = self.insert_family(status=states.WAITING, owner=new_uuid())
         handover = child.evolve(status=states.RUNNING, owner=new_uuid(), attempt=1)
         self.assertEqual(
-            [Released(child.id or 0, child.plan_id, child.lane, False)],
-            self.release(parent, handovers={child.id or 0: handover}),
+            [Released(child.id, child.plan_id, child.lane, False)],
+            self.release(parent, handovers={child.id: handover}),
         )
         self.assert_stored(
             child.evolve(pending=0, status=states.READY, owner=None, updated_at=at(9))
         )
 
-    def test_a_handover_of_what_is_blocked_is_not_honoured(self) -> None:
-        (parent,), child = self.a_family(status=states.WAITING, blocked_on='one-paused')
+    def test_a_handover_of_a_blocked_action_is_ignored(self) -> None:
+        (parent,), child = self.insert_family(
+            status=states.WAITING, blocked_on='one-paused'
+        )
         handover = child.evolve(
             status=states.RUNNING, owner=new_uuid(), attempt=1, blocked_on=None
         )
         self.assertEqual(
-            [Released(child.id or 0, child.plan_id, child.lane, False)],
-            self.release(parent, handovers={child.id or 0: handover}),
+            [Released(child.id, child.plan_id, child.lane, False)],
+            self.release(parent, handovers={child.id: handover}),
         )
         self.assert_stored(
             child.evolve(pending=0, status=states.READY, updated_at=at(9))
         )
         self.assertEqual([], self.claim(new_uuid(), lane=child.lane))
 
-    def test_a_handover_of_what_is_no_dependent_changes_nothing(self) -> None:
-        (parent,), child = self.a_family()
+    def test_a_handover_of_an_unrelated_action_is_ignored(self) -> None:
+        (parent,), child = self.insert_family()
         (other,) = store_actions(self.store, make_action(status=states.WAITING))
         handover = other.evolve(status=states.RUNNING, owner=new_uuid())
-        released = self.release(parent, handovers={other.id or 0: handover})
+        released = self.release(parent, handovers={other.id: handover})
         self.assertEqual([(child.id, False)], [(r.id, r.handed_over) for r in released])
         self.assert_stored(other)
 
     # end_dependents
 
-    def test_dependents_that_need_the_success_are_ended_one_level_deep(self) -> None:
+    def test_dependents_that_require_success_are_ended_by_one_level(self) -> None:
         a = make_action(name='a')
         b = make_action(name='b', parents=(a.uuid,))
         c = make_action(name='c', parents=(b.uuid,))
         a, b, c = store_actions(self.store, a, b, c, needs=SUCCESS)
         ended = self.commit(
             lambda tx: tx.end_dependents(
-                [a.id or 0], states.CANCELLED, 'a se nepovedlo', at(3)
+                [a.id], states.CANCELLED, 'a se nepovedlo', at(3)
             )
         )
         expected = b.evolve(
@@ -267,12 +271,12 @@ class StoreGraphContract(StoreCase):
         self.assertEqual([expected], ended)
         self.assert_stored(a, expected, c)
 
-    def test_dependents_that_only_wait_for_the_end_are_not_ended(self) -> None:
-        (parent,), child = self.a_family()
+    def test_dependents_that_require_only_the_end_are_not_ended(self) -> None:
+        (parent,), child = self.insert_family()
         self.assertEqual([], self.end([parent]))
         self.assert_stored(child)
 
-    def test_dependents_that_were_taken_or_have_ended_are_not_ended(self) -> None:
+    def test_claimed_and_ended_dependents_are_not_ended(self) -> None:
         root = make_action(name='root')
         cases = [
             (status, owner)
@@ -320,12 +324,10 @@ class StoreGraphContract(StoreCase):
             (2, [(a.id, b), (b.id, c)]),
             (9, [(a.id, b), (b.id, c), (c.id, d)]),
         ):
-            found = self.commit(
-                lambda tx, depth=depth: tx.successors([a.id or 0], depth)  # type: ignore[misc]
-            )
+            found = self.commit(operator.methodcaller('successors', [a.id], depth))
             self.assertEqual(expected, [(s.parent_id, s.action) for s in found])
 
-    def test_of_several_dependents_the_one_with_the_lowest_id_is_next(self) -> None:
+    def test_the_successor_is_the_dependent_with_the_lowest_id(self) -> None:
         a, z = make_action(name='a'), make_action(name='z')
         two = make_action(name='two parents', parents=(a.uuid, z.uuid))
         first, second = (make_action(name=n, parents=(a.uuid,)) for n in '12')
@@ -337,7 +339,7 @@ class StoreGraphContract(StoreCase):
             {(s.parent_id, s.action.name) for s in found},
         )
 
-    def test_a_successor_is_found_once_from_wherever_it_is_looked_for(self) -> None:
+    def test_a_successor_of_several_actions_is_returned_once(self) -> None:
         a = make_action(name='a')
         b = make_action(name='b', parents=(a.uuid,))
         c = make_action(name='c', parents=(b.uuid,))
@@ -348,7 +350,7 @@ class StoreGraphContract(StoreCase):
             sorted((s.parent_id, s.action.name or '') for s in found),
         )
 
-    def test_what_waits_for_more_than_its_parent_is_no_successor(self) -> None:
+    def test_an_action_with_further_conditions_is_no_successor(self) -> None:
         root = make_action()
         waiting = [
             make_action(parents=(root.uuid,), target='node-1'),
@@ -358,9 +360,9 @@ class StoreGraphContract(StoreCase):
             make_action(parents=(root.uuid,), blocked_on='node-1'),
         ]
         root, *_ = store_actions(self.store, root, *waiting)
-        self.assertEqual([], self.commit(lambda tx: tx.successors([root.id or 0], 2)))
+        self.assertEqual([], self.commit(lambda tx: tx.successors([root.id], 2)))
 
-    def test_a_derived_one_with_a_target_is_a_successor_as_it_locks_nothing(
+    def test_a_derived_action_with_a_target_is_a_successor(
         self,
     ) -> None:
         root = make_action()
@@ -368,21 +370,21 @@ class StoreGraphContract(StoreCase):
             parents=(root.uuid,), target='node-1', cause=states.DERIVED_ACTION
         )
         root, child = store_actions(self.store, root, child)
-        found = self.commit(lambda tx: tx.successors([root.id or 0], 2))
+        found = self.commit(lambda tx: tx.successors([root.id], 2))
         self.assertEqual([child.id], [s.action.id for s in found])
 
     # depended_by, depends_on
 
-    def test_unfinished_neighbours_are_named_by_uuid(self) -> None:
+    def test_unfinished_parents_and_dependents_are_returned_by_uuid(self) -> None:
         a, b = make_action(), make_action()
         c = make_action(parents=(a.uuid, b.uuid))
         d = make_action(parents=(a.uuid,))
         a, b, c, d = store_actions(self.store, a, b, c, d)
-        self.assertEqual([c.uuid, d.uuid], self.store.depended_by(a.id or 0))
-        self.assertEqual([a.uuid, b.uuid], self.store.depends_on(c.id or 0))
+        self.assertEqual([c.uuid, d.uuid], self.store.depended_by(a.id))
+        self.assertEqual([a.uuid, b.uuid], self.store.depends_on(c.id))
         self.changed(a, status=states.FAILED)
         self.changed(d, status=states.CANCELLED)
-        self.assertEqual([c.uuid], self.store.depended_by(a.id or 0))
-        self.assertEqual([b.uuid], self.store.depends_on(c.id or 0))
-        self.assertEqual([], self.store.depends_on(a.id or 0))
+        self.assertEqual([c.uuid], self.store.depended_by(a.id))
+        self.assertEqual([b.uuid], self.store.depends_on(c.id))
+        self.assertEqual([], self.store.depends_on(a.id))
         self.assertEqual([], self.store.depended_by(10**9))

@@ -1,5 +1,6 @@
-"""The store's contract: pages of rows."""
+"""Contract of the store: pages of lists."""
 
+import dataclasses
 from typing import Any
 
 from tests.contract.listing_case import ROWS, ListingCase
@@ -11,23 +12,27 @@ from watcherlite.domain.actions import Edge
 
 
 class StoreListingContract(ListingCase):
-    """Lists: whole, in order, page by page, and only of what was asked for."""
+    """Lists are complete, in order, in pages, and filtered."""
 
     # order and pages
 
-    def test_pages_by_every_key_both_ways_give_every_row_once_in_order(self) -> None:
-        self.a_world()
+    def test_pages_by_every_key_in_both_directions_have_every_row_once(self) -> None:
+        self.insert_rows()
         for noun, keys in queries.SORT_KEYS.items():
-            for deleted in (False, True):
+            # Every row is once the last of a page, and a page has several rows.
+            for deleted, limits in ((False, (1, 100)), (True, (3,))):
                 whole = self.pages_of(noun)(Query(deleted=deleted))
                 self.assertGreater(len(whole), 2, noun)
                 for key in keys:
                     for descending in (False, True):
-                        self.assert_walked(noun, whole, key, descending, deleted)
+                        query = Query(sort=((key, descending),), deleted=deleted)
+                        self.assert_walked(noun, whole, query, limits)
 
     def assert_walked(
-        self, noun: str, whole: list[Any], key: str, descending: bool, deleted: bool
+        self, noun: str, whole: list[Any], query: Query, limits: tuple[int, ...]
     ) -> None:
+        ((key, descending),) = query.sort
+
         def place(one: Any) -> tuple[Any, int]:
             value = self.value(noun, one, key)
             return (0 if value is None else value), getattr(one, ROWS[noun]).id
@@ -36,16 +41,15 @@ class StoreListingContract(ListingCase):
         present = [one for one in whole if self.value(noun, one, key) is not None]
         for part in (present, absent):
             part.sort(key=place, reverse=descending)
-        for limit in (1, 3, 100):
-            query = Query(sort=((key, descending),), limit=limit, deleted=deleted)
+        for limit in limits:
             self.assertEqual(
                 [*present, *absent],
-                list(self.walk(noun, query)),
-                (noun, key, descending, limit, deleted),
+                list(self.walk(noun, dataclasses.replace(query, limit=limit))),
+                (noun, query, limit),
             )
 
-    def test_filtered_lists_are_walked_in_every_order(self) -> None:
-        self.a_world()
+    def test_filtered_lists_have_pages_in_every_order(self) -> None:
+        self.insert_rows()
         filters: dict[str, list[dict[str, Any]]] = {
             'audits': [{'goal': 'BETA'}, {'state': 'PENDING'}],
             'action_plans': [{'state': 'ONGOING'}, {'strategy': 's00'}],
@@ -74,8 +78,8 @@ class StoreListingContract(ListingCase):
                         larger = self.pages_of(noun)(Query(chosen, sort))
                         self.assertEqual(larger, walked, (chosen, sort))
 
-    def test_a_page_goes_on_after_a_row_that_is_not_shown_any_more(self) -> None:
-        self.a_world()
+    def test_a_page_continues_after_a_row_that_was_deleted(self) -> None:
+        self.insert_rows()
         hidden = self.audits[5]
         self.assertEqual(
             [audit.id for audit in self.audits[6:]],
@@ -83,8 +87,8 @@ class StoreListingContract(ListingCase):
         )
         self.assertEqual([], self.ids('audits', after=self.audits[6].uuid))
 
-    def test_a_marker_that_is_not_there_is_refused(self) -> None:
-        self.a_world()
+    def test_an_unknown_marker_is_refused(self) -> None:
+        self.insert_rows()
         for noun, title in queries.TITLES.items():
             missing = new_uuid()
             with self.assertRaisesRegex(
@@ -92,7 +96,7 @@ class StoreListingContract(ListingCase):
             ):
                 self.page(noun, after=missing)
 
-    def test_what_a_noun_does_not_have_is_refused(self) -> None:
+    def test_unknown_sort_keys_and_filters_are_refused(self) -> None:
         for values in (
             {'sort': (('links', False),)},
             {'filters': {'name': 'x'}},
@@ -101,15 +105,15 @@ class StoreListingContract(ListingCase):
             with self.assertRaises(ValueError):
                 self.page('goals', **values)
 
-    def test_a_list_of_nothing_is_empty(self) -> None:
+    def test_a_list_without_rows_is_empty(self) -> None:
         for noun, keys in queries.SORT_KEYS.items():
             for key in keys:
                 self.assertEqual([], self.page(noun, sort=((key, False),)), (noun, key))
 
     # what is shown
 
-    def test_rows_come_back_as_stored_with_what_they_refer_to(self) -> None:
-        self.a_world()
+    def test_rows_are_returned_with_the_rows_that_they_refer_to(self) -> None:
+        self.insert_rows()
         goal, strategy = self.goals[1], self.strategies[0]
         self.assertEqual(
             [queries.ListedGoal(goal) for goal in self.goals],
@@ -152,8 +156,8 @@ class StoreListingContract(ListingCase):
             self.store.page_of_actions(Query())[2],
         )
 
-    def test_what_is_deleted_is_hidden_unless_it_is_asked_for(self) -> None:
-        self.a_world()
+    def test_deleted_rows_are_listed_only_on_request(self) -> None:
+        self.insert_rows()
         for noun, rows in (
             ('audits', self.audits),
             ('audit_templates', self.templates),
@@ -165,7 +169,7 @@ class StoreListingContract(ListingCase):
             self.assertEqual([row.id for row in rows], self.ids(noun, deleted=True))
 
     def test_an_action_is_deleted_with_its_plan(self) -> None:
-        self.a_world()
+        self.insert_rows()
         plan = self.plans[4]
         shown = [a.id for a in self.actions[:16] if not self.is_deleted(a)]
         self.assertEqual(shown, self.ids('actions'))
@@ -185,7 +189,7 @@ class StoreListingContract(ListingCase):
         self.assertEqual((at(9), plan.uuid), (found.action.deleted_at, found.plan_uuid))
 
     def test_actions_without_a_plan_are_neither_listed_nor_found(self) -> None:
-        self.a_world()
+        self.insert_rows()
         alone = [a for a in self.actions if a.plan_id is None]
         of_plans = [a.id for a in self.actions if a.plan_id is not None]
         self.assertEqual([16, 17], [self.actions.index(a) for a in alone])
@@ -209,8 +213,8 @@ class StoreListingContract(ListingCase):
 
     # filters
 
-    def test_each_filter_leaves_what_it_names(self) -> None:
-        self.a_world()
+    def test_each_filter_selects_matching_rows(self) -> None:
+        self.insert_rows()
         goal, strategy = self.goals[0], self.strategies[0]
         for noun, rows in (
             ('audit_templates', self.templates),
@@ -250,8 +254,8 @@ class StoreListingContract(ListingCase):
             self.ids('action_plans', filters={'strategy': strategy.uuid}),
         )
 
-    def test_actions_are_filtered_by_what_users_call_their_state(self) -> None:
-        self.a_world()
+    def test_actions_are_filtered_by_the_state_of_the_api(self) -> None:
+        self.insert_rows()
         shown = [a for a in self.actions[:16] if not self.is_deleted(a)]
         states_found = {action.state for action in shown}
         self.assertEqual(
@@ -269,8 +273,8 @@ class StoreListingContract(ListingCase):
             self.ids('actions', filters={'state': 'DELETED'}, deleted=True),
         )
 
-    def test_actions_are_filtered_by_all_that_is_given(self) -> None:
-        self.a_world()
+    def test_all_filters_of_actions_must_match(self) -> None:
+        self.insert_rows()
         shown = [a for a in self.actions[:16] if not self.is_deleted(a)]
         plan, audit = self.plans[1], self.audits[1]
         of_audit = {p.id for p in self.plans if p.audit_id == audit.id}
@@ -293,17 +297,17 @@ class StoreListingContract(ListingCase):
                 filters,
             )
 
-    def test_what_does_not_exist_filters_everything_out(self) -> None:
-        self.a_world()
+    def test_a_filter_by_a_missing_object_matches_nothing(self) -> None:
+        self.insert_rows()
         for noun, names in queries.FILTERS.items():
             for name in names:
                 for value in (new_uuid(), 'no such', '987654321', '9' * 30):
                     self.assertEqual([], self.ids(noun, filters={name: value}), name)
 
-    def test_whatever_stores_an_action_it_is_listed_with_its_audit(self) -> None:
+    def test_an_action_is_listed_by_the_audit_of_its_plan(self) -> None:
         plan, (first,) = store_plan(self.store, make_action())
         store_plan(self.store, make_action())
-        around = self.store.plan_surroundings(plan.id or 0)
+        around = self.store.plan_surroundings(plan.id)
         audit = around.audit.uuid if around else ''
         derived = make_action(plan_id=plan.id, derived_from=first.id)
         edges = [Edge(derived.uuid, first.uuid)]

@@ -1,4 +1,4 @@
-"""The store's contract: locks on targets and those who wait for them."""
+"""Contract of the store: locks on targets, and their waiters."""
 
 from tests.contract.store_actions import ids_of
 from tests.contract.store_case import StoreCase
@@ -8,11 +8,11 @@ from watcherlite.states import action as states
 
 
 class StoreLocksContract(StoreCase):
-    """Taking, releasing, waking, and what is left when nobody woke."""
+    """Locks are taken and released, and their waiters unblocked."""
 
     def take(self, **targets: Action) -> set[str]:
         """Take locks in a transaction of its own."""
-        wanted = {target: action.id or 0 for target, action in targets.items()}
+        wanted = {target: action.id for target, action in targets.items()}
         return self.commit(lambda tx: tx.take_locks(wanted))
 
     def unlock(self, *actions: Action) -> list[Action]:
@@ -41,14 +41,14 @@ class StoreLocksContract(StoreCase):
         self.assertEqual([], self.unlock(first))
         self.assertEqual({'a', 'b', 'c'}, self.take(a=second, b=second, c=second))
 
-    def test_of_several_who_want_a_lock_at_once_one_gets_it(self) -> None:
+    def test_one_of_several_concurrent_actions_gets_a_lock(self) -> None:
         wanting = self.holders(4)
         got = self.together(
             *(lambda a=action: self.take(a=a, b=a) for action in wanting)
         )
         self.assertEqual(['a', 'b'], sorted(target for free in got for target in free))
 
-    def test_a_release_wakes_the_first_waiter_of_each_target(self) -> None:
+    def test_a_release_unblocks_the_first_waiter_of_each_target(self) -> None:
         (holder, other) = self.holders(2)
         self.take(a=holder, b=holder, c=other)
         a1, b1, a2, c1, b2 = self.waiters('a', 'b', 'a', 'c', 'b')
@@ -61,7 +61,7 @@ class StoreLocksContract(StoreCase):
             ids_of([a1, b1]), ids_of(self.claim(new_uuid(), lane='applier'))
         )
 
-    def test_the_waiters_of_a_target_are_woken_one_after_the_other(self) -> None:
+    def test_the_waiters_of_a_target_are_unblocked_in_turn(self) -> None:
         (holder,) = self.holders(1)
         waiting = self.waiters('a', 'a', 'a')
         order = []
@@ -72,7 +72,7 @@ class StoreLocksContract(StoreCase):
             holder = woken[0] if woken else None  # type: ignore[assignment]
         self.assertEqual(ids_of(waiting), order)
 
-    def test_a_waiter_that_was_ended_is_not_woken_in_place_of_the_next(self) -> None:
+    def test_an_ended_waiter_is_not_unblocked(self) -> None:
         (holder,) = self.holders(1)
         self.take(a=holder)
         cancelled, skipped, next_one = self.waiters('a', 'a', 'a')
@@ -81,7 +81,7 @@ class StoreLocksContract(StoreCase):
         self.assertEqual(ids_of([next_one]), ids_of(self.unlock(holder)))
         self.assert_stored(cancelled, skipped)
 
-    def test_a_waiter_that_is_not_waiting_keeps_its_status(self) -> None:
+    def test_a_blocked_action_that_is_not_waiting_keeps_its_status(self) -> None:
         (holder,) = self.holders(1)
         self.take(a=holder, b=holder)
         (init,) = self.waiters('a', status=states.INIT)
@@ -90,14 +90,14 @@ class StoreLocksContract(StoreCase):
         self.assertEqual(expected, self.unlock(holder))
         self.assert_stored(*expected)
 
-    def test_who_holds_no_lock_wakes_nobody(self) -> None:
+    def test_a_release_without_a_lock_unblocks_no_action(self) -> None:
         holder, other = self.holders(2)
         self.take(a=holder)
         (waiter,) = self.waiters('a')
         self.assertEqual([], self.unlock(other))
         self.assert_stored(waiter)
 
-    def test_who_gives_up_a_target_that_is_free_wakes_the_first_waiter(self) -> None:
+    def test_a_release_of_a_free_target_unblocks_the_first_waiter(self) -> None:
         holder, other = self.holders(2)
         self.take(held=holder, own=other)
         held, own, free, next_one = self.waiters('held', 'own', 'free', 'free')
@@ -105,12 +105,12 @@ class StoreLocksContract(StoreCase):
         self.assertEqual(
             woken,
             self.commit(
-                lambda tx: tx.release_locks([other.id or 0], {'held', 'own', 'free'})
+                lambda tx: tx.release_locks([other.id], {'held', 'own', 'free'})
             ),
         )
         self.assert_stored(held, *woken, next_one)
 
-    def test_who_waits_for_a_lock_that_nobody_holds_is_unblocked(self) -> None:
+    def test_an_action_that_waits_for_a_free_lock_is_unblocked(self) -> None:
         (holder,) = self.holders(1)
         self.take(held=holder)
         held, gone, gone_too, ready = (
@@ -127,13 +127,13 @@ class StoreLocksContract(StoreCase):
         )
         self.assertEqual(0, self.store.unblock_stale())
 
-    def test_who_waits_for_an_action_waits_while_that_is_suspended(self) -> None:
+    def test_an_action_blocked_on_an_action_waits_while_that_is_suspended(self) -> None:
         (paused,) = store_actions(self.store, make_action(status=states.SUSPENDED))
         ready, waiting = (
             *self.waiters(paused.uuid, status=states.READY),
             *self.waiters(paused.uuid),
         )
-        self.commit(lambda tx: tx.add_pending(waiting.id or 0, 1))
+        self.commit(lambda tx: tx.add_pending(waiting.id, 1))
         waiting = waiting.evolve(pending=1)
         self.assertEqual(0, self.store.unblock_stale())
         self.assert_stored(ready, waiting)

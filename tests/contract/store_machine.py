@@ -36,7 +36,7 @@ class Undone(Exception):
 
 
 class PlanMachine(stateful.RuleBasedStateMachine):
-    """One plan in a store, and what its actions should look like."""
+    """A plan in a store, and a model of its actions."""
 
     def __init__(self, store: Store) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
                 for n in range(ACTIONS)
             ),
         )
-        self.plan_id = plan.id or 0
+        self.plan_id = plan.id
         self.children = {
             n: [c for p, c in sorted(edges) if p == n] for n in range(ACTIONS)
         }
@@ -137,9 +137,9 @@ class PlanMachine(stateful.RuleBasedStateMachine):
                 self.plan_id, states.CANCELLED, 'no', limit, at(3)
             )
             assert ended == expected
-            stored = tx.lock_actions([a.id or 0 for a in ended])
+            stored = tx.lock_actions([a.id for a in ended])
         for before in ended:
-            now = stored[before.id or 0]
+            now = stored[before.id]
             assert now == before.evolve(
                 status=states.CANCELLED,
                 status_message='no',
@@ -188,21 +188,21 @@ class PlanMachine(stateful.RuleBasedStateMachine):
                     child = child.evolve(
                         status=states.RUNNING, owner=WORKERS[0], attempt=9
                     )
-                    handovers[child.id or 0] = child
+                    handovers[child.id] = child
                 elif child.status == states.INIT:
                     child = child.evolve(status=states.READY, updated_at=at(4))
                 expected.append(
-                    Released(child.id or 0, self.plan_id, child.lane, handed_over)
+                    Released(child.id, self.plan_id, child.lane, handed_over)
                 )
             elif child.pending == 0 and child.status in states.FINAL:
                 expected.append(
-                    Released(child.id or 0, self.plan_id, child.lane, False, ended=True)
+                    Released(child.id, self.plan_id, child.lane, False, ended=True)
                 )
             self.learn(child)
         with self.store.transaction() as tx:
             assert tx.change_actions([ActionChange(before, after)]) == {before.id}
             released = tx.release_dependents(
-                [before.id or 0], started=True, handovers=handovers, now=at(4)
+                [before.id], started=True, handovers=handovers, now=at(4)
             )
             assert released == expected
 
@@ -210,7 +210,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
 class StoreMachineContract(StoreCase):
     """Random sequences of calls."""
 
-    def test_any_sequence_of_calls_agrees_with_a_model(self) -> None:
+    def test_any_sequence_of_calls_agrees_with_the_model(self) -> None:
         stateful.run_state_machine_as_test(
             functools.partial(PlanMachine, self.store),  # type: ignore[arg-type]
             settings=SETTINGS,

@@ -1,4 +1,4 @@
-"""The store's contract: plans, what they belong to, and housekeeping."""
+"""Contract of the store: plans, their audits, purge and statistics."""
 
 import datetime
 from typing import Any
@@ -29,23 +29,23 @@ from watcherlite.states import audit as audit_states
 
 
 class StorePlansContract(StoreCase):
-    """Plans are kept as given, saved under a lock, listed and purged."""
+    """Plans are stored, saved under a lock, listed and purged."""
 
     def save(self, plan: ActionPlan) -> None:
         """Lock and save a plan in a transaction of its own."""
 
         def block(tx: Transaction) -> None:
-            tx.lock_plans([plan.id or 0])
+            tx.lock_plans([plan.id])
             tx.save_plans([plan])
 
         self.commit(block)
 
-    def test_the_store_that_was_just_made_is_in_order(self) -> None:
+    def test_a_new_store_passes_its_check(self) -> None:
         self.assertIsNone(self.store.check())  # type: ignore[func-returns-value]
 
     # insert_plan, lock_plans, save_plans
 
-    def test_a_plan_comes_back_exactly_as_it_was_stored(self) -> None:
+    def test_a_plan_is_returned_as_it_was_stored(self) -> None:
         plan, _ = store_plan(
             self.store,
             name='noční 🚀',
@@ -71,7 +71,7 @@ class StorePlansContract(StoreCase):
         self.assertEqual(bare, self.store.get_plan(bare.uuid))
         self.assertNotEqual(plan.id, bare.id)
 
-    def test_saving_writes_the_changing_half_and_nothing_else(self) -> None:
+    def test_saving_writes_only_the_variable_fields(self) -> None:
         plan, _ = store_plan(self.store, name='its name')
         values = {
             'state': states.FAILED,
@@ -93,9 +93,9 @@ class StorePlansContract(StoreCase):
         self.save(plan)
         self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
-    def test_saving_concerns_only_the_plans_that_are_named(self) -> None:
+    def test_saving_writes_only_the_given_plans(self) -> None:
         plans = [store_plan(self.store)[0] for _ in range(4)]
-        ids = [plan.id or 0 for plan in plans]
+        ids = [plan.id for plan in plans]
 
         def block(tx: Transaction) -> dict[int, ActionPlan]:
             locked = tx.lock_plans([*reversed(ids), 10**9])
@@ -108,10 +108,10 @@ class StorePlansContract(StoreCase):
             [self.store.get_plan(p.uuid) for p in plans],
         )
 
-    def test_a_lock_keeps_others_from_saving_until_the_end(self) -> None:
+    def test_a_lock_blocks_other_transactions_until_the_end(self) -> None:
         first, _ = store_plan(self.store, total=0)
         second, _ = store_plan(self.store, total=0)
-        ids = [first.id or 0, second.id or 0]
+        ids = [first.id, second.id]
 
         def count_up(order: list[int]) -> None:
             def block(tx: Transaction) -> None:
@@ -125,12 +125,12 @@ class StorePlansContract(StoreCase):
         totals = [self.store.get_plan(p.uuid).total for p in (first, second)]
         self.assertEqual([20, 20], totals)
 
-    def test_a_plan_whose_block_raises_is_not_stored(self) -> None:
+    def test_a_plan_of_a_failed_transaction_is_not_stored(self) -> None:
         plan = make_plan()
 
         def block(tx: Transaction) -> None:
             goal = tx.ensure_goal(make_goal())
-            audit = tx.insert_audit(make_audit(goal.id or 0))
+            audit = tx.insert_audit(make_audit(goal.id))
             tx.insert_plan(plan.evolve(audit_id=audit.id))
             raise ZeroDivisionError
 
@@ -140,7 +140,7 @@ class StorePlansContract(StoreCase):
             self.store.get_plan(plan.uuid)
         self.assertEqual([], all_plans(self.store))
 
-    def test_a_plan_with_a_uuid_that_is_stored_already_is_a_conflict(self) -> None:
+    def test_a_plan_with_a_stored_uuid_is_a_conflict(self) -> None:
         plan, _ = store_plan(self.store)
         with self.assertRaises(exceptions.Conflict):
             self.commit(lambda tx: tx.insert_plan(plan))
@@ -148,7 +148,7 @@ class StorePlansContract(StoreCase):
 
     # what a plan belongs to
 
-    def test_a_goal_and_a_strategy_of_a_name_are_stored_once(self) -> None:
+    def test_a_goal_and_a_strategy_are_stored_once_by_name(self) -> None:
         goal = make_goal(efficacy_specification=[{'name': 'ž'}])
         first = self.commit(lambda tx: tx.ensure_goal(goal))
         self.assertEqual(goal.__class__, first.__class__)
@@ -169,7 +169,7 @@ class StorePlansContract(StoreCase):
         other = self.commit(lambda tx: tx.ensure_goal(make_goal()))
         self.assertNotEqual(first.id, other.id)
 
-    def test_several_who_need_a_goal_at_once_get_the_same(self) -> None:
+    def test_concurrent_transactions_get_the_same_goal(self) -> None:
         def ensure() -> tuple[int | None, int | None]:
             def block(tx: Transaction) -> tuple[int | None, int | None]:
                 goal = tx.ensure_goal(make_goal(name='dummy'))
@@ -188,7 +188,7 @@ class StorePlansContract(StoreCase):
             )
             audit = tx.insert_audit(
                 make_audit(
-                    goal.id or 0,
+                    goal.id,
                     strategy_id=strategy.id,
                     name='noční',
                     parameters={'c': None},
@@ -204,23 +204,23 @@ class StorePlansContract(StoreCase):
             return PlanSurroundings(plan, audit, goal, strategy)
 
         expected = self.commit(block)
-        found = self.store.plan_surroundings(expected.plan.id or 0)
+        found = self.store.plan_surroundings(expected.plan.id)
         self.assertEqual(expected, found)
         self.assertIsNone(self.store.plan_surroundings(10**9))
 
-    def test_the_surroundings_of_many_plans_are_those_of_each(self) -> None:
+    def test_the_surroundings_of_many_plans_equal_those_of_each(self) -> None:
         one, _ = store_plan(self.store)
         two, _ = store_plan(self.store, strategy_id=None)
-        keys = [one.id or 0, two.id or 0]
+        keys = [one.id, two.id]
         self.assertEqual(
             {key: self.store.plan_surroundings(key) for key in keys},
             self.store.surroundings_of_plans([*keys, keys[0], 10**9]),
         )
         self.assertEqual({}, self.store.surroundings_of_plans([]))
 
-    def test_a_plan_may_come_from_no_strategy(self) -> None:
+    def test_a_plan_may_have_no_strategy(self) -> None:
         plan, _ = store_plan(self.store, strategy_id=None)
-        found = self.store.plan_surroundings(plan.id or 0)
+        found = self.store.plan_surroundings(plan.id)
         assert found is not None
         self.assertEqual((plan, None), (found.plan, found.strategy))
 
@@ -256,7 +256,7 @@ class StorePlansContract(StoreCase):
         )
         return plan
 
-    def test_a_purge_deletes_ended_plans_with_all_that_is_theirs(self) -> None:
+    def test_a_purge_deletes_ended_plans_with_their_rows(self) -> None:
         old = self.an_old_plan()
         young = self.an_old_plan(updated_at=NOW)
         counts = self.store.purge(NOW, 10)
@@ -281,7 +281,7 @@ class StorePlansContract(StoreCase):
         self.assertEqual((0, 0), (audits(NOW, dry_run=True), audits(NOW)))
         self.assertEqual([kept, young], all_plans(self.store))
         for plan in (kept, young):
-            self.assertIsNotNone(self.store.plan_surroundings(plan.id or 0))
+            self.assertIsNotNone(self.store.plan_surroundings(plan.id))
         # Two more never had a plan: these two have another audit.
         self.assertEqual(3, audits(at(1), dry_run=True))
         self.assertEqual(3, audits(at(1)))
@@ -289,14 +289,14 @@ class StorePlansContract(StoreCase):
         # Its audit is there still.
         store_plan(self.store, audit_id=kept.audit_id)
 
-    def test_a_dry_purge_counts_the_audits_of_which_no_plan_would_be_left(self) -> None:
+    def test_a_dry_run_counts_audits_whose_plans_would_all_be_deleted(self) -> None:
         audit = self.an_old_plan().audit_id
         self.an_old_plan(audit_id=audit)
         self.assertEqual(0, self.store.purge(NOW, 1, dry_run=True)['audits'])
         self.assertEqual(1, self.store.purge(NOW, 2, dry_run=True)['audits'])
         self.assertEqual(1, self.store.purge(NOW, 2)['audits'])
 
-    def test_a_purge_leaves_audits_that_have_not_ended(self) -> None:
+    def test_a_purge_keeps_audits_that_have_not_ended(self) -> None:
         for state in audit_states.STATES:
             self.an_old_plan(audit_id=self.an_audit(state))
         counts = self.store.purge(NOW, 100)
@@ -309,9 +309,9 @@ class StorePlansContract(StoreCase):
         """Store an audit; return its id."""
         with self.store.transaction() as tx:
             goal = tx.ensure_goal(make_goal())
-            return tx.insert_audit(make_audit(goal.id or 0, state=state)).id
+            return tx.insert_audit(make_audit(goal.id, state=state)).id
 
-    def test_a_dry_purge_counts_and_deletes_nothing(self) -> None:
+    def test_a_dry_run_counts_rows_and_deletes_none(self) -> None:
         old = self.an_old_plan()
         counts = self.store.purge(NOW, 10, dry_run=True)
         self.assertEqual(counts, self.store.purge(NOW, 10, dry_run=True))
@@ -326,7 +326,7 @@ class StorePlansContract(StoreCase):
         self.assertEqual(2, self.store.purge(NOW, 2)['action_plans'])
         self.assertEqual(plans[2:], all_plans(self.store))
 
-    def test_a_purge_leaves_plans_that_have_not_ended(self) -> None:
+    def test_a_purge_keeps_plans_that_have_not_ended(self) -> None:
         for state in states.STATES:
             self.an_old_plan(state=state)
         self.store.purge(NOW, 100)
@@ -335,7 +335,7 @@ class StorePlansContract(StoreCase):
             {plan.state for plan in all_plans(self.store)},
         )
 
-    def test_a_purge_keeps_what_is_not_published(self) -> None:
+    def test_a_purge_keeps_plans_with_unpublished_events(self) -> None:
         plan = self.an_old_plan()
         (action, _) = self.store.list_actions(plan_id=plan.id)
         (lonely,) = store_actions(
@@ -352,7 +352,7 @@ class StorePlansContract(StoreCase):
         self.assertEqual([lonely], self.store.list_actions())
         self.assertEqual(events[1:], [s.event for s in self.store.pending_events(10)])
 
-    def test_the_figures_for_operators(self) -> None:
+    def test_statistics_count_active_rows(self) -> None:
         self.assertEqual(
             {
                 'action_plans': {},

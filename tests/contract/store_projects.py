@@ -1,4 +1,4 @@
-"""The store's contract: what a project has, asked within a transaction."""
+"""Contract of the store: quotas and unique names in projects."""
 
 from typing import Any
 
@@ -25,9 +25,9 @@ HERE, THERE = OWNER.tenant, OTHER.tenant
 
 
 class StoreProjectsContract(ClusterCase):
-    """What there may be once, or so many times, in a project."""
+    """Names and counts in a project."""
 
-    def asked(self, question: str, *args: Any) -> Any:
+    def query(self, question: str, *args: Any) -> Any:
         """Ask in a transaction that has locked a project."""
 
         def block(tx: Transaction) -> Any:
@@ -36,13 +36,15 @@ class StoreProjectsContract(ClusterCase):
 
         return self.commit(block)
 
-    def test_a_name_is_had_by_what_is_there_and_of_its_kind_and_project(self) -> None:
-        profile = self.a_profile(name='a')
+    def test_a_name_is_taken_by_an_existing_object_of_the_class_and_project(
+        self,
+    ) -> None:
+        profile = self.insert_profile(name='a')
         self.store_object(make_policy(name='b'))
         self.store_object(make_receiver(name='c'))
-        cluster = self.a_cluster(profile=profile, name='d')
-        self.some_nodes(cluster, {'name': 'e'})
-        gone = self.a_cluster(profile=profile, name='f')
+        cluster = self.insert_cluster(profile=profile, name='d')
+        self.insert_nodes(cluster, {'name': 'e'})
+        gone = self.insert_cluster(profile=profile, name='f')
         self.delete_softly(gone)
         names = {
             Profile: 'a',
@@ -55,11 +57,11 @@ class StoreProjectsContract(ClusterCase):
         for kind in names:
             for name in 'abcdefA':
                 self.assertEqual(
-                    names[kind] == name, self.asked('has_name', kind, name, HERE)
+                    names[kind] == name, self.query('has_name', kind, name, HERE)
                 )
-            self.assertFalse(self.asked('has_name', kind, names[kind], THERE))
+            self.assertFalse(self.query('has_name', kind, names[kind], THERE))
 
-    def test_actions_of_a_type_that_have_not_ended(self) -> None:
+    def test_unfinished_actions_of_a_type_are_returned(self) -> None:
         common = {'lane': ENGINE, 'tenant': HERE, 'action_type': 'CLUSTER_UPDATE'}
         rows = store_actions(
             self.store,
@@ -71,25 +73,25 @@ class StoreProjectsContract(ClusterCase):
             make_action(action_type='CLUSTER_UPDATE'),
         )
 
-        found = self.asked('unfinished_of', 'CLUSTER_UPDATE', HERE)
+        found = self.query('unfinished_of', 'CLUSTER_UPDATE', HERE)
 
         self.assertEqual([rows[0], rows[4]], found)
 
-    def test_clusters_are_counted_that_are_there(self) -> None:
+    def test_existing_clusters_are_counted(self) -> None:
         for owner in (OWNER, OWNER, OTHER):
-            cluster = self.a_cluster(owner=owner)
+            cluster = self.insert_cluster(owner=owner)
         self.assertEqual(
             [2, 1, 0],
-            [self.asked('count_clusters', who) for who in (HERE, THERE, 'nobody')],
+            [self.query('count_clusters', who) for who in (HERE, THERE, 'nobody')],
         )
 
         self.delete_softly(cluster)
 
-        self.assertEqual(0, self.asked('count_clusters', THERE))
+        self.assertEqual(0, self.query('count_clusters', THERE))
 
-    def test_stacks_are_counted_that_are_there_and_in_no_other(self) -> None:
+    def test_existing_root_stacks_are_counted(self) -> None:
         def block(tx: Transaction) -> None:
-            key = tx.insert_definition(make_definition()).id or 0
+            key = tx.insert_definition(make_definition()).id
             stack = tx.insert_stack(make_stack(key, tenant=HERE))
             tx.insert_stack(make_stack(key, tenant=THERE))
             inner = {'owner_id': stack.id, 'root_id': stack.id, 'depth': 1}
@@ -98,10 +100,10 @@ class StoreProjectsContract(ClusterCase):
 
         self.commit(block)
 
-        self.assertEqual(1, self.asked('count_stacks', THERE))
+        self.assertEqual(1, self.query('count_stacks', THERE))
 
-    def test_what_no_action_changes_is_locked_as_it_is_now(self) -> None:
-        profile = self.a_profile(name='old')
+    def test_a_locked_object_is_returned_as_it_is_stored(self) -> None:
+        profile = self.insert_profile(name='old')
         after = profile.evolve(name='new')
 
         def block(tx: Transaction) -> None:
@@ -109,6 +111,6 @@ class StoreProjectsContract(ClusterCase):
 
         self.commit(block)
 
-        self.assertEqual(after, self.asked('lock_object', profile))
+        self.assertEqual(after, self.query('lock_object', profile))
         self.commit(lambda tx: tx.delete_object(profile))
-        self.assertIsNone(self.asked('lock_object', profile))
+        self.assertIsNone(self.query('lock_object', profile))

@@ -1,4 +1,4 @@
-"""The store's contract: what goes in a purge besides plans and what is theirs."""
+"""Contract of the store: the purge of rows without a plan."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ OLD, LONG_AGO = at(-10), at(-20)
 
 
 class StorePurgingContract(StoreCase):
-    """What belongs to no plan goes when it is old and nothing needs it."""
+    """A purge deletes old unused objects without a plan."""
 
     def assert_purged(self, **counts: int) -> None:
         """Check that a purge deletes so many, that it was foretold, and is over."""
@@ -44,17 +44,17 @@ class StorePurgingContract(StoreCase):
             [dict(foretold), *(dict(self.store.purge(NOW, 10)) for _ in range(2))],
         )
 
-    def a_goal(self, **values: Any) -> Goal:
+    def insert_goal(self, **values: Any) -> Goal:
         return self.commit(lambda tx: tx.ensure_goal(make_goal(**values)))
 
-    def some_audits(self, *given: dict[str, Any]) -> list[Audit]:
+    def insert_audits(self, *given: dict[str, Any]) -> list[Audit]:
         """Store audits of one goal, which are old unless it is said."""
-        goal = self.a_goal()
+        goal = self.insert_goal()
 
         def block(tx: Transaction) -> list[Audit]:
             common = {'created_at': LONG_AGO, 'updated_at': OLD}
             return [
-                tx.insert_audit(make_audit(goal.id or 0, **{**common, **values}))
+                tx.insert_audit(make_audit(goal.id, **{**common, **values}))
                 for values in given
             ]
 
@@ -70,7 +70,7 @@ class StorePurgingContract(StoreCase):
         common = {'status': action_states.SUCCEEDED, 'updated_at': OLD}
         return make_action(**{**common, **values})
 
-    def test_old_actions_without_a_plan_go_when_they_have_ended(self) -> None:
+    def test_old_ended_actions_without_a_plan_are_purged(self) -> None:
         parent = self.ended(target='node-1')
         child = self.ended(parents=(parent.uuid,))
         kept = [
@@ -79,14 +79,14 @@ class StorePurgingContract(StoreCase):
             self.ended(updated_at=NOW),
         ]
         stored = store_actions(self.store, parent, child, *kept)
-        self.commit(lambda tx: tx.take_locks({'node-1': stored[0].id or 0}))
+        self.commit(lambda tx: tx.take_locks({'node-1': stored[0].id}))
         self.assert_purged(actions=2)
         self.assertEqual(stored[2:], self.store.list_actions())
         # Its lock went with it.
-        taken = self.commit(lambda tx: tx.take_locks({'node-1': stored[2].id or 0}))
+        taken = self.commit(lambda tx: tx.take_locks({'node-1': stored[2].id}))
         self.assertEqual({'node-1'}, taken)
 
-    def test_an_action_without_a_plan_stays_until_its_events_are_published(
+    def test_an_action_without_a_plan_is_kept_until_its_events_are_published(
         self,
     ) -> None:
         (action,) = store_actions(self.store, self.ended())
@@ -110,7 +110,9 @@ class StorePurgingContract(StoreCase):
         }
         return Event(**{**common, **values})
 
-    def test_derived_actions_stay_until_the_one_that_asked_for_them_ends(self) -> None:
+    def test_derived_actions_are_kept_until_the_action_that_derived_them_ends(
+        self,
+    ) -> None:
         def block(tx: Transaction) -> Action:
             waits = make_action(status=action_states.WAITING, phase=COMPLETE)
             (key,) = tx.insert_actions([waits], [])
@@ -122,7 +124,9 @@ class StorePurgingContract(StoreCase):
         self.changed(waits, status=action_states.SUCCEEDED, updated_at=OLD)
         self.assert_purged(actions=3)
 
-    def test_what_a_repeated_action_derived_goes_when_that_run_is_over(self) -> None:
+    def test_derived_actions_of_a_repeated_action_are_purged_after_the_run(
+        self,
+    ) -> None:
         def block(tx: Transaction) -> Action:
             again = make_action(interval=60, start_time=at(-50), phase=COMPLETE)
             again = again.evolve(status=action_states.WAITING)
@@ -143,7 +147,7 @@ class StorePurgingContract(StoreCase):
         self.assert_purged(actions=1)
         self.assertEqual([None], left())
 
-    def test_old_events_without_a_plan_go_when_they_are_published(self) -> None:
+    def test_old_published_events_without_a_plan_are_purged(self) -> None:
         old, young = self.event(subject_id=1), self.event(occurred_at=NOW)
         self.commit(lambda tx: tx.add_events([old, young]))
         self.assert_purged()
@@ -153,33 +157,35 @@ class StorePurgingContract(StoreCase):
 
     # audits
 
-    def test_old_audits_without_plans_go_when_they_have_ended(self) -> None:
-        self.some_audits(*({'state': state} for state in states.STATES))
-        self.some_audits({'updated_at': NOW})
+    def test_old_ended_audits_without_plans_are_purged(self) -> None:
+        self.insert_audits(*({'state': state} for state in states.STATES))
+        self.insert_audits({'updated_at': NOW})
         self.assert_purged(audits=len(states.ENDED))
         self.assertEqual(
             {*(set(states.STATES) - states.ENDED), states.SUCCEEDED},
             {one.audit.state for one in self.store.list_audits(Query(deleted=True))},
         )
 
-    def test_an_audit_that_never_changed_is_as_old_as_itself(self) -> None:
-        self.some_audits({'updated_at': None}, {'updated_at': None, 'created_at': NOW})
+    def test_an_unchanged_audit_is_as_old_as_its_creation(self) -> None:
+        self.insert_audits(
+            {'updated_at': None}, {'updated_at': None, 'created_at': NOW}
+        )
         self.assert_purged(audits=1)
 
-    def test_an_audit_that_its_webhook_may_run_again_has_not_ended(self) -> None:
+    def test_an_event_audit_that_may_run_again_is_kept(self) -> None:
         given = [
             {'audit_type': audits.EVENT, 'state': state}
             for state in (states.SUCCEEDED, states.FAILED)
         ]
-        kept, _ = self.some_audits(*given)
+        kept, _ = self.insert_audits(*given)
         store_plan(
             self.store, audit_id=kept.id, state=plan_states.FAILED, updated_at=OLD
         )
         self.assert_purged(action_plans=1, audits=1)
         self.assertIn(kept.uuid, self.names_of_audits())
 
-    def test_an_audit_stays_until_its_events_are_published(self) -> None:
-        (audit, with_plan) = self.some_audits({}, {})
+    def test_an_audit_is_kept_until_its_events_are_published(self) -> None:
+        (audit, with_plan) = self.insert_audits({}, {})
         store_plan(
             self.store, audit_id=with_plan.id, state=plan_states.FAILED, updated_at=OLD
         )
@@ -189,14 +195,14 @@ class StorePurgingContract(StoreCase):
         self.publish()
         self.assert_purged(audits=2, events=2)
 
-    def test_an_audit_with_a_plan_stays(self) -> None:
-        (audit,) = self.some_audits({})
+    def test_an_audit_with_a_plan_is_kept(self) -> None:
+        (audit,) = self.insert_audits({})
         self.commit(lambda tx: tx.insert_plan(make_plan(audit_id=audit.id)))
         self.assert_purged()
         self.assertEqual([audit.uuid], self.names_of_audits())
 
-    def test_audits_without_plans_go_when_no_more_plans_are_left(self) -> None:
-        self.some_audits({})
+    def test_audits_without_plans_are_purged_after_all_plans(self) -> None:
+        self.insert_audits({})
         store_plan(self.store, state=plan_states.FAILED, updated_at=OLD)
         counts = [self.store.purge(NOW, 1, dry_run=True)['audits']]
         counts += [self.store.purge(NOW, 1)['audits'] for _ in range(2)]
@@ -204,16 +210,16 @@ class StorePurgingContract(StoreCase):
 
     # templates, goals, strategies
 
-    def test_what_was_softly_deleted_goes_when_nothing_refers_to_it(self) -> None:
+    def test_softly_deleted_rows_without_references_are_purged(self) -> None:
         gone = {'deleted_at': OLD}
-        unused = self.a_goal(**gone)
-        young, used = self.a_goal(deleted_at=NOW), self.a_goal(**gone)
+        unused = self.insert_goal(**gone)
+        young, used = self.insert_goal(deleted_at=NOW), self.insert_goal(**gone)
 
         def block(tx: Transaction) -> None:
-            tx.insert_audit_template(make_template(used.id or 0, **gone))
+            tx.insert_audit_template(make_template(used.id, **gone))
             tx.ensure_strategy(make_strategy(**gone))
             tx.ensure_strategy(make_strategy(goal_id=young.id))
-            tx.insert_audit_template(make_template(young.id or 0))
+            tx.insert_audit_template(make_template(young.id))
 
         self.commit(block)
         first = {**NOTHING, 'audit_templates': 1, 'strategies': 1, 'goals': 1}
@@ -229,9 +235,9 @@ class StorePurgingContract(StoreCase):
     def uuids_of_goals(self) -> Sequence[str]:
         return [one.goal.uuid for one in self.store.list_goals(Query(deleted=True))]
 
-    def test_what_is_referred_to_stays(self) -> None:
-        goals = [self.a_goal(deleted_at=OLD) for _ in range(3)]
-        keys = [goal.id or 0 for goal in goals]
+    def test_rows_with_references_are_kept(self) -> None:
+        goals = [self.insert_goal(deleted_at=OLD) for _ in range(3)]
+        keys = [goal.id for goal in goals]
 
         def block(tx: Transaction) -> None:
             strategies = [

@@ -1,4 +1,4 @@
-"""The store's contract: it does with each action what `domain.readiness` says."""
+"""Contract of the store: its statements agree with `domain.readiness`."""
 
 import itertools
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ LIMIT = 10_000
 
 
 class StoreReadinessContract(StoreCase):
-    """The rules of readiness, for every kind of action there can be."""
+    """The readiness rules, for every combination of fields of an action."""
 
     def every_kind(self) -> list[Action]:
         """Store two parents and one action of each kind, of a plan and of none.
@@ -64,10 +64,10 @@ class StoreReadinessContract(StoreCase):
         found += self.claim(worker, lane='applier', limit=LIMIT)
         self.assert_ids(expected, found)
 
-    def test_what_is_claimable_is_claimed(self) -> None:
+    def test_claimable_actions_are_claimed(self) -> None:
         self.assert_claimable(self.every_kind())
 
-    def test_what_is_released_is_ready_and_claimable(self) -> None:
+    def test_released_actions_are_ready_and_claimable(self) -> None:
         for started, rule in (
             (True, readiness.RELEASED),
             (False, readiness.RELEASED_UNSTARTED_PLAN),
@@ -91,7 +91,7 @@ class StoreReadinessContract(StoreCase):
             self.assert_stored(*expected)
             self.assert_claimable(actions)
 
-    def test_what_can_be_handed_over_is(self) -> None:
+    def test_actions_that_can_be_handed_over_are_handed_over(self) -> None:
         actions = self.every_kind()
         taken = {'status': states.RUNNING, 'owner': new_uuid(), 'attempt': 1}
         handovers = {action.id: action.evolve(**taken) for action in actions}
@@ -109,7 +109,7 @@ class StoreReadinessContract(StoreCase):
         self.assertTrue(expected)
         self.assertEqual(expected, {r.id for r in released if r.handed_over})
 
-    def test_what_is_unblocked_is_ready_and_claimable(self) -> None:
+    def test_unblocked_actions_are_ready_and_claimable(self) -> None:
         actions = self.every_kind()
         self.store.unblock_stale()
         expected = []
@@ -122,7 +122,7 @@ class StoreReadinessContract(StoreCase):
         self.assert_stored(*expected)
         self.assert_claimable(actions)
 
-    def test_signals_are_heard_by_what_has_started_or_is_prepared(self) -> None:
+    def test_signals_are_written_to_started_and_prepared_actions(self) -> None:
         actions = self.every_kind()
         heard = self.commit(
             lambda tx: tx.set_control(states.SUSPEND, NOW, plan_id=self.plan.id)
@@ -138,7 +138,7 @@ class StoreReadinessContract(StoreCase):
         expected = [a for a in actions if any(rule.holds(a) for rule in rules)]
         self.assert_ids(expected, heard)
 
-    def test_what_has_not_started_ends_with_its_plan(self) -> None:
+    def test_unstarted_actions_end_with_their_plan(self) -> None:
         actions = self.every_kind()
         ended = self.commit(
             lambda tx: tx.end_not_started(
@@ -156,7 +156,7 @@ class StoreReadinessContract(StoreCase):
             },
         )
 
-    def test_what_needs_a_success_ends_with_its_parent(self) -> None:
+    def test_actions_that_require_success_end_with_their_parent(self) -> None:
         actions = self.every_kind()
         ended = self.commit(
             lambda tx: tx.end_dependents([self.parent.id], states.FAILED, 'no', NOW)
@@ -166,7 +166,7 @@ class StoreReadinessContract(StoreCase):
             [a for a in dependents if readiness.ENDED_WITH_PARENT.holds(a)], ended
         )
 
-    def test_what_waits_for_one_alone_is_looked_ahead_to(self) -> None:
+    def test_actions_with_one_unfinished_parent_are_successors(self) -> None:
         kinds: list[dict[str, Any]] = [
             {'status': status, 'blocked_on': blocked_on, **values}
             for status in states.STATES

@@ -1,4 +1,4 @@
-"""The store's contract: idempotency keys, stored with what a request creates."""
+"""Contract of the store: idempotency keys."""
 
 import datetime
 
@@ -13,7 +13,7 @@ KEY = RequestKey('d' * 64, 'f' * 64, NOW)
 
 
 class StoreRequestKeysContract(ClusterCase):
-    """A key is there exactly if what its request created is."""
+    """A key is stored exactly if the objects of its request are."""
 
     def create(self, record: RequestRecord, *receivers: Receiver) -> None:
         with record.active(), self.store.transaction() as tx:
@@ -23,7 +23,7 @@ class StoreRequestKeysContract(ClusterCase):
     def names(self) -> list[str]:
         return [row.name for row in self.store.list_objects(Receiver, Query())]
 
-    def test_a_key_comes_with_what_is_created(self) -> None:
+    def test_a_key_is_stored_with_the_created_objects(self) -> None:
         one, two = make_receiver(name='one'), make_receiver(name='two')
         record = RequestRecord(KEY)
 
@@ -40,7 +40,7 @@ class StoreRequestKeysContract(ClusterCase):
         )
         self.assertEqual(['one', 'two', 'more'], self.names())
 
-    def test_what_a_key_was_stored_with_is_not_created_twice(self) -> None:
+    def test_a_repeated_key_creates_nothing(self) -> None:
         self.create(RequestRecord(KEY), make_receiver(name='one'))
         again = RequestRecord(KEY)
 
@@ -49,7 +49,7 @@ class StoreRequestKeysContract(ClusterCase):
 
         self.assertEqual((['one'], False), (self.names(), again.committed))
 
-    def test_neither_is_there_after_a_rollback(self) -> None:
+    def test_a_rollback_removes_key_and_objects(self) -> None:
         record = RequestRecord(KEY)
 
         def fail() -> None:

@@ -1,4 +1,4 @@
-"""The store's contract: what is secret comes back as it was stored."""
+"""Contract of the store: secrets are returned as they were stored."""
 
 from tests.contract.stack_case import StackCase, make_definition, resource_event
 from tests.factories import (
@@ -23,7 +23,7 @@ MARKED = 'sealed:gAAAAA'
 
 
 class StoreSecretsContract(StackCase):
-    """However a store keeps secrets, nobody who asks it notices."""
+    """Encryption is transparent to callers."""
 
     def an_action(self, lane: str) -> Action:
         """Store an action that was claimed and has been changed since."""
@@ -39,7 +39,7 @@ class StoreSecretsContract(StackCase):
         )
         return self.store.get_action(action.uuid)
 
-    def test_an_action_comes_back_with_its_secrets(self) -> None:
+    def test_an_action_is_returned_with_its_secrets(self) -> None:
         expected = (
             SECRET,
             {'password': 'c'},
@@ -54,7 +54,9 @@ class StoreSecretsContract(StackCase):
                 (found.inputs, found.context, found.token, found.outputs, found.data),
             )
 
-    def test_an_event_comes_back_with_its_secrets_and_those_of_its_action(self) -> None:
+    def test_an_event_is_returned_with_its_secrets_and_those_of_its_action(
+        self,
+    ) -> None:
         plan, (action,) = store_plan(self.store, make_action(inputs={'token': 'abc'}))
         event = make_event(action, detail={'password': 'abc'})
         self.commit(lambda tx: tx.add_events([event]))
@@ -63,8 +65,8 @@ class StoreSecretsContract(StackCase):
         self.assertRegex(stored.action_inputs or '', r'^{"token": ?"abc"}$')
         self.assertEqual([stored], self.store.pending_events(10))
 
-    def test_audits_and_templates_come_back_with_their_parameters(self) -> None:
-        goal = self.commit(lambda tx: tx.ensure_goal(make_goal())).id or 0
+    def test_audits_and_templates_are_returned_with_their_parameters(self) -> None:
+        goal = self.commit(lambda tx: tx.ensure_goal(make_goal())).id
 
         def block(tx: Transaction) -> tuple[Audit, AuditTemplate]:
             audit = make_audit(goal, parameters=SECRET, scope=[PLAIN])
@@ -77,18 +79,18 @@ class StoreSecretsContract(StackCase):
         again = self.store.find_audit_template(template.uuid).template
         self.assertEqual((PLAIN, [SECRET]), (again.default_parameters, again.scope))
 
-    def test_stacks_come_back_with_what_their_resources_are_made_of(self) -> None:
+    def test_stacks_are_returned_with_the_properties_of_their_resources(self) -> None:
         definition = make_definition(
             template=PLAIN, environment=SECRET, files={'f': 'canary'}, parameters=PLAIN
         )
         known = self.commit(lambda tx: tx.insert_definition(definition))
-        stack = self.a_stack(definition_id=known.id, context={'token': 'x'})
+        stack = self.insert_stack(definition_id=known.id, context={'token': 'x'})
         documents = dict.fromkeys(('properties', 'attributes', 'metadata'), PLAIN)
-        (row,) = self.some_resources(stack, {**documents, 'data': SECRET})
+        (row,) = self.insert_resources(stack, {**documents, 'data': SECRET})
         marked = row.evolve(reference=MARKED, status='COMPLETE', updated_at=NOW)
         self.save_stack(stack, marked)
-        self.tell(stack, resource_event(stack, marked))
+        self.add_stack_events(stack, resource_event(stack, marked))
 
-        self.assertEqual(known, self.store.get_definition(known.id or 0))
+        self.assertEqual(known, self.store.get_definition(known.id))
         self.assertEqual(stack, self.store.find_stack(stack.uuid, None))
-        self.assertEqual([marked], self.store.list_resources([stack.id or 0]))
+        self.assertEqual([marked], self.store.list_resources([stack.id]))

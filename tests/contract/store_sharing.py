@@ -1,4 +1,4 @@
-"""The store's contract: locks that several share, and who waits for them."""
+"""Contract of the store: shared locks, and their waiters."""
 
 import functools
 
@@ -10,7 +10,7 @@ from watcherlite.states import action as states
 
 
 class StoreSharingContract(StoreCase):
-    """Sharing and leaving a lock, and having it alone in between."""
+    """Shared locks, and exclusive locks between them."""
 
     def running(self, count: int) -> list[Action]:
         """Store actions that may have locks."""
@@ -20,7 +20,7 @@ class StoreSharingContract(StoreCase):
 
     def alone(self, target: str, action: Action) -> bool:
         """Try to have a lock alone, in a transaction of its own."""
-        wanted = {target: action.id or 0}
+        wanted = {target: action.id}
         return target in self.commit(lambda tx: tx.take_locks(wanted))
 
     def share(self, target: str, *actions: Action) -> list[Action]:
@@ -57,7 +57,7 @@ class StoreSharingContract(StoreCase):
         """Return waiters as they are when they may go on."""
         return [a.evolve(blocked_on=None, status=states.READY) for a in waiters]
 
-    def test_any_number_share_a_lock_and_nobody_has_it_alone_meanwhile(self) -> None:
+    def test_a_shared_lock_excludes_an_exclusive_one(self) -> None:
         a, b, c, other = self.running(4)
         self.assertEqual([a, b], self.share('w', a, b))
         self.assertEqual([c], self.share('w', c))
@@ -68,25 +68,25 @@ class StoreSharingContract(StoreCase):
         self.assertEqual([], self.leave('w', c))
         self.assertTrue(self.alone('w', other))
 
-    def test_who_has_it_alone_shares_it_with_nobody(self) -> None:
+    def test_an_exclusive_lock_excludes_shared_ones(self) -> None:
         holder, *others = self.running(3)
         self.assertTrue(self.alone('w', holder))
         self.assertEqual([], self.share('w', *others))
         self.drop(holder)
         self.assertEqual(others, self.share('w', *others))
 
-    def test_several_locks_are_shared_at_once(self) -> None:
+    def test_several_locks_are_shared_together(self) -> None:
         a, b, c, holder = self.running(4)
         self.alone('held', holder)
         wanted = {
-            'x': [a.id or 0],
-            'held': [b.id or 0],
-            'y': [c.id or 0],
+            'x': [a.id],
+            'held': [b.id],
+            'y': [c.id],
         }
         self.assertEqual({a.id, c.id}, self.commit(lambda tx: tx.share_locks(wanted)))
         self.assertEqual([False, False], [self.alone(w, holder) for w in 'xy'])
 
-    def test_nobody_overtakes_who_waits_to_have_it_alone(self) -> None:
+    def test_an_exclusive_waiter_is_not_overtaken(self) -> None:
         first, late, waiter = self.running(3)
         self.share('w', first)
         self.assertFalse(self.alone('w', waiter))
@@ -96,7 +96,7 @@ class StoreSharingContract(StoreCase):
         self.assertEqual([], self.leave('w', first))
         self.assertEqual([late], self.share('w', late))
 
-    def test_the_last_who_leaves_wakes_the_first_waiter(self) -> None:
+    def test_the_last_sharer_unblocks_the_first_waiter(self) -> None:
         first, second = self.running(2)
         self.share('w', first, second)
         waiting = self.queue('w', 'xxs')
@@ -106,7 +106,7 @@ class StoreSharingContract(StoreCase):
         self.assertEqual(woken, self.leave('w', second))
         self.assert_stored(*woken, *waiting[1:])
 
-    def test_all_who_share_it_are_woken_up_to_the_first_who_does_not(self) -> None:
+    def test_shared_waiters_before_the_first_exclusive_one_are_unblocked(self) -> None:
         (holder,) = self.running(1)
         self.alone('w', holder)
         self.alone('v', holder)
@@ -116,7 +116,7 @@ class StoreSharingContract(StoreCase):
         self.assertEqual(expected, self.drop(holder))
         self.assert_stored(*expected[:3], *waiting[3:], expected[3], others[1])
 
-    def test_waiters_that_have_ended_are_not_woken_and_hold_nobody_up(self) -> None:
+    def test_ended_waiters_are_skipped(self) -> None:
         (holder,) = self.running(1)
         self.alone('w', holder)
         first, alone, second = self.queue('w', 'sxs')
@@ -125,7 +125,7 @@ class StoreSharingContract(StoreCase):
         self.assertEqual(woken, self.drop(holder))
         self.assert_stored(alone, *woken)
 
-    def test_who_gives_up_a_lock_that_is_free_wakes_who_comes_next(self) -> None:
+    def test_a_release_of_a_free_shared_lock_unblocks_the_next_waiter(self) -> None:
         gone, free = self.running(2)
         waiting = self.queue('w', 'ssx')
         woken = self.woken(*waiting[:2])
@@ -133,14 +133,14 @@ class StoreSharingContract(StoreCase):
         self.assertEqual([], self.leave('u', free))
         self.assert_stored(*woken, waiting[2])
 
-    def test_who_waits_for_a_lock_that_is_shared_is_not_stale(self) -> None:
+    def test_a_waiter_for_a_shared_lock_is_not_stale(self) -> None:
         (sharer,) = self.running(1)
         self.share('w', sharer)
         held, *lost = [*self.queue('w', 'x'), *self.queue('lost', 'sx')]
         self.assertEqual(2, self.store.unblock_stale())
         self.assert_stored(held, *self.woken(*lost))
 
-    def test_of_two_at_once_either_all_share_it_or_one_has_it(self) -> None:
+    def test_concurrent_shared_and_exclusive_locks_exclude_each_other(self) -> None:
         for n in range(8):
             one, *some = self.running(4)
             whole = f'w{n}'
@@ -157,7 +157,7 @@ class StoreSharingContract(StoreCase):
             self.drop(one)
             self.assertTrue(self.alone(whole, some[0]))
 
-    def test_of_those_who_leave_at_once_one_is_the_last(self) -> None:
+    def test_one_of_concurrent_sharers_is_the_last(self) -> None:
         for n in range(8):
             sharers = self.running(3)
             whole = f'w{n}'

@@ -1,4 +1,4 @@
-"""The store's contract: pages of stacks and of their events, and what is purged."""
+"""Contract of the store: lists, events and the purge of stacks."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,9 +26,9 @@ def names(listed: Iterable[ListedStack]) -> list[str]:
 
 
 class StoreStackListsContract(StackCase):
-    """Lists: whole, in order, page by page, and only of what was asked for."""
+    """Lists are complete, in order, in pages, and filtered."""
 
-    def some_stacks(self) -> dict[str, Stack]:
+    def insert_stacks(self) -> dict[str, Stack]:
         """Store stacks that differ, and some that are seldom listed; by name."""
         given: dict[str, dict[str, Any]] = {
             'a': {'status': 'COMPLETE', 'tags': ('red', 'big'), 'updated_at': at(3)},
@@ -37,10 +37,12 @@ class StoreStackListsContract(StackCase):
             'd': {'tags': ('redder', 'RED'), 'updated_at': at(3)},
             'e': {'created_at': at(5), 'tags': ('big', 'old "x"', 'y\\"x', 'z\\')},
         }
-        found = {n: self.a_stack(name=n, **values) for n, values in given.items()}
-        found['gone'] = self.delete_stack(self.a_stack(name='gone', updated_at=at(2)))
+        found = {n: self.insert_stack(name=n, **values) for n, values in given.items()}
+        found['gone'] = self.delete_stack(
+            self.insert_stack(name='gone', updated_at=at(2))
+        )
         found['inner'] = self.nested_stack(found['a'], name='inner')
-        found['other'] = self.a_stack(name='other', tenant='project-b')
+        found['other'] = self.insert_stack(name='other', tenant='project-b')
         return found
 
     def listed_stacks(self, **values: Any) -> str:
@@ -51,8 +53,8 @@ class StoreStackListsContract(StackCase):
         self.assertEqual(len(found), self.store.count_stacks(query))
         return ' '.join(found)
 
-    def test_a_list_has_the_stacks_of_a_tenant_that_are_nothing_elses(self) -> None:
-        world = self.some_stacks()
+    def test_a_list_has_the_root_stacks_of_a_project(self) -> None:
+        world = self.insert_stacks()
         self.assertEqual('a b c d e', self.listed_stacks())
         self.assertEqual('a b c d e inner', self.listed_stacks(nested=True))
         self.assertEqual('a b c d e gone', self.listed_stacks(deleted=True))
@@ -73,7 +75,7 @@ class StoreStackListsContract(StackCase):
         )
 
     def test_stacks_are_filtered(self) -> None:
-        world = self.some_stacks()
+        world = self.insert_stacks()
         for expected, filters in (
             ('a c', {'name': ['a', 'c', 'other', 'A']}),
             ('b', {'uuid': [world['b'].uuid, world['other'].uuid]}),
@@ -90,7 +92,7 @@ class StoreStackListsContract(StackCase):
         self.assertEqual('inner', self.listed_stacks(filters=of_owner, nested=True))
 
     def test_stacks_are_filtered_by_tags(self) -> None:
-        self.some_stacks()
+        self.insert_stacks()
         for expected, values in (
             ('a b', {'tags': ('red',)}),
             ('a', {'tags': ('red', 'big')}),
@@ -107,8 +109,8 @@ class StoreStackListsContract(StackCase):
             found = self.listed_stacks(filters=values)
             self.assertEqual(expected, found, values)
 
-    def test_pages_by_every_key_both_ways_give_every_stack_once_in_order(self) -> None:
-        self.some_stacks()
+    def test_pages_by_every_key_in_both_directions_have_every_stack_once(self) -> None:
+        self.insert_stacks()
         whole = self.store.list_stacks(Query(nested=True, deleted=True))
         for key in STACK_SORT_KEYS:
             for descending in (False, True):
@@ -119,7 +121,7 @@ class StoreStackListsContract(StackCase):
     def assert_stacks_walked(
         self, whole: list[ListedStack], sort: tuple[tuple[str, bool], ...]
     ) -> None:
-        expected = sorted(whole, key=lambda one: one.stack.id or 0)
+        expected = sorted(whole, key=lambda one: one.stack.id)
         for key, descending in reversed(sort):
             expected.sort(
                 key=lambda one: getattr(one.stack, key) or NOW, reverse=descending
@@ -141,10 +143,10 @@ class StoreStackListsContract(StackCase):
                 after, more = (page[-1].stack.uuid if page else None), bool(page)
             self.assertEqual(expected, found, (sort, limit))
 
-    def test_a_page_goes_on_after_a_stack_that_is_not_in_the_list_any_more(
+    def test_a_page_continues_after_a_stack_that_is_no_longer_listed(
         self,
     ) -> None:
-        world = self.some_stacks()
+        world = self.insert_stacks()
         query = {'tenant': TENANT, 'sort': (('name', False),)}
         after = world['b']
         self.delete_stack(after)
@@ -162,45 +164,43 @@ class StoreStackListsContract(StackCase):
     def history_of(self, *stacks: Stack, **values: Any) -> list[str | None]:
         """Return the messages of the events of stacks, the first one first."""
         given: dict[str, Any] = {'descending': False, **values}
-        ids = [stack.id or 0 for stack in stacks]
+        ids = [stack.id for stack in stacks]
         given['filters'] = {'stack_id': ids, **values.get('filters', {})}
         found = self.store.list_stack_events(EventQuery(**given))
         return [each.event.message for each in found]
 
-    def a_stack_history(self) -> tuple[Stack, Stack, Resource]:
+    def insert_stack_events(self) -> tuple[Stack, Stack, Resource]:
         """Store events of two stacks, in turn; return these and a resource."""
-        stack, other = self.a_stack(), self.a_stack()
-        web, db = self.some_resources(
+        stack, other = self.insert_stack(), self.insert_stack()
+        web, db = self.insert_resources(
             stack, {'name': 'web', 'type': 'T::Web'}, {'name': 'db', 'type': 'T::Db'}
         )
-        (theirs,) = self.some_resources(other, {'name': 'web', 'type': 'T::Web'})
+        (theirs,) = self.insert_resources(other, {'name': 'web', 'type': 'T::Web'})
         begun = {'new_status': 'CREATE_IN_PROGRESS'}
-        self.tell(
+        self.add_stack_events(
             stack,
             stack_event(stack, message='1', **begun),
             resource_event(stack, web, message='2', **begun),
             resource_event(stack, db, message='3', new_status='DELETE_FAILED'),
         )
-        self.tell(other, resource_event(other, theirs, message='4'))
-        self.tell(
+        self.add_stack_events(other, resource_event(other, theirs, message='4'))
+        self.add_stack_events(
             stack,
             resource_event(stack, web, message='5', new_status='SIGNAL_COMPLETE'),
             stack_event(stack, message='6'),
         )
         return stack, other, web
 
-    def test_the_history_of_stacks_is_theirs_and_that_of_their_resources(self) -> None:
-        stack, other, web = self.a_stack_history()
+    def test_events_of_stacks_include_those_of_their_resources(self) -> None:
+        stack, other, web = self.insert_stack_events()
         self.assertEqual(['1', '2', '3', '5', '6'], self.history_of(stack))
         self.assertEqual(
             ['6', '5', '4', '3', '2', '1'],
             self.history_of(other, stack, stack, descending=True),
         )
         self.assertEqual([], self.history_of())
-        self.assertEqual([], self.history_of(self.a_stack()))
-        query = EventQuery(
-            {'stack_id': [stack.id or 0], 'resource': [web.name]}, limit=1
-        )
+        self.assertEqual([], self.history_of(self.insert_stack()))
+        query = EventQuery({'stack_id': [stack.id], 'resource': [web.name]}, limit=1)
         (found,) = self.store.list_stack_events(query)
         self.assertEqual(
             (events_of(found), 'SIGNAL_COMPLETE'),
@@ -210,20 +210,20 @@ class StoreStackListsContract(StackCase):
             ),
         )
 
-    def test_events_of_actions_and_audits_with_the_same_ids_are_not_among_them(
+    def test_events_of_actions_and_audits_with_the_same_ids_are_omitted(
         self,
     ) -> None:
-        stack = self.a_stack()
-        self.tell(stack, stack_event(stack, subject='audit', message='no'))
-        self.tell(
+        stack = self.insert_stack()
+        self.add_stack_events(stack, stack_event(stack, subject='audit', message='no'))
+        self.add_stack_events(
             stack,
             stack_event(stack, subject='audit', message='no'),
             stack_event(stack, message='yes'),
         )
         self.assertEqual(['yes'], self.history_of(stack))
 
-    def test_a_history_is_filtered(self) -> None:
-        stack, other, _ = self.a_stack_history()
+    def test_events_of_stacks_are_filtered(self) -> None:
+        stack, other, _ = self.insert_stack_events()
         for expected, values in (
             ('2 5', {'filters': {'resource': ['web']}}),
             ('1 6', {'filters': {'resource': ['']}}),
@@ -242,10 +242,10 @@ class StoreStackListsContract(StackCase):
         both = self.history_of(stack, other, filters={'type': ['T::Web']})
         self.assertEqual(['2', '4', '5'], both)
 
-    def test_pages_of_a_history_give_every_event_once(self) -> None:
-        stack, other, _ = self.a_stack_history()
+    def test_pages_of_events_of_stacks_have_every_event_once(self) -> None:
+        stack, other, _ = self.insert_stack_events()
         for stacks in ([stack], [stack, other]):
-            ids = [each.id or 0 for each in stacks]
+            ids = [each.id for each in stacks]
             for descending in (False, True):
                 for limit in (1, 2, 4, 9):
                     found: list[StoredEvent] = []
@@ -262,12 +262,12 @@ class StoreStackListsContract(StackCase):
                         [each.event.message for each in found],
                     )
 
-    def test_a_page_begins_after_an_event_of_these_stacks_whatever_is_filtered(
+    def test_a_marker_need_not_match_the_filters_of_events(
         self,
     ) -> None:
-        stack, other, _ = self.a_stack_history()
+        stack, other, _ = self.insert_stack_events()
         (first, *_) = self.store.list_stack_events(
-            EventQuery({'stack_id': [stack.id or 0]}, descending=False)
+            EventQuery({'stack_id': [stack.id]}, descending=False)
         )
         after = first.event.uuid
         self.assertEqual(
@@ -296,11 +296,11 @@ class StoreStackListsContract(StackCase):
             ],
         )
 
-    def test_stacks_that_were_deleted_go_with_all_that_is_theirs(self) -> None:
-        stack, kept, _ = self.a_stack_history()
+    def test_deleted_stacks_are_purged_with_their_rows(self) -> None:
+        stack, kept, _ = self.insert_stack_events()
         inner = self.nested_stack(stack)
-        self.some_resources(inner, {'definition_id': inner.definition_id})
-        young = self.delete_stack(self.a_stack(), LATER)
+        self.insert_resources(inner, {'definition_id': inner.definition_id})
+        young = self.delete_stack(self.insert_stack(), LATER)
         self.delete_stack(inner)
         self.delete_stack(stack)
         self.publish_all()
@@ -313,31 +313,31 @@ class StoreStackListsContract(StackCase):
         )
         self.assertEqual(['4'], self.history_of(kept))
         self.assertEqual([], self.history_of(stack))
-        self.assertEqual(1, len(self.store.list_resources([kept.id or 0])))
+        self.assertEqual(1, len(self.store.list_resources([kept.id])))
         with self.assertRaises(exceptions.NotFound):
             self.store.get_definition(stack.definition_id)
         self.store.get_definition(kept.definition_id)
 
-    def test_a_tree_stays_until_its_events_are_published(self) -> None:
-        stack = self.a_stack()
+    def test_a_tree_is_kept_until_its_events_are_published(self) -> None:
+        stack = self.insert_stack()
         inner = self.nested_stack(stack)
-        self.tell(inner, stack_event(inner))
+        self.add_stack_events(inner, stack_event(inner))
         self.delete_stack(inner)
         self.delete_stack(stack)
         self.assert_stacks_purged(0, 0, 0, 0)
         self.publish_all()
         self.assert_stacks_purged(2, 0, 1, 1)
 
-    def test_a_stack_stays_as_long_as_one_in_it_does(self) -> None:
-        stack = self.a_stack()
+    def test_a_stack_is_kept_while_it_has_nested_stacks(self) -> None:
+        stack = self.insert_stack()
         inner = self.nested_stack(stack)
         self.delete_stack(stack)
         self.assert_stacks_purged(0, 0, 0, 0)
         self.delete_stack(inner)
         self.assert_stacks_purged(2, 0, 0, 1)
 
-    def test_at_most_so_many_stacks_go_the_oldest_first(self) -> None:
-        stacks = [self.delete_stack(self.a_stack()) for _ in range(3)]
+    def test_a_purge_of_stacks_has_a_limit_and_starts_with_the_oldest(self) -> None:
+        stacks = [self.delete_stack(self.insert_stack()) for _ in range(3)]
         counts = self.store.purge_stacks(LATER, 2, dry_run=True)
         self.assertEqual((2, 2), (counts['stacks'], counts['definitions']))
         self.store.purge_stacks(LATER, 2)
@@ -345,30 +345,28 @@ class StoreStackListsContract(StackCase):
             [None, None, stacks[2]], [self.stored_stack(stack) for stack in stacks]
         )
 
-    def test_resources_that_a_stack_had_long_ago_go_though_it_stays(self) -> None:
-        stack = self.a_stack()
-        definition = self.a_definition()
-        _, kept, young = self.some_resources(
+    def test_deleted_resources_of_an_existing_stack_are_purged(self) -> None:
+        stack = self.insert_stack()
+        definition = self.insert_definition()
+        _, kept, young = self.insert_resources(
             stack,
             {'deleted_at': NOW, 'definition_id': definition.id},
             {},
             {'deleted_at': LATER},
         )
         self.assert_stacks_purged(0, 1, 0, 1)
-        found = self.commit(
-            lambda tx: tx.resources_by_id([kept.id or 0, young.id or 0])
-        )
+        found = self.commit(lambda tx: tx.resources_by_id([kept.id, young.id]))
         self.assertEqual([kept, young], list(found.values()))
 
-    def test_a_definition_stays_as_long_as_anything_refers_to_it(self) -> None:
-        used = [self.a_definition() for _ in range(3)]
-        stack = self.a_stack(definition_id=used[0].id, previous_id=used[1].id)
-        self.some_resources(stack, {'definition_id': used[2].id})
+    def test_a_definition_with_references_is_kept(self) -> None:
+        used = [self.insert_definition() for _ in range(3)]
+        stack = self.insert_stack(definition_id=used[0].id, previous_id=used[1].id)
+        self.insert_resources(stack, {'definition_id': used[2].id})
         self.assert_stacks_purged(0, 0, 0, 0)
         for definition in used:
-            self.store.get_definition(definition.id or 0)
+            self.store.get_definition(definition.id)
 
-    def test_a_definition_that_was_just_asked_for_stays(self) -> None:
+    def test_a_recently_used_definition_is_kept(self) -> None:
         definition = make_definition()
         stored = self.commit(lambda tx: tx.insert_definition(definition))
         self.assertEqual(
@@ -386,12 +384,12 @@ class StoreStackListsContract(StackCase):
         again = self.commit(lambda tx: tx.insert_definition(definition))
         self.assertNotEqual(stored.id, again.id)
 
-    def test_a_purge_of_everything_takes_what_is_gone_of_stacks_once(self) -> None:
-        stack, _, _ = self.a_stack_history()
+    def test_a_purge_counts_rows_of_stacks_once(self) -> None:
+        stack, _, _ = self.insert_stack_events()
         self.delete_stack(stack)
         self.publish_all()
         young = stack_event(stack, occurred_at=at(10**9 + 1))
-        self.tell(stack, young)
+        self.add_stack_events(stack, young)
         self.publish_all()
         expected = {
             'action_plans': 0,
@@ -411,10 +409,10 @@ class StoreStackListsContract(StackCase):
             ],
         )
 
-    def test_the_figures_tell_what_stacks_and_resources_are_doing(self) -> None:
-        world = self.some_stacks()
+    def test_statistics_count_stacks_and_resources(self) -> None:
+        world = self.insert_stacks()
         busy = {'status': 'IN_PROGRESS'}
-        self.some_resources(world['a'], busy, busy, {}, {**busy, 'deleted_at': NOW})
+        self.insert_resources(world['a'], busy, busy, {}, {**busy, 'deleted_at': NOW})
         figures = self.store.statistics()
         self.assertEqual(
             ({'COMPLETE': 1, 'FAILED': 1, 'IN_PROGRESS': 5}, 2),
@@ -423,5 +421,5 @@ class StoreStackListsContract(StackCase):
 
 
 def events_of(stored: StoredEvent) -> Any:
-    """Return what an event tells of its resource."""
+    """Return the resource fields of an event."""
     return stored.event.detail

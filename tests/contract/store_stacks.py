@@ -1,6 +1,4 @@
-"""The store's contract: stacks, resources, and what they are to be."""
-
-import dataclasses
+"""Contract of the store: stacks, resources and definitions."""
 
 from tests.contract.stack_case import (
     TENANT,
@@ -13,18 +11,18 @@ from tests.contract.store_actions import EVERYTHING
 from tests.factories import NOW, at, new_uuid
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
 from watcherlite.states.stack import State
 
 LOCKED = State('UPDATE', 'FAILED', 'bylo – příliš')
 
 
 class StoreStacksContract(StackCase):
-    """Stacks and resources are stored whole, changed in bulk, and locked."""
+    """Stacks and resources are stored, changed in bulk, and locked."""
 
     # definitions
 
-    def test_a_definition_comes_back_as_it_was_stored(self) -> None:
+    def test_a_definition_is_returned_as_it_was_stored(self) -> None:
         definition = make_definition(
             template=EVERYTHING,
             environment={'parameters': {'a': None}},
@@ -32,8 +30,17 @@ class StoreStacksContract(StackCase):
             parameters={'b': [1, 2.5]},
         )
         stored = self.commit(lambda tx: tx.insert_definition(definition))
-        self.assertEqual(dataclasses.replace(definition, id=stored.id), stored)
-        self.assertEqual(stored, self.store.get_definition(stored.id or 0))
+        self.assertEqual(
+            StoredDefinition(
+                definition.template,
+                definition.environment,
+                definition.files,
+                definition.parameters,
+                id=stored.id,
+            ),
+            stored,
+        )
+        self.assertEqual(stored, self.store.get_definition(stored.id))
         with self.assertRaises(exceptions.NotFound):
             self.store.get_definition(10**9)
 
@@ -49,7 +56,7 @@ class StoreStacksContract(StackCase):
         self.assertEqual(first, second)
         self.assertEqual((first[0], 2), (first[1], len(set(first))))
 
-    def test_equal_definitions_of_several_at_the_same_time_are_one(self) -> None:
+    def test_concurrent_equal_definitions_are_stored_once(self) -> None:
         for _ in range(3):
             definition = make_definition()
 
@@ -60,8 +67,8 @@ class StoreStacksContract(StackCase):
 
     # stacks
 
-    def test_a_stack_comes_back_as_it_was_stored(self) -> None:
-        key = self.a_definition().id or 0
+    def test_a_stack_is_returned_as_it_was_stored(self) -> None:
+        key = self.insert_definition().id
         stack = make_stack(
             key,
             action='LOCK',
@@ -88,20 +95,24 @@ class StoreStacksContract(StackCase):
             deleted_at=at(3),
         )
         stored = self.commit(lambda tx: tx.insert_stack(stack))
-        self.assertEqual(stack.evolve(id=stored.id), stored)
+        self.assertEqual(stack.stored(stored.id), stored)
         self.assertEqual(stored, self.stored_stack(stored))
 
-    def test_a_stack_that_is_in_no_other_is_its_own_root(self) -> None:
-        stack = self.a_stack()
+    def test_a_stack_that_is_not_nested_is_its_own_root(self) -> None:
+        stack = self.insert_stack()
         self.assertIsNotNone(stack.id)
         self.assertEqual(stack.id, stack.root_id)
         self.assertEqual(stack, self.stored_stack(stack))
         inner = self.nested_stack(self.nested_stack(stack))
         self.assertEqual(stack.id, inner.root_id)
 
-    def test_saving_writes_all_of_a_stack_but_what_never_changes(self) -> None:
-        first, second, other = self.a_stack(), self.a_stack(), self.a_stack()
-        definition = self.a_definition()
+    def test_saving_writes_the_variable_fields_of_a_stack(self) -> None:
+        first, second, other = (
+            self.insert_stack(),
+            self.insert_stack(),
+            self.insert_stack(),
+        )
+        definition = self.insert_definition()
         changed = first.evolve(
             definition_id=definition.id,
             previous_id=first.definition_id,
@@ -124,21 +135,21 @@ class StoreStacksContract(StackCase):
         gone = second.evolve(deleted_at=at(5))
 
         def block(tx: Transaction) -> None:
-            tx.lock_stacks([first.id or 0, second.id or 0])
+            tx.lock_stacks([first.id, second.id])
             same = changed.evolve(uuid=new_uuid(), root_id=7, owner_id=7, depth=7)
             tx.save_stacks([gone, same])
 
         self.commit(block)
-        found = self.store.stacks_by_id([s.id or 0 for s in (first, second, other)])
+        found = self.store.stacks_by_id([s.id for s in (first, second, other)])
         self.assertEqual(
             [changed.evolve(status_reason='nun?ja'), gone, other], list(found.values())
         )
 
-    def test_what_is_asked_for_by_id_comes_in_the_order_of_ids_if_it_is_there(
+    def test_rows_by_id_are_in_the_order_of_ids_without_missing_ones(
         self,
     ) -> None:
-        first, second = self.a_stack(), self.a_stack()
-        ids = [second.id or 0, 10**9, first.id or 0, second.id or 0]
+        first, second = self.insert_stack(), self.insert_stack()
+        ids = [second.id, 10**9, first.id, second.id]
         expected = {first.id: first, second.id: second}
         found = [
             self.store.stacks_by_id(ids),
@@ -150,22 +161,22 @@ class StoreStacksContract(StackCase):
 
     # names
 
-    def test_names_are_unique_among_the_stacks_of_a_tenant_that_are_there(self) -> None:
-        stack = self.a_stack(name='web')
+    def test_names_are_unique_among_existing_stacks_of_a_project(self) -> None:
+        stack = self.insert_stack(name='web')
         for name, tenant in (('Web', TENANT), ('web', 'project-b')):
-            self.a_stack(name=name, tenant=tenant)
+            self.insert_stack(name=name, tenant=tenant)
         self.nested_stack(stack, name='web')
         self.nested_stack(stack, name='web')
         with self.assertRaisesRegex(exceptions.StackExists, 'web'):
-            self.a_stack(name='web')
+            self.insert_stack(name='web')
         self.delete_stack(stack)
-        again = self.a_stack(name='web')
+        again = self.insert_stack(name='web')
         self.assertEqual(again, self.store.find_stack('web', TENANT))
         self.delete_stack(again)
-        self.a_stack(name='web')
+        self.insert_stack(name='web')
 
-    def test_one_of_several_that_want_a_name_at_the_same_time_gets_it(self) -> None:
-        key = self.a_definition().id or 0
+    def test_one_of_several_concurrent_stacks_gets_a_name(self) -> None:
+        key = self.insert_definition().id
 
         def call() -> bool:
             stack = make_stack(key, name='wanted')
@@ -177,15 +188,15 @@ class StoreStacksContract(StackCase):
 
         self.assertEqual(1, sum(self.together(*[call] * 6)))
 
-    def test_a_uuid_that_is_there_already_is_refused(self) -> None:
-        stack = self.a_stack()
+    def test_a_stored_uuid_is_refused(self) -> None:
+        stack = self.insert_stack()
         with self.assertRaises(exceptions.Conflict):
-            self.a_stack(uuid=stack.uuid)
+            self.insert_stack(uuid=stack.uuid)
         with self.assertRaises(exceptions.Conflict):
             self.nested_stack(stack, uuid=stack.uuid)
 
     def test_a_stack_is_found_by_uuid_and_by_name(self) -> None:
-        stack = self.a_stack(name='a')
+        stack = self.insert_stack(name='a')
         inner = self.nested_stack(stack, name='inner')
         for name, tenant in (
             ('a', TENANT),
@@ -204,18 +215,20 @@ class StoreStacksContract(StackCase):
             with self.assertRaisesRegex(exceptions.StackNotFound, name):
                 self.store.find_stack(name, tenant)
 
-    def test_a_uuid_is_stronger_than_a_name_and_new_ones_than_old_ones(self) -> None:
-        stack = self.a_stack()
-        named = self.a_stack(name=stack.uuid)
+    def test_a_uuid_precedes_a_name_and_new_stacks_precede_old_ones(self) -> None:
+        stack = self.insert_stack()
+        named = self.insert_stack(name=stack.uuid)
         self.assertEqual(stack, self.store.find_stack(stack.uuid, TENANT))
         self.assertEqual(named, self.store.find_stack(named.uuid, TENANT))
-        of_others = [self.a_stack(name='n', tenant=tenant) for tenant in ('x', 'y')]
+        of_others = [
+            self.insert_stack(name='n', tenant=tenant) for tenant in ('x', 'y')
+        ]
         self.assertEqual(of_others[1], self.store.find_stack('n', None))
 
-    def test_a_deleted_stack_is_found_by_uuid_alone_and_only_when_it_may_be(
+    def test_a_deleted_stack_is_found_only_by_uuid_on_request(
         self,
     ) -> None:
-        stack = self.delete_stack(self.a_stack(name='a'))
+        stack = self.delete_stack(self.insert_stack(name='a'))
         self.assertEqual(stack, self.store.find_stack(stack.uuid, TENANT, deleted=True))
         for name, deleted in ((stack.uuid, False), ('a', True), ('a', False)):
             with self.assertRaises(exceptions.StackNotFound):
@@ -224,47 +237,47 @@ class StoreStacksContract(StackCase):
 
     # trees
 
-    def test_a_tree_is_all_stacks_below_a_root_that_are_not_deleted(self) -> None:
-        root = self.a_stack()
+    def test_a_tree_has_all_existing_stacks_below_a_root(self) -> None:
+        root = self.insert_stack()
         first, second = self.nested_stack(root), self.nested_stack(root)
         inner = self.nested_stack(first)
         self.delete_stack(second)
-        self.a_stack()
+        self.insert_stack()
         expected = [root, first, inner]
-        self.assertEqual(expected, self.store.stack_tree(root.id or 0))
-        locked = self.commit(lambda tx: tx.lock_tree(root.id or 0))
+        self.assertEqual(expected, self.store.stack_tree(root.id))
+        locked = self.commit(lambda tx: tx.lock_tree(root.id))
         self.assertEqual(expected, locked)
-        self.assertEqual([], self.store.stack_tree(inner.id or 0))
+        self.assertEqual([], self.store.stack_tree(inner.id))
 
-    def test_who_locks_a_tree_sees_the_stacks_that_came_while_it_waited(self) -> None:
-        root = self.a_stack()
+    def test_a_locked_tree_has_stacks_that_were_added_during_the_wait(self) -> None:
+        root = self.insert_stack()
         for _ in range(10):
             seen: list[list[Stack]] = []
 
             def lock(seen: list[list[Stack]] = seen) -> None:
                 with self.store.transaction() as tx:
-                    seen.append(tx.lock_tree(root.id or 0))
+                    seen.append(tx.lock_tree(root.id))
                     # Nobody stores another one before this ends.
-                    seen.append(self.store.stack_tree(root.id or 0))
+                    seen.append(self.store.stack_tree(root.id))
 
             self.together(
                 lock, lambda: [self.nested_stack(root) for _ in range(3)] and None
             )
             self.assertEqual(seen[0], seen[1])
 
-    def test_the_surroundings_of_a_stack_name_what_it_is_in(self) -> None:
-        root = self.a_stack()
+    def test_the_surroundings_of_a_stack_have_the_stacks_around_it(self) -> None:
+        root = self.insert_stack()
         middle = self.nested_stack(root)
         inner = self.delete_stack(self.nested_stack(middle))
         self.delete_stack(root)
-        ids = [s.id or 0 for s in (inner, root, middle)]
+        ids = [s.id for s in (inner, root, middle)]
         around = self.store.surroundings_of_stacks([*ids, 10**9])
         names = [(root.name, root.uuid), (middle.name, middle.uuid)]
         self.assertEqual(
             {inner.id: tuple(names), root.id: (), middle.id: (names[0],)},
             {key: each.ancestry for key, each in around.items()},
         )
-        self.assertEqual(inner, around[inner.id or 0].stack)
+        self.assertEqual(inner, around[inner.id].stack)
         self.assertEqual({}, self.store.surroundings_of_stacks([]))
 
     # resources
@@ -296,22 +309,22 @@ class StoreStacksContract(StackCase):
             updated_at=at(1),
         )
 
-    def test_resources_come_back_as_they_were_stored_with_their_ids_in_order(
+    def test_resources_are_returned_as_they_were_stored_with_ids_in_order(
         self,
     ) -> None:
-        stack, other = self.a_stack(), self.a_stack()
+        stack, other = self.insert_stack(), self.insert_stack()
         whole, plain = self.whole_resource(stack), make_resource(stack)
         gone = make_resource(stack, deleted_at=NOW)
         theirs = make_resource(other)
 
         def block(tx: Transaction) -> list[int]:
-            tx.lock_stacks([stack.id or 0, other.id or 0])
+            tx.lock_stacks([stack.id, other.id])
             return tx.insert_resources([whole, theirs, gone, plain])
 
         ids = self.commit(block)
         self.assertEqual(sorted(set(ids)), ids)
         resources = [
-            resource.evolve(id=key)
+            resource.stored(key)
             for resource, key in zip((whole, theirs, gone, plain), ids, strict=True)
         ]
         found = self.commit(lambda tx: tx.resources_by_id([*reversed(ids), 10**9]))
@@ -319,42 +332,46 @@ class StoreStacksContract(StackCase):
         self.assertEqual([], self.commit(lambda tx: tx.insert_resources([])))
         self.assertEqual({}, self.commit(lambda tx: tx.resources_by_id([])))
 
-    def test_saving_writes_all_of_resources(self) -> None:
-        stack, other = self.a_stack(), self.a_stack()
-        first, second, third = self.some_resources(stack, {}, {}, {})
-        changed = self.whole_resource(stack).evolve(id=second.id, uuid=second.uuid)
+    def test_saving_writes_the_variable_fields_of_resources(self) -> None:
+        stack, other = self.insert_stack(), self.insert_stack()
+        first, second, third = self.insert_resources(stack, {}, {}, {})
+        changed = self.whole_resource(stack).evolve(uuid=second.uuid).stored(second.id)
         gone = first.evolve(deleted_at=at(9))
         moved = changed.evolve(uuid=new_uuid(), stack_id=other.id)
 
         def block(tx: Transaction) -> None:
-            tx.lock_stacks([stack.id or 0, other.id or 0])
+            tx.lock_stacks([stack.id, other.id])
             tx.save_resources([moved, gone])
             tx.save_resources([])
 
         self.commit(block)
-        ids = [r.id or 0 for r in (first, second, third)]
+        ids = [r.id for r in (first, second, third)]
         found = self.commit(lambda tx: tx.resources_by_id(ids))
         self.assertEqual([gone, changed, third], list(found.values()))
 
-    def test_a_thousand_resources_are_stored_and_saved_at_once(self) -> None:
-        stack = self.a_stack()
-        resources = self.some_resources(
+    def test_many_resources_are_inserted_and_saved_in_bulk(self) -> None:
+        stack = self.insert_stack()
+        resources = self.insert_resources(
             stack, *({'name': f'r{n}'} for n in range(1000))
         )
         changed = [
             r.evolve(physical_id=f'p-{r.id}', action='CREATE') for r in resources
         ]
         self.save_stack(stack, *reversed(changed))
-        self.assertEqual(changed, self.store.list_resources([stack.id or 0]))
+        self.assertEqual(changed, self.store.list_resources([stack.id]))
 
-    def test_the_resources_of_stacks_are_those_that_are_there(self) -> None:
-        stack, other, third = self.a_stack(), self.a_stack(), self.a_stack()
-        plain, old, _ = self.some_resources(
+    def test_the_resources_of_stacks_are_the_existing_ones(self) -> None:
+        stack, other, third = (
+            self.insert_stack(),
+            self.insert_stack(),
+            self.insert_stack(),
+        )
+        plain, old, _ = self.insert_resources(
             stack, {'name': 'a'}, {'superseded_by': 1}, {'deleted_at': NOW}
         )
-        (theirs,) = self.some_resources(other, {'name': 'b'})
-        self.some_resources(third, {'name': 'a'})
-        ids = [other.id or 0, stack.id or 0]
+        (theirs,) = self.insert_resources(other, {'name': 'b'})
+        self.insert_resources(third, {'name': 'a'})
+        ids = [other.id, stack.id]
         self.assertEqual([plain, theirs], self.store.list_resources(ids))
         self.assertEqual(
             [plain, old, theirs], self.store.list_resources(ids, superseded=True)
@@ -375,12 +392,12 @@ class StoreStacksContract(StackCase):
             ),
         )
 
-    def test_what_stacks_left_is_what_no_stack_deleted_replaced_or_adopted(
+    def test_abandoned_resources_were_not_deleted_superseded_or_adopted(
         self,
     ) -> None:
-        stack, other = self.a_stack(), self.a_stack()
+        stack, other = self.insert_stack(), self.insert_stack()
         gone = {'deleted_at': NOW, 'physical_id': 'p', 'action': 'CHECK'}
-        left, *_ = self.some_resources(
+        left, *_ = self.insert_resources(
             stack,
             {**gone, 'name': 'left', 'data': {'pid': 7}},
             {**gone, 'name': 'adopted', 'action': 'DELETE'},
@@ -388,8 +405,8 @@ class StoreStacksContract(StackCase):
             {**gone, 'name': 'never made', 'physical_id': None},
             {**gone, 'name': 'there', 'deleted_at': None},
         )
-        (theirs,) = self.some_resources(other, {**gone, 'name': 'left'})
-        ids = [other.id or 0, stack.id or 0]
+        (theirs,) = self.insert_resources(other, {**gone, 'name': 'left'})
+        ids = [other.id, stack.id]
         self.assertEqual(
             ([left, theirs], [left], []),
             self.commit(
@@ -402,40 +419,40 @@ class StoreStacksContract(StackCase):
         )
 
     def test_the_resources_of_a_tree_are_counted(self) -> None:
-        root = self.a_stack()
+        root = self.insert_stack()
         inner, gone = self.nested_stack(root), self.nested_stack(root)
-        self.some_resources(root, {}, {'superseded_by': 1}, {'deleted_at': NOW})
-        self.some_resources(inner, {}, {})
-        self.some_resources(gone, {})
+        self.insert_resources(root, {}, {'superseded_by': 1}, {'deleted_at': NOW})
+        self.insert_resources(inner, {}, {})
+        self.insert_resources(gone, {})
         self.delete_stack(gone)
-        self.some_resources(self.a_stack(), {})
-        self.assertEqual(3, self.store.count_resources(root.id or 0))
+        self.insert_resources(self.insert_stack(), {})
+        self.assertEqual(3, self.store.count_resources(root.id))
         self.assertEqual(0, self.store.count_resources(10**9))
 
     # all or nothing
 
-    def test_nothing_is_left_of_a_transaction_that_failed(self) -> None:
-        stack = self.a_stack()
-        (resource,) = self.some_resources(stack, {})
+    def test_a_failed_transaction_has_no_effect(self) -> None:
+        stack = self.insert_stack()
+        (resource,) = self.insert_resources(stack, {})
         with self.assertRaises(ZeroDivisionError), self.store.transaction() as tx:
-            tx.lock_stacks([stack.id or 0])
+            tx.lock_stacks([stack.id])
             tx.insert_stack(make_stack(stack.definition_id, name='never'))
             tx.save_stacks([stack.evolve(status='FAILED')])
             tx.insert_resources([make_resource(stack)])
             tx.save_resources([resource.evolve(name='never')])
             raise ZeroDivisionError
         self.assertEqual(stack, self.stored_stack(stack))
-        self.assertEqual([resource], self.store.list_resources([stack.id or 0]))
-        self.a_stack(name='never')
+        self.assertEqual([resource], self.store.list_resources([stack.id]))
+        self.insert_stack(name='never')
 
-    def test_changes_of_one_stack_that_lock_it_are_made_one_after_the_other(
+    def test_changes_of_a_locked_stack_are_serialized(
         self,
     ) -> None:
-        stack = self.a_stack(timeout=0)
+        stack = self.insert_stack(timeout=0)
 
         def count() -> None:
             def block(tx: Transaction) -> None:
-                (found,) = tx.lock_stacks([stack.id or 0]).values()
+                (found,) = tx.lock_stacks([stack.id]).values()
                 tx.save_stacks([found.evolve(timeout=found.timeout + 1)])
 
             for _ in range(5):

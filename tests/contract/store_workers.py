@@ -1,4 +1,4 @@
-"""The store's contract: workers, leases and roles.
+"""Contract of the store: workers, leases and roles.
 
 The clock is the store's own, which no test can turn: a lease that has run out is
 one of no or less than no seconds, a live one is long.
@@ -16,9 +16,9 @@ EXPIRED = -3600
 
 
 class StoreWorkersContract(StoreCase):
-    """Who is there, and who has which role."""
+    """Workers and their roles."""
 
-    def a_worker(self, lease: float = LIVE, **values: object) -> Worker:
+    def register_worker(self, lease: float = LIVE, **values: object) -> Worker:
         """Register a worker and return it as it is stored."""
         return self.store.register_worker(make_worker(**values), lease)
 
@@ -30,9 +30,9 @@ class StoreWorkersContract(StoreCase):
 
     # the clock
 
-    def test_its_time_is_that_by_which_leases_are_counted(self) -> None:
+    def test_leases_use_the_time_of_the_store(self) -> None:
         before = self.store.now()
-        stored = self.a_worker(LIVE)
+        stored = self.register_worker(LIVE)
         after = self.store.now()
         assert stored.started_at is not None
         self.assertEqual(datetime.timedelta(0), before.utcoffset())
@@ -43,7 +43,7 @@ class StoreWorkersContract(StoreCase):
 
     # leases
 
-    def test_a_worker_comes_back_as_it_was_registered(self) -> None:
+    def test_a_worker_is_returned_as_it_was_registered(self) -> None:
         given = make_worker(host='hôte', lanes=('applier', 'engine'), started_at=NOW)
         stored = self.store.register_worker(given, LIVE)
         (read,) = self.store.live_workers()
@@ -53,8 +53,8 @@ class StoreWorkersContract(StoreCase):
             (read.uuid, read.host, read.identity, read.lanes, read.started_at),
         )
 
-    def test_a_lease_ends_so_many_seconds_from_now_in_utc(self) -> None:
-        stored = self.a_worker(LIVE)
+    def test_a_lease_ends_after_its_seconds_in_utc(self) -> None:
+        stored = self.register_worker(LIVE)
         now = datetime.datetime.now(datetime.UTC)
         assert stored.lease_until is not None and stored.started_at is not None
         self.assertEqual(datetime.timedelta(0), stored.lease_until.utcoffset())
@@ -64,38 +64,40 @@ class StoreWorkersContract(StoreCase):
         self.assertLess(abs(stored.lease_until - now - lease), tolerance)
 
     def test_fractions_of_a_second_count_in_a_lease(self) -> None:
-        stored = self.a_worker(0.25, started_at=NOW)
+        stored = self.register_worker(0.25, started_at=NOW)
         assert stored.lease_until is not None
-        other = self.a_worker(1000.75)
+        other = self.register_worker(1000.75)
         assert other.lease_until is not None
         self.assertGreater(
             other.lease_until - stored.lease_until, datetime.timedelta(seconds=1000.4)
         )
 
-    def test_live_and_expired_workers_are_told_apart(self) -> None:
-        live = self.a_worker(LIVE)
-        expired, just_now = self.a_worker(EXPIRED), self.a_worker(0)
+    def test_live_and_expired_workers_are_distinguished(self) -> None:
+        live = self.register_worker(LIVE)
+        expired, just_now = self.register_worker(EXPIRED), self.register_worker(0)
         self.assertEqual({live.uuid}, self.uuids(self.store.live_workers()))
         self.assertEqual(
             {expired.uuid, just_now.uuid}, self.uuids(self.store.expired_workers())
         )
 
     def test_the_next_end_of_a_lease_is_that_of_another_live_worker(self) -> None:
-        me = self.a_worker(60)
-        self.a_worker(EXPIRED)
+        me = self.register_worker(60)
+        self.register_worker(EXPIRED)
         self.assertIsNone(self.store.next_lease_end(me.uuid))
 
-        self.a_worker(LIVE)
-        self.a_worker(2 * LIVE)
+        self.register_worker(LIVE)
+        self.register_worker(2 * LIVE)
 
         left = self.store.next_lease_end(me.uuid)
         assert left is not None
         self.assertTrue(LIVE - 600 < left <= LIVE, left)
 
     def test_live_workers_are_listed_by_lane(self) -> None:
-        both = self.a_worker(lanes=('applier', 'engine'))
-        applier, engine = (self.a_worker(lanes=(n,)) for n in ('applier', 'engine'))
-        self.a_worker(EXPIRED, lanes=('engine',))
+        both = self.register_worker(lanes=('applier', 'engine'))
+        applier, engine = (
+            self.register_worker(lanes=(n,)) for n in ('applier', 'engine')
+        )
+        self.register_worker(EXPIRED, lanes=('engine',))
         self.assertEqual(
             {both.uuid, applier.uuid}, self.uuids(self.store.live_workers('applier'))
         )
@@ -105,7 +107,7 @@ class StoreWorkersContract(StoreCase):
         self.assertEqual(set(), self.uuids(self.store.live_workers('engin')))
 
     def test_a_live_lease_can_be_renewed(self) -> None:
-        worker = self.a_worker(60)
+        worker = self.register_worker(60)
         self.assertTrue(self.store.renew_lease(worker.uuid, LIVE))
         (read,) = self.store.live_workers()
         assert read.lease_until is not None and worker.lease_until is not None
@@ -113,27 +115,27 @@ class StoreWorkersContract(StoreCase):
             read.lease_until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
         )
 
-    def test_a_lease_that_has_run_out_cannot_be_renewed(self) -> None:
-        worker = self.a_worker(EXPIRED)
+    def test_an_expired_lease_cannot_be_renewed(self) -> None:
+        worker = self.register_worker(EXPIRED)
         self.assertFalse(self.store.renew_lease(worker.uuid, LIVE))
         self.assertEqual({worker.uuid}, self.uuids(self.store.expired_workers()))
         self.assertFalse(self.store.renew_lease(new_uuid(), LIVE))
 
-    def test_renewing_concerns_one_worker(self) -> None:
-        worker, other = self.a_worker(60), self.a_worker(60)
+    def test_a_renewal_affects_one_worker(self) -> None:
+        worker, other = self.register_worker(60), self.register_worker(60)
         self.assertTrue(self.store.renew_lease(worker.uuid, LIVE))
         self.assertIn(other, self.store.live_workers())
 
-    def test_a_lease_that_is_ended_has_run_out_at_once(self) -> None:
-        worker, other = self.a_worker(), self.a_worker()
+    def test_an_ended_lease_has_expired(self) -> None:
+        worker, other = self.register_worker(), self.register_worker()
         self.store.end_lease(worker.uuid)
         self.store.end_lease(new_uuid())
         self.assertEqual({worker.uuid}, self.uuids(self.store.expired_workers()))
         self.assertEqual({other.uuid}, self.uuids(self.store.live_workers()))
         self.assertFalse(self.store.renew_lease(worker.uuid, LIVE))
 
-    def test_who_owns_something_and_is_no_worker_is_told(self) -> None:
-        worker, stranger = self.a_worker(EXPIRED), new_uuid()
+    def test_owners_that_are_not_workers_are_returned(self) -> None:
+        worker, stranger = self.register_worker(EXPIRED), new_uuid()
         store_actions(
             self.store,
             make_action(status=states.RUNNING, owner=worker.uuid),
@@ -144,8 +146,8 @@ class StoreWorkersContract(StoreCase):
         )
         self.assertEqual([stranger], self.store.forgotten_owners())
 
-    def test_a_worker_is_forgotten_once_it_is_gone_and_owns_nothing(self) -> None:
-        worker = self.a_worker()
+    def test_an_expired_worker_without_actions_is_removed(self) -> None:
+        worker = self.register_worker()
         (owned,) = store_actions(
             self.store, make_action(status=states.RUNNING, owner=worker.uuid)
         )
@@ -159,8 +161,8 @@ class StoreWorkersContract(StoreCase):
 
     # roles
 
-    def test_a_role_has_one_worker_until_it_drops_it(self) -> None:
-        first, second = self.a_worker().uuid, self.a_worker().uuid
+    def test_a_role_has_one_worker_until_its_release(self) -> None:
+        first, second = self.register_worker().uuid, self.register_worker().uuid
         self.assertTrue(self.store.take_role('relay', first, LIVE))
         self.assertFalse(self.store.take_role('relay', second, LIVE))
         self.assertTrue(self.store.take_role('relay', first, LIVE))
@@ -171,23 +173,25 @@ class StoreWorkersContract(StoreCase):
         self.assertTrue(self.store.take_role('relay', second, LIVE))
         self.assertFalse(self.store.take_role('relay', first, LIVE))
 
-    def test_a_role_whose_time_is_over_is_taken_over(self) -> None:
-        first, second = self.a_worker().uuid, self.a_worker().uuid
+    def test_an_expired_role_is_taken_over(self) -> None:
+        first, second = self.register_worker().uuid, self.register_worker().uuid
         self.assertTrue(self.store.take_role('relay', first, EXPIRED))
         self.assertTrue(self.store.take_role('relay', second, LIVE))
         self.assertFalse(self.store.take_role('relay', first, LIVE))
 
-    def test_a_worker_whose_time_in_a_role_is_over_may_come_back(self) -> None:
-        worker = self.a_worker().uuid
+    def test_a_worker_may_take_an_expired_role_again(self) -> None:
+        worker = self.register_worker().uuid
         self.assertTrue(self.store.take_role('relay', worker, 0))
         self.assertTrue(self.store.take_role('relay', worker, LIVE))
-        self.assertFalse(self.store.take_role('relay', self.a_worker().uuid, LIVE))
+        self.assertFalse(
+            self.store.take_role('relay', self.register_worker().uuid, LIVE)
+        )
 
-    def test_of_several_who_want_a_role_at_once_one_gets_it(self) -> None:
-        workers = [self.a_worker().uuid for _ in range(4)]
+    def test_one_of_several_concurrent_workers_gets_a_role(self) -> None:
+        workers = [self.register_worker().uuid for _ in range(4)]
         for role, before in (('new', None), ('old', EXPIRED)):
             if before is not None:
-                self.store.take_role(role, self.a_worker().uuid, before)
+                self.store.take_role(role, self.register_worker().uuid, before)
             got = self.together(
                 *(
                     lambda w=worker, role=role: self.store.take_role(role, w, LIVE)

@@ -1,4 +1,4 @@
-"""What the stories of actions on clusters have in common."""
+"""The base case of the stories of actions on clusters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,13 @@ from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
 from tests.worlds import Gate
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Bound, Cluster, PolicyObject, Profile
+from watcherlite.domain.clusters import (
+    Bound,
+    Cluster,
+    NewPolicyObject,
+    PolicyObject,
+    Profile,
+)
 from watcherlite.engine.clusters import action_types
 from watcherlite.plugins.base import Policy, PolicyContext
 
@@ -81,7 +87,7 @@ class ClusterActionCase(ClusterCase):
         """Store a policy."""
         title, _, version = type_.rpartition('-')
         spec = {'type': title, 'version': version, 'properties': properties}
-        policy = PolicyObject(
+        policy = NewPolicyObject(
             events.new_uuid(),
             name or title,
             type_,
@@ -101,7 +107,7 @@ class ClusterActionCase(ClusterCase):
 
     def bound(self, world: ClusterWorld, cluster: Cluster) -> list[Bound]:
         """Return what a cluster is bound to."""
-        key = cluster.id or 0
+        key = cluster.id
         return list(world.store.bindings_of_clusters([key]).get(key, []))
 
     def story(
@@ -123,10 +129,10 @@ class ClusterActionCase(ClusterCase):
 
     def derived(self, world: ClusterWorld, action: Action) -> list[Action]:
         """Return what an action has derived."""
-        return world.store.derived_actions(action.id or 0)
+        return world.store.derived_actions(action.id)
 
     def held(self, world: ClusterWorld, cluster: Cluster) -> bool:
-        """Say whether something else would have to wait for the cluster."""
+        """Return whether another action would have to wait for the cluster."""
         with world.store.transaction() as tx:
             return bool(tx.unfinished_actions([cluster.uuid]))
 

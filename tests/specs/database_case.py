@@ -38,9 +38,9 @@ class OnDatabase(Base):
 def define_stories(module: str, stories: Mapping[type, tuple[type, ...]]) -> None:
     """Define a test case in a module for each story and each of its databases.
 
-    All stories are told on SQLite in memory where they stand, and what a store has to
-    do is tried on each database by the contract. Told on a server are those in which
-    locks, waits and races of a server count; on a file of SQLite, lost workers.
+    Every story runs on SQLite in memory in its own module, and the contract of the
+    store runs on every database. Only stories that depend on the locks, the waits or
+    the concurrency of a server are repeated on one.
     """
     for story, databases in stories.items():
         define_tests(module, story, on=databases, before=(OnDatabase,))

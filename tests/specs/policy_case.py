@@ -7,7 +7,13 @@ from typing import Any
 from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Bound, Cluster, Node, PolicyObject
+from watcherlite.domain.clusters import (
+    Bound,
+    Cluster,
+    NewPolicyObject,
+    Node,
+    PolicyObject,
+)
 from watcherlite.engine.clusters import action_types
 from watcherlite.plugins.base import LoadBalancer, Policy, PolicyContext
 from watcherlite.plugins.policies.affinity import Affinity
@@ -48,7 +54,7 @@ Step = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 
 
 class Outside:
-    """What the policies of a world were asked, and what its load balancer was told.
+    """The calls of the policies of a world and of its load balancer.
 
     :ivar steps: before the actions, in the order of the calls
     :ivar after: after them: type of the policy, and how the action went
@@ -115,7 +121,7 @@ class Outside:
 
 
 class PolicyStories(ClusterCase):
-    """What the stories share."""
+    """The base case of the stories."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -149,7 +155,7 @@ class PolicyStories(ClusterCase):
         """Store a policy."""
         name, _, version = type_.rpartition('-')
         spec = {'type': name, 'version': version, 'properties': properties}
-        row = PolicyObject(events.new_uuid(), name, type_, spec, BY.owner)
+        row = NewPolicyObject(events.new_uuid(), name, type_, spec, BY.owner)
         with self.world.store.transaction() as tx:
             return tx.insert_object(row)
 
@@ -167,7 +173,7 @@ class PolicyStories(ClusterCase):
 
     def bound(self, cluster: Cluster) -> list[Bound]:
         """Return what a cluster is bound to."""
-        key = cluster.id or 0
+        key = cluster.id
         return self.world.store.bindings_of_clusters([key]).get(key, [])
 
     def names(self, cluster: Cluster) -> list[str]:

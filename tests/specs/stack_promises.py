@@ -1,4 +1,4 @@
-"""What the promises for stacks are checked with; see `test_promises_stacks`."""
+"""The checks of `test_promises_stacks`."""
 
 import contextlib
 import threading
@@ -121,7 +121,7 @@ class PromiseCase(Base):
         self.assertEqual([], world.unfinished(), report)
         stacks = self.tree_ever(world, stack)
         live = [one for one in stacks if one.deleted_at is None]
-        rows = world.store.list_resources([s.id or 0 for s in live], superseded=True)
+        rows = world.store.list_resources([s.id for s in live], superseded=True)
         busy = [one.name for one in (*stacks, *rows) if one.state.busy]
         self.assertEqual([], busy, report)
         self.assert_told_once(world, stacks, rows)
@@ -143,7 +143,7 @@ class PromiseCase(Base):
 
     def told(self, world: StackWorld, stacks: list[Stack]) -> Any:
         """Return the events of stacks and of what is in them, in order."""
-        ids = [one.id or 0 for one in stacks]
+        ids = [one.id for one in stacks]
         return world.store.list_stack_events(
             EventQuery({'stack_id': ids}, descending=False)
         )
@@ -179,7 +179,7 @@ class PromiseCase(Base):
     ) -> None:
         """Check that what there is outside is what the stacks have."""
         live = [one for one in self.tree_ever(world, stack) if one.deleted_at is None]
-        rows = world.store.list_resources([s.id or 0 for s in live], superseded=True)
+        rows = world.store.list_resources([s.id for s in live], superseded=True)
         own = {row.physical_id for row in rows if row.nested_id is None and row.made}
         present = set(world.outside.things) | factory.present
         self.assertEqual(own, present, world.happened())

@@ -134,7 +134,7 @@ class TestOnFailureStop(PlanCase):
         self.assertEqual((1201, 0, 0), (plan.total, plan.unfinished, plan.active))
         self.assertEqual(
             {'FAILED': 1, 'CANCELLED': 1200},
-            self.world.store.count_actions(plan.id or 0),
+            self.world.store.count_actions(plan.id),
         )
 
     def test_no_failure_stops_nothing(self) -> None:

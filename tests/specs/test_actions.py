@@ -24,7 +24,7 @@ from watcherlite.states import action_plan as plan_states
 
 
 class TestActionProperties(WorldCase):
-    """What an action has when it is created, and what changes while it lives."""
+    """The fields of an action after its creation and during its life."""
 
     def test_it_has_all_of_them_when_it_is_created(self) -> None:
         world = self.a_world()
@@ -63,8 +63,8 @@ class TestActionProperties(WorldCase):
         }
         self.assertEqual(expected, {name: getattr(second, name) for name in expected})
         self.assertIsInstance(second.created_at, datetime.datetime)
-        self.assertEqual([second.uuid], world.store.depended_by(first.id or 0))
-        self.assertEqual([first.uuid], world.store.depends_on(second.id or 0))
+        self.assertEqual([second.uuid], world.store.depended_by(first.id))
+        self.assertEqual([first.uuid], world.store.depends_on(second.id))
 
     def test_while_it_runs_it_has_an_owner_and_a_start_and_then_an_end(self) -> None:
         gate = self.a_gate(Done({'ip': '10.0.0.1'}))
@@ -259,7 +259,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
             (InProgress(None), 'InProgress has no token; poll is called with it'),
             (
                 Derived((nobody,)),
-                'Derived has an action a with a parent b that is not there',
+                'Derived has an action a with a parent b that does not exist',
             ),
         ):
             self.assertEqual(
@@ -269,7 +269,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
 
 
 class TestDependsOnAndDependedBy(WorldCase):
-    """When an action is completed, those that depend on it get notified."""
+    """The end of an action notifies its dependents."""
 
     def a_pair(self, end: Any, needs: str, cause: str) -> dict[str | None, str]:
         world = self.a_world({'ends': kind(execute=lambda context: end)})

@@ -306,9 +306,7 @@ class TestALostWorker(LossCase):
 class TestWhatAPlanSaysAboutLostWorkers(LossCase):
     """on_worker_loss: resume, fail or cancel."""
 
-    TEXT = (
-        'Worker UUID was lost while the action ran, and its plan is not to go on then.'
-    )
+    TEXT = 'Worker UUID was lost while the action ran, and its plan ends in this case.'
 
     def end(self, on_worker_loss: str, **members: Any) -> tuple[str, dict[Any, str]]:
         world, plan, _ = self.lose(

@@ -1,8 +1,8 @@
-"""What somebody held when a worker looked for it, on databases where that can be."""
+"""Rows that were locked when a worker looked for them, on databases with row locks."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
+from tests.functional.execution.test_worker import FailingStore, queues_of
 from tests.specs.database_case import OnDatabase
-from tests.unit.execution.test_worker import Deaf, sources_of
 from tests.worlds import WorldCase, chain
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.states import action as states
@@ -14,16 +14,16 @@ class PassedOver(OnDatabase):
     def test_what_was_held_for_a_moment_is_taken_without_a_sweep(self) -> None:
         world = self.a_world(sweep_interval=3600.0)
         (free,) = world.add(world.new_action('a'))
-        store = Deaf(world.store)
+        store = FailingStore(world.store)
 
         with world.store.transaction() as tx:
-            tx.lock_actions([free.id or 0])
+            tx.lock_actions([free.id])
             worker = world.worker(lanes=(APPLIER, ENGINE), store=store)
             # After the only sweep, and after the last claim.
             world.until(
                 lambda: (
                     'active_plans' in store.asked
-                    and not any(source.more for source in sources_of(worker))
+                    and not any(source.more for source in queues_of(worker))
                 )
             )
             self.assertEqual({'a': states.READY}, world.statuses())
@@ -35,7 +35,7 @@ class PassedOver(OnDatabase):
         held, other = (world.start(*chain(*names)) for names in ('abc', 'xyz'))
 
         with world.store.transaction() as tx:
-            tx.lock_plans([held.id or 0])
+            tx.lock_plans([held.id])
             world.worker()
             world.until_plan(other, 'SUCCEEDED')
             self.assertEqual('PENDING', world.store.get_plan(held.uuid).state)

@@ -74,7 +74,7 @@ class SuspendedCase(WorldCase):
 
 
 class TestSuspendingAnActionThatDerived(SuspendedCase):
-    """What runs is told, what has not started does not, until RESUME."""
+    """SUSPEND signals running actions and prevents starts until RESUME."""
 
     def test_no_further_one_starts_until_it_is_resumed(self) -> None:
         world = self.a_waiting_world()
@@ -142,9 +142,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         checks.open()
         world.until_action('other', states.SUSPENDED)
         world.until(
-            lambda: (
-                not world.workers[0].dispatcher.owned.get(world.action('first').id or 0)
-            )
+            lambda: not world.workers[0].dispatcher.owned.get(world.action('first').id)
         )
         self.assertEqual([], started)
         self.resume(world)
@@ -277,7 +275,7 @@ class TestCancellingASuspendedActionThatDerived(SuspendedCase):
 
 
 class TestWhatCannotBeSuspended(SuspendedCase):
-    """What has not started is not paused but put off."""
+    """SUSPEND of an action that has not started prevents its start."""
 
     def test_one_that_waits_for_others_or_for_a_lock_is_refused(self) -> None:
         world = self.a_waiting_world()

@@ -63,7 +63,7 @@ class Occupied:
 
 
 class TestPartsOfAWhole(WorldCase):
-    """Who acts on a part shares the lock on the whole."""
+    """An action on a part shares the lock on the whole."""
 
     def test_parts_run_side_by_side_and_none_beside_the_whole(self) -> None:
         occupied = Occupied()

@@ -26,7 +26,7 @@ LATE = 'Action failed in execute: it ran longer than its timeout'
 
 
 class TestTimeout(WorldCase):
-    """What runs longer than it may is FAILED, whether it listens or not."""
+    """An action that exceeds its timeout is FAILED, with or without its cooperation."""
 
     def test_an_action_that_listens_ends_when_its_time_is_over(self) -> None:
         world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))})

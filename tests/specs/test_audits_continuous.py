@@ -242,7 +242,7 @@ class TestCron(ContinuousCase):
 
 
 class TestOperators(ContinuousCase):
-    """What operators do meanwhile."""
+    """The operators change an audit between its runs."""
 
     def test_suspended_it_does_not_run_until_it_is_resumed(self) -> None:
         world = self.a_world()

@@ -185,7 +185,7 @@ class TestLostWorkers(AuditCase):
 
 
 class TestNobodySaidSo(AuditCase):
-    """What no worker could write down, the look at all audits finds."""
+    """The reconciler finds changes of audits that no worker could store."""
 
     def test_a_run_that_was_purged_is_no_longer_waited_for(self) -> None:
         world = self.an_audit_world()

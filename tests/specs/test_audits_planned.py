@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.audit_worlds import AuditCase, proposes, strategy
-from watcherlite.domain.documents import ActionDocument, PlanDocument
+from watcherlite.domain.documents.plan_document import ActionDocument, PlanDocument
 from watcherlite.plugins import base
 
 
@@ -24,7 +24,7 @@ class Careless(base.Planner):
 
 
 class TestStrategies(AuditCase):
-    """What they are given."""
+    """The inputs of planners."""
 
     def test_one_that_the_audit_did_not_name_has_the_defaults_of_its_schema(
         self,
@@ -42,7 +42,7 @@ class TestStrategies(AuditCase):
 
 
 class TestPlanners(AuditCase):
-    """Which one is taken, and what is made of its plan."""
+    """The selection of a planner, and the stored plan."""
 
     def test_parents_that_the_actuator_is_given_are_those_of_the_plan(self) -> None:
         world = self.an_engine()
@@ -79,7 +79,7 @@ class TestPlanners(AuditCase):
 
 
 class TestOlderProposals(AuditCase):
-    """What a CONTINUOUS audit proposed before."""
+    """The earlier proposals of a CONTINUOUS audit."""
 
     def test_one_that_was_started_and_waits_for_a_worker_stays(self) -> None:
         world = self.an_audit_world()

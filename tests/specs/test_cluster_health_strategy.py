@@ -6,7 +6,7 @@ from tests.cluster_worlds import BY
 from tests.specs.test_clusters_in_plans import ClusterPlanCase
 from tests.stack_worlds import res, template
 from watcherlite.domain.creators import LOCAL
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.engine.clusters.model import ClusterModel
 from watcherlite.plugins.goals.cluster_health import ClusterHealth as Goal
 from watcherlite.plugins.planners.graph import Graph

@@ -1,10 +1,8 @@
-"""What is told of clusters and nodes, while workers make, check and recover them."""
+"""Notifications of clusters and nodes while workers create, check and recover them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.functional.db.stores import POSTGRESQL, SQLITE, define_tests
 from tests.specs.cluster_case import ClusterActionCase
-from tests.specs.database_case import OnDatabase
 from tests.specs.published import published
 from tests.unit.notifications import expectations
 from watcherlite.domain.clusters import Cluster
@@ -12,15 +10,9 @@ from watcherlite.engine.clusters import action_types
 
 SECRET = 'correct-horse'
 
-if TYPE_CHECKING:
-    Base = ClusterActionCase
-else:
-    # Mixed in before the real one.
-    Base = object
 
-
-class ClusterNotifications(Base):
-    """The store is that of the class; nothing else differs."""
+class TestClusterNotifications(ClusterActionCase):
+    """Notifications of one cluster and its nodes."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -207,12 +199,3 @@ def _by_name(sent: list[Any]) -> dict[str, list[str]]:
             expectations.story([message])
         )
     return found
-
-
-define_tests(
-    __name__,
-    ClusterNotifications,
-    before=(OnDatabase,),
-    after=(ClusterActionCase,),
-    on=(SQLITE, POSTGRESQL),
-)

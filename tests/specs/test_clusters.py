@@ -5,7 +5,7 @@ from typing import Any
 from tests.cluster_worlds import BY, ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, deciding
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Cluster, Receiver
+from watcherlite.domain.clusters import Cluster, NewReceiver, Receiver
 from watcherlite.domain.events import new_uuid
 from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
@@ -138,7 +138,7 @@ class TestDelete(ClusterActionCase):
         )
         cluster = self.make(world, 2)
         self.attach(world, cluster, self.a_policy(world, 'idle-1.0'))
-        receiver = Receiver(
+        receiver = NewReceiver(
             new_uuid(),
             'r',
             'webhook',
@@ -158,7 +158,7 @@ class TestDelete(ClusterActionCase):
         self.assertEqual(({}, []), (world.outside.things, world.nodes(cluster)))
         self.assertIsNotNone(self.now(world, cluster).deleted_at)
         self.assertEqual([], self.bound(world, cluster))
-        self.assertEqual({}, world.store.objects_by_id(Receiver, [stored.id or 0]))
+        self.assertEqual({}, world.store.objects_by_id(Receiver, [stored.id]))
         self.assertEqual(
             {'nodes_removed': [node.uuid for node in nodes]},
             action_types.public_outputs(action.outputs),
@@ -169,7 +169,7 @@ class TestDelete(ClusterActionCase):
         world.outside.fails.add(('delete', 'n1'))
         action = world.do(action_types.CLUSTER_DELETE, cluster)
         self.assertEqual(1, len(self.bound(world, cluster)))
-        known = world.store.objects_by_id(Receiver, [stored.id or 0])
+        known = world.store.objects_by_id(Receiver, [stored.id])
         self.assertEqual([stored], list(known.values()))
         self.assertEqual(
             'Failed in deleting nodes: n1: delete of n1 does not work',
@@ -191,7 +191,7 @@ class TestDelete(ClusterActionCase):
         gate.open()
         self.assertEqual('CANCELLED', world.ended(action).status)
         self.assertEqual(1, len(self.bound(world, cluster)))
-        known = world.store.objects_by_id(Receiver, [stored.id or 0])
+        known = world.store.objects_by_id(Receiver, [stored.id])
         self.assertEqual([stored], list(known.values()))
         self.assertIsNone(self.now(world, cluster).deleted_at)
 

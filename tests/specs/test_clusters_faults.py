@@ -1,4 +1,4 @@
-"""What may go wrong in the middle of an action on a cluster, and what must not."""
+"""Faults during actions on clusters, and the promises that hold nevertheless."""
 
 import contextlib
 import threading
@@ -68,7 +68,7 @@ class Single:
 
 
 class TestConnections(ClusterActionCase):
-    """Whoever has a connection needs no other: all may be in use."""
+    """A thread with a connection needs no second one: the pool may be exhausted."""
 
     def test_no_step_of_an_action_needs_two_at_once(self) -> None:
         world = self.a_cluster_world()
@@ -298,8 +298,10 @@ class TestTimeout(ClusterActionCase):
         world = self.a_cluster_world()
         gate = self.a_gate_at(world, 'create', 'n1')
         world.worker()
+        world.clock.pause()
         cluster, action = self.begin(world, 1, timeout=1)
         gate.until_entered()
+        world.clock.resume()
         self.assertEqual('FAILED', world.ended(action).status)
         gate.open()
         self.assertEqual(
@@ -323,7 +325,7 @@ class TestALostWorker(ClusterActionCase):
             self.assertGreater(commit, 6, death)
 
     def _made_though_a_worker_dies(self, death: str, commit: int) -> bool:
-        """Say whether it did not come to that commit alive."""
+        """Return whether the process died before that commit."""
         world = self.a_cluster_world(lease=60.0)
         lost = world.worker(**{death: commit})
         cluster, action = self.begin(world, 4)

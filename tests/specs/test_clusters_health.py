@@ -356,7 +356,7 @@ class TestItsEnd(HealthCase):
         (bound,) = self.bound(world, cluster)
         with world.store.transaction() as tx:
             tx.lock_clusters([cluster.uuid])
-            tx.delete_bindings([bound.binding.id or 0])
+            tx.delete_bindings([bound.binding.id])
         self.attach(world, cluster, self.policy)
         self.assertEqual(2, len(self.watches(world)))
         self.assertEqual(health_monitor.STOPPED, self.round(world))

@@ -1,4 +1,4 @@
-"""What plans do with clusters and nodes, and what locks mean for them."""
+"""Actions of plans on clusters and nodes, and their locks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,9 +11,9 @@ from watcherlite.applier.operations import PlanOperations
 from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.stacks import StackRequest
 from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
-from watcherlite.engine.clusters.requests.values import NewAdoption
+from watcherlite.engine.clusters.requests.values import AdoptionRequest
 from watcherlite.engine.clusters.services import ClusterLimits
 from watcherlite.engine.stacks.projection.stack_projection import StackProjection
 from watcherlite.engine.stacks.requests.operations import StackOperations
@@ -345,12 +345,12 @@ class TestLocks(ClusterPlanCase):
         self.assertEqual(['ACTIVE', 'ACTIVE'], self.world.statuses_of(cluster))
 
     def test_a_node_that_has_a_resource_of_a_locked_stack_is_left_alone(self) -> None:
-        new = NewStack('s', template({'a': res(value='1')}))
+        new = StackRequest('s', template({'a': res(value='1')}))
         stack = self.world.stacks.create(new, 'a-project')
         self.world.quiet()
-        (row,) = self.world.store.list_resources([stack.id or 0])
+        (row,) = self.world.store.list_resources([stack.id])
         node = self.operations.nodes.adopt(
-            NewAdoption(row.physical_id or '', 'thing', 'n'), BY
+            AdoptionRequest(row.physical_id or '', 'thing', 'n'), BY
         )
         self.world.quiet()
         self.lock('s')
@@ -365,7 +365,7 @@ class TestLocks(ClusterPlanCase):
 
 
 class TestLostWorkers(ClusterCase):
-    """What waits survives the worker that began it, and is done once."""
+    """A waiting operation survives its worker and is performed once."""
 
     def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(
         self,

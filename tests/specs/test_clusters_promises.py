@@ -1,4 +1,4 @@
-"""What must not happen to clusters, whatever happens to those who work on them.
+"""The promises of clusters under random faults.
 
 Each test is named after the promise; the databases run them in
 `test_clusters_promises_databases`.
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from tests.cluster_chaos import ClusterChaos
 from tests.cluster_worlds import BY, ClusterCase
+from tests.functional.execution.test_worker import FailingStore, queues_of
 from tests.operated_worlds import OperatedWorld
-from tests.unit.execution.test_worker import Deaf, sources_of
 from tests.worlds import Silent
 from watcherlite import exceptions
 from watcherlite.db.api import Store
@@ -78,11 +78,11 @@ class ClusterPromises(Base):
 
     def test_what_nobody_was_told_of_is_found_by_the_sweep(self) -> None:
         world = self.a_world_of(sweep_interval=NEVER, lease=NEVER)
-        store = Deaf(world.store)
+        store = FailingStore(world.store)
         worker = world.worker(store=store, lanes=LANES)
 
         def is_at_rest() -> bool:
-            return not any(source.more for source in sources_of(worker))
+            return not any(source.more for source in queues_of(worker))
 
         # After the sweep that it begins with ...
         world.until(lambda: 'active_plans' in store.asked and is_at_rest())
@@ -94,7 +94,7 @@ class ClusterPromises(Base):
         requests = ClusterOperationBase(silent, world.clock, world)
         wish = ActionRequest(action_types.CLUSTER_SCALE_OUT, BY)
 
-        begun = requests.on_cluster(cluster.uuid, wish, lambda *_: {})
+        begun = requests.request_action(Cluster, cluster.uuid, wish, lambda *_: {})
 
         self.assertEqual('READY', world.store.get_action(begun.action).status)
         worker.sweep()

@@ -3,10 +3,10 @@
 import threading
 from collections.abc import Callable, Sequence
 
-from tests.bench.counting import COMMITS, STATEMENTS, Counters
+from tests.bench.query_counters import COMMITS, STATEMENTS, Counters
 from tests.cluster_worlds import BY, ClusterCase
 from tests.functional.db import stores
-from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
+from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
 from tests.operated_worlds import OperatedWorld
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_clusters_promises import NEVER, ClusterPromises
@@ -72,7 +72,7 @@ class CostTest(OnDatabase, ClusterCase, stores.SqliteDatabase):
             for name, ask in asked.items():
                 counters.take()
                 uuid = ask()
-                action_id = world.store.get_action(uuid).id or 0
+                action_id = world.store.get_action(uuid).id
                 self.assertEqual('SUCCEEDED', ends.of(action_id), name)
                 counts = counters.take()['counts']
                 found[name] = (counts[STATEMENTS] / size, counts[COMMITS] / size)
@@ -93,6 +93,6 @@ define_tests(
     __name__,
     DatabaseClusterPromises,
     after=(ClusterCase,),
-    on=(SQLITE, POSTGRESQL, MYSQL),
+    on=(POSTGRESQL, MYSQL),
     name='ClusterPromises',
 )

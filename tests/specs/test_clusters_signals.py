@@ -48,7 +48,7 @@ class Noticing:
 
 
 class TestStoredNodes(ClusterActionCase):
-    """Who ends an action between its nodes and theirs is told what became of them."""
+    """A policy that is evaluated while its action ends is notified of the end."""
 
     def test_nodes_that_are_never_made_say_so(self) -> None:
         for action_type, inputs, signal in (
@@ -178,7 +178,7 @@ class TestPauses(PauseCase):
 
 
 class TestSuspendedWithoutAWorker(ClusterActionCase):
-    """What is suspended rests with nobody, and whoever comes goes on with it."""
+    """A suspended action occupies no worker, and any worker resumes it."""
 
     def test_it_rests_though_its_worker_is_lost_until_it_is_resumed(self) -> None:
         world = self.a_world_of_one()

@@ -143,7 +143,7 @@ class TestScaleOut(SizesCase):
 
 
 class TestScaleOutByPolicy(SizesCase):
-    """What a policy decided counts more than what was asked for."""
+    """The decision of a policy overrides the request."""
 
     decided = (action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 2}})
 
@@ -229,7 +229,7 @@ class Lasting(Chosen):
 
 
 class TestScaleInByPolicy(SizesCase):
-    """What a policy decided of those that go counts."""
+    """The decision of a policy on deletions is applied."""
 
     def attached(self, kind: type) -> None:
         self.world = self.a_cluster_world(policies={'d-1.0': kind})
@@ -313,7 +313,7 @@ class TestResize(SizesCase):
 
 
 class TestResizeByPolicy(SizesCase):
-    """What a policy decided of a resize counts more than what was asked for."""
+    """The decision of a policy on a resize overrides the request."""
 
     decided = (action_types.CLUSTER_RESIZE, {'deletion': {'count': 1}})
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.specs.test_groups import GroupCase, thing
 from tests.stack_worlds import TENANT, res
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import Stack, StackRequest
 
 
 class AdoptedCase(GroupCase):
@@ -18,7 +18,7 @@ class AdoptedCase(GroupCase):
     def adopt(self, left: Mapping[str, Any], template: Any = None) -> Stack:
         """Have a stack adopted; return it as it is then."""
         self.world.outside.calls.clear()
-        new = NewStack('adopted', template, adopt=left)
+        new = StackRequest('adopted', template, adopt=left)
         return self.world.settled(self.world.stacks.create(new, TENANT))
 
     def check_kept(self, stack: Stack, before: Mapping[str, Any]) -> None:
@@ -136,7 +136,7 @@ class TestScaledGroups(AdoptedCase):
 
 
 class TestUnwellMembers(AdoptedCase):
-    """What was known to be unwell when a stack was left is so when it is adopted."""
+    """Unhealthy resources of an abandoned stack are unhealthy after the adoption."""
 
     def group(self, **more: Any) -> dict[str, Any]:
         return res('IG', **{'size': 3, 'resource': thing(), **more})

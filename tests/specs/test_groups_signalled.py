@@ -1,11 +1,11 @@
-"""What may begin while a group in a stack follows a signal, and what may not."""
+"""The operations that are permitted while a group handles a signal."""
 
 from typing import Any, ClassVar
 
 from tests.specs.test_groups import HANDLERS, GroupCase
 from tests.stack_worlds import TENANT, Group, res, template
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import Batch, NotYet
+from watcherlite.domain.resource_results import Batch, ResourceInProgress
 from watcherlite.domain.stacks import Stack
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.states import action as action_states
@@ -24,11 +24,11 @@ class Bell(ResourceHandler):
         return None
 
     def signal(self, context: Any, details: Any) -> Any:
-        return NotYet('ringing', 0.0)
+        return ResourceInProgress('ringing', 0.0)
 
     def poll(self, context: Any, operation: str, token: Any) -> Any:
         self.heard.append(f'{operation} {token}')
-        return NotYet(token, 0.0)
+        return ResourceInProgress(token, 0.0)
 
     def cancel(self, context: Any, operation: str, token: Any) -> None:
         self.heard.append(f'{operation} over')

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from watcherlite import exceptions
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.states import stack as states
 
 #: name of an operation -> what begins it
@@ -16,7 +16,7 @@ def _act(operation: str) -> Callable[[StackWorld, Stack], object]:
 
 
 def _update(world: StackWorld, stack: Stack) -> object:
-    new = NewStack(stack.name, template({'a': res(value='new')}))
+    new = StackRequest(stack.name, template({'a': res(value='new')}))
     return world.stacks.update(stack.uuid, TENANT, new)
 
 

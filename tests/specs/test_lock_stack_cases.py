@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from tests.specs.test_lock_stack import OPERATIONS, LockCase
 from tests.stack_worlds import TENANT, StackWorldCase, res, template
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import NotYet, Ready
-from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.resource_results import Ready, ResourceInProgress
+from watcherlite.domain.stacks import StackRequest
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins import base
 from watcherlite.states import stack as states
@@ -341,7 +341,7 @@ class TestWhatIsRefused(LockCase):
         self.world.act(self.stack, states.LOCK)
 
     def test_an_update_of_nothing_but_the_tags_is_refused(self) -> None:
-        new = NewStack(self.stack.name, None, existing=True, tags=('t',))
+        new = StackRequest(self.stack.name, None, existing=True, tags=('t',))
         self.assertRaises(
             exceptions.Conflict,
             self.world.stacks.update,
@@ -353,7 +353,7 @@ class TestWhatIsRefused(LockCase):
 
     def test_a_preview_and_reading_are_not(self) -> None:
         before = self.world.facts(self.stack)
-        new = NewStack(self.stack.name, template({'a': res(value='new')}))
+        new = StackRequest(self.stack.name, template({'a': res(value='new')}))
         found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
         self.assertEqual(['a'], [planned.name for planned in found['updated']])
         self.assertEqual(before, self.world.facts(self.stack))
@@ -453,17 +453,21 @@ class TestTime(StackWorldCase):
                 return Ready(context.physical_name)
 
             def lock(self, context: base.ResourceContext) -> Any:
-                return NotYet({}, 0.05)
+                return ResourceInProgress({}, 0.05)
 
             def poll(self, context: base.ResourceContext, *arguments: Any) -> Any:
-                return NotYet({}, 0.05)
+                return ResourceInProgress({}, 0.05)
 
             def delete(self, context: base.ResourceContext) -> Any:
                 return None
 
         world = self.a_stack_world({'Slow': Slow}, limits=StackLimits(timeout=1))
+        world.clock.pause()
         stack = world.make({'x': res('Slow'), 'y': res()})
-        stack = world.act(stack, states.LOCK)
+        world.stacks.act(stack.uuid, TENANT, states.LOCK, None)
+        world.until(lambda: world.states(stack)['y'] == 'LOCK_COMPLETE')
+        world.clock.resume()
+        stack = world.settled(stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         self.assertIn('Timed out', stack.status_reason)
         self.assertEqual('LOCK_COMPLETE', world.states(stack)['y'])

@@ -1,4 +1,4 @@
-"""What a lock on a stack means for plans, and how they lock stacks themselves."""
+"""Locks on stacks skip actions of plans; plans lock stacks."""
 
 from tests.specs.test_stacks_in_plans import PlanWorldCase
 from tests.stack_worlds import TENANT, res
@@ -135,7 +135,7 @@ class TestLocks(PlanWorldCase):
 
 
 class TestMaintenance(PlanWorldCase):
-    """What has its target in a locked stack is left alone, whatever it does."""
+    """Actions of any type whose target is in a locked stack are skipped."""
 
     def about(self, *targets: str) -> dict[str, str | None]:
         """Run a plan with an action for each target; return what they say."""

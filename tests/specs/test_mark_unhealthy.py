@@ -85,8 +85,8 @@ class TestTheMark(MarkCase):
     def test_a_physical_id_that_several_have_is_refused_with_their_names(self) -> None:
         world = self.world
         with world.store.transaction() as tx:
-            tx.lock_stacks([self.stack.id or 0])
-            rows = tx.resources_of([self.stack.id or 0])
+            tx.lock_stacks([self.stack.id])
+            rows = tx.resources_of([self.stack.id])
             tx.save_resources([row.evolve(physical_id='the-same') for row in rows])
         text = self.refused(exceptions.PhysicalResourceIDAmbiguity, 'the-same')
         self.assertIn('proxy, web', text)
@@ -240,7 +240,7 @@ class TestSuspendedAfterTheMark(MarkCase):
 
 
 class TestAfterALock(MarkCase):
-    """What is left alone is shown as it is once the next operation has ended."""
+    """Resources that an operation skips show their health mark after it."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -375,7 +375,7 @@ class TestWhileSomethingRuns(MarkCase):
     def test_one_that_was_marked_since_it_was_decided_to_keep_it_stays_so(self) -> None:
         decided, change = {'unchanged': True, 'healed': False}, self.world.mark
         row = change(self.stack, 'web')
-        inputs = ResourceInputs(row.stack_id, row.id or 0, CONVERGE, row.handler)
+        inputs = ResourceInputs(row.stack_id, row.id, CONVERGE, row.handler)
         before = make_action(status='RUNNING')
         after = before.evolve(status='SUCCEEDED', outputs=decided)
         now = self.world.clock.now()
@@ -435,7 +435,7 @@ class TestWhileSomethingRuns(MarkCase):
 
 
 class TestTheNextUpdate(MarkCase):
-    """What is FAILED is replaced by the next update, whatever its action was."""
+    """A FAILED resource is replaced by the next update, whatever its last action."""
 
     def replaced(self, world: StackWorld, *names: str) -> None:
         """Check that an update without changes replaces these and no others."""

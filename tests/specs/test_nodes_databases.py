@@ -1,14 +1,7 @@
-"""Nodes (spec 001), on databases."""
+"""Nodes of lost workers (spec 001), on servers."""
 
-from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE
+from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs.database_case import define_stories
 from tests.unit.engine.clusters import test_node_lost_workers as lost
-from tests.unit.engine.clusters import test_node_sizes as sizes
 
-define_stories(
-    __name__,
-    {
-        sizes.TestSizes: (POSTGRESQL, MYSQL),
-        lost.TestLostWorkers: (SQLITE, POSTGRESQL, MYSQL),
-    },
-)
+define_stories(__name__, {lost.TestLostWorkers: (POSTGRESQL, MYSQL)})

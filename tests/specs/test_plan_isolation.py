@@ -9,8 +9,8 @@ from tests.stack_worlds import StackWorldCase
 from tests.worlds import action
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.domain import documents
 from watcherlite.domain.creators import Creator
+from watcherlite.domain.documents import plan_document
 from watcherlite.engine.clusters.lock_admission import PartLockAdmission
 from watcherlite.engine.clusters.model import ClusterModel
 from watcherlite.engine.plan_scope import PlanScope
@@ -125,7 +125,7 @@ class TestStacks(StackWorldCase):
         scope = PlanScope(self.world.store)
 
         def refusal(stack: str) -> str:
-            document = documents.from_mapping({'actions': self.steps(stack)})
+            document = plan_document.from_mapping({'actions': self.steps(stack)})
             scope.check(document, OWNER if stack == 's' else STRANGER)
             return ''
 
@@ -200,7 +200,7 @@ class TestClusters(ClusterCase):
     def test_inputs_name_no_node_of_another_project(self) -> None:
         scope = PlanScope(self.world.store)
         own = {'nodes': [self.node.uuid]}
-        document = documents.from_mapping(
+        document = plan_document.from_mapping(
             {
                 'actions': [
                     action(

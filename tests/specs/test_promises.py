@@ -392,7 +392,7 @@ class Promises:
         """Return how many calls and commits one action of a plan costs."""
         world = self.a_world(sweep_interval=3600.0)
         counting = Counting(world.store)
-        world.worker(store=counting)  # type: ignore[arg-type]
+        world.worker(store=counting)
         # So that it knows how long such actions take.
         world.run(*(f'n{n}' for n in range(50)), *chain('x', 'y', 'z'))
         calls, commits = counting.calls, counting.commits

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.cluster_worlds import BY
 from tests.functional.db import raw, stores
-from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
+from tests.functional.db.stores import POSTGRESQL, define_tests
 from tests.operated_worlds import OperatedWorld
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_stacks_in_plans import PlanWorld
@@ -13,7 +13,7 @@ from tests.worlds import action, kind
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.domain.clusters import Receiver
 from watcherlite.domain.outcomes import Done, Retry
-from watcherlite.engine.clusters.requests.values import NewReceiver
+from watcherlite.engine.clusters.requests.values import ReceiverRequest
 from watcherlite.plugins.resource_handlers.random_string import RandomString
 from watcherlite.states import stack as states
 
@@ -112,7 +112,7 @@ class Secrets(Base):
         profile = world.profile(value=FIRST)
         cluster = world.cluster(2, profile=profile, metadata={'api_token': SECOND})
         painted = {'operation': 'paint', 'params': {'colour': THIRD}}
-        new = NewReceiver(
+        new = ReceiverRequest(
             *('r', 'webhook', 'c', 'CLUSTER_OPERATION'),
             params=painted,
             actor={'trust_id': FOURTH},
@@ -152,5 +152,5 @@ define_tests(
     Secrets,
     before=(OnDatabase,),
     after=(StackWorldCase,),
-    on=(POSTGRESQL, MYSQL),
+    on=(POSTGRESQL,),
 )

@@ -29,8 +29,8 @@ class Disorders(PromiseCase):
     def assert_true(self, disorder: StackChaos) -> None:
         """Check that what is said to have been made is there."""
         world, report = disorder.world, disorder.world.happened()
-        trees = [world.store.stack_tree(s.root_id or 0) for s in disorder.stacks]
-        ids = [stack.id or 0 for tree in trees for stack in tree]
+        trees = [world.store.stack_tree(s.tree_id) for s in disorder.stacks]
+        ids = [stack.id for tree in trees for stack in tree]
         rows = world.store.list_resources(ids)
         gone = [
             row.name
@@ -48,7 +48,7 @@ class Disorders(PromiseCase):
         for stack in disorder.stacks:
             if world.now(stack).deleted_at is not None:
                 continue
-            for inner in world.store.stack_tree(stack.root_id or 0):
+            for inner in world.store.stack_tree(stack.tree_id):
                 if inner.lock_level is not None:
                     world.act(inner, states.UNLOCK)
             world.stacks.delete(stack.uuid, TENANT)
@@ -58,12 +58,6 @@ class Disorders(PromiseCase):
 
 class MemoryDisordersTest(Disorders, StackWorldCase):
     """In memory."""
-
-
-class SqliteDisordersTest(OnDatabase, Disorders, StackWorldCase, stores.SqliteDatabase):
-    """On SQLite."""
-
-    disorders = 2
 
 
 class PostgresqlDisordersTest(

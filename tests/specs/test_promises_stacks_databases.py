@@ -1,4 +1,4 @@
-"""The promises of the design for stacks, on each kind of database; and what they cost.
+"""The promises of the design for stacks, on PostgreSQL; and what they cost.
 
 The cost is that of SQLite: the same statements are executed everywhere.
 """
@@ -7,25 +7,17 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.bench.counting import COMMITS, STATEMENTS, Counters
+from tests.bench.query_counters import COMMITS, STATEMENTS, Counters
 from tests.functional.db import stores
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_promises_stacks import StackPromises
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from watcherlite.domain.events import STACK, Event
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.states import stack as states
 
 #: Seconds of real time after which an operation is taken to be stuck.
 PATIENCE = 120
-
-
-class SqliteStackPromisesTest(
-    OnDatabase, StackPromises, StackWorldCase, stores.SqliteDatabase
-):
-    """On SQLite."""
-
-    every = 61
 
 
 class PostgresqlStackPromisesTest(
@@ -117,7 +109,7 @@ class CostTest(OnDatabase, StackWorldCase, stores.SqliteDatabase):
             return world.begin(shape(size, 'v'))
         if operation == states.DELETE:
             return world.stacks.delete(stack.uuid, TENANT)
-        new = NewStack(stack.name, template(shape(size, 'w')))
+        new = StackRequest(stack.name, template(shape(size, 'w')))
         return world.stacks.update(stack.uuid, TENANT, new)
 
     def assert_steady(self, shape: Any, size: int) -> None:

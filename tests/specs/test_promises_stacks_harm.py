@@ -15,7 +15,7 @@ from tests.stack_worlds import (
     res,
 )
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import NotYet, Ready
+from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins import base
@@ -144,7 +144,7 @@ class HarmlessPromises(PromiseCase):
         """Return all that is stored about a stack."""
         return (
             world.now(stack),
-            world.store.list_resources([stack.id or 0]),
+            world.store.list_resources([stack.id]),
             world.store.list_actions(limit=1000),
             world.store.list_events(limit=1000),
         )
@@ -179,15 +179,15 @@ def _hostile(gate: Callable[..., Any]) -> dict[str, type[base.ResourceHandler]]:
         'unstorable': handler(create=returns(Ready(attributes={'x': {1}}))),
         'nameless': handler(create=returns(Ready(physical_id=cast(Any, object())))),
         'surrogate': handler(create=returns(Ready('\ud800 and \0'))),
-        'token': handler(create=returns(NotYet(object(), 0.0))),
-        'unpolled': handler(create=returns(NotYet({}, 0.0))),
+        'token': handler(create=returns(ResourceInProgress(object(), 0.0))),
+        'unpolled': handler(create=returns(ResourceInProgress({}, 0.0))),
         'polls_badly': handler(
-            create=returns(NotYet({}, 0.0)), poll=raises(GeneratorExit())
+            create=returns(ResourceInProgress({}, 0.0)), poll=raises(GeneratorExit())
         ),
         'deaf': handler(create=deaf),
         'never': handler(
-            create=returns(NotYet({}, 0.0)),
-            poll=returns(NotYet({}, 3600.0)),
+            create=returns(ResourceInProgress({}, 0.0)),
+            poll=returns(ResourceInProgress({}, 3600.0)),
             cancel=raises(SystemExit(1)),
         ),
         'unnamed': handler(create=returns(None), reference=raises(SystemExit(1))),

@@ -1,4 +1,4 @@
-"""What each hook of a resource handler may answer, and what becomes of it."""
+"""The results of each hook of a resource handler."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import NotYet, Property, Ready
+from watcherlite.domain.resource_results import Property, Ready, ResourceInProgress
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins.base import ResourceHandler
@@ -112,7 +112,7 @@ class HookCase(StackWorldCase):
 
 
 class TestAnswers(HookCase):
-    """None and Ready: done. NotYet: asked again. An exception: failed."""
+    """None and Ready: done. ResourceInProgress: asked again. An exception: failed."""
 
     def test_each_may_have_done_it_when_it_returns(self) -> None:
         for said in (None, Ready(attributes={'output': 'now'}, reason='as it was')):
@@ -128,10 +128,15 @@ class TestAnswers(HookCase):
     def test_each_may_ask_to_be_polled_as_often_as_it_wants(self) -> None:
         def polled(operation: str, token: Any) -> Any:
             left = token['left'] - 1
-            return NotYet({'of': operation, 'left': left}, 0.0) if left else None
+            return (
+                ResourceInProgress({'of': operation, 'left': left}, 0.0)
+                if left
+                else None
+            )
 
         world = self.a_told_world(
-            lambda operation: NotYet({'of': operation, 'left': 2}, 0.0), polled
+            lambda operation: ResourceInProgress({'of': operation, 'left': 2}, 0.0),
+            polled,
         )
 
         told = self.whole_life(world)
@@ -184,7 +189,7 @@ class TestAnswers(HookCase):
         def answer(called: str) -> Any:
             if called != operation:
                 return None
-            return fail() if at_once else NotYet('token', 0.0)
+            return fail() if at_once else ResourceInProgress('token', 0.0)
 
         world = self.a_told_world(answer, lambda called, token: fail())
         stack = world.make({'a': res('Told', value='x')})
@@ -218,10 +223,12 @@ class TestWaiting(HookCase):
         self.addCleanup(there.set)
 
         def polled(operation: str, token: Any) -> Any:
-            return None if there.is_set() else NotYet(token, 0.02)
+            return None if there.is_set() else ResourceInProgress(token, 0.02)
 
         world = self.a_told_world(
-            lambda operation: NotYet({'job': 7}, 0.02, 'outside-7', {'kept': True}),
+            lambda operation: ResourceInProgress(
+                {'job': 7}, 0.02, 'outside-7', {'kept': True}
+            ),
             polled,
         )
         world.worker(max_parallel=1)
@@ -254,7 +261,7 @@ class TestWaiting(HookCase):
         for operation in ('create', 'update'):
             world = self.a_told_world(
                 lambda called, operation=operation: (
-                    NotYet({'of': called}, 3600.0, data={'told': True})
+                    ResourceInProgress({'of': called}, 3600.0, data={'told': True})
                     if called == operation
                     else None
                 )
@@ -266,7 +273,7 @@ class TestWaiting(HookCase):
                 world.begin_change(stack, {'a': res('Told', value='y')})
             world.until(
                 lambda world=world, stack=stack: (
-                    [row.data for row in world.store.list_resources([stack.id or 0])]
+                    [row.data for row in world.store.list_resources([stack.id])]
                     == [{'told': True}]
                 ),
                 world.happened,
@@ -284,7 +291,8 @@ class TestWaiting(HookCase):
         self,
     ) -> None:
         world = self.a_told_world(
-            lambda operation: NotYet('token', 3600.0), limits=StackLimits(timeout=1)
+            lambda operation: ResourceInProgress('token', 3600.0),
+            limits=StackLimits(timeout=1),
         )
 
         stack = world.make({'a': res('Told')})

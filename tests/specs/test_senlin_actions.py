@@ -14,7 +14,7 @@ from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject
 from watcherlite.domain.outcomes import Failed
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.requests.values import NewCluster
+from watcherlite.engine.clusters.requests.values import ClusterRequest
 from watcherlite.plugins import options
 from watcherlite.plugins.action_types.command import Command
 from watcherlite.plugins.base import Policy
@@ -327,7 +327,7 @@ class TestActionStatuses(StoryCase):
         self.world.outside.fails.add(('create', 'n1'))
         new: dict[str, Any] = {'desired_capacity': 2, 'config': NAMED}
         profile = self.world.profile()
-        begun = self.operations.create(NewCluster('c', profile.uuid, **new), BY)
+        begun = self.operations.create(ClusterRequest('c', profile.uuid, **new), BY)
         gate.until_entered()
         self.world.until(
             lambda: 'FAILED' in [a.status for a in self.of_type('NODE_CREATE')]
@@ -404,7 +404,7 @@ class TestExecuteAndReturnValues(StoryCase):
         self.assertEqual('SUCCEEDED', self.world.ended(self.scale_out()).status)
 
     def waits_for_its_try(self, uuid: str) -> bool:
-        """Say whether it has been tried often enough to wait for a while."""
+        """Return whether the number of retries has reached the backoff."""
         found = self.action(uuid)
         return found.attempt >= 5 and found.owner is None
 

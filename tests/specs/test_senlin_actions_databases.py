@@ -8,6 +8,6 @@ define_stories(
     __name__,
     {
         told.TestActions: (POSTGRESQL, MYSQL),
-        told.TestSignalingAnAction: (POSTGRESQL, MYSQL),
+        told.TestSignalingAnAction: (POSTGRESQL,),
     },
 )

@@ -16,7 +16,7 @@ from tests.specs.policy_case import (
     PolicyStories,
 )
 from watcherlite.domain import events
-from watcherlite.domain.clusters import PolicyObject
+from watcherlite.domain.clusters import NewPolicyObject
 from watcherlite.engine.clusters import action_types
 
 
@@ -118,7 +118,7 @@ class TestTheActionDataProperty(PolicyStories):
 
 
 class TestDecisions(PolicyStories):
-    """What policies decide is what happens."""
+    """The decisions of policies are applied."""
 
     def test_a_policy_that_refuses_fails_the_action_and_nothing_is_done(self) -> None:
         cluster = self.a_cluster(size=2)
@@ -221,7 +221,7 @@ class TestDecisions(PolicyStories):
         self.attach(cluster, DELETION)
         with self.world.store.transaction() as tx:
             tx.lock_clusters([cluster.uuid])
-            _, deletion = tx.bindings_of(cluster.id or 0)
+            _, deletion = tx.bindings_of(cluster.id)
             tx.save_bindings([deletion.binding.evolve(priority=50)])
 
         self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
@@ -252,7 +252,7 @@ class TestDecisions(PolicyStories):
 
 
 class TestLoadBalancing(PolicyStories):
-    """Who gets requests, as nodes come and go."""
+    """The members of a load balancer follow the nodes."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -365,7 +365,7 @@ class TestLoadBalancing(PolicyStories):
 
 
 class TestAttachment(PolicyStories):
-    """Which policies a cluster can have."""
+    """The policies that a cluster can have."""
 
     def test_the_priority_is_that_of_the_type(self) -> None:
         cluster = self.a_cluster(size=1)
@@ -457,17 +457,15 @@ class TestAttachment(PolicyStories):
     def test_one_that_cannot_be_asked_can_be_got_rid_of(self) -> None:
         cluster = self.a_cluster(size=1)
         policy = self.attach(cluster, DELETION)
-        gone = PolicyObject(
+        gone = NewPolicyObject(
             events.new_uuid(), 'gone', 'others.policy-1.0', {}, BY.owner
         )
         with self.world.store.transaction() as tx:
             stored = tx.insert_object(gone)
             tx.lock_clusters([cluster.uuid])
-            (bound,) = tx.bindings_of(cluster.id or 0)
+            (bound,) = tx.bindings_of(cluster.id)
             tx.insert_binding(
-                bound.binding.evolve(
-                    uuid=events.new_uuid(), policy_id=stored.id or 0, id=None
-                )
+                bound.binding.evolve(uuid=events.new_uuid(), policy_id=stored.id)
             )
 
         action = self.world.do(action_types.CLUSTER_SCALE_IN, cluster)

@@ -322,13 +322,13 @@ class TestCancelledIsForOtherCases(SkipCase):
                 *ran(
                     'a',
                     'FAILED',
-                    'Action failed in execute: execute said Skipped (too late), which '
-                    'only pre_condition may',
+                    'Action failed in execute: execute returned Skipped (too late), '
+                    'which only pre_condition may',
                 ),
                 *ran(
                     'b',
                     'FAILED',
-                    'Action failed in post_condition: post_condition said Skipped '
+                    'Action failed in post_condition: post_condition returned Skipped '
                     '(far too late), which only pre_condition may',
                 ),
             ],

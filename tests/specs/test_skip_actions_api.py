@@ -48,7 +48,7 @@ class TestAdminOverride(ApiCase):
 
 
 class TestPreConditionDetection(ApiCase):
-    """What pre_condition finds is not executed, and the action says why."""
+    """A pre-condition skips the action, and the status message has the reason."""
 
     def test_clients_see_the_state_and_the_message(self) -> None:
         self.world.run(action('a', 'gone'))

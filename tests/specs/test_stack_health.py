@@ -5,7 +5,7 @@ from typing import Any
 from tests.specs.test_stacks_in_plans import TWO, PlanWorld
 from tests.stack_worlds import TENANT, StackWorldCase, res
 from watcherlite.domain.creators import LOCAL
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.model import StackModel
 from watcherlite.plugins.planners.graph import Graph

@@ -1,9 +1,7 @@
-"""What is told of stacks, while workers make, change and lock them."""
+"""Notifications of stacks while workers create, change and lock them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.functional.db.stores import POSTGRESQL, SQLITE, define_tests
-from tests.specs.database_case import OnDatabase
 from tests.specs.published import published
 from tests.stack_worlds import StackWorldCase, res
 from tests.unit.notifications import expectations
@@ -13,15 +11,8 @@ HIDDEN = {'parameters': {'pw': {'type': 'string', 'hidden': True}}}
 ONE = {'a': res(value={'get_param': 'pw'})}
 
 
-if TYPE_CHECKING:
-    Base = StackWorldCase
-else:
-    # Mixed in before the real one.
-    Base = object
-
-
-class StackNotifications(Base):
-    """The store is that of the class; nothing else differs."""
+class TestStackNotifications(StackWorldCase):
+    """Notifications of one stack."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -201,12 +192,3 @@ class StackNotifications(Base):
 
         self.assertEqual(len(first), len(set(first)))
         self.assertEqual([], self.sent())
-
-
-define_tests(
-    __name__,
-    StackNotifications,
-    before=(OnDatabase,),
-    after=(StackWorldCase,),
-    on=(SQLITE, POSTGRESQL),
-)

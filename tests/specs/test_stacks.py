@@ -450,8 +450,8 @@ class TestOtherOperations(StackWorldCase):
         self.assertEqual('CHECK_FAILED', stack.state.name)
         for text in (
             'resources.b: UPDATE_FAILED: ',
-            'resources.new: it was never made (CREATE_FAILED)',
-            'resources.last: it was never made (INIT_COMPLETE)',
+            'resources.new: it was never created (CREATE_FAILED)',
+            'resources.last: it was never created (INIT_COMPLETE)',
         ):
             self.assertIn(text, stack.status_reason)
         after = self.world.states(self.stack)
@@ -512,7 +512,14 @@ class TestTimeouts(StackWorldCase):
 
     def test_what_waits_outside_fails_and_says_why(self) -> None:
         world = self.a_stack_world(limits=StackLimits(timeout=1))
-        stack = world.make({'x': res(wait=10**9)})
+        gate = self.a_gate_at(world, 'create', 'x')
+        world.worker()
+        world.clock.pause()
+        stack = world.begin({'x': res(wait=10**9)})
+        gate.until_entered()
+        gate.open()
+        world.clock.resume()
+        stack = world.settled(stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         begin = 'Timed out: Resource action failed: resources.x: '
         self.assertEqual(begin, stack.status_reason[: len(begin)])
@@ -522,10 +529,12 @@ class TestTimeouts(StackWorldCase):
         world = self.a_stack_world(limits=StackLimits(timeout=1))
         gate = self.a_gate_at(world, 'create', 'x')
         world.worker(max_parallel=1)
+        world.clock.pause()
         stack = world.begin({'x': res(), 'y': res()})
         gate.until_entered()
         deadline = world.now(stack).deadline
         assert deadline is not None
+        world.clock.resume()
         world.until(lambda: world.clock.now() >= deadline)
         gate.open()
         stack = world.settled(stack)

@@ -1,4 +1,4 @@
-"""What plans do with stacks, and what a lock means for them."""
+"""Actions of plans on stacks, and the effect of locks."""
 
 import functools
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from watcherlite.applier.operations import PlanOperations
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
 from watcherlite.engine.stacks.actions import plan_actions
@@ -286,7 +286,7 @@ class TestUpdate(PlanWorldCase):
 
     def test_a_name_that_two_projects_use_needs_the_project(self) -> None:
         whole = template(TWO)
-        other = self.world.stacks.create(NewStack('s', whole), 'another-project')
+        other = self.world.stacks.create(StackRequest('s', whole), 'another-project')
         self.world.settled(other)
 
         self.run_plan(
@@ -321,7 +321,7 @@ class TestCheck(PlanWorldCase):
 
 
 class TestCancel(PlanWorldCase):
-    """What becomes of the operation when nobody waits for it any more."""
+    """The operation continues or ends when the action of the plan ends."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -361,7 +361,7 @@ class TestCancel(PlanWorldCase):
 
 
 class TestLostWorkers(PlanWorldCase):
-    """What waits and what is waited for survive the worker that began them."""
+    """The waiting action and the operation survive the loss of their workers."""
 
     def test_of_the_plan_while_it_waits(self) -> None:
         gate = self.a_gate_at(self.world, 'update', 'a')

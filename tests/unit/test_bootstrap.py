@@ -1,4 +1,4 @@
-"""What the composition root hands on: every option reaches who goes by it."""
+"""The composition root passes every option to the parts that use it."""
 
 import base64
 import dataclasses

@@ -5,7 +5,7 @@ import threading
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.db.database_clock import EVERY, DatabaseClock
+from watcherlite.db.database_clock import INTERVAL, DatabaseClock
 from watcherlite.testing.clock import ManualClock
 
 PATIENCE = 10.0
@@ -79,7 +79,7 @@ class DatabaseClockTest(base.TestCase):
             for _ in range(3):
                 self.clock.measure()
         (line,) = logs.output
-        self.assertIn('differs from that of the database by -90.0 s', line)
+        self.assertIn('differs from the clock of the database by -90.0 s', line)
 
     def test_it_is_compared_again_and_counts_on_while_the_database_is_away(
         self,
@@ -90,7 +90,7 @@ class DatabaseClockTest(base.TestCase):
         for self.away in (True, False):
             self.host.until_waiting()
             self.assertTrue(self.asked.acquire(timeout=PATIENCE))
-            self.host.advance(EVERY)
+            self.host.advance(INTERVAL)
         self.assertTrue(self.asked.acquire(timeout=PATIENCE))
         self.host.until_waiting()
         self.assertEqual(0.0, self.off())

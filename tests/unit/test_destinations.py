@@ -1,4 +1,4 @@
-"""Which servers users may have connected to."""
+"""The servers to which connections are permitted."""
 
 import ipaddress
 import socket

@@ -277,7 +277,7 @@ class TestActionTypes(base.TestCase):
 
 
 class TestCommands(base.TestCase):
-    """What the pages say of the commands."""
+    """The commands on the pages exist."""
 
     def test_every_exit_code_is_explained(self):
         codes = {

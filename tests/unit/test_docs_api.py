@@ -1,4 +1,4 @@
-"""What the pages say of the API and of the operator's command, against the code."""
+"""The pages about the API and the command are compared with the code."""
 
 import importlib
 import json

@@ -56,7 +56,7 @@ class TestPage(base.TestCase):
             [
                 'Priority 200; one of this type for a cluster.',
                 '',
-                'Asked before ``CLUSTER_RESIZE``, ``CLUSTER_SCALE_IN``, '
+                'Evaluated before ``CLUSTER_RESIZE``, ``CLUSTER_SCALE_IN``, '
                 '``CLUSTER_SCALE_OUT``, ``NODE_CREATE``.',
                 '',
                 '.. list-table::',

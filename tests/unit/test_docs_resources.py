@@ -83,7 +83,7 @@ class TestPage(base.TestCase):
                 '',
                 '   * - Property',
                 '     - Type',
-                '     - A change',
+                '     - Change',
                 '     - Meaning',
                 '   * - ``value`` (required)',
                 '     - anything',

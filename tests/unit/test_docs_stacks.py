@@ -16,8 +16,8 @@ from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import errors
 from watcherlite.cli import command_table
 from watcherlite.conf import stacks as options
-from watcherlite.domain import json_values
-from watcherlite.domain.stacks import Definition, Stack
+from watcherlite.domain.documents import json_values
+from watcherlite.domain.stacks import Definition, NewStack
 from watcherlite.domain.templates import (
     constraints,
     definitions,
@@ -82,7 +82,7 @@ def sections(page, underline):
 
 
 class Made:
-    """What has become of the resources of the example.
+    """The created resources of the example.
 
     A Value has its value; what a file is called is its path.
     """
@@ -263,7 +263,7 @@ class TestTemplates(TemplatesCase):
 
 
 class TestExamples(base.TestCase):
-    """What is shown would be accepted as it is."""
+    """The examples would be accepted unchanged."""
 
     def check(self, text, settings):
         configuration = conf.new(config_files=[str(settings)])
@@ -281,7 +281,7 @@ class TestExamples(base.TestCase):
         }
         validation.validate_stack(
             parts,
-            Stack('uuid', 'hello', 'tenant', 0),
+            NewStack('uuid', 'hello', 'tenant', 0),
             Definition(template, files=FILES, parameters=given),
         )
 
@@ -351,7 +351,7 @@ class TestOptions(base.TestCase):
 
 
 class TestStates(base.TestCase):
-    """What may begin in which state is shown, and is what the code says."""
+    """The tables of permitted operations are those of the code."""
 
     def setUp(self):
         super().setUp()
@@ -439,7 +439,7 @@ class TestStates(base.TestCase):
         lines = self.tables.actions({'CREATE': 'it is made'})
 
         self.assertEqual(['   * - ``CREATE``', '     - It is made.', ''], lines[-3:])
-        self.assertIn('     - It is under way.', self.tables.statuses())
+        self.assertIn('     - The action is running.', self.tables.statuses())
 
 
 class TestRefusals(base.TestCase):

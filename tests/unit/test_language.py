@@ -1,14 +1,43 @@
-"""Module docstrings and class names follow the language rules of the project."""
+"""The texts and names of the project follow its language rules."""
 
 import ast
 import collections
+import functools
 import pathlib
+import re
 
 from tests import base
 
 ROOT = pathlib.Path(__file__).parents[2]
-#: First words of a docstring that describes what a module is about, not what it is.
-FORBIDDEN = frozenset({'how', 'what', 'whatever', 'whether', 'who'})
+SOURCE = ROOT / 'doc/source'
+#: Words that open a question, and imperatives that stand for one ("Say whether").
+FORBIDDEN = frozenset(
+    {
+        *('how', 'what', 'whatever', 'when', 'where', 'whether', 'which', 'who'),
+        *('whoever', 'why', 'say', 'says', 'tell', 'tells'),
+    }
+)
+#: A turn of phrase -> the term to use instead. The glossary has the other terms.
+BANNED = {
+    r'\bheed(s|ed|ing)?\b': 'handle (a signal)',
+    r'\b(is|are|was|were|be) told\b': 'be notified, be signalled, be reported',
+    r'\bmade? anew\b': 'recreate',
+    r'\blook(s|ed|ing)? at\b': 'check, read',
+    r'\b(go|goes|went) on\b': 'continue',
+    r'\bstands? for\b': 'is, represents, matches',
+    r'\b(is|are) over\b': 'has ended, has expired',
+    r'\btak(e|es|en) away\b': 'remove',
+    r'\b(under way|in hand)\b': 'running, in progress',
+    r'\bput(s)? to rest\b': 'suspend',
+    r'\bunwell\b': 'unhealthy',
+    r'\bended well\b': 'succeeded',
+    r'\b(nobody|whoever)\b': 'no user, every user who',
+    r'\bfor ever\b': 'permanently',
+    r'\bfurther tr(y|ies)\b': 'retry',
+    r'\bbecomes? of\b': 'the result of',
+    r'\bsealed\b(?!:)': 'encrypted',
+    r'\bcatalogues?\b': 'catalog',
+}
 #: Names that stand for two things on purpose, and the reason.
 SHARED = {
     'Cancelled': 'the exception, and the outcome of an action that raises it',
@@ -18,36 +47,111 @@ SHARED = {
     'Worker': 'the process, and its row',
     'Operation': 'one of the API, and one that a resource handler declares',
     'Checkpoints': 'the port of an attempt, and that of its context',
-    'ListedAction': 'of the list of all actions, and of those of clusters',
-    'Batch': 'of rows, and of the members of a group',
-    'Place': 'the statements on a table, and a region or zone',
-    'Rule': 'of a purge, and of readiness',
-    'Shape': 'of the rows of events, and of a page',
     'StackLock': 'of the command, and of the plugin of the openstack client',
     'StackUnlock': 'of the command, and of the plugin of the openstack client',
 }
 
 
-def module_docstrings():
-    """Return the docstring of every module of the product by its path."""
+def documents():
+    """Return the files that are written for readers."""
+    return [
+        *(ROOT / name for name in ('README.rst', 'CONTRIBUTING.rst')),
+        ROOT / 'tests/README.rst',
+        *sorted(SOURCE.glob('*.rst')),
+        *sorted((ROOT / 'releasenotes/notes').glob('*.yaml')),
+        *sorted((ROOT / 'etc').rglob('*.*')),
+    ]
+
+
+@functools.cache
+def modules(top):
+    """Return the syntax trees of the modules of a directory: path -> tree."""
     return {
-        str(path.relative_to(ROOT)): ast.get_docstring(ast.parse(path.read_text()))
-        for path in sorted((ROOT / 'watcherlite').rglob('*.py'))
+        path.relative_to(ROOT): ast.parse(path.read_text())
+        for path in sorted((ROOT / top).rglob('*.py'))
     }
 
 
-class TestModuleDocstrings(base.TestCase):
+def docstrings():
+    """Yield (place, docstring) of all modules, classes and functions."""
+    for top in ('watcherlite', 'tests', 'doc'):
+        for path, tree in modules(top).items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    text = ast.get_docstring(node)
+                    if text:
+                        yield f'{path}:{getattr(node, "lineno", 1)}', text
+
+
+def headings(text):
+    """Return the titles of an RST page that are underlined."""
+    return re.findall(r'(?m)^(\S.*)\n(?:=|-|~)\S{2,}$', text)
+
+
+def first_word(text):
+    return text.split()[0].strip('`:,.').lower()
+
+
+class TestDocstrings(base.TestCase):
     def test_none_opens_with_a_question_word(self):
-        found = [
-            f'{path}: {docstring.splitlines()[0]}'
-            for path, docstring in module_docstrings().items()
-            if docstring and docstring.split()[0].strip(':,').lower() in FORBIDDEN
-        ]
+        found = dict(docstrings())
 
-        self.assertEqual([], found)
+        self.assertEqual(
+            [],
+            [
+                f'{place}: {text.splitlines()[0]}'
+                for place, text in found.items()
+                if first_word(text) in FORBIDDEN
+            ],
+        )
+        self.assertGreater(len(found), 5000)
 
-    def test_the_modules_are_found(self):
-        self.assertIn('watcherlite/cli/main.py', module_docstrings())
+
+class TestPages(base.TestCase):
+    def test_no_heading_is_a_question(self):
+        found = {
+            (path.name, heading)
+            for path in documents()
+            if path.suffix == '.rst'
+            for heading in headings(path.read_text())
+        }
+
+        self.assertEqual([], sorted(h for h in found if first_word(h[1]) in FORBIDDEN))
+        self.assertGreater(len(found), 300)
+
+    def test_the_terms_of_the_field_are_used(self):
+        for path in documents():
+            text = re.sub('``[^`]*``', '', path.read_text())
+            for turn, term in BANNED.items():
+                found = [match[0] for match in re.finditer(turn, text, re.IGNORECASE)]
+                with self.subTest(path=path.name, use=term):
+                    self.assertEqual([], found)
+
+
+class TestGlossary(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        page = (SOURCE / 'glossary.rst').read_text()
+        self.entries = re.findall(r'(?m)^   (\S.*)\n((?:     .*\n)+)', page)
+        self.terms = [term for term, _ in self.entries]
+
+    def test_each_term_is_listed_once_in_order(self):
+        self.assertEqual(sorted(set(self.terms)), self.terms)
+        self.assertGreater(len(self.terms), 30)
+
+    def test_each_definition_is_a_sentence(self):
+        for term, definition in self.entries:
+            with self.subTest(term=term):
+                self.assertRegex(' '.join(definition.split()), r'^[A-Z].*\.$')
+
+    def test_each_term_is_used_on_another_page(self):
+        text = ' '.join(
+            ' '.join(path.read_text().split()).lower()
+            for path in documents()
+            if path.suffix == '.rst' and path.name != 'glossary.rst'
+        )
+
+        self.assertEqual([], [term for term in self.terms if term not in text])
 
 
 def namespace(path):
@@ -55,25 +159,28 @@ def namespace(path):
 
     The command line is a program of its own, and plugins are named by their kind.
     """
-    parts = path.relative_to(ROOT / 'watcherlite').parts
+    parts = path.parts[1:]
     if parts[0] == 'cli':
         return 'cli'
     return parts[1] if parts[0] == 'plugins' and len(parts) > 2 else ''
 
 
 class TestClassNames(base.TestCase):
-    def test_no_public_name_stands_for_two_things(self):
-        found = collections.defaultdict(list)
-        for path in sorted((ROOT / 'watcherlite').rglob('*.py')):
-            for node in ast.parse(path.read_text()).body:
+    def setUp(self):
+        super().setUp()
+        self.found = collections.defaultdict(list)
+        for path, tree in modules('watcherlite').items():
+            for node in tree.body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith('_'):
-                    place = namespace(path), node.name
-                    found[place].append(str(path.relative_to(ROOT)))
-        twice = {
-            name: paths
-            for (part, name), paths in found.items()
-            if len(paths) > 1 and name not in SHARED
-        }
+                    self.found[namespace(path), node.name].append(str(path))
 
-        self.assertEqual({}, twice)
-        self.assertGreater(len(found), 500)
+    def shared(self):
+        """Return the names that several classes of a namespace have."""
+        return {name for (_, name), paths in self.found.items() if len(paths) > 1}
+
+    def test_no_public_name_stands_for_two_things(self):
+        self.assertEqual(set(), self.shared() - SHARED.keys())
+        self.assertGreater(len(self.found), 500)
+
+    def test_every_exception_is_needed(self):
+        self.assertEqual(set(), SHARED.keys() - self.shared())

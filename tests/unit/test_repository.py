@@ -1,4 +1,4 @@
-"""What stands around the package: the commands of the README, and those of the gate."""
+"""The files around the package: commands of the README and of the gate."""
 
 import configparser
 import importlib.metadata

@@ -32,7 +32,7 @@ from watcherlite.api.operation import (
 )
 from watcherlite.api.policy import AccessPolicy
 from watcherlite.api.services import Services
-from watcherlite.domain import json_values
+from watcherlite.domain.documents import json_values
 
 LOG = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ CALLER = 'watcherlite.caller'
 REQUEST_ID = 'openstack.request_id'
 #: The template of the route, for the metrics.
 ROUTE = 'watcherlite.route'
-#: The template of an address that is itself a secret, for the log.
+#: The route template, for the log, of an address that contains a secret.
 HIDDEN_ADDRESS = 'watcherlite.hidden_address'
 
 #: The rule for callers who see all projects.
@@ -85,7 +85,7 @@ class Application:
         self._app = app
 
     def __call__(self, environ: Environ, start_response: Any) -> Any:
-        """Return a request."""
+        """Handle a request."""
         return self._app(environ, start_response)
 
     def _fail(
@@ -112,7 +112,7 @@ def _log(
 ) -> None:
     """Log an error whose details the client does not get.
 
-    A traceback is of use for unexpected errors only.
+    Only unexpected errors have a traceback.
     """
     LOG.error(
         'Request %s, %s %s, failed with %d: %s',
@@ -183,10 +183,21 @@ class Endpoint:
         response: falcon.Response,
         **path: str,
     ) -> None:
-        # Two mounts may have the same template
+        # Mounts may have equal templates.
         request.env[ROUTE] = self._mount.prefixes[0] + self._template
-        # The server leaves a slash encoded that is part of a name.
+        # The server keeps slashes in names encoded.
         path = {name: decode_slashes(text) for name, text in path.items()}
+        validated = self._validated(operation, schemas, request, path)
+        self._render(self._call(operation, validated, request), response)
+
+    def _validated(
+        self,
+        operation: Operation,
+        schemas: '_Schemas',
+        request: falcon.Request,
+        path: Mapping[str, str],
+    ) -> Request:
+        """Return a request after the checks of version, roles, arguments and rules."""
         version: Version = request.context.version
         if version < operation.since:
             raise _too_early(operation, version)
@@ -202,7 +213,7 @@ class Endpoint:
                 raise exceptions.Invalid(f'In the address, {problem}')
         query = schemas.query(version).query(request.params)
         host_url = f'{request.scheme}://{request.netloc}'
-        asked = Request(
+        validated = Request(
             services=self._application.services,
             version=version,
             caller=caller,
@@ -216,27 +227,30 @@ class Endpoint:
             and _is_true(request.get_header('X-Show-Deleted')),
             last_event_id=request.get_header('Last-Event-ID'),
             event_stream=event_stream,
-            # Behind the number of the mount
+            # After the number of the mount.
             route_path='/' + request.path.lstrip('/').partition('/')[2],
             query_string=request.query_string,
             sees_all_projects=policy.allows(ADMIN, caller),
             plans_in_all_projects=policy.allows(PLANS_EVERYWHERE, caller),
             allows=lambda rule: policy.allows(rule, caller, project),
         )
-        for rule in operation.rules(asked) if operation.rules else ():
+        for rule in operation.rules(validated) if operation.rules else ():
             policy.check(rule, caller, project)
+        return validated
+
+    def _call(
+        self, operation: Operation, validated: Request, request: falcon.Request
+    ) -> Response:
         idempotency = self._application.idempotency
         if idempotency is None:
-            answer = operation.call(asked)
-        else:
-            answer = idempotency.call(
-                operation,
-                asked,
-                request.method,
-                self._mount.prefixes[0],
-                request.get_header(HEADER_OF_KEYS),
-            )
-        self._render(answer, response)
+            return operation.call(validated)
+        return idempotency.call(
+            operation,
+            validated,
+            request.method,
+            self._mount.prefixes[0],
+            request.get_header(HEADER_OF_KEYS),
+        )
 
     def _check_project(self, caller: Caller, project: str | None) -> None:
         """Raise Forbidden if the caller is not in the project of the address."""
@@ -276,7 +290,7 @@ class Endpoint:
         if answer.stream is not None:
             response.content_type = EVENT_STREAM
             response.set_header('Cache-Control', 'no-store')
-            # Else a proxy may keep events back until there are many of them.
+            # Otherwise proxies may buffer events.
             response.set_header('X-Accel-Buffering', 'no')
             response.stream = answer.stream
         elif answer.body is not None:
@@ -317,7 +331,7 @@ class _Schemas:
 def _check_role(
     policy: AccessPolicy, operation: Operation, caller: Caller, project: str | None
 ) -> None:
-    """Raise Forbidden for a caller whom no rule of the operation allows."""
+    """Raise Forbidden if no rule of the operation allows the caller."""
     if operation.rule is None:
         return
     rules = operation.alternatives or (operation.rule,)
@@ -363,12 +377,12 @@ def _read(request: falcon.Request, most: int) -> bytes:
         return b''
     if length is not None and length > most:
         raise _too_large(most)
-    # A server gives the parts of a chunked body as one, up to its end.
+    # The server joins the chunks of a body.
     stream = request.bounded_stream if length is not None else request.stream
     try:
         data: bytes = stream.read(most + 1)
     except (OSError, OverflowError, ValueError):
-        # A client that breaks off, or chunks that are none, or larger than numbers.
+        # The client disconnected, or the chunks are malformed.
         raise exceptions.Invalid('The body cannot be read completely') from None
     if len(data) > most:
         raise _too_large(most)

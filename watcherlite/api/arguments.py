@@ -1,7 +1,7 @@
 """Validation of the arguments and the body of a request by their schemas.
 
-The errors are those of Watcher. Only the value of a scalar argument is repeated: a
-value that lies deeper may be a secret.
+The errors are those of Watcher. Only values of scalar arguments are repeated: nested
+values may be secrets.
 """
 
 import itertools
@@ -16,7 +16,7 @@ import referencing
 
 from watcherlite import exceptions
 from watcherlite.api.operation import Schema
-from watcherlite.domain import json_values
+from watcherlite.domain.documents import json_values
 
 #: Maximum length of a value that an error repeats.
 SHOWN = 120
@@ -80,9 +80,9 @@ class Texts:
 
 
 class NotConverted(exceptions.Invalid):
-    """An argument of a URL is not of its type.
+    """An argument of a URL has another type than its schema.
 
-    :ivar kind: of the JSON schema: integer, number, boolean
+    :ivar kind: the type of the schema: integer, number or boolean
     """
 
     def __init__(self, name: str, value: str, kind: str, text: str) -> None:
@@ -106,16 +106,16 @@ class Checker:
         self._schema = schema
         self._texts = texts
         self.name = str(schema.get('title', name))
-        # An empty registry: the default one would fetch from the network.
+        # An empty registry: the default one fetches references over the network.
         self._validator = jsonschema.Draft202012Validator(
             schema, format_checker=_FORMATS, registry=referencing.Registry()
         )
 
     def query(self, given: Mapping[str, str | list[str]]) -> dict[str, Any]:
-        """Return the arguments of a URL, converted as the schema says; or Invalid.
+        """Return the arguments of a URL, converted to the types of the schema; Invalid.
 
-        Unknown ones are rejected, or ignored if the schema allows them. Those of type
-        array may be given several times.
+        Unknown arguments are rejected, or ignored if the schema allows them. Arguments
+        of type array may be repeated.
         """
         known = self._schema.get('properties', {})
         strict = self._schema.get('additionalProperties') is False
@@ -156,7 +156,7 @@ class Checker:
 
     def _check(self, value: Any) -> None:
         try:
-            # Each takes its time, and a body may have one for every item.
+            # Explaining errors is slow, and each item of a body may have one.
             errors = itertools.islice(self._validator.iter_errors(value), _MAX_ERRORS)
             error = jsonschema.exceptions.best_match(errors)
         except RecursionError:
@@ -232,11 +232,11 @@ def _boolean(name: str, value: str) -> bool:
 
 
 def _not_converted(
-    name: str, value: str, kind: str, said: str, reason: str
+    name: str, value: str, kind: str, target_type: str, reason: str
 ) -> NotConverted:
     text = (
         f"Invalid input for field/attribute {name}. Value: '{cut(value)}'. unable to "
-        f'convert to {said}. Error: {reason}'
+        f'convert to {target_type}. Error: {reason}'
     )
     return NotConverted(name, value, kind, text)
 
@@ -250,7 +250,7 @@ _CONVERSIONS: Mapping[str, Callable[[str, str], Any]] = {
 
 def _explain(error: Any, argument: str) -> str:
     """Return the error for a validation error."""
-    # The index of a line of a patch does not help the reader.
+    # Omit the index of an operation of a patch.
     path = [part for part in error.absolute_path if isinstance(part, str)]
     keyword, right, value = error.validator, error.validator_value, error.instance
     if keyword == 'additionalProperties' and right is False:
@@ -312,7 +312,7 @@ def _rule(error: Any) -> str:
 
 
 def unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
-    """Return the members of an object that its schema does not name."""
+    """Return the members of an object that are not in its schema."""
     patterns: Iterable[str] = schema.get('patternProperties', {})
     for name in value:
         if name not in schema.get('properties', {}) and not any(
@@ -322,11 +322,11 @@ def unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
 
 
 def cut(text: str) -> str:
-    """Return a value, truncated, as errors repeat it."""
+    """Return a value truncated for errors."""
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
 
 
 def accepts_json(content_type: str) -> bool:
-    """Return whether a media type is JSON; '' is."""
+    """Return whether a media type is JSON or ''."""
     kind = content_type.partition(';')[0].strip().lower()
     return kind in ('', 'application/json') or kind.endswith('+json')

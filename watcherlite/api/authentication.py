@@ -60,17 +60,17 @@ _IDENTITY = (
 #: Headers with these prefixes that keystonemiddleware validates.
 _CREDENTIALS = frozenset({'HTTP_X_SERVICE_TOKEN'})
 
-#: The error by status.
+#: Status -> the error.
 _TEXTS = {401: UNAUTHORIZED, 503: AWAY}
 
 
 class Gate:
     """Middleware that authenticates requests except those to public addresses.
 
-    :param application: for both
-    :param strategy: returns the application with authentication around it
+    :param application: the protected application
+    :param strategy: wraps the application in authentication
     :param is_public: returns whether a request needs no authentication
-    :param guard: put around the application for those requests
+    :param guard: wraps the application for public requests
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Gate:
         self._is_public = is_public
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Return a request."""
+        """Handle a request."""
         for name in [name for name in environ if name.startswith(_IDENTITY)]:
             if name not in _CREDENTIALS:
                 del environ[name]
@@ -98,10 +98,10 @@ class Gate:
 class HostHeaderCheck:
     """Middleware that rejects public requests with an unknown name in the header Host.
 
-    It prevents DNS rebinding: a web page whose own name resolves to this service could
-    read whatever needs no authentication.
+    It prevents DNS rebinding: a web page whose host name resolves to this service could
+    read all public responses.
 
-    :param names: of this service, in lower case; '*': every name
+    :param names: the names of this service, in lower case; '*': all names
     :param is_guarded: returns whether a request is checked
     """
 
@@ -116,7 +116,7 @@ class HostHeaderCheck:
         self._is_guarded = is_guarded
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Return a request."""
+        """Handle a request."""
         host = environ.get('HTTP_HOST')
         if host is not None and self._is_guarded(environ) and not self._is_known(host):
             return errors.respond(
@@ -141,7 +141,7 @@ class NoAuthentication:
         self._application = application
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Return a request."""
+        """Handle a request."""
         environ[CALLER] = SYNTHETIC
         return self._application(environ, start_response)
 
@@ -152,7 +152,7 @@ class LocalOriginCheck:
     Without authentication, a page in a browser on this host could use the API. Its
     requests have a foreign Origin or, after DNS rebinding, a foreign Host.
 
-    :param origins: accepted besides local ones
+    :param origins: accepted origins in addition to local ones
     """
 
     def __init__(self, application: Wsgi, origins: Collection[str]) -> None:
@@ -160,7 +160,7 @@ class LocalOriginCheck:
         self._origins = origins
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Return a request."""
+        """Handle a request."""
         host = environ.get('HTTP_HOST')
         origin = environ.get('HTTP_ORIGIN')
         if (host is not None and not _is_here(f'//{host}')) or (
@@ -176,7 +176,7 @@ class HttpBasic:
     """HTTP basic authentication by a password file; RFC 7617.
 
     :param user_roles: user -> roles
-    :param default_roles: of users who are not in `user_roles`
+    :param default_roles: the roles of other users
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class HttpBasic:
         self._default_roles = _lower(default_roles)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Return a request."""
+        """Handle a request."""
         given = credentials(environ.get('HTTP_AUTHORIZATION', ''))
         try:
             is_known = given is not None and self._passwords.verify(*given)
@@ -224,13 +224,13 @@ class Keystone:
         self._checked = around(self._identify)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Return a request."""
+        """Handle a request."""
         try:
             return with_error_format(self._checked, environ, start_response)
         except Exception as error:
             if CALLER in environ:
                 raise
-            # It does not handle, for instance, a bad catalogue.
+            # keystonemiddleware does not handle, for example, an invalid catalog.
             kind = type(error)
             LOG.error(
                 'keystonemiddleware cannot validate tokens: %s: %s; see '
@@ -279,7 +279,7 @@ def with_error_format(
 ) -> Iterable[bytes]:
     """Call an application, and reformat errors of keystonemiddleware.
 
-    Errors after the caller is known are our own.
+    Errors after the authentication are formatted already.
     """
     replaced: list[tuple[ErrorResponse, list[tuple[str, str]]]] = []
 
@@ -307,7 +307,7 @@ def with_error_format(
 
 
 def _discard(data: bytes) -> None:
-    """Discard data written through `write`."""
+    """Discard data passed to `write`."""
 
 
 def _is_here(url: str) -> bool:
@@ -329,7 +329,7 @@ def checker(conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
 
     :raises ConfigurationError: [keystone_authtoken] is incomplete
     """
-    # It takes 19 MB, so it is imported only if it is used.
+    # It needs 19 MB of memory: import it only if it is used.
     from keystonemiddleware import auth_token
 
     for options in auth_token.list_opts():

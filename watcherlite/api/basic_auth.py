@@ -15,8 +15,8 @@ from watcherlite import exceptions
 
 LOG = logging.getLogger(__name__)
 
-#: Maximum number of cached correct passwords, kept as keyed digests: bcrypt takes a
-#: quarter of a second on purpose, and a client authenticates with every request.
+#: Maximum number of cached correct passwords, stored as keyed digests: a bcrypt check
+#: takes 0.25 seconds, and clients authenticate with every request.
 REMEMBERED = 1000
 #: Bytes of a password that bcrypt uses.
 LONGEST = 72
@@ -24,12 +24,12 @@ LONGEST = 72
 _LINE = re.compile(
     r'(?P<user>[^:\s][^:]*):(?P<hash>\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53})'
 )
-#: Concurrent bcrypt checks, and requests that may wait for one: wrong passwords must
-#: not use up processors and threads.
+#: Maximum number of concurrent bcrypt checks, and of requests waiting for one: wrong
+#: passwords must not exhaust processors and threads.
 HASHING, WAITING = 2, 4
 #: Seconds after which a rejected client may retry.
 RETRY_AFTER = 1
-#: The cost where the file has no users.
+#: The bcrypt cost for a file without users.
 _COST = b'12'
 _ALPHABET = b'./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -60,11 +60,11 @@ class PasswordFile:
         self._costs = _costs(self._hashes)
 
     def verify(self, user: str, password: str) -> bool:
-        """Return whether this is the user's password.
+        """Return whether a password is that of the user.
 
         :raises TooManyPasswords: too many checks are waiting
         """
-        self._look()
+        self._reload_if_changed()
         expected = self._hashes.get(user)
         given = password.encode()
         proof = hmac.digest(
@@ -74,7 +74,7 @@ class PasswordFile:
         )
         if proof in self._remembered:
             return True
-        right = self._check(given[:LONGEST], expected or self._nobody(user))
+        right = self._check(given[:LONGEST], expected or self._dummy_hash(user))
         if expected is None or not right:
             return False
         with self._lock:
@@ -92,19 +92,19 @@ class PasswordFile:
         finally:
             self._room.release()
 
-    def _nobody(self, user: str) -> bytes:
+    def _dummy_hash(self, user: str) -> bytes:
         """Return a hash for an unknown user, which no password matches.
 
-        It costs as much as that of a known user, always of the same one, so that the
-        response time does not reveal which users exist.
+        Its cost is that of a known user, so that the response time does not reveal
+        which users exist.
         """
         digest = hmac.digest(self._key, user.encode(), hashlib.sha512)
         cost = self._costs[int.from_bytes(digest[:8]) % len(self._costs)]
         letters = bytes(_ALPHABET[byte % 64] for byte in digest[8:61])
-        # The last of 22 letters of a salt has two bits.
+        # The last of the 22 letters of a salt encodes two bits.
         return b'$2b$%s$%s.%s' % (cost, letters[:21], letters[22:])
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         """Reload the file if it has changed; an invalid one changes nothing."""
         try:
             signature = self._signature()

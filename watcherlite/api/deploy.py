@@ -1,8 +1,8 @@
 """The WSGI pipeline: the application and its middleware.
 
-From the outside: request ids; the error format; request log and metrics; the headers of
-proxies; CORS, whose preflight requests carry no credentials; authentication;
-/healthcheck and /metrics; the API itself.
+From the outermost to the innermost: request ids; error format; request log and metrics;
+headers of proxies; CORS, whose preflight requests have no credentials; authentication;
+/healthcheck and /metrics; the API.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi, request_id
 
 from watcherlite import bootstrap, exceptions
-from watcherlite.api import authentication, health, openapi
+from watcherlite.api import authentication, openapi
 from watcherlite.api.app import HIDDEN_ADDRESS, Application
 from watcherlite.api.basic_auth import PasswordFile
 from watcherlite.api.clustering.handlers import ROUTES as CLUSTERING_ROUTES
@@ -23,32 +23,44 @@ from watcherlite.api.clustering.texts import SenlinTexts
 from watcherlite.api.clustering.versions import CLUSTERING
 from watcherlite.api.errors import HEAT_ERRORS, SENLIN_ERRORS, Environ, Wsgi
 from watcherlite.api.event_streams import EventStreams
-from watcherlite.api.health import BrokerProbe, Health
 from watcherlite.api.idempotency import HEADER as IDEMPOTENCY_KEY
 from watcherlite.api.idempotency import REPLAYED, Idempotency
 from watcherlite.api.infra_optim.handlers import ROUTES
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
-from watcherlite.api.metrics import Metrics
 from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM
+from watcherlite.api.monitoring import health
+from watcherlite.api.monitoring.health import BrokerProbe, Health
+from watcherlite.api.monitoring.metrics import Metrics
+from watcherlite.api.monitoring.request_log import RequestContextFilter, RequestLog
 from watcherlite.api.mounts import ErrorFormatSelector, Mount, Mounts, normalize_path
 from watcherlite.api.operation import Operation, Routes
 from watcherlite.api.orchestration.handlers import ROUTES as ORCHESTRATION_ROUTES
 from watcherlite.api.orchestration.handlers.root import ORCHESTRATION
 from watcherlite.api.policy import AccessPolicy
-from watcherlite.api.request_log import RequestContextFilter, RequestLog
 from watcherlite.api.services import Services
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, NOAUTH, ApiSettings
 from watcherlite.domain import commands
 
 _REQUEST_ID = 'X-OpenStack-Request-ID'
-#: Default CORS headers that foreign pages may send and read.
+#: Default CORS headers that pages of other origins may send and read.
 _CORS_HEADERS = {
     'allow_headers': [
-        *('Authorization', 'Content-Type', 'Last-Event-ID', 'X-Auth-Token'),
-        *(HEADER, 'X-Show-Deleted', _REQUEST_ID, IDEMPOTENCY_KEY),
+        'Authorization',
+        'Content-Type',
+        'Last-Event-ID',
+        'X-Auth-Token',
+        HEADER,
+        'X-Show-Deleted',
+        _REQUEST_ID,
+        IDEMPOTENCY_KEY,
     ],
     'expose_headers': [
-        *('Location', 'Retry-After', HEADER, MINIMUM, MAXIMUM, _REQUEST_ID),
+        'Location',
+        'Retry-After',
+        HEADER,
+        MINIMUM,
+        MAXIMUM,
+        _REQUEST_ID,
         REPLAYED,
     ],
 }
@@ -101,7 +113,7 @@ def served() -> Sequence[Mount]:
 
 
 def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
-    """Return the settings that a configuration holds."""
+    """Return the settings in a configuration."""
     group = conf.api
     return ApiSettings(
         auth_strategy=group.auth_strategy,
@@ -126,7 +138,7 @@ def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
 
 
 def services_of(runtime: bootstrap.Runtime) -> Services:
-    """Return the dependencies of operations, from the parts of a process."""
+    """Return the dependencies of operations from the runtime of a process."""
     group = runtime.conf.api
     streams = group.max_event_streams
     return Services(
@@ -145,21 +157,21 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
 
 
 def application_of(runtime: bootstrap.Runtime, services: Services) -> Wsgi:
-    """Return the application of a process, by its configuration.
+    """Return the application of a process.
 
-    :param services: from `services_of`; its streams are ended when the process stops
-    :raises ConfigurationError: an option has a value that cannot work
+    :param services: from `services_of`; the process ends its streams when it stops
+    :raises ConfigurationError: an option has an invalid value
     """
     return make_application(services, settings_of(runtime.conf), runtime.conf)
 
 
 def wake_streams(runtime: bootstrap.Runtime, streams: EventStreams) -> None:
-    """Wake the streams of a process when events are stored, by any process."""
+    """Wake the streams of a process when any process stores events."""
     if runtime.worker is not None:
         runtime.add_listener(lambda stored: streams.wake())
 
     def on_message(message: Mapping[str, Any]) -> None:
-        if isinstance(bootstrap.read_message(message), commands.EventsStored):
+        if isinstance(bootstrap.decode_message(message), commands.EventsStored):
             streams.wake()
 
     runtime.bus.start((), _ignore, on_message)
@@ -179,16 +191,13 @@ def make_application(
 ) -> Wsgi:
     """Return the WSGI application.
 
-    :param conf: for the libraries that have options of their own: oslo.policy,
-        oslo.middleware, keystonemiddleware
+    :param conf: for libraries with their own options: oslo.policy, oslo.middleware,
+        keystonemiddleware
     :param mounts: instead of those of `served`
-    :raises ConfigurationError: an option has a value that cannot work
+    :raises ConfigurationError: an option has an invalid value
     """
-    conf.register_opts(cors.CORS_OPTS, group='cors')
     mounts = mounts or served()
-    for name, value in _CORS_HEADERS.items():
-        conf.set_default(name, value, 'cors')
-    conf.set_default('allow_methods', _methods(mounts), 'cors')
+    _set_cors_defaults(conf, mounts)
     policy = AccessPolicy(conf)
     metrics = Metrics(services.store, services.clock.now) if settings.metrics else None
     if not settings.webhooks_need_authentication:
@@ -197,7 +206,7 @@ def make_application(
         services.store,
         services.clock,
         broker_probe
-        or BrokerProbe(lambda: bootstrap.ask_broker(conf, 'watcherlite-api')),
+        or BrokerProbe(lambda: bootstrap.check_broker(conf, 'watcherlite-api')),
         settings.healthcheck_disable_file,
     )
     application: Any = Application(
@@ -223,6 +232,23 @@ def make_application(
             application, settings.allowed_hosts, _reveals(settings, mounts)
         ),
     )
+    return _with_outer_layers(application, conf, mounts, metrics)
+
+
+def _set_cors_defaults(conf: cfg.ConfigOpts, mounts: Sequence[Mount]) -> None:
+    conf.register_opts(cors.CORS_OPTS, group='cors')
+    for name, value in _CORS_HEADERS.items():
+        conf.set_default(name, value, 'cors')
+    conf.set_default('allow_methods', _methods(mounts), 'cors')
+
+
+def _with_outer_layers(
+    application: Any,
+    conf: cfg.ConfigOpts,
+    mounts: Sequence[Mount],
+    metrics: Metrics | None,
+) -> Wsgi:
+    """Return an application with the middleware before the authentication."""
     if conf.cors.allowed_origin:
         application = cors.CORS(application, conf)
     conf.register_opts(http_proxy_to_wsgi.OPTS, group='oslo_middleware')
@@ -283,7 +309,7 @@ def _public(
         for template, place in open_to_all[id(mount)].items():
             if place.fullmatch(below):
                 environ[HIDDEN_ADDRESS] = mount.prefixes[0] + template
-                # Without authentication only local requests are accepted here.
+                # With noauth, only local requests are accepted.
                 return strategy != NOAUTH
         return not settings.webhooks_need_authentication and any(
             hook.fullmatch(below) for hook in hooks[id(mount)].values()
@@ -297,8 +323,7 @@ def _reveals(
 ) -> Callable[[Environ], bool]:
     """Return a predicate: whether a public request needs the check of its host.
 
-    Version documents and the plain health do not, nor do webhooks whose addresses have
-    a token.
+    Version documents, the plain health check and webhooks with a token do not.
     """
     table = Mounts(mounts)
     hooks = {id(mount): _addresses(mount, _is_webhook) for mount in mounts}
@@ -319,7 +344,7 @@ def _reveals(
 def _addresses(
     mount: Mount, is_meant: Callable[[Operation], bool]
 ) -> dict[str, re.Pattern[str]]:
-    """Return the patterns of the addresses of some operations, by template."""
+    """Return the patterns of the addresses of selected operations, by template."""
     return {
         template: re.compile(re.sub(r'\\{\w+\\}', '[^/]+', re.escape(template)))
         for template, operations in mount.routes.items()

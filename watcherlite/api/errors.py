@@ -1,7 +1,6 @@
-"""Errors: the one table from exceptions to statuses, and the formats of responses.
+"""Errors: the table of exceptions and statuses, and the formats of responses.
 
-Each mount writes errors in a format of its own. A request that reaches no mount gets
-the format of Watcher.
+Each mount has an error format. Requests outside all mounts get that of Watcher.
 """
 
 import abc
@@ -33,10 +32,10 @@ RETRY_AFTER = 2
 #: Maximum length of the text of an error, in characters.
 MAX_TEXT = 65536
 
-#: The first class that fits counts.
+#: The first matching class applies.
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (exceptions.Invalid, 400),
-    (exceptions.PluginNotFound, 400),  # what was asked for names a plugin
+    (exceptions.PluginNotFound, 400),  # the request names a plugin
     (exceptions.Unauthorized, 401),
     (exceptions.Forbidden, 403),
     (exceptions.NotFound, 404),
@@ -44,22 +43,22 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (exceptions.Conflict, 409),
     (TooManyStreams, 503),
     (exceptions.RequestKeyReused, 422),
-    (exceptions.RequestKeyTaken, 503),  # rolled back; what took it can be asked for
+    (exceptions.RequestKeyTaken, 503),  # rolled back; the holder can be queried
     (exceptions.OutcomeUnknown, 504),
     (exceptions.StoreUnavailable, 503),  # nothing has changed
-    (exceptions.StoreConflict, 503),  # another transaction won; trying again helps
-    (exceptions.SchemaMismatch, 503),  # an upgrade is on its way
+    (exceptions.StoreConflict, 503),  # another transaction won; a retry helps
+    (exceptions.SchemaMismatch, 503),  # an upgrade is in progress
     (TooManyPasswords, 503),
-    (MemoryError, 503),  # others may have freed some by the next try
+    (MemoryError, 503),  # resources may be free at the next attempt
 )
 
-#: Texts that replace those of exceptions, which are only logged.
+#: Messages that replace those of exceptions, which are only logged.
 _TEXTS = {
     500: 'Internal server error. See the log of the API{request}.',
     503: 'The database is not available. Try again later.',
 }
 _NO_MEMORY = 'The API has not enough memory for this request. Try again later.'
-#: Texts for requests that reach no operation.
+#: Messages for requests without an operation.
 _PLAIN = {
     404: 'There is nothing at this address.',
     405: 'Method not allowed; allowed methods: {allow}.',
@@ -68,10 +67,10 @@ _PLAIN = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ErrorResponse:
-    """An error that is sent as a response.
+    """An error response.
 
-    :param kind: the class of the exception; Exception where there was none
-    :param is_hidden: the text is less specific than what is logged
+    :param kind: the class of the exception; Exception if there was none
+    :param is_hidden: whether the log has a more specific message
     """
 
     status: int
@@ -84,14 +83,14 @@ class ErrorResponse:
 class ErrorFormat(abc.ABC):
     """The format in which a mount writes errors.
 
-    :ivar schema: of the body
+    :ivar schema: the schema of the body
     """
 
     schema: Schema
 
     @abc.abstractmethod
     def body(self, fault: ErrorResponse) -> Any:
-        """Return the JSON value of a fault, whose text has no credentials."""
+        """Return the body of a fault, without credentials."""
 
     def data(self, fault: ErrorResponse) -> bytes:
         """Return the body of a response."""
@@ -130,13 +129,13 @@ class ErrorMessage(ErrorFormat):
 
 
 class TypedError(ErrorFormat):
-    """The format of Heat and Senlin, whose clients tell errors by their types.
+    """The format of Heat and Senlin, whose clients distinguish errors by type.
 
-    :param types: the first class that fits an exception counts
-    :param explanations: by status, besides EXPLANATIONS
-    :param examples: of types, for the description
-    :param has_code: the error has the status (Senlin), or else a traceback (Heat),
-        which is null: it would be of no use to a client and of much to an attacker
+    :param types: exception -> type; the first matching class applies
+    :param explanations: status -> text, in addition to EXPLANATIONS
+    :param examples: examples of types, for the description
+    :param has_code: whether the error has the status (Senlin), or a traceback (Heat),
+        which is null because it could help attackers
     """
 
     def __init__(
@@ -195,7 +194,7 @@ def respond(
 ) -> Iterable[bytes]:
     """Send a fault as the response, from any WSGI layer.
 
-    :param headers: besides those of the fault
+    :param headers: headers in addition to those of the fault
     """
     shape: ErrorFormat = environ.get(FORMAT_KEY, ERROR_MESSAGE)
     data = shape.data(fault)
@@ -217,11 +216,11 @@ def status_line(status: int) -> str:
 
 
 def fault_of(error: Exception, request_id: str) -> ErrorResponse:
-    """Return the fault that an exception is sent as.
+    """Return the fault of an exception.
 
-    The text of an exception that is not ours is not shown: it may hold secrets.
+    Messages of foreign exceptions are not shown: they may contain secrets.
 
-    :param request_id: '' if the request has none
+    :param request_id: the id of the request, or ''
     """
     kind = type(error)
     fault = _fault_of(error, kind, request_id)
@@ -250,7 +249,7 @@ def _fault_of(
     return ErrorResponse(status, str(error), headers, kind)
 
 
-#: The types of errors of Heat and Senlin where nothing but the status is known.
+#: Status -> the default type of errors of Heat and Senlin.
 TYPE_BY_STATUS: Mapping[int, str] = {
     400: 'HTTPBadRequest',
     401: 'HTTPUnauthorized',
@@ -280,7 +279,7 @@ EXPLANATIONS: Mapping[int, str] = {
 UNEXPECTED = 'Internal server error.'
 
 
-#: The types by which clients tell errors. The first class that fits counts.
+#: Exception -> the type of the error; the first matching class applies.
 SENLIN_TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.Ambiguous, 'MultipleChoices'),
     (exceptions.RequestLimitExceeded, 'RequestLimitExceeded'),
@@ -314,7 +313,7 @@ SENLIN_ERRORS = TypedError(
 )
 
 
-#: The types by which clients tell errors. The first class that fits counts.
+#: Exception -> the type of the error; the first matching class applies.
 HEAT_TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.UnknownUserParameter, 'UnknownUserParameter'),
     (exceptions.UserParameterMissing, 'UserParameterMissing'),

@@ -17,10 +17,10 @@ class TooManyStreams(exceptions.WatcherliteError):
 
 
 class EventStreams:
-    """The streams that are open in one process; safe in any thread.
+    """The open streams of a process; thread-safe.
 
     `wake` is called when events are stored. A stream queries again when it is woken,
-    or when its interval is over.
+    or when its interval has passed.
     """
 
     def __init__(self) -> None:
@@ -31,13 +31,13 @@ class EventStreams:
 
     @property
     def open(self) -> int:
-        """Return how many streams are open."""
+        """Return the number of open streams."""
         with self._condition:
             return self._open
 
     @property
     def ended(self) -> bool:
-        """Return whether all streams are to end."""
+        """Return whether all streams have been ended."""
         return self._ended
 
     def wake(self) -> None:
@@ -47,7 +47,7 @@ class EventStreams:
             self._condition.notify_all()
 
     def end(self) -> None:
-        """End every stream; those that are opened later end at once."""
+        """End all streams; streams opened later end at once."""
         with self._condition:
             self._ended = True
             self._condition.notify_all()
@@ -55,7 +55,7 @@ class EventStreams:
     def serve(self, limit: int, chunks: Iterator[bytes]) -> 'Stream':
         """Return a stream that counts as open until it ends or is closed.
 
-        :param limit: how many may be open at a time
+        :param limit: maximum number of open streams
         :raises TooManyStreams: the limit is reached
         """
         with self._condition:

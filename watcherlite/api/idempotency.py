@@ -101,15 +101,8 @@ class Idempotency:
             answer = None if key is None else self._found(operation, request, key)
             if answer is not None:
                 return answer
-            is_open = record.committed or record.is_unknown
-            if isinstance(error, _UNFINISHED) and is_open:
-                LOG.error(
-                    'Request %s may have taken effect: %s',
-                    request.request_id,
-                    error,
-                )
-                advice = _LOOK if key is None else _REPEAT
-                raise exceptions.OutcomeUnknown(_UNKNOWN + advice) from error
+            if isinstance(error, _UNFINISHED):
+                _check_outcome(record, request, key, error)
             raise
         finally:
             if key is not None:
@@ -186,6 +179,19 @@ class Idempotency:
             self._store.purge_request_keys(self._clock.now() - self._lifetime)
         except exceptions.WatcherliteError as error:
             LOG.warning('Expired idempotency keys were not purged: %s', error)
+
+
+def _check_outcome(
+    record: RequestRecord,
+    request: Request,
+    key: RequestKey | None,
+    error: exceptions.WatcherliteError,
+) -> None:
+    """Raise OutcomeUnknown if a failed request may have taken effect."""
+    if record.committed or record.is_unknown:
+        LOG.error('Request %s may have taken effect: %s', request.request_id, error)
+        advice = _LOOK if key is None else _REPEAT
+        raise exceptions.OutcomeUnknown(_UNKNOWN + advice) from error
 
 
 def _encoded(value: object) -> bytes:

@@ -1,7 +1,6 @@
-"""Links: absolute addresses, with the prefix of the mount that was called.
+"""Links: absolute addresses with the prefix of the request's mount.
 
-Those of the infra-optim API have scheme and host but no mount: clients strip these and
-append the rest to their endpoint.
+Links of the infra-optim API have no prefix: clients append their path to the endpoint.
 """
 
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from urllib import parse
 
 from watcherlite.api.mounts import decode_slashes
 from watcherlite.api.operation import Request
-from watcherlite.domain.stacks import Stack
+from watcherlite.domain.stacks import NewStack, Stack
 
 Link = dict[str, str]
 
@@ -35,25 +34,25 @@ def location(request: Request, *parts: str) -> dict[str, str]:
 
 
 def with_arguments(address: str, arguments: Mapping[str, Any]) -> str:
-    """Return an address with arguments; a list is given several times."""
+    """Return an address with arguments; items of a list are repeated arguments."""
     texts = {name: _text(value) for name, value in arguments.items()}
     return f'{address}?{parse.urlencode(texts, doseq=True)}'
 
 
 def next_page(request: Request, marker: str) -> Link:
-    """Return the link to the page of the same list that begins after a row."""
+    """Return the link to the next page of a list."""
     _, _, *parts = request.route_path.split('/')
     address = url(request, *map(decode_slashes, parts))
     return link(with_arguments(address, {**request.query, 'marker': marker}), 'next')
 
 
 def _text(value: Any) -> Any:
-    """Return an argument as a URL has it."""
+    """Return the value of an argument in a URL."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def unmounted_url(request: Request, noun: str, *rest: str) -> str:
-    """Return the versioned address of a collection, or of something below it."""
+    """Return an address of a collection without the prefix of the mount."""
     return '/'.join((request.host_url, 'v1', noun, *rest))
 
 
@@ -62,14 +61,14 @@ def object_links(
 ) -> list[dict[str, str]]:
     """Return the two links of one object.
 
-    :param noun: of the collection, as it stands in the address: 'audit_templates'
-    :param identifier: its uuid, or its number where it has none
+    :param noun: the collection: 'audit_templates'
+    :param identifier: the uuid, or the number of an object without uuid
     """
     return _pair(request, f'{noun}/{identifier}')
 
 
 def collection_links(request: Request, noun: str) -> list[dict[str, str]]:
-    """Return the two links of a whole collection; they end in a slash."""
+    """Return the two links of a collection, which end with a slash."""
     return _pair(request, f'{noun}/')
 
 
@@ -80,12 +79,12 @@ def _pair(request: Request, place: str) -> list[dict[str, str]]:
     ]
 
 
-def stack_url(request: Request, stack: Stack, *rest: str) -> str:
+def stack_url(request: Request, stack: NewStack, *rest: str) -> str:
     """Return the address of a stack, or of something below it."""
     return url(request, stack.tenant, 'stacks', stack.name, stack.uuid, *rest)
 
 
-def stack_link(request: Request, stack: Stack, rel: str = SELF) -> Link:
+def stack_link(request: Request, stack: NewStack, rel: str = SELF) -> Link:
     """Return a link to a stack."""
     return link(stack_url(request, stack), rel)
 

@@ -1,8 +1,8 @@
 """Microversions: the history of an API, and their negotiation.
 
-A client requests one by the header `OpenStack-API-Version: infra-optim 1.5`. Every
-response below /v1 has the range and the version used. An API with a single version may
-omit these headers.
+Clients request one by the header `OpenStack-API-Version: infra-optim 1.5`. All
+responses below /v1 contain the range and the used version. An API with a single version
+may omit these headers.
 """
 
 import dataclasses
@@ -32,8 +32,7 @@ class Versions:
     :param history: version -> description; ascending, without gaps
     :param in_headers: whether requests and responses have version headers; if not,
         there is one version
-    :param is_strict: whether an invalid header is rejected; else it means the first
-        version
+    :param is_strict: whether an invalid header is rejected instead of ignored
     """
 
     service_type: str
@@ -54,8 +53,8 @@ class Versions:
     def negotiate(self, header: str | None) -> Version:
         """Return the version of a request.
 
-        No header, one of another service and one without a number mean the first
-        version, as in upstream.
+        Without a header, or with one of another service or without a number, the first
+        version is used, as in upstream.
 
         :raises NoSuchVersion: the version is not supported
         :raises Invalid: `is_strict`, and the header is invalid
@@ -109,5 +108,5 @@ class Versions:
 
 
 def text(version: Version) -> str:
-    """Return a version as it is written: '1.5'."""
+    """Return a version as text: '1.5'."""
     return f'{version[0]}.{version[1]}'

@@ -1,7 +1,6 @@
 """Mounts: the APIs that are served, and their addresses.
 
-A mount has prefixes, versions, routes and an error format. All else is common to all
-mounts.
+A mount has prefixes, versions, routes and an error format.
 """
 
 import dataclasses
@@ -22,13 +21,13 @@ _ENCODED_SLASH = '%2F'
 class Mount:
     """One API and its addresses.
 
-    :param prefixes: of its URLs: '' for the root, '/infra-optim'; the first one is the
-        prefix of its routes in metrics
+    :param prefixes: prefixes of its URLs: '' for the root, '/infra-optim'; metrics use
+        the first one
     :param version_prefix: the default version in URLs: '/v1'
-    :param suffix: an ignored end of URLs: '.json'
+    :param suffix: an ignored suffix of URLs: '.json'
     :param shows_deleted: whether the header X-Show-Deleted is supported
-    :param project: the variable of its URLs that has to be the caller's project; None:
-        it has none
+    :param project: the variable of its URLs for the caller's project; None: no such
+        variable
     :param texts: the texts of validation errors
     """
 
@@ -43,7 +42,7 @@ class Mount:
     texts: Texts = WATCHER
 
     def routed_path(self, path: str) -> str:
-        """Return the path for the router of a path below a prefix; '' for the root."""
+        """Return the path for the router of a path below a prefix, or ''."""
         if not path:
             return ''
         path = path.removesuffix(self.suffix)
@@ -54,7 +53,7 @@ class Mount:
 
 
 class Mounts:
-    """The mounts by address; the longest prefix wins."""
+    """The mounts by address; the longest matching prefix applies."""
 
     def __init__(self, mounts: Sequence[Mount]) -> None:
         self._places = sorted(
@@ -79,7 +78,7 @@ class ErrorFormatSelector:
         self._mounts = Mounts(mounts)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Return a request."""
+        """Handle a request."""
         found = self._mounts.find(environ.get('PATH_INFO', ''))
         if found is not None:
             environ[FORMAT_KEY] = found[0].errors

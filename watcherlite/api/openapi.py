@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 documents, generated from the operations and their schemas.
 
-The schemas that validate requests also describe them, so the two cannot differ. Each
-microversion has a document of its own.
+The schemas of the documents are those that validate the requests. Each microversion has
+its own document.
 """
 
 import dataclasses
@@ -56,14 +56,14 @@ _REASONS: Mapping[int, str] = {
 
 
 def with_openapi(mount: Mount, rule: str = 'openapi:get') -> Mount:
-    """Return a mount with the route that serves the documents of all its routes.
+    """Return a mount with an additional route for the documents.
 
-    :param rule: the policy rule of that route
+    :param rule: the policy rule of the route
     """
     made: dict[Version, Document] = {}
 
     def show(request: Request) -> Response:
-        """Return the document of the version that is asked for."""
+        """Return the document of the requested version."""
         if request.version not in made:
             made[request.version] = document(described, request.version)
         return Response(made[request.version])
@@ -71,7 +71,7 @@ def with_openapi(mount: Mount, rule: str = 'openapi:get') -> Mount:
     own = Operation(
         show,
         rule,
-        'Show this description of the API.',
+        'Show the OpenAPI document of the API.',
         responses={200: unversioned({'type': 'object'})},
     )
     routes = {**mount.routes, f'{mount.version_prefix}/{NAME}': {'GET': own}}
@@ -106,10 +106,10 @@ def document(mount: Mount, version: Version) -> Document:
             'headers': _common_headers(versions),
             'responses': {
                 f'{_ERROR}{status}': {
-                    'description': said,
+                    'description': description,
                     'content': {JSON: {'schema': _reference('schemas', _ERROR)}},
                 }
-                for status, said in _ERRORS.items()
+                for status, description in _ERRORS.items()
             },
             'schemas': {_ERROR: mount.errors.schema},
             'securitySchemes': {
@@ -194,7 +194,7 @@ def _parameters(
         yield _reference('parameters', 'IdempotencyKey')
 
 
-#: The verbs of rules of operations that show softly deleted objects on demand.
+#: Verbs of the rules of operations that can show deleted objects.
 _SHOWS = frozenset({'get', 'get_all', 'detail'})
 
 
@@ -220,8 +220,8 @@ def _responses(
 
 
 def _possible(operation: Operation) -> set[int]:
-    """Return the error statuses that an operation can have without naming them."""
-    # 404 also where there is no variable: a marker may be of nothing
+    """Return the error statuses that operations have implicitly."""
+    # 404 also without a variable: the object of a marker may not exist.
     found = {400, 404, 406, 413, 415, 503}
     if operation.rule is not None:
         found |= {401, 403}
@@ -257,7 +257,7 @@ def _common_parameters(mount: Mount, version: Version) -> Document:
         found['Version'] = {
             'name': HEADER,
             'in': 'header',
-            # Without it a request is of the first version.
+            # Without the header a request has the first version.
             'required': version != versions.minimum,
             'description': 'The microversion of the request.',
             'schema': {

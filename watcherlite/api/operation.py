@@ -1,7 +1,7 @@
 """Operations: one method on one URL each.
 
-Routes are a table of operations, which routing, validation, policy checks, the OpenAPI
-documents and the tests read.
+Routing, validation, policy checks, the OpenAPI documents and the tests are based on the
+tables of operations.
 """
 
 import dataclasses
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 #: A microversion: (major, minor).
 Version = tuple[int, int]
 Schema = Mapping[str, Any]
-#: JSON schemas by the microversion from which on they hold; (1, 0) is always there.
+#: First microversion -> JSON schema; (1, 0) is always present.
 Versioned = Mapping[Version, Schema]
 
 JSON = 'application/json'
 EVENT_STREAM = 'text/event-stream'
 
-#: For an operation without arguments, or without a body.
+#: The schemas of an operation without arguments, or without a body.
 NOTHING: Versioned = {(1, 0): {'type': 'object', 'additionalProperties': False}}
 
 
 def unversioned(schema: Schema) -> Versioned:
-    """Return a schema that holds at every microversion."""
+    """Return a schema for all microversions."""
     return {(1, 0): schema}
 
 
 def at(schemas: Versioned, version: Version) -> Schema:
-    """Return the schema that holds at a microversion."""
+    """Return the schema for a microversion."""
     return schemas[max(since for since in schemas if since <= version)]
 
 
@@ -40,9 +40,9 @@ def at(schemas: Versioned, version: Version) -> Schema:
 class Caller:
     """The authenticated caller of a request.
 
-    :param roles: lower case; never taken from the request itself
-    :param in_all_projects: authenticated without a project (noauth, http_basic), and so
-        a member of every project
+    :param roles: the roles, in lower case
+    :param in_all_projects: authenticated without a project (noauth, http_basic): a
+        member of all projects
     """
 
     user_id: str | None = None
@@ -63,24 +63,22 @@ def _allows_nothing(rule: str) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """A request whose caller, version, arguments and body are valid.
+    """A validated request.
 
     :param path: the variables of the URL, as text
-    :param query: the arguments, converted as their schema says (integers,
-        booleans); absent ones are absent
-    :param body: the JSON value, None for operations without one
-    :param host_url: scheme and host, without the mount
-    :param mount_url: the same with the prefix of the mount
-    :param route_path: the path as the routes have it, with the variables filled in
-    :param query_string: the arguments as they were sent
-    :param sees_all_projects: the rules let the caller look into every project
-    :param plans_in_all_projects: the rules let the caller's plans and audits act on the
-        objects of every project
-    :param allows: (name of a policy rule): whether it lets the caller
-    :param show_deleted: the header X-Show-Deleted was true, on a mount where it counts
+    :param query: the given arguments, converted to the types of their schema
+    :param body: the JSON value; None for an operation without a body
+    :param host_url: scheme and host
+    :param mount_url: scheme, host and the prefix of the mount
+    :param route_path: the path below the mount
+    :param query_string: the unparsed arguments
+    :param sees_all_projects: the rules allow the caller to see all projects
+    :param plans_in_all_projects: the rules allow the caller's plans and audits to act
+        on objects of all projects
+    :param allows: (policy rule) -> whether it allows the caller
+    :param show_deleted: the header X-Show-Deleted is true, on a mount that supports it
     :param last_event_id: the header Last-Event-ID, or None
-    :param event_stream: the header Accept asks for text/event-stream; only where
-        `Operation.streams`
+    :param event_stream: text/event-stream is accepted, and supported by the operation
     """
 
     services: 'Services'
@@ -117,7 +115,7 @@ class Request:
 
     @property
     def context(self) -> dict[str, str]:
-        """Return the caller as it is stored with actions, plans and audits."""
+        """Return the caller in the format stored in actions, plans and audits."""
         who = {
             'user_id': self.caller.user_id,
             'user_name': self.caller.user_name,
@@ -132,9 +130,9 @@ class Response:
     """The response of an operation.
 
     :param body: a JSON value; None: no body
-    :param data: instead of it, the body as it is sent, of the type `content_type`
-    :param stream: instead of a body, what is sent as it comes (text/event-stream);
-        its `close`, if it has one, is called at the end, however that comes
+    :param data: the encoded body of type `content_type`, instead of `body`
+    :param stream: an iterable of encoded parts (text/event-stream), instead of a body;
+        its `close` method, if any, is always called
     """
 
     body: Any = None
@@ -149,7 +147,7 @@ class Response:
         return dataclasses.replace(self, headers={**self.headers, name: value})
 
 
-#: (request, kind -> uuid of the objects that it created): the response
+#: (request, kind -> uuid of the created objects) -> the response.
 Restore = Callable[[Request, Mapping[str, str]], Response]
 
 #: The empty response for clients that parse every body.
@@ -160,23 +158,23 @@ NULL = Response(data=b'null')
 class Operation:
     """One method on one URL.
 
-    :param call: the handler; raises exceptions that `errors` has a status for
+    :param call: the handler; may raise the exceptions in the table of `errors`
     :param rule: the policy rule that is checked first; None: public
-    :param rules: returns the rules if they depend on the request; `rule` is one of
-        them, or the most usual of the alternatives
-    :param alternatives: the possible rules if they depend on the body, which is read
-        only if one of them allows the caller
+    :param rules: returns the rules if they depend on the request; `rule` is the most
+        common one
+    :param alternatives: the possible rules if they depend on the body, which is only
+        read if one of them allows the caller
     :param summary: one sentence for the reference
-    :param responses: status -> schema of the body; of errors, only those that are
-        particular to this operation
-    :param since: the first microversion that has it
-    :param too_early: the status for callers of an earlier one: 404, 406 or 400
-    :param too_early_text: the error, with {version} of the request
-    :param needs_body: whether an empty body is refused
-    :param streams: whether it offers text/event-stream besides JSON
-    :param webhook: whether an operator may make it public
-    :param public: needs no authentication: its address is a secret
-    :param restore: returns the response to a repeated request; see `idempotency`
+    :param responses: status -> schema of the body; only the errors that are specific to
+        this operation
+    :param since: the microversion that introduced it
+    :param too_early: the status for earlier microversions: 404, 406 or 400
+    :param too_early_text: the message of that error; {version}: that of the request
+    :param needs_body: whether an empty body is rejected
+    :param streams: whether it supports text/event-stream as well
+    :param webhook: whether the configuration may make it public
+    :param public: whether it needs no authentication, because its address is a secret
+    :param restore: returns the response of a repeated request; see `idempotency`
     """
 
     call: Callable[[Request], Response]
@@ -204,7 +202,7 @@ Routes = Mapping[str, Mapping[str, Operation]]
 
 
 def merge_routes(*tables: Routes) -> dict[str, dict[str, Operation]]:
-    """Merge tables; ValueError for an operation that two of them have."""
+    """Merge route tables; ValueError for an operation in several tables."""
     found: dict[str, dict[str, Operation]] = {}
     for table in tables:
         for template, operations in table.items():

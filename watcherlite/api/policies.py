@@ -1,7 +1,7 @@
 """The policy rules: roles, and the default of each rule.
 
-The description and the operations of a rule are those of the routes that name it; a
-rule that is checked besides that of the operation has its own.
+The description and the operations of a rule are those of its routes; an additional rule
+of an operation has its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,54 +16,54 @@ from watcherlite.api.orchestration.handlers import ROUTES as ORCHESTRATION
 ADMIN = 'rule:admin_api'
 MANAGER = 'rule:manager_api'
 READER = 'rule:reader_api'
-#: Of stacks and clusters: whoever works in a project makes and changes what is in it.
+#: For stacks and clusters: members of a project manage its objects.
 MEMBER = 'rule:member_api'
-#: Of plans and audits, which concern the whole cloud.
+#: For plans and audits, which affect the whole cloud.
 SYSTEM_MANAGER = 'rule:system_manager_api'
 SYSTEM_READER = 'rule:system_reader_api'
 #: Spelled out: who opens plans to the managers of projects, by another
 #: `system_manager_api`, does not give them the objects of all other projects.
 EVERYWHERE = 'rule:admin_api or (role:manager and system_scope:all)'
 NOBODY = '!'
-#: Another service that calls on behalf of nobody.
+#: Another service without a user.
 SERVICE = 'rule:service_api'
 
 SCOPES = ['system', 'domain', 'project']
 
-#: The rules that the others are made of. Each role includes the one before it: an
-#: identity service need not say that `admin` implies `manager`, and so on.
+#: The base rules. Each role includes the previous one, so that the identity service
+#: needs no implied roles.
 ROLES: Sequence[policy.RuleDefault] = (
     policy.RuleDefault(
-        'admin_api', 'role:admin or role:administrator', 'Who may do everything.'
+        'admin_api', 'role:admin or role:administrator', 'All requests.'
     ),
     policy.RuleDefault(
         'manager_api',
         'rule:admin_api or role:manager',
-        'Who may also have any installed action done on a cluster of the project.',
+        'Also request actions of any type on clusters of the project.',
     ),
     policy.RuleDefault(
         'member_api',
         'rule:manager_api or role:member',
-        'Who may create and change stacks and clusters.',
+        'Create and change stacks and clusters.',
     ),
     policy.RuleDefault(
         'reader_api',
         'rule:manager_api or role:member or role:reader',
-        'Who may look at stacks and clusters.',
+        'Read stacks and clusters.',
     ),
     policy.RuleDefault(
         'system_manager_api',
         'rule:admin_api or (role:manager and system_scope:all)',
-        'Who may also create, start, cancel, skip and change plans and audits.',
+        'Also create, start, cancel, skip and change plans and audits.',
     ),
     policy.RuleDefault(
         'system_reader_api',
         'rule:system_manager_api or '
         '((role:member or role:reader) and system_scope:all)',
-        'Who may look at plans, audits and what they are made of.',
+        'Read plans, audits and related objects.',
     ),
     policy.RuleDefault(
-        'service_api', 'role:service', 'Other services that trigger audits.'
+        'service_api', 'role:service', 'Trigger audits, as another service.'
     ),
 )
 
@@ -218,13 +218,13 @@ _DEFAULTS: Mapping[str, str] = {
     'strategy:state': SYSTEM_READER,
     'webhook:trigger': f'{SYSTEM_MANAGER} or {SERVICE}',
 }
-#: Rules that several operations have, or that are checked besides that of an operation:
-#: the description; of the latter, the operations as well.
+#: Rules of several operations, and additional rules of operations: the description, and
+#: for the latter the operations.
 _DESCRIBED: Mapping[str, tuple[str, Sequence[_Operation]]] = {
     'action:signal': ('Cancel, suspend or resume an action.', ()),
     'action_plan:all_projects': (
-        'Have action plans and audits act on the stacks, clusters and nodes of all '
-        'projects, not of the own one alone.',
+        'Let action plans and audits change the stacks, clusters and nodes of all '
+        'projects.',
         (
             ('POST', '/v1/action_plans'),
             ('POST', '/v1/actionplans'),
@@ -233,7 +233,7 @@ _DESCRIBED: Mapping[str, tuple[str, Sequence[_Operation]]] = {
         ),
     ),
     'clustering:all_projects': (
-        'List what there is in all projects.',
+        'List the objects of all projects.',
         tuple(
             ('GET', f'/clustering/v1/{noun}')
             for noun in (
@@ -248,24 +248,24 @@ _DESCRIBED: Mapping[str, tuple[str, Sequence[_Operation]]] = {
         ),
     ),
     'actions:force': (
-        'End an action at once, whoever works on it.',
+        'Cancel an action without waiting for its worker.',
         (('PATCH', '/clustering/v1/actions/{action}'),),
     ),
-    'event:get_all': ('Read what has happened, or follow what happens.', ()),
+    'event:get_all': ('List or stream events.', ()),
     'healthcheck:detail': (
         'Show the database, broker, lanes and outbox in /healthcheck.',
         (('GET', '/healthcheck'),),
     ),
     'openapi:get': (
-        'Show the description of the API of plans and audits.',
+        'Show the OpenAPI document of plans and audits.',
         (('GET', '/v1/openapi.json'),),
     ),
     'clusters:openapi': (
-        'Show the description of the API of clusters.',
+        'Show the OpenAPI document of clusters.',
         (('GET', '/clustering/v1/openapi.json'),),
     ),
     'stacks:openapi': (
-        'Show the description of the API of stacks.',
+        'Show the OpenAPI document of stacks.',
         (('GET', '/orchestration/v1/openapi.json'),),
     ),
     'stacks:global_index': (
@@ -273,18 +273,18 @@ _DESCRIBED: Mapping[str, tuple[str, Sequence[_Operation]]] = {
         (('GET', '/orchestration/v1/{tenant}/stacks'),),
     ),
     'stacks:update_no_change': (
-        'Update a stack without changing it, which replaces what is unhealthy.',
+        'Update a stack without changes, which replaces unhealthy resources.',
         (('PATCH', _STACK),),
     ),
-    'actions:action': ('Do anything with a whole stack.', ()),
+    'actions:action': ('Perform actions on a stack.', ()),
     'actions:suspend': ('Suspend a stack.', (_STACK_ACTIONS,)),
     'actions:resume': ('Resume a stack.', (_STACK_ACTIONS,)),
-    'actions:check': ('Look at the resources of a stack.', (_STACK_ACTIONS,)),
+    'actions:check': ('Check the resources of a stack.', (_STACK_ACTIONS,)),
     'actions:lock': ('Lock a stack.', (_STACK_ACTIONS,)),
     'actions:unlock': ('Unlock a stack.', (_STACK_ACTIONS,)),
-    'actions:cancel_update': ('Cancel an update and go back.', (_STACK_ACTIONS,)),
+    'actions:cancel_update': ('Cancel an update and roll it back.', (_STACK_ACTIONS,)),
     'actions:cancel_without_rollback': (
-        'Cancel what is done with a stack.',
+        'Cancel the operation on a stack.',
         (_STACK_ACTIONS,),
     ),
     'events:index': ('List the events of a stack or of a resource.', ()),
@@ -292,7 +292,7 @@ _DESCRIBED: Mapping[str, tuple[str, Sequence[_Operation]]] = {
 
 
 def list_rules() -> list[policy.RuleDefault]:
-    """Return all rules; oslopolicy-sample-generator asks for them."""
+    """Return all rules; the entry point of oslopolicy-sample-generator."""
     routed: dict[str, list[tuple[_Operation, str]]] = {}
     for rule, operation, summary in _routed():
         routed.setdefault(rule, []).append((operation, summary))
@@ -315,7 +315,7 @@ def _rule(
 
 
 def _routed() -> Iterator[tuple[str, _Operation, str]]:
-    """Yield (rule, operation, summary) of every route that has a rule."""
+    """Yield (rule, operation, summary) of all routes with a rule."""
     mounts: Sequence[tuple[str, Routes]] = (
         ('', INFRA_OPTIM),
         ('/clustering', CLUSTERING),

@@ -1,7 +1,7 @@
 """Authorisation by oslo.policy, with a cache of decisions.
 
-A check by oslo.policy takes half a millisecond. A decision depends on the rule, the
-caller and the rules in force only, so it is cached until these change.
+A check by oslo.policy takes 0.5 ms. A decision depends only on the rule, the caller and
+the policy file, so it is cached until the file changes.
 """
 
 import logging
@@ -27,8 +27,8 @@ LOOK = 5.0
 class AccessPolicy:
     """Authorises callers by the default rules and the operator's policy file.
 
-    :param conf: has, or gets, the group [oslo_policy]; not the global one
-    :raises ConfigurationError: the operator's file cannot be used
+    :param conf: the group [oslo_policy] is registered in it if necessary
+    :raises ConfigurationError: the policy file is invalid
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class AccessPolicy:
         self._load()
 
     def check_name(self, rule: str) -> None:
-        """Raise ValueError if there is no such rule."""
+        """Raise ValueError for an unknown rule."""
         if rule not in self._enforcer.registered_rules:
             raise ValueError(f'There is no policy rule {rule!r}')
 
     def check(self, rule: str, caller: Caller, project: str | None = None) -> None:
         """Raise Forbidden if a rule does not allow a caller.
 
-        :param project: of the target: `%(project_id)s` in a rule
+        :param project: the project of the target: `%(project_id)s` in a rule
         """
         if not self.allows(rule, caller, project):
             raise exceptions.Forbidden(f"Policy doesn't allow {rule} to be performed.")
@@ -59,7 +59,7 @@ class AccessPolicy:
     def allows(self, rule: str, caller: Caller, project: str | None = None) -> bool:
         """Return whether a rule allows a caller."""
         if self._monotonic() >= self._look_at:
-            self._look()
+            self._reload_if_changed()
         key = (rule, caller, project)
         decision = self._decisions.get(key)
         if decision is None:
@@ -80,7 +80,7 @@ class AccessPolicy:
         }
         return bool(self._enforcer.authorize(rule, target, credentials))
 
-    def _look(self) -> None:
+    def _reload_if_changed(self) -> None:
         """Reload the policy file if it has changed; an invalid one changes nothing.
 
         An invalid file is logged once.
@@ -103,7 +103,7 @@ class AccessPolicy:
         try:
             self._enforcer.load_rules()
         except (ValueError, TypeError, AttributeError, OSError) as error:
-            # What oslo.policy, or the parser that it uses, raises for a bad file
+            # The exceptions of oslo.policy and its parser for an invalid file.
             raise exceptions.ConfigurationError(
                 f'The policy file {self._enforcer.policy_file} of [oslo_policy] '
                 f'policy_file cannot be used: {" ".join(str(error).split())}'
@@ -115,7 +115,7 @@ class AccessPolicy:
 
 
 def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
-    """Return an enforcer that knows all rules."""
+    """Return an enforcer with all rules."""
     opts._register(conf)
     made = policy.Enforcer(conf)
     made.suppress_default_change_warnings = True
@@ -124,14 +124,14 @@ def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
 
 
 def get_enforcer() -> policy.Enforcer:
-    """Return an enforcer for the tools of oslo.policy, which ask by this name.
+    """Return an enforcer for the tools of oslo.policy, by an entry point.
 
-    They read their options, [oslo_policy] among them, into the one global object.
+    The tools parse their options into the global configuration object.
     """
     return enforcer(cfg.CONF)
 
 
 def names(rules: Iterable[policy.RuleDefault] | None = None) -> list[str]:
-    """Return the names of the rules that decide on operations."""
+    """Return the names of the rules of operations."""
     listed = policies.list_rules() if rules is None else rules
     return [rule.name for rule in listed if ':' in rule.name]

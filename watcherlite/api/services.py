@@ -16,17 +16,17 @@ from watcherlite.plugins.loader import Plugins
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Services:
-    """The parts of a process that answers requests.
+    """The dependencies of operations in a process.
 
-    :param store: for reading; what changes goes through operations
+    :param store: for reading; changes use the operations
     :param plans: the operations on plans and their actions
     :param stacks: the operations on stacks
     :param reading: the queries of stacks
-    :param clusters: the operations on clusters, nodes and what belongs to them
-    :param plugins: descriptions, schemas
-    :param max_limit: rows of a page, unless fewer are asked for
-    :param max_event_streams: open streams of events in this process
-    :param streams: woken when events are stored, ended when the process stops
+    :param clusters: the operations on clusters, nodes and related objects
+    :param plugins: for descriptions and schemas
+    :param max_limit: maximum number of rows of a page
+    :param max_event_streams: maximum number of open event streams in this process
+    :param streams: the open event streams
     """
 
     store: Store

@@ -14,18 +14,18 @@ class ApiSettings:
     """The settings of one application.
 
     :param auth_strategy: NOAUTH, HTTP_BASIC or KEYSTONE
-    :param noauth_on_any_address: of NOAUTH: remote requests are accepted
-    :param max_body_size: bytes; a longer body is refused with 413
-    :param idempotency_key_lifetime: seconds for which keys of requests are known
-    :param password_file: of HTTP_BASIC: lines of `user:bcrypt hash`
-    :param user_roles: of HTTP_BASIC: user -> roles
-    :param default_roles: of HTTP_BASIC: of users who are not in `user_roles`
-    :param webhooks_need_authentication: False: webhooks are public
-    :param healthcheck_details: whether /healthcheck shows its details to everybody
-    :param healthcheck_disable_file: while it exists, /healthcheck answers 503
-    :param metrics: whether there is /metrics
-    :param allowed_hosts: accepted values of the header Host of public requests,
-        besides addresses and localhost; '*': every name
+    :param noauth_on_any_address: NOAUTH: whether remote requests are accepted
+    :param max_body_size: maximum size of a body in bytes; larger ones get a 413
+    :param idempotency_key_lifetime: lifetime of idempotency keys in seconds
+    :param password_file: HTTP_BASIC: the file with lines `user:bcrypt hash`
+    :param user_roles: HTTP_BASIC: user -> roles
+    :param default_roles: HTTP_BASIC: the roles of other users
+    :param webhooks_need_authentication: whether webhooks need authentication
+    :param healthcheck_details: whether /healthcheck shows details to all callers
+    :param healthcheck_disable_file: while this file exists, /healthcheck returns 503
+    :param metrics: whether /metrics is enabled
+    :param allowed_hosts: accepted names in the header Host of public requests, in
+        addition to IP addresses and localhost; '*': all names
     """
 
     auth_strategy: str = NOAUTH
@@ -48,7 +48,7 @@ class ApiSettings:
 
 
 def is_address(host: str) -> bool:
-    """Return whether a host is an IP address and no name."""
+    """Return whether a host is an IP address instead of a name."""
     try:
         ipaddress.ip_address(host.strip('[]'))
     except ValueError:
@@ -57,7 +57,7 @@ def is_address(host: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is reached from the local host only."""
+    """Return whether an address is reachable from the local host only."""
     try:
         return ipaddress.ip_address(host.strip('[]')).is_loopback
     except ValueError:

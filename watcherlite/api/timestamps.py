@@ -1,11 +1,11 @@
-"""Times as responses show them."""
+"""Formats of times in responses."""
 
 import datetime
 from typing import Protocol
 
 
 class Stored(Protocol):
-    """A stored object that can be deleted softly."""
+    """A stored object with soft deletion."""
 
     @property
     def created_at(self) -> datetime.datetime | None: ...
@@ -18,30 +18,27 @@ class Stored(Protocol):
 
 
 def seconds(moment: datetime.datetime | None) -> str | None:
-    """Return a time in UTC, to the second, as clients of Heat and Senlin read it."""
+    """Return a time in UTC, in seconds: the format of Heat and Senlin."""
     return None if moment is None else _utc(moment).strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
 def epoch(moment: datetime.datetime | None) -> float | None:
-    """Return a time as seconds since 1970, as clients of Senlin read it in actions."""
+    """Return a Unix time: the format of actions in Senlin."""
     return None if moment is None else round(moment.timestamp(), 6)
 
 
 def offset(moment: datetime.datetime | None) -> str | None:
-    """Return a time with its offset, as clients of Watcher read created_at."""
+    """Return a time with its offset: the format of created_at in Watcher."""
     return None if moment is None else _utc(moment).isoformat()
 
 
 def naive(moment: datetime.datetime | None) -> str | None:
-    """Return a time in UTC without offset.
-
-    So clients of Watcher read next_run_time, start_time, end_time and last_seen_up.
-    """
+    """Return a time in UTC without offset: the format of other times in Watcher."""
     return None if moment is None else _utc(moment).replace(tzinfo=None).isoformat()
 
 
 def of(stored: Stored) -> dict[str, str | None]:
-    """Return the three times that every detailed view of Watcher's API shows."""
+    """Return the three times of all detailed views in Watcher."""
     return {
         'created_at': offset(stored.created_at),
         'updated_at': offset(stored.updated_at),

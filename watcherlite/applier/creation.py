@@ -1,7 +1,8 @@
-"""From a plan document to a stored plan with everything that it belongs to."""
+"""The creation of plans from plan documents, with their goal, strategy and audit."""
 
 import dataclasses
 import datetime
+import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,37 +14,43 @@ from watcherlite.db.api import Transaction
 from watcherlite.domain import events, graph
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan
 from watcherlite.domain.actions import APPLIER, Edge, NewAction
-from watcherlite.domain.audits import ONESHOT, Audit, Goal, Strategy
+from watcherlite.domain.audits import (
+    ONESHOT,
+    Audit,
+    NewAudit,
+    NewGoal,
+    NewStrategy,
+)
 from watcherlite.domain.creators import CREATOR, NOBODY, Creator
-from watcherlite.domain.documents import (
+from watcherlite.domain.documents.plan_document import (
     ActionDocument,
     PlanDocument,
     Validate,
     check_inputs,
 )
-from watcherlite.execution.events import created_event
+from watcherlite.domain.events import created_event
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 from watcherlite.states import audit as audit_states
 
-# A document proposes a plan as Watcher's actuator strategy does: as it is given.
+# As with the actuator strategy of Watcher, the document is the plan.
 GOAL = 'unclassified'
 GOAL_DISPLAY_NAME = 'Unclassified'
 STRATEGY = 'actuator'
 STRATEGY_DISPLAY_NAME = 'Actuator'
 
-#: Events of an action's creation that are written at one time.
+#: The number of events that are written at one time.
 CHUNK = 5000
 
 
 def check(document: PlanDocument, types: ActionTypes) -> None:
-    """Raise InvalidDocument with all that the action types object to."""
+    """Raise InvalidDocument with all problems that the action types report."""
     check_inputs(document, validator(types))
 
 
 def validator(types: ActionTypes) -> Validate:
-    """Return what `Draft.check_inputs` asks."""
+    """Return a function that validates the inputs of an action by its type."""
 
     def validate(action_type: str, inputs: Mapping[str, Any]) -> None:
         try:
@@ -76,11 +83,11 @@ def store(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Origin:
-    """What a plan was proposed by, and what its figures are.
+    """The origin of a plan: its audit, strategy, efficacy and creator.
 
-    :param efficacy_indicators: as `domain.solutions.Indicator.to_mapping`, and so
-        `global_efficacy`
-    :param creator: whose authority the actions of the plan have
+    :param efficacy_indicators: mappings of `domain.solutions.Indicator.to_mapping`
+    :param global_efficacy: likewise
+    :param creator: the user whose authority the actions of the plan have
     """
 
     audit_id: int | None
@@ -98,9 +105,9 @@ def propose(
     context: Mapping[str, Any],
     on_worker_loss: str,
 ) -> ActionPlan:
-    """Store a plan and its actions for an audit that is there; return the plan.
+    """Store a plan and its actions for an existing audit; return the plan.
 
-    It is RECOMMENDED, or SUCCEEDED at once when there is nothing to do.
+    It is RECOMMENDED, or SUCCEEDED at once if it has no actions.
     """
     plan = tx.insert_plan(
         NewActionPlan(
@@ -123,34 +130,41 @@ def propose(
     actions, edges = _graph(document, plan, now, context)
     ids = tx.insert_actions(actions, edges)
     tx.add_events([plan_event(None, plan, now, events.CREATED)])
-    for begin in range(0, len(actions), CHUNK):
+    _add_created_events(tx, plan, actions, ids, now)
+    if actions:
+        return plan
+    ended = plan.evolve(state=states.SUCCEEDED, updated_at=now)
+    tx.lock_plans([plan.id])
+    tx.save_plans([ended])
+    tx.add_events([plan_event(plan, ended, now)])
+    return ended
+
+
+def _add_created_events(
+    tx: Transaction,
+    plan: ActionPlan,
+    actions: Sequence[NewAction],
+    ids: Sequence[int],
+    now: datetime.datetime,
+) -> None:
+    stored = zip(actions, ids, strict=True)
+    while chunk := list(itertools.islice(stored, CHUNK)):
         tx.add_events(
             [
                 created_event(action.stored(action_id), plan, now)
-                for action, action_id in zip(
-                    actions[begin : begin + CHUNK],
-                    ids[begin : begin + CHUNK],
-                    strict=True,
-                )
+                for action, action_id in chunk
             ]
         )
-    if actions:
-        return plan
-    over = plan.evolve(state=states.SUCCEEDED, updated_at=now)
-    tx.lock_plans([plan.id])
-    tx.save_plans([over])
-    tx.add_events([plan_event(plan, over, now)])
-    return over
 
 
 def _audit(
     tx: Transaction, document: PlanDocument, now: datetime.datetime, creator: Creator
 ) -> Audit:
     goal = tx.ensure_goal(
-        Goal(str(uuid.uuid4()), GOAL, GOAL_DISPLAY_NAME, created_at=now)
+        NewGoal(str(uuid.uuid4()), GOAL, GOAL_DISPLAY_NAME, created_at=now)
     )
     strategy = tx.ensure_strategy(
-        Strategy(
+        NewStrategy(
             str(uuid.uuid4()),
             STRATEGY,
             STRATEGY_DISPLAY_NAME,
@@ -161,12 +175,12 @@ def _audit(
     audit_uuid = str(uuid.uuid4())
     label = (document.name or STRATEGY)[:26]
     return tx.insert_audit(
-        Audit(
+        NewAudit(
             uuid=audit_uuid,
             name=f'{label}-{audit_uuid}',
             audit_type=ONESHOT,
             state=audit_states.SUCCEEDED,
-            goal_id=goal.id or 0,
+            goal_id=goal.id,
             strategy_id=strategy.id,
             created_at=now,
             creator=creator,
@@ -182,7 +196,7 @@ def _graph(
 ) -> tuple[list[NewAction], list[Edge]]:
     """Return the actions, parents before children, and the edges.
 
-    Ids follow this order, and claims follow ids.
+    Ids follow this order, and claims the order of ids.
     """
     index = {action.name: i for i, action in enumerate(document.actions)}
     parents = [[index[name] for name in a.parents] for a in document.actions]
@@ -227,6 +241,6 @@ def _action(
         timeout=document.timeout,
         created_at=now,
         pending=len(document.parents),
-        # Earlier than that nothing is looked for.
+        # Claims do not find earlier times.
         not_before=max(document.not_before or EPOCH, EPOCH),
     )

@@ -1,21 +1,26 @@
 """Operations on action plans and their actions.
 
-Each operation is check, change, event, in one transaction that has locked the
-plan; a refusal changes nothing. Who is to hear of it is told afterwards, by
-hints that may be lost.
+Each operation locks the plan, checks its state, changes it and adds events in one
+transaction; a refusal changes nothing. Hints to workers are sent after the commit, and
+may be lost.
 """
 
 import datetime
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from watcherlite import exceptions
 from watcherlite.applier import creation
-from watcherlite.applier.progress import WINDOW, PlanProgress, cancelling, plan_event
+from watcherlite.applier.progress import (
+    WINDOW,
+    PlanProgress,
+    cancel_running,
+    plan_event,
+)
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
-from watcherlite.domain import commands, documents, events, json_values
+from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import (
     APPLIER,
@@ -24,32 +29,37 @@ from watcherlite.domain.actions import (
     ActionChange,
 )
 from watcherlite.domain.creators import NOBODY, Creator
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents import json_values, plan_document
+from watcherlite.domain.documents.plan_document import PlanDocument
+from watcherlite.domain.events import action_event
 from watcherlite.execution import results
-from watcherlite.execution.events import action_event
 from watcherlite.execution.ports import ActionTypes, NoProjection, Projection
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.execution.signals import (
     ActionSignals,
     end_unstarted,
-    locked_pair,
-    locked_plan,
+    lock_plan,
+    lock_with_plan,
 )
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
 LOG = logging.getLogger(__name__)
 
-CheckScope = Callable[[PlanDocument, Creator], None]
+
+class ScopeCheck(Protocol):
+    """Checks the objects that a plan names against the authority of its creator."""
+
+    def check(self, document: PlanDocument, creator: Creator) -> None:
+        """Raise InvalidDocument for objects that the creator may not act on."""
 
 
 class PlanOperations:
     """The operations on plans.
 
-    :param on_worker_loss: of plans that are created here
-    :param projection: what follows actions that are ended here
-    :param check_scope: raises InvalidDocument for a plan that names objects which its
-        creator may not act on
+    :param on_worker_loss: the default of new plans
+    :param projection: applied to the actions that a signal ends
+    :param scope: checks new plans; None: they are not checked
     """
 
     def __init__(
@@ -61,7 +71,7 @@ class PlanOperations:
         messenger: commands.Messenger,
         on_worker_loss: str = states.RESUME,
         projection: Projection | None = None,
-        check_scope: CheckScope | None = None,
+        scope: ScopeCheck | None = None,
     ) -> None:
         self._store = store
         self._types = types
@@ -69,7 +79,7 @@ class PlanOperations:
         self._clock = clock
         self._messenger = messenger
         self._on_worker_loss = on_worker_loss
-        self._check_scope = check_scope
+        self._scope = scope
         self._signals = ActionSignals(
             store, progress, clock, messenger, projection or NoProjection()
         )
@@ -82,11 +92,10 @@ class PlanOperations:
         context: Mapping[str, Any] | None = None,
         creator: Creator = NOBODY,
     ) -> ActionPlan:
-        """Store a plan as RECOMMENDED, with the audit that it belongs to.
+        """Store a plan as RECOMMENDED, with its audit.
 
-        Raises InvalidDocument with every problem, and stores nothing then.
-
-        :param creator: its actions may act on what the creator may act on
+        :param creator: the user whose authority the actions of the plan have
+        :raises InvalidDocument: with all problems; nothing is stored
         """
         creation.check(document, self._types)
         return self._store_new(document, context, creator)
@@ -97,9 +106,9 @@ class PlanOperations:
         context: Mapping[str, Any] | None = None,
         creator: Creator = NOBODY,
     ) -> ActionPlan:
-        """Store the plan that a JSON value describes; likewise."""
+        """Store the plan that a JSON value describes, as `create` does."""
         validate = creation.validator(self._types)
-        document = documents.from_mapping(value, validate)
+        document = plan_document.from_mapping(value, validate)
         return self._store_new(document, context, creator)
 
     def _store_new(
@@ -108,8 +117,8 @@ class PlanOperations:
         context: Mapping[str, Any] | None,
         creator: Creator,
     ) -> ActionPlan:
-        if self._check_scope is not None:
-            self._check_scope(document, creator)
+        if self._scope is not None:
+            self._scope.check(document, creator)
         return self._insert(document, context or {}, creator)
 
     @retry_on_conflict
@@ -126,21 +135,21 @@ class PlanOperations:
                 creator,
             )
         self._messenger.broadcast(commands.EventsStored())
-        LOG.info('Plan %s is stored with %d actions', plan.uuid, plan.total)
+        LOG.info('Created plan %s with %d actions', plan.uuid, plan.total)
         return plan
 
     @retry_on_conflict
     def start(self, uuid: str, expected: str | None = None) -> ActionPlan:
-        """Let workers execute a plan; raises NotFound and Conflict.
+        """Start a plan; raises NotFound and Conflict.
 
-        Starting one that is started already changes nothing.
+        A plan that is started already does not change.
 
-        :param expected: the only state in which it may be; None: any that allows it
+        :param expected: the only allowed state; None: any that allows the start
         """
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
         with self._store.transaction() as tx:
-            plan = locked_plan(tx, plan_id)
+            plan = lock_plan(tx, plan_id)
             as_expected = expected in (None, plan.state)
             if as_expected and plan.state in (states.PENDING, states.ONGOING):
                 return plan
@@ -159,21 +168,21 @@ class PlanOperations:
     def cancel(self, uuid: str, expected: str | None = None) -> ActionPlan:
         """Cancel a plan; raises NotFound and Conflict.
 
-        One that has not been taken is CANCELLED at once; a running one is
-        CANCELLING until the last running action has ended.
+        A plan that no worker has claimed is CANCELLED at once; a running one is
+        CANCELLING until its last running action has ended.
 
-        :param expected: the only state in which it may be; None: any that allows it
+        :param expected: the only allowed state; None: any that allows it
         """
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
-        told: list[Action] = []
+        signalled: list[Action] = []
         with self._store.transaction() as tx:
-            plan = locked_plan(tx, plan_id)
+            plan = lock_plan(tx, plan_id)
             as_expected = expected in (None, plan.state)
             if as_expected and plan.state in (states.CANCELLING, states.CANCELLED):
                 return plan
             if as_expected and plan.state == states.ONGOING:
-                after, told = cancelling(tx, plan, now)
+                after, signalled = cancel_running(tx, plan, now)
             elif as_expected and states.MACHINE.allows(plan.state, states.CANCELLED):
                 after = self._progress.cancel_unstarted(tx, plan, now)
             else:
@@ -181,18 +190,18 @@ class PlanOperations:
                     f"Couldn't cancel when state is '{plan.state}'."
                 )
             tx.save_plans([after])
-        self._signals.pass_on(told, action_states.CANCEL)
+        self._signals.forward(signalled, action_states.CANCEL)
         self._messenger.broadcast(commands.ActionsSignalled((uuid,)))
         self._messenger.broadcast(commands.EventsStored())
         return after
 
     @retry_on_conflict
     def delete(self, uuid: str) -> None:
-        """Delete a plan softly, with its actions; raises NotFound and Conflict."""
+        """Soft-delete a plan and its actions; raises NotFound and Conflict."""
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
         with self._store.transaction() as tx:
-            plan = locked_plan(tx, plan_id)
+            plan = lock_plan(tx, plan_id)
             if not states.MACHINE.allows(plan.state, states.DELETED):
                 raise exceptions.Conflict(
                     f"Couldn't delete when state is '{plan.state}'."
@@ -229,15 +238,15 @@ class PlanOperations:
 
     @retry_on_conflict
     def skip_action(self, uuid: str, reason: str | None = None) -> Action:
-        """Skip a PENDING action of a plan that has not been taken (spec 000).
+        """Skip a PENDING action of a plan that no worker has claimed (spec 000).
 
-        Raises NotFound, Conflict and, for a reason that cannot be kept, Invalid.
+        Raises NotFound, Conflict, and Invalid for a reason that cannot be stored.
         """
         message = user_message(reason)
         now = self._clock.now()
         found = self._store.get_action(uuid)
         with self._store.transaction() as tx:
-            plan, action = locked_pair(tx, found)
+            plan, action = lock_with_plan(tx, found)
             if action.state != action_states.INFRA_OPTIM[action_states.INIT]:
                 raise exceptions.TransitionNotAllowed(
                     f'State transition not allowed: ({action.state} -> '
@@ -262,22 +271,22 @@ class PlanOperations:
                 now,
             )
         if plan.state == states.PENDING:
-            # It may have been the last that there was to do.
+            # It may have been the last unfinished action.
             self._messenger.send(APPLIER, commands.LaunchActionPlan(plan.uuid))
         self._messenger.broadcast(commands.EventsStored())
         return after
 
     @retry_on_conflict
     def edit_skip_message(self, uuid: str, reason: str | None) -> Action:
-        """Change the message of a SKIPPED action, whatever its plan's state.
+        """Change the message of a SKIPPED action, in any state of its plan.
 
-        A text is the operator's, whoever skipped the action. Without one, the reason
-        of an operator is removed, and that of an automatic skip is kept.
+        A reason is stored as the reason of a user, also for an automatic skip. Without
+        one, the reason of a user is removed, and that of an automatic skip is kept.
         """
         now = self._clock.now()
         found = self._store.get_action(uuid)
         with self._store.transaction() as tx:
-            plan, action = locked_pair(tx, found)
+            plan, action = lock_with_plan(tx, found)
             if action.status != action_states.SKIPPED:
                 raise exceptions.Conflict(
                     'status_message update only allowed when action state is SKIPPED'
@@ -304,7 +313,7 @@ class PlanOperations:
 
 
 def user_message(reason: str | None) -> str:
-    """Return the message of a skip by a user; Invalid if it cannot be kept."""
+    """Return the message of a skip by a user; raise Invalid if it is not valid."""
     if not reason:
         return results.SKIPPED_BY_USER
     return _message(results.SKIPPED_BY_USER_BECAUSE, reason)

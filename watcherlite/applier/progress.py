@@ -1,12 +1,12 @@
 """The progress of an action plan while its actions are executed.
 
-Implements `execution.ports.PlanRules`: the rules of plans, as the core
-asks for them. All but `step` and `lost` are pure.
+Implements `execution.ports.PlanRules`. All methods except `step` and `on_worker_lost`
+are pure.
 """
 
 import dataclasses
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from watcherlite import exceptions
 from watcherlite.applier import rollback
@@ -14,15 +14,14 @@ from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import action_plans, events
 from watcherlite.domain.action_plans import FORWARD, STOPPING, ActionPlan
 from watcherlite.domain.actions import Action, ActionChange
-from watcherlite.domain.events import Event
+from watcherlite.domain.events import Event, action_event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import dependents, locks, results, signals
-from watcherlite.execution.events import action_event
-from watcherlite.execution.ports import Step
+from watcherlite.execution.ports import PlanStepResult
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
-#: Most actions that one step of a plan ends.
+#: The largest number of actions that one step of a plan ends.
 WINDOW = 500
 
 CANCELLED = 'Action plan was cancelled.'
@@ -57,11 +56,11 @@ def plan_event(
 class PlanProgress:
     """The rules of plans.
 
-    :param reverts: whether actions of a type (by name) are to be reverted
+    :param types: the action types that a rollback reverts; None: none
     """
 
-    def __init__(self, reverts: Callable[[str], bool]) -> None:
-        self._reverts = reverts
+    def __init__(self, types: rollback.RevertTypes | None = None) -> None:
+        self._types = types or rollback.NoReverts()
 
     def blocking_reason(self, plan: ActionPlan) -> str | None:
         """Return why no action of this plan may start, or None if one may."""
@@ -74,7 +73,7 @@ class PlanProgress:
     def on_claimed(
         self, plan: ActionPlan, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event]]:
-        """Return the plan as ONGOING after a worker has taken actions of it."""
+        """Return the plan as ONGOING after a worker has claimed actions of it."""
         if plan.state != states.PENDING:
             return plan, []
         ongoing = plan.evolve(state=states.ONGOING, updated_at=now)
@@ -105,16 +104,7 @@ class PlanProgress:
                 if fault is None and its_fault is not None:
                     fault = dataclasses.asdict(its_fault)
             elif after.status == action_states.SKIPPED:
-                by_user = (after.status_message or '').startswith(
-                    results.SKIPPED_BY_USER
-                )
-                skipped.append((after.uuid, by_user))
-        message = plan.status_message
-        if skipped:
-            cancelled = plan.state == states.CANCELLING
-            message = action_plans.skip_message(
-                message, skipped, reason_first=cancelled
-            )
+                skipped.append((after.uuid, _is_skipped_by_user(after)))
         stage = plan.stage
         if failed > plan.failed and stage == FORWARD:
             stage = FORWARD if plan.on_failure == states.CONTINUE else STOPPING
@@ -126,16 +116,17 @@ class PlanProgress:
             skipped=plan.skipped + len(skipped),
             fault=fault,
             stage=stage,
-            status_message=message,
+            status_message=_message_of_skips(plan, skipped),
             updated_at=now,
         )
 
     def finish_if_done(
         self, before: ActionPlan, plan: ActionPlan, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event]]:
-        """Return the plan as it ends, if nothing of it is left to do.
+        """Return the plan in its final state if all its actions have ended.
 
-        One change is one event: that of the end tells of the message, too.
+        The event of the end contains the message; a change of the message alone has an
+        event of its own.
         """
         state = action_plans.ended_state(plan)
         if state is None:
@@ -145,26 +136,26 @@ class PlanProgress:
         message = plan.status_message
         if state == states.FAILED:
             message = action_plans.reason_message(message, _failure(plan))
-        over = plan.evolve(
+        ended = plan.evolve(
             state=state, status_message=message, active=0, updated_at=now
         )
-        return over, [plan_event(plan, over, now)]
+        return ended, [plan_event(plan, ended, now)]
 
     def on_worker_lost(
         self, store: Store, plan_id: int, now: datetime.datetime
     ) -> str | None:
-        """Do what `on_worker_loss` says of a plan; see `PlanRules`."""
+        """Apply `on_worker_loss` of a plan; see `PlanRules`."""
         with store.transaction() as tx:
             plan = tx.lock_plans([plan_id], wait=False).get(plan_id)
             if plan is None and store.surroundings_of_plans([plan_id]):
-                raise _busy(plan_id)
+                raise _locked(plan_id)
             if plan is None or plan.state != states.ONGOING:
                 return None
             if plan.stage == action_plans.REVERTING:
-                # Stopped half way it would begin anew, and revert things twice.
+                # A rollback that is interrupted would revert actions a second time.
                 return None
             if plan.on_worker_loss == states.CANCEL:
-                after, _ = cancelling(tx, plan, now, CANCELLED_WORKER_LOST)
+                after, _ = cancel_running(tx, plan, now, CANCELLED_WORKER_LOST)
                 tx.save_plans([after])
                 return action_states.CANCELLED
             if plan.on_worker_loss == states.FAIL:
@@ -172,17 +163,19 @@ class PlanProgress:
                 return action_states.FAILED
         return None
 
-    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> Step:
-        """Do the next piece of what a plan needs; see `PlanRules`."""
+    def step(
+        self, store: Store, plan_uuid: str, now: datetime.datetime
+    ) -> PlanStepResult:
+        """Perform the next step of a plan; see `PlanRules`."""
         found = store.get_plan(plan_uuid)
         if found.state not in states.ACTIVE:
-            return Step()
+            return PlanStepResult()
         with store.transaction() as tx:
             plan = tx.lock_plans([found.id], wait=False).get(found.id)
             if plan is None:
-                raise _busy(found.id)
+                raise _locked(found.id)
             if plan.state not in states.ACTIVE:
-                return Step()
+                return PlanStepResult()
             written: list[Event] = []
             unblocked: list[Action] = []
             before, more = plan, False
@@ -191,21 +184,21 @@ class PlanProgress:
             elif plan.cancels_unstarted:
                 plan, written, unblocked, more = self.end_window(tx, plan, WINDOW, now)
             if action_plans.needs_rollback(plan):
-                plan, made = rollback.begin(store, tx, plan, self._reverts, now)
-                written += made
-            # The events of these steps tell of the message as well.
-            plan, last = self.finish_if_done(plan, plan, now)
+                plan, created = rollback.start(store, tx, plan, self._types, now)
+                written += created
+            # The events above contain the message as well.
+            plan, finished = self.finish_if_done(plan, plan, now)
             if plan is not before:
                 tx.save_plans([plan])
-            tx.add_events([*written, *last])
-            return Step(more, unblocked)
+            tx.add_events([*written, *finished])
+            return PlanStepResult(more, unblocked)
 
     def cancel_unstarted(
         self, tx: Transaction, plan: ActionPlan, now: datetime.datetime
     ) -> ActionPlan:
-        """Return a plan that no worker has taken as CANCELLED, its actions as well.
+        """Cancel the actions of a plan that no worker has claimed; return it CANCELLED.
 
-        The plan itself is for the caller to save.
+        The caller saves the plan.
         """
         message = action_plans.reason_message(plan.status_message, CANCELLED)
         after = plan.evolve(
@@ -213,7 +206,7 @@ class PlanProgress:
         )
         more = True
         while more:
-            # What has not been taken has blocked nobody.
+            # Actions that were never claimed hold no locks.
             after, written, _, more = self.end_window(tx, after, WINDOW * 4, now)
             tx.add_events(written)
         tx.add_events([plan_event(plan, after, now)])
@@ -222,10 +215,10 @@ class PlanProgress:
     def end_window(
         self, tx: Transaction, plan: ActionPlan, limit: int, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event], list[Action], bool]:
-        """Cancel the next actions of a plan that have not started.
+        """Cancel the next `limit` unstarted actions of a plan.
 
-        :returns: the counted plan, the events, what may have its target now, and
-            whether there may be more
+        :returns: the plan with its counters, the events, the actions that can take a
+            released lock, and whether there may be more
         """
         message = (
             results.STOPPED_UNSTARTED
@@ -239,7 +232,7 @@ class PlanProgress:
             ActionChange(action, results.conclude_unstarted(action, message, now))
             for action in ended
         ]
-        # Some had run already, and waited for what they derived: they say so.
+        # Actions that had started, and waited for derived ones, have another message.
         had_run = [c for c in changes if c.after.status_message != message]
         if had_run:
             tx.change_actions(
@@ -248,7 +241,7 @@ class PlanProgress:
                     for c in had_run
                 ]
             )
-        # What waits for derived actions ends after these, and has to know.
+        # An action that waits for derived actions ends after them.
         ready = bool(dependents.count_down(tx, ended, now, started=False))
         unblocked = locks.release(tx, [change.after for change in changes])
         counted = self.apply_changes(plan, [(c, None) for c in changes], 0, 0, now)
@@ -257,45 +250,47 @@ class PlanProgress:
 
 
 def superseded(plan: ActionPlan, reason: str, now: datetime.datetime) -> ActionPlan:
-    """Return a plan that nobody started as SUPERSEDED, with all that it says.
+    """Return an unstarted plan as SUPERSEDED, with the reason added to its message.
 
-    Its actions stay as they are: nothing can start them any more.
+    Its actions do not change: nothing can start them any more.
     """
     message = action_plans.appended_message(plan.status_message, reason)
     return plan.evolve(state=states.SUPERSEDED, status_message=message, updated_at=now)
 
 
-def cancelling(
+def cancel_running(
     tx: Transaction, plan: ActionPlan, now: datetime.datetime, reason: str = CANCELLED
 ) -> tuple[ActionPlan, list[Action]]:
-    """Return a running plan as CANCELLING, and its actions that were told to stop."""
+    """Signal the actions of a running plan; return it as CANCELLING, and them."""
     message = action_plans.reason_message(plan.status_message, reason)
     after = plan.evolve(state=states.CANCELLING, status_message=message, updated_at=now)
-    told = tx.set_control(action_states.CANCEL, now, plan_id=plan.id)
-    change_status = signals.apply_signal(tx, told, action_states.CANCEL, now)
-    tx.add_events(
-        [
-            plan_event(plan, after, now),
-            *(
-                action_event(
-                    action,
-                    action,
-                    after,
-                    now,
-                    {'signal': action_states.CANCEL},
-                    events.SIGNALLED,
-                )
-                for action in told
-            ),
-            *(action_event(c.before, c.after, after, now) for c in change_status),
-        ]
-    )
-    return after, told
+    cancel = action_states.CANCEL
+    signalled = tx.set_control(cancel, now, plan_id=plan.id)
+    applied = signals.apply_signal(tx, signalled, cancel, now)
+    written = signals.signal_events(signalled, applied, after, cancel, now)
+    tx.add_events([plan_event(plan, after, now), *written])
+    return after, signalled
 
 
-def _busy(plan_id: int) -> exceptions.StoreConflict:
+def _locked(plan_id: int) -> exceptions.StoreConflict:
     return exceptions.StoreConflict(
-        f'Plan {plan_id} (id) is locked by another transaction; it is tried again'
+        f'Plan {plan_id} (id) is locked by another transaction; retrying'
+    )
+
+
+def _is_skipped_by_user(action: Action) -> bool:
+    return (action.status_message or '').startswith(results.SKIPPED_BY_USER)
+
+
+def _message_of_skips(
+    plan: ActionPlan, skipped: Sequence[tuple[str, bool]]
+) -> str | None:
+    """Return the message of a plan with its skipped actions (uuid, by user) added."""
+    if not skipped:
+        return plan.status_message
+    is_cancelled = plan.state == states.CANCELLING
+    return action_plans.skip_message(
+        plan.status_message, skipped, reason_first=is_cancelled
     )
 
 

@@ -7,7 +7,7 @@ from watcherlite.cli.progress import SeenState
 from watcherlite.cmd.exits import one_line
 from watcherlite.domain.actions import CANCELLED_UNSTARTED, STOPPED_UNSTARTED
 
-#: As many lines as decide how wide the columns are.
+#: Number of rows that determine the widths of the columns.
 PAGE = 1000
 COLUMNS = ('ACTION', 'TYPE', 'STATE', 'MESSAGE')
 
@@ -22,11 +22,11 @@ _COLOURS = {
 
 
 class Started:
-    """Passes on all actions but those that were cancelled before they started.
+    """An iterator over all actions except those cancelled before their start.
 
-    A large plan that is cancelled has thousands of these, which all say the same.
+    A large cancelled plan has thousands of them.
 
-    :ivar omitted: how many there were, once all have been asked for
+    :ivar omitted: their number, after the iteration
     """
 
     def __init__(self, found: Iterable[SeenState]) -> None:
@@ -41,7 +41,7 @@ class Started:
                 yield action
 
     def line(self) -> str | None:
-        """Return the line about those that were left out, if there are any."""
+        """Return a line with the number of omitted actions, if there are any."""
         if not self.omitted:
             return None
         if self.omitted == 1:
@@ -50,7 +50,7 @@ class Started:
 
 
 def table(found: Iterable[SeenState], colours: bool) -> Iterator[str]:
-    """Return the lines; as wide as the first page asks for."""
+    """Yield the lines; the first rows determine the widths of the columns."""
     rows = (
         (
             one_line(action.name or action.uuid),
@@ -78,7 +78,7 @@ def _line(row: Sequence[str], widths: Sequence[int], colours: bool) -> str:
 
 
 def coloured(text: str, state: str, colours: bool) -> str:
-    """Return a text in the colour of a state, if there are colours."""
+    """Return a text in the colour of a state, if the terminal has colours."""
     if colours and state in _COLOURS:
         return f'\x1b[{_COLOURS[state]}m{text}\x1b[0m'
     return text

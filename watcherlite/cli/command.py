@@ -50,14 +50,14 @@ def flag(names: str, text: str, **keywords: Any) -> Declaration:
 def choice(
     names: str, choices: Sequence[str], text: str, **keywords: Any
 ) -> Declaration:
-    """Return the declaration of an argument or option that takes one of some words."""
+    """Return the declaration of an argument or option with fixed choices."""
     return lambda parser, _: parser.add_argument(
         *names.split(), choices=choices, help=text, **keywords
     )
 
 
 def exclusive(*declared: Declaration, required: bool = False) -> Declaration:
-    """Return the declaration of options of which one may be given."""
+    """Return the declaration of mutually exclusive options."""
 
     def declare(parser: argparse.ArgumentParser, made: Any) -> None:
         group: Any = parser.add_mutually_exclusive_group(required=required)
@@ -72,18 +72,18 @@ class Command(command.Command):
 
     :cvar arguments: the arguments and options that a class adds to those of its bases
 
-    What is heavy, the database for instance, is imported in `take_action`: help
-    and mistakes in the command line must not wait for it.
+    Expensive modules, for example the database, are imported in `take_action`, so that
+    help and usage errors are fast.
     """
 
     arguments: Declarations = ()
 
     def __init__(self, app: 'App', app_args: argparse.Namespace | None) -> None:
-        # Without a name: cliff would search all distributions for hooks of it
+        # Without a name: cliff searches all distributions for hooks of a named command.
         super().__init__(app, app_args)
 
     def get_epilog(self) -> str:
-        """Return nothing: cliff's would read the metadata of all distributions."""
+        """Return '': the epilog of cliff reads the metadata of all distributions."""
         return ''
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -92,7 +92,7 @@ class Command(command.Command):
         def error(message: str) -> NoReturn:
             raise exits.UsageError(arguments.usage(prog_name, message))
 
-        # cliff makes the parser itself and has no option for its class.
+        # cliff creates the parser and has no option for its class.
         vars(parser).update(
             error=error,
             format_usage=functools.partial(format_usage, parser),
@@ -105,16 +105,16 @@ class Command(command.Command):
         return parser
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options that all commands of a kind have."""
+        """Add the common options of a kind of commands."""
         arguments.add_common_options(parser)
 
     def configuration_arguments(self, parsed: argparse.Namespace) -> Sequence[str]:
-        """Return what of the command line is the configuration's."""
+        """Return the configuration arguments of the command line."""
         return arguments.for_configuration(self.app_args, parsed)
 
     def configuration(self, parsed: argparse.Namespace) -> 'Configuration':
         """Return the configuration; raises ConfigurationError."""
-        # oslo.config takes a tenth of a second, which help need not
+        # Importing oslo.config takes 0.1 seconds; help does not need it.
         from watcherlite import conf
 
         return conf.new(self.configuration_arguments(parsed))
@@ -146,7 +146,7 @@ def format_help(parser: argparse.ArgumentParser) -> str:
     example = examples.example_of(parser.prog)
     if example is not None:
         formatter.start_section('example')
-        # As it is typed: the formatter would break the line.
+        # On one line: the formatter would wrap it.
         formatter._add_item(lambda: f'  $ {example}\n', [])
         formatter.end_section()
     for group in parser._action_groups:

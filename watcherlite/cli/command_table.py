@@ -1,12 +1,12 @@
-"""The commands: name, class and one sentence each.
+"""The commands: their names, classes and descriptions.
 
-A table and no entry points: looking for those, and importing every command for its
-sentence, would triple the time that `--help` takes.
+The commands are no entry points: searching these, and importing each command for its
+description, would triple the run time of `--help`.
 """
 
 from collections.abc import Mapping
 
-#: module -> its commands: name -> (class, one sentence)
+#: module -> its commands: name -> (class, description)
 _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     'commands.audit_templates': {
         'audittemplate create': ('AuditTemplateCreate', 'Create an audit template.'),
@@ -311,7 +311,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 
-#: name -> (module:class, one sentence), by name.
+#: name -> (module:class, description), by name.
 COMMANDS: Mapping[str, tuple[str, str]] = dict(
     sorted(
         (name, (f'watcherlite.cli.{module}:{class_name}', sentence))

@@ -1,8 +1,8 @@
 """`watcherlite complete`: completion for bash, zsh and fish.
 
-A shell passes the words of the line. The candidates for the next word are computed
-here, once for all shells, from the table of commands and from the parser of the command
-that the line names. Names of objects are requested from the API.
+A shell passes the words of the line. The candidates for the next word are computed here
+for all shells, from the table of commands and the parser of the command. Names of
+objects are requested from the API.
 """
 
 import argparse
@@ -54,28 +54,28 @@ end
 complete --command watcherlite --arguments '(__watcherlite_complete 2>/dev/null)'
 """
 SCRIPTS = {'bash': BASH, 'zsh': ZSH, 'fish': FISH}
-#: Seconds to wait for an answer of the API: somebody waits at a prompt.
+#: Timeout of API requests in seconds: the user waits at a prompt.
 TIMEOUT = '2'
-#: Most objects to ask for.
+#: Maximum number of objects to request.
 LIMIT = '200'
 
 
 class Candidate(NamedTuple):
-    """A word that may stand next, and a few words about it."""
+    """A candidate for the next word, and its description."""
 
     word: str
     description: str = ''
 
 
 class Collection(NamedTuple):
-    """Objects that a word may name.
+    """A collection whose objects a word may name.
 
-    :param command: the command that lists them
-    :param word: the column that names one
-    :param description: the column that tells more of it, or ''
-    :param version: the column that follows the word behind a hyphen, or ''
-    :param within: whether they are those of the object named by the first argument
-    :param paged: whether the command takes `--limit`
+    :param command: the command that lists the objects
+    :param word: the column with the name
+    :param description: the column with the description, or ''
+    :param version: the column that is appended to the name with a hyphen, or ''
+    :param within: whether they belong to the object named by the first argument
+    :param paged: whether the command has `--limit`
     """
 
     command: str
@@ -86,7 +86,7 @@ class Collection(NamedTuple):
     paged: bool = True
 
 
-#: the first words of a command -> what its first argument names
+#: First words of a command -> the collection of its first argument.
 FIRST_ARGUMENTS: Mapping[str, Collection] = {
     'action': Collection('action list', 'UUID', 'State'),
     'actionplan': Collection('actionplan list', 'UUID', 'State'),
@@ -111,7 +111,7 @@ FIRST_ARGUMENTS: Mapping[str, Collection] = {
     ),
     'strategy': Collection('strategy list', 'Name', 'Goal'),
 }
-#: the value of an option, or a further argument -> what it names
+#: Option or further argument -> the collection of its value.
 VALUES: Mapping[str, Collection] = {
     'action-plan': FIRST_ARGUMENTS['actionplan'],
     'audit': FIRST_ARGUMENTS['audit'],
@@ -131,7 +131,7 @@ VALUES: Mapping[str, Collection] = {
     ),
     'strategy': FIRST_ARGUMENTS['strategy'],
 }
-#: The last words of the commands that name what does not exist yet.
+#: The last words of commands whose argument names a new object.
 _NEW = ('adopt', 'create')
 
 Words = Sequence[str]
@@ -142,14 +142,14 @@ Run = Callable[[Words], str]
 
 
 def complete(words: Words, parser_of: ParserOf, run: Run) -> list[Candidate]:
-    """Return what the last of the words may become.
+    """Return the candidates for the last word.
 
-    :param words: of the line up to the cursor, without the program; the last one is
-        incomplete, or empty
-    :param parser_of: '' for the options in front of a command
+    :param words: the words up to the cursor, without the program; the last one is
+        incomplete or empty
+    :param parser_of: '' returns the parser of the global options
     """
     *before, current = words or ['']
-    # Shells take `--option=value` apart.
+    # Shells split `--option=value`.
     before = [word for word in before if word != '=']
     current = '' if current == '=' else current
     start = access.index_of_command(before)
@@ -172,7 +172,7 @@ def complete(words: Words, parser_of: ParserOf, run: Run) -> list[Candidate]:
 
 
 def _split(words: Words) -> tuple[str, Words]:
-    """Return the longest name of a command that words begin with, and the others."""
+    """Split words into the longest command name and the other words."""
     for count in range(len(words), 0, -1):
         name = ' '.join(words[:count])
         if name in COMMANDS:
@@ -183,7 +183,7 @@ def _split(words: Words) -> tuple[str, Words]:
 def _of_line(
     parser: argparse.ArgumentParser, before: Words, begun: str, current: str
 ) -> Iterator[Candidate]:
-    """Return what may stand where the name of the command is not complete."""
+    """Return the candidates for an incomplete command name."""
     if not begun and before and _takes_value(_option(parser, before[-1])):
         return
     if not begun:
@@ -200,7 +200,7 @@ def _of_line(
 def _of_command(
     name: str, parser: argparse.ArgumentParser, arguments: Words, current: str
 ) -> Iterable[Candidate] | Collection:
-    """Return what may stand behind a command, or the collection to ask for."""
+    """Return the candidates for a word after a command, or their collection."""
     option = _option(parser, arguments[-1]) if arguments else None
     if option is not None and _takes_value(option):
         names = [text.lstrip('-') for text in option.option_strings]
@@ -239,7 +239,7 @@ def _choices(action: argparse.Action) -> list[Candidate]:
 
 
 def _options(parser: argparse.ArgumentParser, current: str) -> Iterator[Candidate]:
-    """Return the long options, and the short ones where one begins."""
+    """Return the long options, and the short ones if the word starts with one."""
     if not current.startswith('-'):
         return
     for text, action in parser._option_string_actions.items():
@@ -248,7 +248,7 @@ def _options(parser: argparse.ArgumentParser, current: str) -> Iterator[Candidat
 
 
 def _positionals(parser: argparse.ArgumentParser, arguments: Words) -> list[str]:
-    """Return those words that are neither options nor values of options."""
+    """Return the words that are neither options nor values of options."""
     found = []
     value_follows = False
     for word in arguments:
@@ -262,7 +262,7 @@ def _positionals(parser: argparse.ArgumentParser, arguments: Words) -> list[str]
 
 
 def _connection(parser: argparse.ArgumentParser, before: Words) -> list[str]:
-    """Return those words that say where the API is and who asks."""
+    """Return the words that are options of the connection."""
     found: list[str] = []
     known = access.value_options()
     for index, word in enumerate(before):
@@ -293,7 +293,7 @@ class Complete(Command):
     """Print the shell completion script.
 
     Options, choices and the names of objects are completed as well: the
-    script calls this command again, with the words of the line.
+    script calls this command with the words of the line.
     """
 
     arguments = (
@@ -327,7 +327,7 @@ class Complete(Command):
         return made
 
     def _run(self, words: Words) -> str:
-        """Return what a command prints; '' if it fails: a prompt shows no errors."""
+        """Return the output of a command; '' if it fails: a prompt shows no errors."""
         printed = io.StringIO()
         out, self.app.stdout = self.app.stdout, printed
         try:

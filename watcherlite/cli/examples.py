@@ -1,10 +1,10 @@
-"""An example of every command, shown at the end of its options in its help."""
+"""Examples of all commands, for their help."""
 
 from collections.abc import Mapping
 
 _ID = '3f2b6c1e-8d4a-4b7f-9e05-1c6a2d7b8e90'
 
-#: command -> its arguments in the example; '' shows it without any.
+#: Command -> the arguments of its example, or ''.
 EXAMPLES: Mapping[str, str] = {
     'action cancel': _ID,
     'action list': f'--action-plan {_ID} --state FAILED',
@@ -138,9 +138,9 @@ EXAMPLES: Mapping[str, str] = {
 
 
 def example_of(command: str) -> str | None:
-    """Return the example of a command, as it is typed.
+    """Return the example of a command as typed in a shell.
 
-    :param command: its whole name, with the program in front
+    :param command: its full name, with the program
     """
     program, _, name = command.partition(' ')
     if name not in EXAMPLES:

@@ -1,16 +1,16 @@
-"""Formatting of values of the API in cells and sentences of the output."""
+"""Formatting of API values in table cells and sentences."""
 
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-#: Formats that have lists and objects themselves.
+#: Output formats with lists and objects.
 STRUCTURED = frozenset({'json', 'yaml'})
 TABLE = 'table'
 
 Row = Mapping[str, Any]
-#: Words of fields that are no usual words in a heading.
+#: Words of field names with another spelling in headings.
 _HEADINGS = {'id': 'ID', 'uuid': 'UUID'}
 
 
@@ -19,9 +19,9 @@ class Column:
     """One column.
 
     :param label: its heading
-    :param field: of the representation
-    :param text: how its value is told to people; None: the usual way
-    :param empty: what stands for null, whatever the format
+    :param field: the field of the representation
+    :param text: formats its value for people; None: the default format
+    :param empty: shown for null in all formats
     """
 
     label: str
@@ -31,7 +31,7 @@ class Column:
 
 
 def fields(*shown: str | Column) -> tuple[Column, ...]:
-    """Return columns; a text names fields, whose names are their headings.
+    """Return columns; a text is a list of fields, whose names become the headings.
 
     `stack_name id` are the columns Stack Name and ID.
     """
@@ -50,12 +50,12 @@ def _heading(field: str) -> str:
 
 
 def known(columns: Sequence[Column], row: Row) -> list[Column]:
-    """Return the columns that a representation has: early versions lack some."""
+    """Return the columns of a representation: early API versions lack some."""
     return [column for column in columns if column.field in row]
 
 
 def cells(columns: Sequence[Column], row: Row, formatter: str) -> list[Any]:
-    """Return a row as a formatter is to print it."""
+    """Return the cells of a row for a formatter."""
     return [_cell(column, row.get(column.field), formatter) for column in columns]
 
 
@@ -66,7 +66,7 @@ def _cell(column: Column, value: Any, formatter: str) -> Any:
         return value
     if formatter == TABLE:
         return printable(column.text(value) if column.text else _usual(value))
-    # Whatever the format, a terminal would obey what a text from elsewhere holds.
+    # In every format: a terminal would execute control sequences of foreign texts.
     return json.dumps(value) if isinstance(value, dict | list) else printable(value)
 
 
@@ -79,20 +79,20 @@ def _usual(value: Any) -> Any:
 
 
 def printable(value: Any) -> Any:
-    """Return a value; a text without what moves the cursor, its lines kept."""
+    """Return a value; a text without control characters except line breaks."""
     if not isinstance(value, str):
         return value
     return ''.join(c if c.isprintable() or c == '\n' else ' ' for c in value)
 
 
 def properties(schema: Any) -> str:
-    """Return what people read of the schema of a strategy: its parameters."""
+    """Return the parameters in the schema of a strategy, one per line."""
     found = schema.get('properties') if isinstance(schema, dict) else schema
     return json.dumps(found, indent=2) if found else ''
 
 
 def indicators(found: Any) -> str:
-    """Return efficacy indicators, one a line: `released_nodes: 50.00 %`."""
+    """Return efficacy indicators, one per line: `released_nodes: 50.00 %`."""
     return '\n'.join(_indicator(one) for one in found if isinstance(one, dict))
 
 
@@ -104,7 +104,7 @@ def _indicator(one: Row) -> str:
 
 
 def specification(found: Any) -> str:
-    """Return which indicators a goal has, one a line."""
+    """Return the indicators of a goal, one per line."""
     lines = []
     for one in found if isinstance(found, list) else []:
         unit = f' ({one["unit"]})' if one.get('unit') else ''
@@ -115,7 +115,7 @@ def specification(found: Any) -> str:
 
 
 def needs(found: Any) -> str:
-    """Return what a strategy needs and how that is, one a line."""
+    """Return the requirements of a strategy and their states, one per line."""
     if not isinstance(found, list):
         return str(found)
     pairs = [pair for one in found if isinstance(one, dict) for pair in one.items()]
@@ -123,7 +123,7 @@ def needs(found: Any) -> str:
 
 
 def outputs(found: Any) -> str:
-    """Return outputs, one a line: `url: http://127.0.0.1:8000/`."""
+    """Return outputs, one per line: `url: http://127.0.0.1:8000/`."""
     return '\n'.join(
         f'{one.get("output_key")}: {_value(one)}'
         for one in found
@@ -138,17 +138,17 @@ def _value(output: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a value: a text as it is, all else as JSON."""
+    """Return a text unchanged, and other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, indent=2)
 
 
 def parameters(found: Any) -> str:
-    """Return parameters, one a line."""
+    """Return parameters, one per line."""
     return '\n'.join(f'{name}: {plain(value)}' for name, value in found.items())
 
 
 def resources(found: Any) -> str:
-    """Return resources, one a line: `web (Local::Process)`."""
+    """Return resources, one per line: `web (Local::Process)`."""
     return '\n'.join(
         f'{one.get("resource_name")} ({one.get("resource_type")})'
         for one in found
@@ -167,5 +167,5 @@ def action_count(count: int) -> str:
 
 
 def capitalized(text: str) -> str:
-    """Return a text as the beginning of a sentence."""
+    """Return a text with a capital first letter."""
     return text[:1].upper() + text[1:]

@@ -8,24 +8,24 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.cmd import exits
-from watcherlite.domain import documents, markup
+from watcherlite.domain.documents import markup, plan_document
 
 
 def read(
-    path: str, validator: Callable[[], documents.Validate] | None = None
-) -> documents.PlanDocument:
+    path: str, validator: Callable[[], plan_document.Validate] | None = None
+) -> plan_document.PlanDocument:
     """Return the plan in a file, or in standard input for `-`.
 
-    :param validator: called only for a plan with mistakes: what checks its inputs,
-        so that their mistakes are told together with these
+    :param validator: returns the validation of inputs; called only for an invalid plan,
+        to report the problems of its inputs as well
     :raises Invalid: it cannot be read
-    :raises InvalidDocument: with all that is wrong with it
+    :raises InvalidDocument: with all problems of the document
     """
     draft = _draft(path)
     try:
         return draft.finished()
     except exceptions.InvalidDocument:
-        # A configuration that is wrong as well is not what is asked about
+        # Only the document is validated here, not the configuration.
         with contextlib.suppress(exceptions.WatcherliteError):
             if draft.document is not None and validator is not None:
                 draft.check_inputs(validator())
@@ -33,10 +33,10 @@ def read(
 
 
 def value(path: str) -> Any:
-    """Return what the YAML or JSON of a file says, of standard input for `-`.
+    """Return the YAML or JSON value in a file, or in standard input for `-`.
 
     :raises Invalid: it cannot be read
-    :raises InvalidDocument: with all that is wrong with it
+    :raises InvalidDocument: with all problems of the document
     """
     found = markup.Markup(*_text(path, 'file'))
     if found.problems:
@@ -57,12 +57,12 @@ def value(path: str) -> Any:
     return found.value
 
 
-def _draft(path: str) -> documents.Draft:
-    return documents.draft(*_text(path, 'plan file'))
+def _draft(path: str) -> plan_document.Draft:
+    return plan_document.draft(*_text(path, 'plan file'))
 
 
 def _text(path: str, what: str) -> tuple[bytes, str]:
-    """Return what a file holds, and how messages name it."""
+    """Return the content of a file, and its name for messages."""
     limit = markup.MAX_BYTES + 1
     try:
         if path == '-':
@@ -78,11 +78,11 @@ def _text(path: str, what: str) -> tuple[bytes, str]:
 
 
 def skips(options: Iterable[str], names: Iterable[str]) -> dict[str, str | None]:
-    """Return what to skip: name -> reason or None.
+    """Return the actions to skip: name -> reason or None.
 
-    :param options: NAME or NAME=REASON each; a name may have an = itself
+    :param options: NAME or NAME=REASON; a name may contain =
     :param names: of the actions of the plan
-    :raises UsageError: there is no such action, or it is named twice
+    :raises UsageError: an action does not exist or is named twice
     """
     known = set(names)
     found: dict[str, str | None] = {}
@@ -99,7 +99,7 @@ def skips(options: Iterable[str], names: Iterable[str]) -> dict[str, str | None]
 
 
 def _split(option: str, known: set[str]) -> tuple[str, str]:
-    """Split at the = that comes behind the longest name that is known."""
+    """Split at the = after the longest known name."""
     if option in known:
         return option, ''
     end = len(option)

@@ -19,9 +19,9 @@ from watcherlite.cli.progress import Counted, SeenState, clock_time, counts
 from watcherlite.cli.state_changes import Change
 from watcherlite.cmd.exits import one_line
 
-#: What actions are known by: their ids in the store, or their uuids.
+#: Key of an action: its id in the store, or its uuid.
 Key = TypeVar('Key', int, str)
-#: How a state looks; also used by the summary.
+#: The styles of states, also of the summary.
 STYLES = {
     'ONGOING': 'cyan',
     'SUCCEEDED': 'green',
@@ -29,15 +29,15 @@ STYLES = {
     'CANCELLED': 'yellow',
     'SKIPPED': 'yellow',
 }
-#: How many of the last notes stay in sight.
+#: Number of recent notes that are shown.
 NOTES = 3
 _PER_SECOND = 8
 
 
 class LiveProgress:
-    """Shows every action of a small plan, and counts those of a large one.
+    """A table of all actions of a small plan, or counts for a large one.
 
-    The table vanishes at the end, when the summary takes its place.
+    The summary replaces the table at the end.
     """
 
     def __init__(self, out: Output, title: str) -> None:
@@ -48,7 +48,7 @@ class LiveProgress:
         self._notes: collections.deque[str] = collections.deque(maxlen=NOTES)
         self._state = ''
         self._spinner = Spinner('dots', style=STYLES['ONGOING'])
-        # Drawn by a thread of rich, changed by ours
+        # Read by the drawing thread of rich.
         self._lock = threading.Lock()
         self._live = Live(
             console=self._console,
@@ -95,7 +95,7 @@ class LiveProgress:
             self._counted = (plan, recent)
 
     def __rich__(self) -> RenderableType:
-        """Return what is to be seen now."""
+        """Return the current table."""
         with self._lock:
             notes = [Text(note) for note in self._notes]
             if self._counted is not None:
@@ -104,7 +104,7 @@ class LiveProgress:
             return Group(title, self._table(), *notes)
 
     def _lines(self) -> Iterable[tuple[str, Change]]:
-        """Return what stands before the name of each action, and its last change."""
+        """Return the prefix of the name of each action, and its last change."""
         return [('', change) for change in self._rows.values()]
 
     def _table(self) -> Table:
@@ -155,11 +155,11 @@ def _time(when: datetime.datetime | None) -> str:
 
 
 class LiveTree(LiveProgress):
-    """Shows each action below the one that it waits for.
+    """A tree in which each action is below its parent.
 
-    An action that waits for several is below the last of them.
+    An action with several parents is below the last one.
 
-    :param parents: key -> the keys of what it waits for, in the order of the plan
+    :param parents: key -> the keys of the parents, in the order of the plan
     """
 
     def __init__(
@@ -175,16 +175,16 @@ class LiveTree(LiveProgress):
             for uuid, branch in self._branches.items()
             if uuid in rows
         ]
-        # What was derived while the plan ran
+        # Actions derived during the execution.
         return known + [
             ('', change) for key, change in rows.items() if key not in self._branches
         ]
 
 
 def branches(parents: Mapping[Key, Sequence[Key]]) -> dict[Key, str]:
-    """Return what stands before each node of a tree, in the order of its lines.
+    """Return the prefixes of the nodes of a tree, in the order of its lines.
 
-    :param parents: see LiveTree; one that is not a key is passed over
+    :param parents: see LiveTree; unknown keys are ignored
     """
     place = {node: index for index, node in enumerate(parents)}
     children: dict[Key | None, list[Key]] = {None: []}
@@ -193,7 +193,7 @@ def branches(parents: Mapping[Key, Sequence[Key]]) -> dict[Key, str]:
         parent = max(known, key=lambda name: place[name], default=None)
         children.setdefault(parent, []).append(node)
     found: dict[Key, str] = {}
-    # A stack and no recursion: a chain may be longer than that goes
+    # Iterative: a chain may exceed the recursion limit.
     waiting = [(node, '', '') for node in reversed(children[None])]
     while waiting:
         node, branch, below = waiting.pop()

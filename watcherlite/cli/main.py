@@ -18,20 +18,20 @@ DESCRIPTION = 'Plan, execute and watch over changes to infrastructure.'
 
 
 class Commands(commandmanager.CommandManager):
-    """Finds commands in the table above."""
+    """The command manager of cliff for the table of commands."""
 
     def _load_commands(self) -> None:
         for name, (target, _) in COMMANDS.items():
             self.commands[name] = importlib.metadata.EntryPoint(name, target, NAME)
 
     def add_command(self, name: str, command_class: type[command.Command]) -> None:
-        """Add a command of cliff, unless the table has one of that name."""
+        """Add a command of cliff unless the table has that name."""
         if name not in COMMANDS:
             super().add_command(name, command_class)
 
 
 class _Version(argparse.Action):
-    """Prints the version; reading it takes time that only this needs."""
+    """Prints the version, which is slow to read."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, *_args: Any, **_kwargs: Any
@@ -51,16 +51,19 @@ class _Help(argparse.Action):
 
 
 def help_text(parser: argparse.ArgumentParser) -> str:
-    """Return the help of the command as a whole."""
+    """Return the help of the program."""
     lines = [parser.format_help().rstrip(), '', 'commands:']
     width = max(len(name) for name in COMMANDS)
-    lines += [f'  {name:<{width}}  {said}' for name, (_, said) in COMMANDS.items()]
+    lines += [
+        f'  {name:<{width}}  {description}'
+        for name, (_, description) in COMMANDS.items()
+    ]
     lines += ['', f'Run `{NAME} COMMAND --help` for the options of a command.']
     return '\n'.join(lines)
 
 
 class Application(app.App):
-    """The command as a whole."""
+    """The program."""
 
     NAME = NAME
 
@@ -107,7 +110,7 @@ class Application(app.App):
             raise exits.UsageError(self._unknown(argv)) from None
         chosen = found(self, self.options)
         parsed = chosen.get_parser(f'{NAME} {name}').parse_args(rest)
-        # For the traceback, wherever in the line it was asked for
+        # --debug may stand anywhere in the command line.
         self.options.debug |= getattr(parsed, 'debug', False)
         return chosen.run(parsed)
 
@@ -130,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if exits.is_unread(error):
             return exits.SUCCESS
         debug = getattr(getattr(application, 'options', None), 'debug', False)
-        return exits.tell(NAME, error, debug)
+        return exits.print_error(NAME, error, debug)
     finally:
         exits.flush()
 

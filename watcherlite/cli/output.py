@@ -1,7 +1,7 @@
-"""Lines to standard output and standard error that cannot harm the command.
+"""Robust output of lines to standard output and standard error.
 
-Whoever reads the output may go away (`| head`), or take characters that the text
-does not fit in; a plan must not stop half way for that.
+A closed pipe (`| head`) or a character outside the stream's encoding must not stop the
+execution of a plan.
 """
 
 import os
@@ -12,7 +12,7 @@ from watcherlite.cmd import exits
 
 
 class Output:
-    """A stream to which whole lines are written, from any thread."""
+    """A stream for whole lines, usable from all threads."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -21,7 +21,7 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """Say whether what is written can be changed in place."""
+        """Return whether the stream is a terminal."""
         return self.stream.isatty() and os.environ.get('TERM', '') not in ('', 'dumb')
 
     @property
@@ -29,11 +29,11 @@ class Output:
         return self.is_terminal and not os.environ.get('NO_COLOR')
 
     def line(self, text: str = '') -> None:
-        """Write a line now."""
+        """Write and flush a line."""
         self.write(text + '\n')
 
     def write(self, text: str) -> None:
-        """Write a text now; nothing any more once nobody reads it."""
+        """Write and flush a text; discard it if the reader is gone."""
         with self._lock:
             if self._gone:
                 return

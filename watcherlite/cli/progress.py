@@ -1,4 +1,4 @@
-"""Progress of a plan: the protocol, and plain lines for other than terminals."""
+"""Progress of a plan: the protocol, and plain lines without a terminal."""
 
 import datetime
 from collections.abc import Callable, Sequence
@@ -9,12 +9,12 @@ from watcherlite.cli.output import Output
 from watcherlite.cli.state_changes import Change
 from watcherlite.cmd.exits import one_line
 
-#: Seconds between two lines that count the actions of a large plan.
+#: Seconds between two lines with the counts of a large plan.
 INTERVAL = 2.0
 
 
 class Counted(Protocol):
-    """How many actions a plan has, and how far they are."""
+    """The number of actions of a plan, by state."""
 
     @property
     def state(self) -> str: ...
@@ -36,7 +36,7 @@ class Counted(Protocol):
 
 
 class SeenState(Protocol):
-    """What is shown of an action that has changed lately."""
+    """A recent change of an action."""
 
     @property
     def uuid(self) -> str: ...
@@ -61,7 +61,7 @@ class SeenState(Protocol):
 
 
 class Progress(Protocol):
-    """Shows how far a plan is; used in one thread, except for `note`."""
+    """Shows the progress of a plan; used in one thread, except for `note`."""
 
     def __enter__(self) -> Self: ...
 
@@ -73,20 +73,20 @@ class Progress(Protocol):
     ) -> None: ...
 
     def note(self, text: str) -> None:
-        """Show a line that is no change of the plan; from any thread."""
+        """Show a note that is no change of the plan; from any thread."""
 
     def known(self, change: Change) -> None:
-        """Take note of a change that is no news."""
+        """Record a change without showing it as new."""
 
     def changed(self, change: Change) -> None:
         """Show one change."""
 
     def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
-        """Show how many actions have ended, and some that have changed lately."""
+        """Show the number of ended actions, and some recent changes."""
 
 
 class PlainProgress:
-    """One line for each change; for large plans one every few seconds."""
+    """Prints a line for each change; for a large plan one every few seconds."""
 
     def __init__(self, out: Output, monotonic: Callable[[], float]) -> None:
         self._out = out
@@ -103,14 +103,14 @@ class PlainProgress:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """There is nothing to give back."""
+        """Do nothing."""
 
     def note(self, text: str) -> None:
         """See Progress."""
         self._out.line(one_line(text))
 
     def known(self, change: Change) -> None:
-        """Show nothing: what was printed stays, and the summary has the rest."""
+        """Do nothing: earlier output stays, and the summary has the rest."""
 
     def changed(self, change: Change) -> None:
         """See Progress."""
@@ -120,7 +120,7 @@ class PlainProgress:
             what = change.text
         else:
             return
-        self._out.line(one_line(f'{clock_time(change.when)} {change.name} {what}'))
+        self._out.line(one_line(f'{clock_time(change.when)} {change.name}: {what}'))
 
     def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
         """See Progress."""
@@ -134,16 +134,16 @@ class PlainProgress:
 
 
 def counts(plan: Counted) -> str:
-    """Return how far a plan is: `31000 of 100000 actions ended, 8 under way`."""
+    """Return the progress: `31000 of 100000 actions ended, 8 running`."""
     text = f'{plan.state}: {plan.total - plan.unfinished} of {plan.total} actions ended'
     for number, word in ((plan.failed, 'FAILED'), (plan.skipped, 'SKIPPED')):
         if number:
             text += f', {number} {word}'
     if plan.active:
-        text += f', {plan.active} under way'
+        text += f', {plan.active} running'
     return text
 
 
 def clock_time(when: datetime.datetime) -> str:
-    """Return the time of day, where the reader is."""
+    """Return the local time of day."""
     return when.astimezone().strftime('%H:%M:%S')

@@ -9,19 +9,18 @@ from watcherlite.domain import events
 from watcherlite.domain.events import StoredEvent
 from watcherlite.states import action as states
 
-_PLAN = 'the action plan'
+_PLAN = 'action plan'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Change:
-    """One change of an action, or of the plan itself.
+    """A change of an action or of the plan.
 
-    :param action_id: its id, or its uuid where that is all that is known; None for
-        the plan
-    :param name: of the action; 'the action plan'
-    :param old: the state before, in the words of the infra-optim API; None for an
-        action that is new, and where the state is as it was
-    :param text: the status message, or what was asked of the action
+    :param action_id: the id, or the uuid if only that is known; None: the plan
+    :param name: the name of the action, or 'action plan'
+    :param old: the previous state of the infra-optim API; None for a new action, or if
+        the state has not changed
+    :param text: the status message, or the requested signal
     """
 
     when: datetime.datetime
@@ -34,11 +33,13 @@ class Change:
 
 
 def change_of(stored: StoredEvent) -> Change | None:
-    """Return what an event changes for people; None if they would not see it."""
+    """Return the change of an event; None if it is not visible to users."""
     event = stored.event
     old, new = _words(event)
-    told = _told(event.subject, event.kind, old, new, event.message, event.detail)
-    if told is None:
+    visible = _visible_change(
+        event.subject, event.kind, old, new, event.message, event.detail
+    )
+    if visible is None:
         return None
     name = stored.action_name or stored.action_uuid or ''
     return Change(
@@ -46,20 +47,22 @@ def change_of(stored: StoredEvent) -> Change | None:
         action_id=event.action_id,
         name=_PLAN if event.subject == events.ACTION_PLAN else name,
         action_type=stored.action_type,
-        old=told[0],
+        old=visible[0],
         new=new or '',
-        text=told[1],
+        text=visible[1],
     )
 
 
 def change_of_shown(event: Mapping[str, Any]) -> Change | None:
-    """Return the same of an event as the infra-optim API shows it."""
+    """Return the change of an event of the infra-optim API."""
     subject, old, new = event['subject'], event['old_state'], event['new_state']
-    told = _told(subject, event['kind'], old, new, event['message'], event['detail'])
+    visible = _visible_change(
+        subject, event['kind'], old, new, event['message'], event['detail']
+    )
     if event['kind'] == events.STATE_CHANGED and old == new and event.get('suspended'):
-        # The state is the same in the words of the API
-        told = None, 'suspended'
-    if told is None:
+        # The API shows the same state for a suspended action.
+        visible = None, 'suspended'
+    if visible is None:
         return None
     name = event['action_name'] or event['action_uuid'] or ''
     return Change(
@@ -67,13 +70,13 @@ def change_of_shown(event: Mapping[str, Any]) -> Change | None:
         action_id=event['action_uuid'],
         name=_PLAN if subject == events.ACTION_PLAN else name,
         action_type=event['action_type'],
-        old=told[0],
+        old=visible[0],
         new=new or '',
-        text=told[1],
+        text=visible[1],
     )
 
 
-def _told(
+def _visible_change(
     subject: str,
     kind: str,
     old: str | None,
@@ -81,10 +84,10 @@ def _told(
     message: str | None,
     detail: Mapping[str, Any] | None,
 ) -> tuple[str | None, str] | None:
-    """Return the state before and the text to show; None for what nobody sees."""
+    """Return the previous state and the text; None for an invisible change."""
     plan = subject == events.ACTION_PLAN
     if kind == events.STATE_CHANGED and old != new:
-        # A plan's message grows to a paragraph, which the summary has
+        # The message of a plan is long, and part of the summary.
         return old, '' if plan else message or ''
     if kind == events.SIGNALLED:
         return None, f'{(detail or {}).get("signal", "a signal")} requested'

@@ -19,8 +19,8 @@ CODES: Mapping[int, int] = {
 class Wake:
     """Wakes one waiting thread; safe in signal handlers and other threads.
 
-    A SimpleQueue is: its `put` may interrupt its own `get`, where an Event would
-    wait for a lock that the interrupted thread holds.
+    The `put` of a SimpleQueue is reentrant; an Event would wait for a lock that the
+    interrupted thread holds.
     """
 
     def __init__(self) -> None:
@@ -40,11 +40,10 @@ class Wake:
 
 
 class Interrupts:
-    """Takes SIGINT and SIGTERM: the first is noted, the second leaves at once.
+    """Handles SIGINT and SIGTERM: the first is recorded, the second exits at once.
 
     :ivar received: the first signal, or None
-    :param leave: called in the handler of the second, with the exit code; it does
-        not return
+    :param leave: called in the second handler with the exit code; it does not return
     """
 
     def __init__(self, wake: Wake, leave: Callable[[int], None]) -> None:
@@ -75,10 +74,10 @@ class Interrupts:
 
 
 class Insistent:
-    """Lets Ctrl-C end a wait even if the KeyboardInterrupt of it came to nothing.
+    """Ends a wait on Ctrl-C even if its KeyboardInterrupt was lost.
 
-    It comes wherever the main thread is, and Python drops what is raised while it
-    cleans up an object, a stream that broke off for example.
+    It is raised anywhere in the main thread, and Python drops exceptions raised in a
+    finalizer, for example of a broken stream.
     """
 
     def __init__(self, sleep: Callable[[float], object] = time.sleep) -> None:
@@ -99,7 +98,7 @@ class Insistent:
         signal.signal(signal.SIGINT, self._before)
 
     def wait(self, seconds: float) -> None:
-        """Wait; raises KeyboardInterrupt if there was one before, or is one now."""
+        """Wait; raises KeyboardInterrupt after an earlier or a new interrupt."""
         if self._interrupted:
             raise KeyboardInterrupt
         self._sleep(seconds)
@@ -110,10 +109,10 @@ class Insistent:
 
 
 def leave_at_once(code: int, text: str) -> None:
-    """End the process without waiting for anything, saying why.
+    """Print the reason and end the process at once.
 
-    Plugins that still run cannot be stopped in any other way. Nothing here takes
-    a lock: the thread that was interrupted may hold it.
+    Running plugins cannot be stopped in any other way. The function takes no locks: the
+    interrupted thread may hold them.
     """
     show_cursor = '\x1b[?25h' if os.isatty(2) else ''
     os.write(2, f'{show_cursor}\n{text}\n'.encode())

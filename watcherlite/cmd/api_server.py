@@ -1,4 +1,4 @@
-"""The REST API in a daemon: a socket that is made early, a server that stops gently."""
+"""The REST API in a daemon: its listening socket and its server."""
 
 import errno
 import logging
@@ -21,13 +21,14 @@ LOG = logging.getLogger(__name__)
 
 
 class Api:
-    """What a daemon has to know in order to serve the API."""
+    """The API as a daemon serves it: the socket, and the servers on it."""
 
     def listen(self, conf: cfg.ConfigOpts) -> socket.socket:
         """Return the socket of [api] host and port; the processes share it.
 
-        :raises ConfigurationError: it cannot be had, everybody could reach an API
-            without authentication, or another option cannot work
+        :raises ConfigurationError: the address cannot be bound, an API without
+            authentication would be reachable from other hosts, or another option is
+            invalid
         """
         _check(conf)
         return _listen(conf)
@@ -35,9 +36,9 @@ class Api:
     def serve(
         self, listening: socket.socket, runtime: bootstrap.Runtime
     ) -> 'ApiServer':
-        """Serve, and return what stops it; raises StoreUnavailable."""
+        """Serve, and return the server; raises StoreUnavailable."""
         if runtime.worker is None:
-            # Else clients would see no goals before an engine has begun.
+            # Clients see the goals before an engine has started.
             runtime.sync()
         server = ApiServer(listening, runtime)
         server.start()
@@ -49,9 +50,9 @@ class Api:
         conf: cfg.ConfigOpts,
         error: exceptions.WatcherliteError,
     ) -> 'RefusingServer':
-        """Answer every request with an error, and return what stops that.
+        """Answer all requests with an error; return the server.
 
-        Else clients would wait as long as the API cannot be served.
+        Otherwise clients wait for as long as the API cannot be served.
         """
         refusal = RefusingServer(listening, conf, error)
         refusal.start()
@@ -59,9 +60,9 @@ class Api:
 
 
 def _check(conf: cfg.ConfigOpts) -> None:
-    """Raise ConfigurationError for what would keep the API from being served.
+    """Raise ConfigurationError if the API cannot be served.
 
-    The processes that serve it would only find it when they have been started.
+    Otherwise the processes that serve it fail after their start.
     """
     settings = deploy.settings_of(conf)
     if settings.auth_strategy == HTTP_BASIC:
@@ -92,14 +93,14 @@ def _listen(conf: cfg.ConfigOpts) -> socket.socket:
         raise exceptions.ConfigurationError(
             f'cannot listen on {place}: {error.strerror or error}'
         ) from None
-    # Connections inherit it. Else the body of an answer waits for the client to
-    # acknowledge its headers, which takes 40 ms.
+    # Connections inherit the option. Without it the body of a response waits 40 ms for
+    # the acknowledgement of its headers.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 
 class RefusingServer:
-    """Answers every request with the same error, in a thread of its own.
+    """Answers all requests with the same error, in its own thread.
 
     :param listening: from `Api.listen`; it stays open when this stops
     """
@@ -126,11 +127,11 @@ class RefusingServer:
         self._thread = threading.Thread(target=self._run, name='refusal', daemon=True)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start to answer."""
         self._thread.start()
 
     def stop(self, timeout: float) -> bool:
-        """Answer no more; return whether all were answered in time."""
+        """Stop; return whether all requests were answered in time."""
         return self._server.stop(timeout)
 
     def _run(self) -> None:
@@ -138,7 +139,7 @@ class RefusingServer:
             self._server.prepare()
             self._server.serve()
         except Exception:
-            # The next try to serve the API says what is wrong.
+            # The next attempt to serve the API reports the error.
             LOG.exception('Cannot respond to requests while the API cannot be served')
 
 
@@ -146,7 +147,7 @@ class ApiServer:
     """Serves the API in threads of this process.
 
     :param listening: from `Api.listen`; it stays open when this server stops
-    :param runtime: built; its worker, if it has one, has begun to work
+    :param runtime: built; its worker, if it has one, is started
     """
 
     def __init__(self, listening: socket.socket, runtime: bootstrap.Runtime) -> None:
@@ -163,13 +164,13 @@ class ApiServer:
         )
         self._ready = threading.Event()
         self._failure: Exception | None = None
-        # What a daemon thread starts is one too: no request keeps a process alive.
+        # Threads of a daemon thread are daemons: no request keeps the process alive.
         self._thread = threading.Thread(target=self._run, name='api', daemon=True)
 
     def start(self) -> None:
-        """Begin to serve, and to hear of events that other processes store.
+        """Start to serve, and to receive notice of events of other processes.
 
-        :raises WatcherliteError: that is not possible, for want of threads perhaps
+        :raises WatcherliteError: the server cannot start, for example without threads
         """
         self._thread.start()
         self._ready.wait()
@@ -182,7 +183,7 @@ class ApiServer:
         LOG.info('The API is served on %s, port %d', host, port)
 
     def stop(self, timeout: float) -> bool:
-        """Take no more requests, and let those that run be answered.
+        """Accept no more requests; finish those in progress.
 
         :param timeout: seconds
         :returns: whether all were answered in time
@@ -197,7 +198,7 @@ class ApiServer:
         try:
             self._server.prepare()
         except Exception as error:
-            # Whoever has started it waits for that.
+            # The caller of `start` waits for this.
             self._failure = error
             return
         finally:

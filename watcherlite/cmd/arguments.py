@@ -1,4 +1,4 @@
-"""Argument parsing that all commands share."""
+"""Argument parsing of all commands."""
 
 import argparse
 import importlib.metadata
@@ -13,14 +13,14 @@ _WITH_VALUE = frozenset({'--config-file', '--config-dir'})
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises what is wrong, so that it is one line like all errors."""
+    """A parser that raises UsageError, so that errors are printed as one line."""
 
     def error(self, message: str) -> NoReturn:
         raise exits.UsageError(usage(self.prog, message))
 
 
 def command(prog: str, description: str) -> Parser:
-    """Return the parser of a command, with the options that all commands have."""
+    """Return the parser of a command with the common options."""
     parser = Parser(prog=prog, description=description)
     parser.add_argument(
         '--version',
@@ -37,10 +37,10 @@ def run(
     work: Callable[[argparse.Namespace], int],
     failure: int | None = None,
 ) -> int:
-    """Do what a command line asks for; return the exit code.
+    """Run the action of a command line; return the exit code.
 
-    :param argv: None: that of this process
-    :param failure: the exit code of whatever goes wrong; None: see `exits`
+    :param argv: None: the command line of this process
+    :param failure: the exit code of all errors; None: see `exits`
     """
     args: argparse.Namespace | None = None
     try:
@@ -49,16 +49,16 @@ def run(
     except (Exception, KeyboardInterrupt) as error:
         if exits.is_unread(error):
             return exits.SUCCESS
-        code = exits.tell(parser.prog, error, getattr(args, 'debug', False))
+        code = exits.print_error(parser.prog, error, getattr(args, 'debug', False))
         return code if failure is None else int(failure)
     finally:
         exits.flush()
 
 
 def common_first(argv: Sequence[str]) -> list[str]:
-    """Return a command line with the options that all commands have in front.
+    """Return a command line with the common options first.
 
-    So they can be given behind the action as well.
+    They may therefore follow the action.
     """
     first: list[str] = []
     rest: list[str] = []
@@ -78,21 +78,23 @@ def common_first(argv: Sequence[str]) -> list[str]:
     return [*first, *rest]
 
 
-def add_part(parser: Parser, name: str, said: str) -> 'argparse._SubParsersAction[Any]':
-    """Add the first word of what a command can do; return where to add the second."""
+def add_part(
+    parser: Parser, name: str, description: str
+) -> 'argparse._SubParsersAction[Any]':
+    """Add a group of subcommands; return the action for its members."""
     parts = parser.add_subparsers(metavar='PART', required=True)
-    return parts.add_parser(name, help=said).add_subparsers(
+    return parts.add_parser(name, help=description).add_subparsers(
         metavar='ACTION', required=True
     )
 
 
 def usage(prog: str, message: str) -> str:
-    """Return what to say of a wrong command line."""
+    """Return the message for an invalid command line."""
     return f'{message} (see `{prog} --help`)'
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which configuration to read."""
+    """Add the options that select the configuration files."""
     group = parser.add_argument_group('configuration')
     add_configuration_options(group)
     add_debug_option(group)
@@ -101,9 +103,9 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
 def add_configuration_options(
     parser: argparse._ActionsContainer, shown: str | None = None
 ) -> None:
-    """Add the options that name files of the configuration.
+    """Add the options for the paths of the configuration files.
 
-    :param shown: in the help, in place of what they do
+    :param shown: their help text; None: the default text
     """
     parser.add_argument(
         '--config-file',
@@ -123,7 +125,7 @@ def add_configuration_options(
 
 
 def add_debug_option(parser: argparse._ActionsContainer) -> None:
-    """Add the option that says to tell more of what goes on."""
+    """Add the option --debug."""
     parser.add_argument(
         '--debug',
         action='store_true',
@@ -132,7 +134,7 @@ def add_debug_option(parser: argparse._ActionsContainer) -> None:
 
 
 def for_configuration(*parsed: argparse.Namespace | None) -> Sequence[str]:
-    """Return what of parsed command lines the configuration is to be made from."""
+    """Return the configuration arguments of a parsed command line."""
     found = []
     debug = False
     for args in parsed:

@@ -1,6 +1,7 @@
 """The daemons: start, signals, graceful shutdown, reload."""
 
 import contextlib
+import gc
 import io
 import logging
 import os
@@ -20,40 +21,40 @@ from watcherlite.plugins import loader
 
 LOG = logging.getLogger(__name__)
 
-#: Of a worker process that lost its lease; the manager starts a new one.
+#: Exit code of a worker process that lost its lease; the manager replaces it.
 LEASE_LOST = 75
-#: Seconds between two tries to begin while the database is away.
+#: Seconds between two attempts to start while the database is unavailable.
 RETRY = 2.0
-#: Seconds that requests get at most to be answered when a process stops.
+#: Maximum time in seconds to finish requests when a process stops.
 ANSWERING = 10.0
-#: Seconds beyond the drain after which a process that does not end is ended.
+#: Seconds after the drain after which a process is killed.
 MARGIN = 30
 
 
 class Manager(cotyledon.ServiceManager):
-    """The process that starts the workers and passes signals on to them."""
+    """The process that starts the workers and forwards signals to them."""
 
     def _on_signal_received(self, sig: int) -> None:
-        # To cotyledon SIGINT means to drop everything at once. Who presses Ctrl-C
-        # wants the daemon to end, and not that nobody knows what became of an action.
+        # cotyledon kills all workers on SIGINT. Ctrl-C is a graceful stop here: the
+        # outcome of running actions would be unknown otherwise.
         super()._on_signal_received(signal.SIGTERM if sig == signal.SIGINT else sig)
 
 
 class Server(Protocol):
-    """What serves the API in a process."""
+    """A server of the API in a process."""
 
     def stop(self, timeout: float) -> bool:
-        """Let requests be answered, but not longer than these seconds."""
+        """Finish requests within a number of seconds, and stop."""
 
 
 class ApiFactory(Protocol):
-    """`cmd.api_server.Api`; a daemon that serves no API need not load it."""
+    """The interface of `api_server.Api`, which only daemons with an API import."""
 
     def listen(self, conf: cfg.ConfigOpts) -> socket.socket:
-        """Return the socket to serve on; raises ConfigurationError."""
+        """Return the listening socket; raises ConfigurationError."""
 
     def serve(self, listening: socket.socket, runtime: bootstrap.Runtime) -> Server:
-        """Serve, and return what stops it; raises StoreUnavailable."""
+        """Serve, and return the server; raises StoreUnavailable."""
 
     def refuse(
         self,
@@ -61,15 +62,15 @@ class ApiFactory(Protocol):
         conf: cfg.ConfigOpts,
         error: exceptions.WatcherliteError,
     ) -> Server:
-        """Answer every request with an error, and return what stops that."""
+        """Answer all requests with an error; return the server."""
 
 
 class DaemonService(cotyledon.Service):
-    """One worker process: it serves lanes, the API, or both.
+    """A worker process: it serves lanes, the API, or both.
 
-    SIGTERM drains it, SIGHUP reloads the options that are mutable.
+    SIGTERM drains it, SIGHUP reloads the mutable options.
 
-    :param api: what serves the API, and on what; None: it is not served
+    :param api: the API and its socket; None: no API
     """
 
     name = 'worker'
@@ -83,7 +84,7 @@ class DaemonService(cotyledon.Service):
         api: tuple[ApiFactory, socket.socket] | None,
     ) -> None:
         super().__init__(worker_id)
-        # A terminal sends it to all; the manager says what it means.
+        # A terminal sends SIGINT to all processes; the manager handles it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._conf = configuration
         self._plugins = plugins
@@ -96,12 +97,12 @@ class DaemonService(cotyledon.Service):
         self._stopping = threading.Event()
 
     def run(self) -> None:
-        """Begin to work as soon as that is possible; called in a thread."""
-        while not self._begin():
+        """Start as soon as possible; called in a thread."""
+        while not self._start():
             self._stopping.wait(RETRY)
 
-    def _begin(self) -> bool:
-        """Begin; False if the database, for example, is away."""
+    def _start(self) -> bool:
+        """Start; return False if the database or the broker is unavailable."""
         with self._starting:
             if self._stopping.is_set():
                 return True
@@ -114,8 +115,8 @@ class DaemonService(cotyledon.Service):
                 )
                 try:
                     if self._lanes:
-                        # What ran in the process whose place this one takes would
-                        # else wait until its lease has run out.
+                        # Actions of the replaced process would otherwise wait for the
+                        # end of its lease.
                         runtime.expire_dead_workers()
                         runtime.start()
                     if self._api is not None:
@@ -133,7 +134,7 @@ class DaemonService(cotyledon.Service):
             return True
 
     def _refuse(self, error: exceptions.WatcherliteError) -> None:
-        """Answer 503 as long as the database is away: nobody else takes requests."""
+        """Answer 503 while the database is unavailable: no other process does."""
         away = isinstance(error, exceptions.StoreUnavailable)
         if self._api is None or self._refusal is not None or not away:
             return
@@ -156,10 +157,10 @@ class DaemonService(cotyledon.Service):
                 self._stop(self._runtime, seconds)
 
     def _stop(self, runtime: bootstrap.Runtime, seconds: float) -> None:
-        """Let requests be answered while actions end.
+        """Finish requests while running actions end.
 
-        A worker takes nothing more from now on, however long requests take; what only
-        answers requests needs the runtime until they are answered.
+        A worker claims no more actions from now on; a process that only serves the API
+        needs the runtime until its requests are finished.
         """
         if self._server is None:
             runtime.stop()
@@ -174,15 +175,15 @@ class DaemonService(cotyledon.Service):
         answering.join()
 
     def reload(self) -> None:
-        """Read the files again; a bad one changes nothing."""
+        """Reload the configuration files; invalid files change nothing."""
         if reload_options(self._conf) and self._runtime is not None:
             self._runtime.reload()
 
 
 def reload_options(configuration: conf.Configuration) -> bool:
-    """Read the files again, and log what has changed and what is wrong with them.
+    """Reload the configuration files; log the changes and the problems.
 
-    :returns: False if they cannot be used; then every option stays as it was
+    :returns: False if they are invalid; all options are unchanged then
     """
     try:
         changed = configuration.mutate_config_files()
@@ -192,30 +193,27 @@ def reload_options(configuration: conf.Configuration) -> bool:
     for line in conf.unknown_options(configuration) + conf.advisories(configuration):
         LOG.warning('%s', line)
     if not changed:
-        LOG.info(
-            'The configuration was read again; no option that a reload applies has '
-            'changed'
-        )
+        LOG.info('The configuration was reloaded; no mutable option has changed')
     for (group, option), values in changed.items():
-        # Not public, and the only way to learn that a value is a password.
+        # A private attribute; nothing public tells whether an option is secret.
         info = configuration._get_opt_info(option.replace('-', '_'), group)
         old, new = ('***' if info['opt'].secret else value for value in values)
-        LOG.info('[%s] %s was %s and is %s now', group or 'DEFAULT', option, old, new)
+        LOG.info('[%s] %s changed from %s to %s', group or 'DEFAULT', option, old, new)
     return True
 
 
 def _leave_at_once() -> None:
-    """End this process: others own its actions now.
+    """End this process: other workers own its actions now.
 
-    Plugins that still run here cannot be stopped in any other way. The manager
-    starts a new process, which is another worker.
+    Running plugins cannot be stopped in any other way. The manager starts a new
+    process, with a new worker.
     """
     logging.shutdown()
     os._exit(LEASE_LOST)
 
 
 def _configuration(product: str, args: Sequence[str]) -> conf.Configuration:
-    """Return the configuration; raises UsageError for a bad command line."""
+    """Return the configuration; raises UsageError."""
     written = io.StringIO()
     try:
         with contextlib.redirect_stderr(written):
@@ -223,7 +221,7 @@ def _configuration(product: str, args: Sequence[str]) -> conf.Configuration:
     except SystemExit as stop:
         if stop.code != exits.BAD_INPUT:
             raise
-        # argparse has written its usage, several lines of it, and then the reason.
+        # argparse has printed its usage and the reason.
         reason = written.getvalue().rpartition(': error: ')[2].strip()
         written = io.StringIO()
         raise exits.UsageError(arguments.usage(product, reason)) from None
@@ -232,7 +230,7 @@ def _configuration(product: str, args: Sequence[str]) -> conf.Configuration:
 
 
 def _reload(configuration: conf.Configuration) -> None:
-    """Reload the options of the manager; its workers tell what is wrong with them."""
+    """Reload the options of the manager; the workers log the problems."""
     with contextlib.suppress(exceptions.ConfigurationError):
         configuration.mutate_config_files()
 
@@ -244,43 +242,57 @@ def main(
     *,
     api: ApiFactory | None = None,
 ) -> int:
-    """Run a daemon until it is told to stop; return its exit code, see `exits`.
+    """Run a daemon until it is stopped; return its exit code, see `exits`.
 
-    :param product: the name of the command, for logs and `--help`
-    :param lanes: none: it executes nothing
-    :param api: what serves the API, if it is to be served
+    :param product: the name of the command, for logs and --help
+    :param lanes: the lanes to serve; empty: it executes no actions
+    :param api: the API to serve; None: no API
     """
     served: tuple[ApiFactory, socket.socket] | None = None
     try:
         configuration = _configuration(product, sys.argv[1:] if args is None else args)
-        # First of all: the log tells of plugins that cannot be used.
+        # First: loading plugins logs their errors.
         conf.setup_logging(configuration, product)
         plugins = bootstrap.load_plugins(configuration)
         bootstrap.check(configuration)
         for line in conf.advisories(configuration):
             LOG.warning('%s', line)
         if api is not None:
-            # The processes share the socket: none of them can find the port taken.
+            # The processes share the socket, so the port cannot be in use for one of
+            # them.
             served = api, api.listen(configuration)
     except exceptions.WatcherliteError as error:
         print(exits.explain(product, error), file=sys.stderr)
         return exits.code_of(error)
+    _run(configuration, plugins, tuple(lanes), served)
+    return exits.SUCCESS
+
+
+def _run(
+    configuration: conf.Configuration,
+    plugins: loader.Plugins,
+    lanes: tuple[str, ...],
+    served: tuple[ApiFactory, socket.socket] | None,
+) -> None:
+    """Run the worker processes until the daemon is stopped."""
     manager = Manager(
         graceful_shutdown_timeout=configuration.graceful_shutdown_timeout + MARGIN
     )
-    # A worker that takes the place of another one has the options of this process.
+    # A replacement of a worker inherits the options of this process.
     manager.register_hooks(on_reload=lambda: _reload(configuration))
     manager.add(
         DaemonService,
         workers=_processes(configuration, lanes),
-        args=(configuration, plugins, tuple(lanes), served),
+        args=(configuration, plugins, lanes, served),
     )
+    # A full collection writes to every object it visits and so copies the pages that a
+    # worker shares with this process. Frozen objects are not visited.
+    gc.freeze()
     manager.run()
-    return exits.SUCCESS
 
 
 def _processes(configuration: conf.Configuration, lanes: Sequence[str]) -> int:
-    """Return how many processes serve these lanes, or the API if there are none."""
+    """Return the number of processes for these lanes, or for the API alone."""
     if len(lanes) > 1:
         return 1
     return int(configuration[lanes[0] if lanes else 'api'].workers)

@@ -1,8 +1,8 @@
-"""The HTTP server of the example plan: it answers one request and ends.
+"""The HTTP server of the example plan: it answers one request and exits.
 
-`python -m watcherlite.cmd.example_endpoint --port PORT` tells of this machine in
-JSON, on 127.0.0.1 only. It needs nothing but the standard library, so that it
-starts fast, and it never stays behind.
+`python -m watcherlite.cmd.example_endpoint --port PORT` serves a JSON description of
+this machine on 127.0.0.1. It uses only the standard library to start fast, and exits
+after a deadline.
 """
 
 import argparse
@@ -15,14 +15,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-#: Seconds after which a client that says nothing is not listened to any more.
+#: Seconds after which a silent client is disconnected.
 CLIENT_TIMEOUT = 2.0
-#: Seconds between two looks at a port that is taken.
+#: Seconds between two attempts to bind a port in use.
 PORT_CHECK = 0.05
 
 
 class ExampleEndpoint(http.server.HTTPServer):
-    """Counts what it has answered."""
+    """A server that counts its responses."""
 
     answered = 0
 
@@ -53,24 +53,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Answer one request; 0 when there was one in time."""
+    """Answer one request; return 0 if one came in time."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--port', type=int, required=True)
     parser.add_argument(
-        '--seconds', type=float, default=30.0, help='how long to wait for the request'
+        '--seconds', type=float, default=30.0, help='timeout of the request in seconds'
     )
     options = parser.parse_args(args)
     deadline = time.monotonic() + options.seconds
     endpoint = listen(options.port, deadline)
     if endpoint is None:
-        print(f'port {options.port} is taken by another program', file=sys.stderr)
+        print(f'port {options.port} is in use by another program', file=sys.stderr)
         return 1
     with endpoint:
         print(f'listening on 127.0.0.1:{endpoint.server_port}', flush=True)
         while not endpoint.answered:
             endpoint.timeout = deadline - time.monotonic()
             if endpoint.timeout <= 0:
-                print(f'nobody asked within {options.seconds} s', file=sys.stderr)
+                print(f'no request within {options.seconds} s', file=sys.stderr)
                 return 1
             endpoint.handle_request()
     return 0
@@ -79,10 +79,9 @@ def main(args: Sequence[str] | None = None) -> int:
 def listen(
     port: int, deadline: float, wait: Callable[[float], object] = time.sleep
 ) -> ExampleEndpoint | None:
-    """Return the server; None when its port is not free before the deadline.
+    """Return the server; None if its port is in use until the deadline.
 
-    Another run of the example may have the port for a moment. Nobody tells when it is
-    free again, so it is tried again and again.
+    Another run of the example may use the port briefly.
 
     :param deadline: of `time.monotonic`
     :param wait: called with seconds between two attempts

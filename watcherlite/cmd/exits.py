@@ -99,10 +99,10 @@ def discard(stream: TextIO) -> None:
         return
 
 
-def tell(command: str, error: BaseException, debug: bool) -> int:
+def print_error(command: str, error: BaseException, debug: bool) -> int:
     """Print an error on standard error; return its exit code.
 
-    To be called while the error is handled.
+    Call it in the handler of the error.
 
     :param debug: print the traceback as well
     """
@@ -115,8 +115,8 @@ def tell(command: str, error: BaseException, debug: bool) -> int:
 def explain(command: str, error: BaseException) -> str:
     """Return the message of an error, without credentials.
 
-    One line that begins with the command's name. The problems of a document follow,
-    one a line.
+    One line that starts with the name of the command, then one line for each problem of
+    a document.
     """
     # Slow to load, and not needed by `--help`
     from watcherlite.conf import masking
@@ -150,5 +150,5 @@ def confirm(question: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    """Return a text without line breaks, and with nothing that moves a cursor."""
+    """Return a text without line breaks and control characters."""
     return ' '.join(''.join(c if c.isprintable() else ' ' for c in text).split())

@@ -1,8 +1,8 @@
-"""The HTTP server of the API: waitress, with limits on what a client may hold.
+"""The HTTP server of the API: waitress, with limits on the resources of a client.
 
-One thread receives requests and sends answers for all connections; a request reaches
-one of the threads that work only when it is complete. So a slow client costs a
-connection and never a thread.
+One thread receives requests and sends responses for all connections. Only complete
+requests are passed to the worker threads, so a slow client occupies a connection and
+never a thread.
 """
 
 import logging
@@ -17,19 +17,19 @@ from waitress import adjustments, channel, parser, server, task, utilities, wasy
 
 LOG = logging.getLogger(__name__)
 
-#: Connections that wait to be accepted.
+#: The backlog of the socket.
 BACKLOG = 128
 #: Seconds that a connection may be idle between two requests.
 IDLE = 30
-#: Seconds between two looks at the deadlines.
+#: Seconds between two checks of the deadlines.
 INTERVAL = 1
-#: What the header Server says.
+#: The header Server.
 SOFTWARE = 'watcherlite'
-#: Bytes that the framing of a chunked body may add to it.
+#: Maximum number of bytes of the framing of a chunked body.
 FRAMING = 65536
-#: The bodies that are held for incomplete and waiting requests: so many of the largest.
+#: Memory for the bodies of incomplete and queued requests, in maximum-size bodies.
 HELD_BODIES = 32
-#: Bytes of bodies received between two looks at what is held.
+#: Bytes of bodies received between two checks of that memory.
 UNCHECKED = 1024 * 1024
 
 _SLASH = '%2F'
@@ -39,11 +39,11 @@ _TIMED_OUT = (
 
 
 class _TooLarge(utilities.RequestEntityTooLarge):
-    """A body that is refused by the application, in the shape of its errors."""
+    """A body that is too large; the application answers, in its error format."""
 
 
 class _Parser(parser.HTTPRequestParser):
-    """The parser of waitress, stricter about targets and lengths."""
+    """The parser of waitress, with stricter checks of targets and lengths."""
 
     error: Any
     body_rcv: Any
@@ -51,11 +51,11 @@ class _Parser(parser.HTTPRequestParser):
     body_bytes_received: int
 
     def received(self, data: bytes) -> int:
-        """Take bytes; a body that is too large becomes the application's to refuse."""
+        """Parse received bytes; the application refuses a body that is too large."""
         consumed: int = super().received(data)
         limit = self.adj.max_request_body_size
         if not self.completed and getattr(self.body_rcv, 'chunk_remainder', 0) >= limit:
-            # The client has announced it, and may never send it.
+            # The client has announced the length and may never send the body.
             self.body_bytes_received += limit
             self.error = utilities.RequestEntityTooLarge(f'exceeds max_body of {limit}')
             self.completed = True
@@ -64,17 +64,17 @@ class _Parser(parser.HTTPRequestParser):
         return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Parse the head.
+        """Parse the request line and the headers.
 
         :raises ParsingError: it is not one
         """
         try:
             super().parse_header(header_plus)
         except ValueError:
-            # More digits than Python takes for a number.
+            # Python limits the number of digits.
             raise parser.ParsingError('Content-Length is invalid') from None
         if not self.path.startswith('/'):
-            raise parser.ParsingError('The target has to begin with a slash')
+            raise parser.ParsingError('The request target must start with a slash')
 
     def held(self) -> int:
         """Return the bytes of the body that were received."""
@@ -85,7 +85,7 @@ class _WSGITask(task.WSGITask):
     """A request for the application."""
 
     def get_environment(self) -> dict[str, Any]:
-        """Return the WSGI environment; an encoded slash in a path stays encoded."""
+        """Return the WSGI environment; encoded slashes in the path stay encoded."""
         environ: dict[str, Any] = super().get_environment()
         path = self.request.request_uri.partition('?')[0].partition('#')[0]
         if _SLASH in path.upper():
@@ -94,10 +94,10 @@ class _WSGITask(task.WSGITask):
 
 
 class _OversizedTask(_WSGITask):
-    """A request whose body is too large: the application sees its length only."""
+    """A request whose body is too large: the application gets only its length."""
 
     def start(self) -> None:
-        """Have the connection closed, because the rest of the body is not read."""
+        """Close the connection after the response: the rest of the body is not read."""
         super().start()
         self.set_close_on_finish()
 
@@ -116,7 +116,7 @@ def _error_task(connection: '_Channel', request: _Parser) -> task.Task:
 
 
 class _Channel(channel.HTTPChannel):
-    """A connection with deadlines; all but `write_soon` runs in the server's thread."""
+    """A connection with deadlines; only `write_soon` runs in worker threads."""
 
     parser_class = _Parser
     request: Any
@@ -132,28 +132,28 @@ class _Channel(channel.HTTPChannel):
 
     @property
     def is_served(self) -> bool:
-        """Return whether a request waits for a thread or has one."""
+        """Return whether a request is queued or in progress."""
         return bool(self.requests)
 
     @property
     def is_receiving(self) -> bool:
-        """Return whether part of a request has come, or none yet on a new one."""
+        """Return whether a request, or the first one, is still incomplete."""
         return self._receiving_since is not None and not self.requests
 
     @property
     def since(self) -> float:
-        """Return when the client last began to keep the server waiting."""
+        """Return the time since which the server waits for the client."""
         return self._receiving_since or self.opened
 
     def readable(self) -> bool:
-        """Return whether more may be received."""
+        """Return whether more data may be received."""
         request = self.request
         if self.server.is_full and request is not None and request.headers_finished:
             return False
         return bool(super().readable())
 
     def received(self, data: bytes) -> bool:
-        """Take bytes and note when the request that is incomplete has begun."""
+        """Receive bytes, and record the start of an incomplete request."""
         before = self.request
         had = self._receiving_since
         result = bool(super().received(data))
@@ -165,28 +165,30 @@ class _Channel(channel.HTTPChannel):
         return result
 
     def write_soon(self, data: Any) -> int:
-        """Enqueue a part of an answer; called by the threads that work."""
+        """Enqueue a part of a response; called by worker threads."""
         count: int = super().write_soon(data)
         self._enqueued += count
         return count
 
     def held(self) -> int:
-        """Return the bytes of bodies held for this connection."""
+        """Return the size of the bodies in memory for this connection."""
         requests = [*self.requests, self.request]
         return sum(request.held() for request in requests if request is not None)
 
     def check_deadlines(self, timeout: float) -> None:
-        """End a connection whose client does not send or take what is due.
+        """Close the connection if its client exceeds a deadline.
 
-        :param timeout: seconds for a whole request, and for an answer
+        :param timeout: seconds to send a whole request, and to receive a response
         """
         now = time.monotonic()
         if self._is_output_late(now, timeout):
-            LOG.info('%s does not take its answer in %g s', self.addr[0], timeout)
+            LOG.info(
+                '%s did not receive its response within %g s', self.addr[0], timeout
+            )
             self.handle_close()
         elif self.requests or self.total_outbufs_len:
             if self._receiving_since is not None:
-                # Nothing is received meanwhile.
+                # Receiving was paused in the meantime.
                 self._receiving_since = now
         elif self._receiving_since is not None:
             if now - self._receiving_since > timeout:
@@ -199,24 +201,24 @@ class _Channel(channel.HTTPChannel):
         if not pending:
             self._owed = None
             return False
-        # What a stream adds later has a deadline of its own.
+        # Later parts of a stream have their own deadline.
         if self._owed is None or self._enqueued - pending >= self._owed[0]:
             self._owed = (self._enqueued, now)
             return False
         return now - self._owed[1] > timeout
 
     def _refuse(self) -> None:
-        """Answer 408, if the client reads, and close the connection."""
-        LOG.info('%s does not complete its request in time', self.addr[0])
+        """Answer 408 if the client reads, and close the connection."""
+        LOG.info('%s did not complete its request in time', self.addr[0])
         if self.request is not None:
             try:
                 self.socket.send(_TIMED_OUT)
             except OSError:
-                LOG.debug('%s is gone', self.addr[0])
+                LOG.debug('%s has closed the connection', self.addr[0])
         self.handle_close()
 
     def handle_close(self) -> None:
-        """End the connection, and give back what it holds."""
+        """Close the connection and release its memory."""
         request, self.request = self.request, None
         if request is not None:
             request.close()
@@ -224,17 +226,17 @@ class _Channel(channel.HTTPChannel):
 
 
 class _Threads(task.ThreadedTaskDispatcher):
-    """The threads that work on requests."""
+    """The worker threads."""
 
     def add_task(self, task: Any) -> None:
-        """Enqueue a request; that it waits is nothing to warn about."""
+        """Enqueue a request, without waitress' warning about the queue."""
         with self.lock:
             self.queue.append(task)
             self.queue_cv.notify()
 
 
 class _Server(server.TcpWSGIServer):
-    """The server of waitress, with a bound on connections and on what they hold."""
+    """The server of waitress, with limits on connections and their memory."""
 
     channel_class = _Channel
 
@@ -244,7 +246,7 @@ class _Server(server.TcpWSGIServer):
         self._max_connections = max_connections
         self._timeout = timeout
         self._unchecked = 0
-        #: Whether no more of any body is received for now.
+        #: Whether receiving of bodies is paused.
         self.is_full = False
         self.draining = False
         super().__init__(*args, **options)
@@ -254,7 +256,7 @@ class _Server(server.TcpWSGIServer):
         return bool(super().readable()) and not self.draining
 
     def handle_accept(self) -> None:
-        """Accept a connection, in the place of another one if there are too many."""
+        """Accept a connection; if there are too many, close another one."""
         if len(self.active_channels) >= self._max_connections:
             victim = next(self._least_worthy(), None)
             if victim is None:
@@ -264,19 +266,19 @@ class _Server(server.TcpWSGIServer):
         super().handle_accept()
 
     def maintenance(self, now: float) -> None:
-        """Enforce the deadlines; called each `INTERVAL`."""
+        """Enforce the deadlines; called every `INTERVAL` seconds."""
         for connection in list(self.active_channels.values()):
             connection.check_deadlines(self._timeout)
         self._check_held()
 
     def count_received(self, size: int) -> None:
-        """Note that bytes were received."""
+        """Count received bytes."""
         self._unchecked += size
         if self._unchecked >= UNCHECKED:
             self._check_held()
 
     def is_drained(self) -> bool:
-        """Close what is not being answered; return whether nothing is left."""
+        """Close connections without a request; return whether none is left."""
         for connection in list(self.active_channels.values()):
             if not connection.requests and not connection.total_outbufs_len:
                 connection.handle_close()
@@ -324,15 +326,15 @@ class _Server(server.TcpWSGIServer):
 
 
 class HttpServer:
-    """Serves a WSGI application on a socket that exists.
+    """Serves a WSGI application on a listening socket.
 
-    :param threads: that work on requests
-    :param max_connections: that are open at a time
-    :param max_header_size: bytes of a request line and its headers
-    :param max_body_size: bytes of a body; of a longer one the application gets only
-        the length
-    :param timeout: seconds in which a client has to send a request, head and body,
-        and in which it has to take an answer
+    :param threads: number of worker threads
+    :param max_connections: maximum number of open connections
+    :param max_header_size: maximum size of the request line and the headers in bytes
+    :param max_body_size: maximum size of a body in bytes; of a larger one the
+        application gets only the length
+    :param timeout: seconds in which a client has to send a whole request, and to
+        receive a response
     """
 
     def __init__(
@@ -356,12 +358,12 @@ class HttpServer:
             server_name=SOFTWARE,
             threads=threads,
             backlog=BACKLOG,
-            # Ours decides, and closes another one instead of accepting none.
+            # Our own limit closes another connection instead of accepting none.
             connection_limit=1_000_000,
             cleanup_interval=INTERVAL,
             max_request_header_size=max_header_size,
             max_request_body_size=max_body_size + FRAMING,
-            # They are believed or not by the application, see [oslo_middleware].
+            # The application decides whether to trust them, see [oslo_middleware].
             clear_untrusted_proxy_headers=False,
             log_socket_errors=False,
             asyncore_use_poll=True,
@@ -373,7 +375,7 @@ class HttpServer:
         self._dispatcher = _Threads()
 
     def prepare(self) -> None:
-        """Start the threads, and listen; raises RuntimeError without threads."""
+        """Start the threads and listen; raises RuntimeError if no thread can start."""
         shared = self.listening.dup()
         self._dispatcher.set_thread_count(self._threads)
         self._server = _Server(
@@ -391,11 +393,11 @@ class HttpServer:
 
     @property
     def connections(self) -> int:
-        """Return how many connections are open."""
+        """Return the number of open connections."""
         return 0 if self._server is None else len(self._server.active_channels)
 
     def serve(self) -> None:
-        """Serve until `stop`; answers that have begun are sent to their ends."""
+        """Serve until `stop`; responses in progress are completed."""
         serving = self._server
         if serving is None:
             raise RuntimeError('The server is not prepared')
@@ -407,15 +409,15 @@ class HttpServer:
                         break
                 wasyncore.loop(INTERVAL, True, self._map, 1)
         finally:
-            # They end when they have nothing to do, or with the process.
+            # They end when they are idle, or with the process.
             self._dispatcher.set_thread_count(0)
             wasyncore.close_all(self._map)
             self._ended.set()
 
     def stop(self, timeout: float = 5) -> bool:
-        """Take no more requests, and let those that have come be answered.
+        """Accept no more requests; finish those that have been received.
 
-        :param timeout: seconds after which the others are given up
+        :param timeout: seconds after which the others are dropped
         :returns: whether all were answered in time
         """
         self._stopping.set()
@@ -432,12 +434,12 @@ class HttpServer:
         try:
             serving.pull_trigger()
         except OSError:
-            # It has ended meanwhile.
+            # It has ended in the meantime.
             return
 
 
 def _unquoted(path: str) -> str:
-    """Return a path without escapes, but for those of slashes."""
+    """Return a path unquoted, except for encoded slashes."""
     head, *rest = path.replace('%2f', _SLASH).split(_SLASH)
     parts = [
         parse.unquote_to_bytes(part.encode('latin-1')).decode('latin-1')

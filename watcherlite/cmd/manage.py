@@ -1,4 +1,4 @@
-"""`watcherlite-manage`: the schema of the database, and what is kept in it.
+"""`watcherlite-manage`: maintenance of the database.
 
 Exit codes: see `exits`.
 """
@@ -17,9 +17,9 @@ from watcherlite.db.sqlalchemy.engine import make_engine
 
 COMMAND = 'watcherlite-manage'
 SQLITE = 'sqlite'
-#: Plans that are deleted before the next look at what is left to delete.
+#: Number of plans that are deleted at a time.
 BATCH = 1000
-#: Days after its end that a plan is kept, if nothing else is said.
+#: Default retention of ended plans in days.
 KEPT_DAYS = 90
 
 
@@ -35,14 +35,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None:
-    """Bring the schema to the newest revision, creating it if there is none."""
+    """Upgrade the schema to the newest revision, or create it."""
     if conf.database_url(configuration).startswith(SQLITE):
         print(
             'SQLite needs no upgrade: watcherlite creates and upgrades the file '
             'whenever it opens it.'
         )
         return
-    patient = migration.patient(settings.database_settings(configuration))
+    patient = migration.unlimited(settings.database_settings(configuration))
     engine = make_engine(patient)
     try:
         before = migration.version(engine)
@@ -69,7 +69,7 @@ def version(configuration: conf.Configuration, args: argparse.Namespace) -> None
 
 
 def stamp(configuration: conf.Configuration, args: argparse.Namespace) -> None:
-    """Note that the schema has a revision, changing nothing else."""
+    """Record a revision of the schema without changing the schema."""
     known = [*migration.REVISIONS, 'head']
     if args.revision not in known:
         raise exits.UsageError(
@@ -84,14 +84,14 @@ def stamp(configuration: conf.Configuration, args: argparse.Namespace) -> None:
 
 
 def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
-    """Delete what ended long ago, notifications of it that are sent included."""
+    """Delete objects that ended long ago, with their published notifications."""
     if bootstrap.missing_file(configuration) is not None:
         print('The database does not exist yet.')
         return
     if not args.older_than and not (args.yes or args.dry_run):
         raise exits.UsageError(
-            '--older-than 0 deletes everything that has ended; add --yes if that is '
-            'meant, or --dry-run to see what it is'
+            '--older-than 0 deletes everything that has ended; confirm with --yes, or '
+            'use --dry-run first'
         )
     before = datetime.datetime.now(UTC) - datetime.timedelta(days=args.older_than)
     store = bootstrap.open_store(configuration)
@@ -99,7 +99,7 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     left = args.max_number
     try:
         store.check()
-        # A script means what it says.
+        # Scripts are not asked for confirmation.
         if not (args.yes or args.dry_run) and sys.stdin.isatty():
             wanted = _counted(store.purge(before, left, True))
             if not exits.confirm(f'Permanently delete {wanted}? [y/N] '):
@@ -115,17 +115,17 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
                 break
     finally:
         store.close()
-    said = 'Would delete' if args.dry_run else 'Deleted'
-    print(f'{said}: {_counted(totals)}.')
+    verb = 'Would delete' if args.dry_run else 'Deleted'
+    print(f'{verb}: {_counted(totals)}.')
 
 
 def _counted(counts: Mapping[str, int]) -> str:
-    said = [f'{count} {name.replace("_", " ")}' for name, count in counts.items()]
-    return ', '.join(said) or 'nothing'
+    counted = [f'{count} {name.replace("_", " ")}' for name, count in counts.items()]
+    return ', '.join(counted) or 'nothing'
 
 
 def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
-    """Seal all secrets with the first key, also those that are stored in clear."""
+    """Encrypt all secrets with the first key, also those stored unencrypted."""
     if bootstrap.missing_file(configuration) is not None:
         print('The database does not exist yet.')
         return
@@ -135,10 +135,10 @@ def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
         counts = store.reseal()
     finally:
         store.close()
-    said = ', '.join(
+    counted = ', '.join(
         f'{count} {table.replace("_", " ")}' for table, count in counts.items() if count
     )
-    print(f'Encrypted: {said}.' if said else 'All secrets are already encrypted.')
+    print(f'Encrypted: {counted}.' if counted else 'All secrets are already encrypted.')
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -146,8 +146,8 @@ def _parser() -> argparse.ArgumentParser:
     actions = arguments.add_part(parser, 'db', 'the database')
 
     def add(name: str, action: object) -> argparse.ArgumentParser:
-        said = (action.__doc__ or '').partition('\n')[0]
-        found = actions.add_parser(name, help=said, description=said)
+        description = (action.__doc__ or '').partition('\n')[0]
+        found = actions.add_parser(name, help=description, description=description)
         found.set_defaults(action=action)
         return found
 
@@ -163,14 +163,14 @@ def _parser() -> argparse.ArgumentParser:
         type=_days,
         default=KEPT_DAYS,
         metavar='DAYS',
-        help=f'delete what ended more days ago than this; {KEPT_DAYS} if not given',
+        help=f'minimum age in days since the end; default: {KEPT_DAYS}',
     )
     purging.add_argument(
         '--max-number',
         type=_number,
         default=2**31 - 1,
         metavar='N',
-        help='delete at most so many action plans, the oldest first; all if not given',
+        help='maximum number of action plans, the oldest first; default: all',
     )
     purging.add_argument(
         '--dry-run', action='store_true', help='only count what would be deleted'
@@ -178,8 +178,8 @@ def _parser() -> argparse.ArgumentParser:
     purging.add_argument(
         '--yes',
         action='store_true',
-        help='do not ask; on a terminal it is asked, elsewhere only --older-than 0 '
-        'needs this',
+        help='do not ask for confirmation; without a terminal, only --older-than 0 '
+        'needs it',
     )
     return parser
 

@@ -7,8 +7,8 @@ from watcherlite.domain.actions import LANES
 
 
 def main(args: Sequence[str] = ()) -> int:
-    """Run until told to stop; return the exit code.
+    """Run until stopped; return the exit code.
 
-    :param args: configuration arguments, as the daemons take them
+    :param args: configuration arguments, as for the daemons
     """
     return daemon.main('watcherlite standalone', LANES, args, api=api_server.Api())

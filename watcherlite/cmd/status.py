@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from watcherlite import bootstrap, conf, exceptions
-from watcherlite.api.health import LATE
+from watcherlite.api.monitoring.health import LATE
 from watcherlite.clock import UTC
 from watcherlite.cmd import arguments, exits
 from watcherlite.conf import masking
@@ -22,7 +22,7 @@ from watcherlite.plugins import loader
 
 
 class Outcome(enum.IntEnum):
-    """How a check went; the worst of all is the exit code."""
+    """The outcome of a check; the worst one is the exit code."""
 
     SUCCESS = 0
     WARNING = 1
@@ -31,7 +31,7 @@ class Outcome(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """One line of the table."""
+    """A line of the table."""
 
     check: str
     outcome: Outcome
@@ -39,7 +39,7 @@ class Result:
 
 
 def run(configuration: conf.Configuration) -> Iterator[Result]:
-    """Yield the results, in the order in which problems should be solved."""
+    """Yield the results, in the order in which to solve the problems."""
     plugins = loader.load(options=configuration)
     yield _configuration(configuration)
     yield _plugins(plugins)
@@ -57,7 +57,7 @@ def _configuration(configuration: conf.Configuration) -> Result:
 
 
 def _advisories(configuration: conf.Configuration) -> Result:
-    # The key has a check of its own.
+    # The encryption key has its own check.
     found = conf.advisories(configuration, keys=False)
     if found:
         return Result('files', Outcome.WARNING, '; '.join(found))
@@ -157,7 +157,7 @@ def _store(store: Store, now: Callable[[], datetime.datetime]) -> Iterator[Resul
 
 def _broker(configuration: conf.Configuration) -> Result:
     try:
-        if bootstrap.ask_broker(configuration, 'watcherlite-status'):
+        if bootstrap.check_broker(configuration, 'watcherlite-status'):
             return Result('broker', Outcome.SUCCESS, 'reachable')
         return Result(
             'broker', Outcome.SUCCESS, 'not in use: messages stay within each process'
@@ -165,7 +165,7 @@ def _broker(configuration: conf.Configuration) -> Result:
     except exceptions.ConfigurationError as error:
         return Result('broker', Outcome.FAILURE, str(error))
     except exceptions.BrokerUnavailable as error:
-        # Plans run without one, and notifications wait for it
+        # Plans run without a broker; notifications are delayed.
         return Result('broker', Outcome.WARNING, str(error))
 
 
@@ -180,7 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     if not args.debug:
-        # What would be logged is in the table
+        # The table contains what would be logged.
         logging.getLogger().addHandler(logging.NullHandler())
     configuration = conf.new(arguments.for_configuration(args))
     results = list(run(configuration))
@@ -190,7 +190,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def table(results: Sequence[Result]) -> Iterator[str]:
-    """Return the lines of the table, as `upgrade check` of other projects has it."""
+    """Return the lines of the table, in the layout of oslo.upgradecheck."""
     blocks = [['Upgrade Check Results']]
     for result in results:
         details = masking.mask_text(f'Details: {exits.one_line(result.details)}')
@@ -213,11 +213,13 @@ def table(results: Sequence[Result]) -> Iterator[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.command(COMMAND, 'Check an installation of watcherlite.')
     actions = arguments.add_part(parser, 'upgrade', 'before and after an upgrade')
-    said = 'Check configuration, plugins, database, schema, notifications and broker.'
+    description = (
+        'Check configuration, plugins, database, schema, notifications and broker.'
+    )
     actions.add_parser(
         'check',
-        help=said,
-        description=said,
+        help=description,
+        description=description,
         epilog='Exit codes: 0 success, 1 warning, 2 failure.',
     )
     return parser

@@ -42,8 +42,16 @@ _SENTENCE = re.compile(r' [a-z]')
 
 #: Most texts contain none of these, and are finished after one search.
 _SUSPICIOUS = (
-    *('://', 'pass', 'pwd', 'secret', 'token', 'credential', 'cookie', 'key'),
-    *('authorization', 'private_'),
+    '://',
+    'pass',
+    'pwd',
+    'secret',
+    'token',
+    'credential',
+    'cookie',
+    'key',
+    'authorization',
+    'private_',
 )
 
 _URL = re.compile(r'://\S+')
@@ -214,7 +222,7 @@ def _bare(match: re.Match[str]) -> str:
 def _is_place(match: re.Match[str]) -> bool:
     """Return whether the name is part of the position of a problem in a text.
 
-    `resources.db_password: it was never made` has no credential.
+    `resources.db_password: it was never created` has no credential.
     """
     text = match.string
     before = text[max(0, match.start() - 400) : match.start()]

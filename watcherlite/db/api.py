@@ -1,18 +1,17 @@
-"""Every question that is put to the store, and every change made in it.
+"""The interface of the store: all queries and all changes.
 
-Two protocols. `Store` answers questions and makes the small changes that stand
-alone. `Transaction` is what the core composes its group commits of: each method
-is one kind of change in bulk, one statement where the database can, and none is
-a query per row. What changes is decided in `execution`, `applier` and `engine`;
-a store only compares, sets and answers.
+`Store` has the queries, and the small changes that need no transaction. `Transaction`
+has the methods from which the core composes its group commits: each is a bulk change,
+one statement where the database allows it, and none executes a statement per row. The
+packages `execution`, `applier` and `engine` decide what changes; a store only compares,
+writes and returns rows.
 
-Common to all: times are aware and in UTC; uuids are lower-case text; `limit`
-is at least 1; an empty sequence is allowed everywhere and costs nothing; lists
-are by ascending id unless another order is named; what is kept as JSON comes back
-as plain dicts and lists. A uuid that is stored already is refused with Conflict.
-Errors: StoreUnavailable when the database is away, StoreConflict when the
-transaction lost against another one (deadlock, serialisation) and may be tried
-again as a whole.
+Common to all methods: times are aware and in UTC; uuids are lower-case text; `limit`
+is at least 1; an empty sequence is allowed everywhere and costs no statement; lists are
+ordered by ascending id unless stated otherwise; JSON values are returned as plain dicts
+and lists. A uuid that is already stored raises Conflict. Errors: StoreUnavailable if
+the database cannot be reached, StoreConflict if the transaction lost against another
+one (deadlock, serialization failure) and can be retried as a whole.
 """
 
 import dataclasses
@@ -30,19 +29,27 @@ from watcherlite.db.request_keys import RequestKeyStore, RequestKeyTransaction
 from watcherlite.db.stacks import StackStore, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action, ActionChange, Edge, NewAction
-from watcherlite.domain.audits import Audit, Goal, Strategy
+from watcherlite.domain.audits import (
+    Audit,
+    Goal,
+    NewAudit,
+    NewGoal,
+    NewStrategy,
+    Strategy,
+)
 from watcherlite.domain.events import Event, StoredEvent
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Worker:
-    """One running daemon process.
+    """A running daemon process.
 
-    :param uuid: new with each start: who lost a lease never comes back as owner
+    :param uuid: new at each start: a worker that lost its lease never owns actions
+        again
     :param host: for operators, and for `publisher_id`
-    :param identity: names the machine, pid namespace, pid and start of the
-        process, so that a later process there can tell that it is gone
-    :param lanes: which it serves
+    :param identity: the machine, pid namespace, pid and start time of the process, by
+        which a later process on the same machine recognizes that it has exited
+    :param lanes: the lanes that it serves
     """
 
     uuid: str
@@ -57,8 +64,8 @@ class Worker:
 class Released:
     """A dependent whose last unfinished parent has ended.
 
-    :param ended: it had ended before, skipped or cancelled while it still waited;
-        what depends on it has waited for this moment
+    :param ended: the dependent has ended itself: it was skipped or cancelled while it
+        waited, so that its own dependents are now to be released
     """
 
     id: int
@@ -77,14 +84,14 @@ class Successor:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Link:
-    """The step from one action of a plan to the next: one ends, one starts.
+class ChainStep:
+    """The step from one action of a plan to the next: one ends, the next one starts.
 
-    :param plan: the plan as it is expected to be, and as it is then
-    :param ended: has `started` as its only dependent
-    :param started: the dependent as it is expected to be, waiting for nothing
-        else and unowned, and as it starts
-    :param events: of all this, in their order
+    :param plan: the expected plan, and the plan as it is written
+    :param ended: the change of the action that ends; `started` is its only dependent
+    :param started: the change of the dependent, which has no other unfinished parent
+        and no owner
+    :param events: the events of all these changes, in order
     """
 
     plan: tuple[ActionPlan, ActionPlan]
@@ -102,11 +109,10 @@ class Transaction(
     RequestKeyTransaction,
     Protocol,
 ):
-    """All or nothing.
+    """A transaction; all its changes are committed together.
 
-    Plans are locked before stacks, these before clusters, these before nodes and
-    these before actions, each in the order of their ids, and the audit that plans
-    belong to, where it is needed too, before them.
+    Lock order: audits, plans, stacks, clusters, nodes, actions; rows of one table in
+    the order of their ids.
     """
 
     # plans
@@ -114,39 +120,39 @@ class Transaction(
     def lock_plans(
         self, plan_ids: Iterable[int], *, wait: bool = True
     ) -> dict[int, ActionPlan]:
-        """Lock the rows until the end and return them as they are, by id.
+        """Lock plans until the end of the transaction; return them by id.
 
-        Who changes actions of a plan, or writes events of it, locks it first:
-        that orders the events of a plan by commit.
+        Lock a plan before you change its actions or add events for it: that puts the
+        events of a plan in commit order.
 
-        :param wait: False: leave out those that another transaction has locked
+        :param wait: False: omit plans that another transaction has locked
         """
 
     def save_plans(self, plans: Iterable[ActionPlan]) -> None:
-        """Write the changing half of plans that this transaction has locked."""
+        """Write the variable fields of plans that this transaction has locked."""
 
     def insert_plan(self, plan: NewActionPlan) -> ActionPlan:
-        """Store a new plan; return it with its id."""
+        """Insert a plan; return it with its id."""
 
     # actions
 
     def insert_actions(
         self, actions: Sequence[NewAction], edges: Sequence[Edge]
     ) -> list[int]:
-        """Store actions and edges in bulk; return the ids, in the same order.
+        """Insert actions and their dependencies in bulk; return the ids in order.
 
-        `pending` and `dependents` are as the caller counted them. Ids ascend in
-        the given order, parents first. Either end of an edge may be stored
-        already, and is not changed then; NotFound when it is nowhere.
+        The caller has counted `pending` and `dependents`, and passes parents first; ids
+        ascend in the given order. Either end of an edge may be an action that is
+        already stored, which is not changed; NotFound if there is none.
         """
 
     def change_actions(self, changes: Sequence[ActionChange]) -> set[int]:
-        """Compare and set; return the ids of those that were still as expected.
+        """Compare and set actions; return the ids of those that were as expected.
 
-        Compared: id, status, owner, attempt. Written: the changing half of
+        Compared are id, status, owner and attempt. Written are the variable fields of
         `after`, except `pending` (see `release_dependents`) and `control` (see
-        `set_control`). An unowned READY action with no `blocked_on`
-        can be claimed again. An action is in `changes` at most once.
+        `set_control`). A READY action without owner and `blocked_on` can be claimed
+        again. An action occurs in `changes` at most once.
         """
 
     def release_dependents(
@@ -157,18 +163,18 @@ class Transaction(
         handovers: Mapping[int, Action] | None = None,
         now: datetime.datetime,
     ) -> list[Released]:
-        """Count down what depends on finished actions; return those at zero.
+        """Decrement `pending` of the dependents of finished actions.
 
-        INIT and WAITING dependents at zero become READY (INIT ones only if
-        `started`: their plan runs; they are returned in any case), unowned and
-        claimable. READY ones at zero are returned as they are, and so are those
-        that have ended, with `ended`. RUNNING and SUSPENDED ones are counted down
-        and not returned.
+        Return the dependents that reach zero. INIT and WAITING dependents become READY,
+        without owner, and claimable; INIT ones only if their plan runs (`started`), but
+        they are returned in any case. READY dependents are returned unchanged, and so
+        are ended ones, with `ended`. RUNNING and SUSPENDED dependents are decremented
+        but not returned.
 
-        :param handovers: id -> how the dependent is to be stored instead when
-            it comes to zero and is still INIT or WAITING and unowned: status,
-            owner, attempt, phase, start_time, data, updated_at are taken from
-            it, and `handed_over` is True
+        :param handovers: id -> the action to store instead, if the dependent reaches
+            zero while it is INIT or WAITING and has no owner: status, owner, attempt,
+            phase, start_time, data and updated_at are taken from it, and `handed_over`
+            is True
         """
 
     def end_dependents(
@@ -178,11 +184,12 @@ class Transaction(
         message: str,
         now: datetime.datetime,
     ) -> list[Action]:
-        """End the not started dependents that need the success of these.
+        """End the dependents that require the success of ended actions.
 
-        Follows edges with needs='success' one level; INIT, WAITING and unowned
-        READY ones get `status` and `message`, and `now` as their end. Returned as
-        they now are, so that the caller can go on with theirs.
+        Follows edges with needs='success' by one level. INIT and WAITING dependents,
+        and READY ones without owner, get `status`, `message`, and `now` as their end
+        time. Return the changed actions, so that the caller can continue with their
+        dependents.
         """
 
     def claim(
@@ -194,23 +201,23 @@ class Transaction(
         plan_id: int | None = None,
         lane: str | None = None,
     ) -> list[Action]:
-        """Take actions that can run: of one plan, or of a lane without plan.
+        """Claim up to `limit` actions of one plan, or of a lane without plan.
 
-        INIT (of a plan) or READY, nothing pending, unowned, not blocked,
-        `not_before` past; the oldest first; rows that another transaction holds
-        are passed over. They become READY, owned by `worker`, attempt + 1,
-        changed `now`. Returned whole, as they now are. Whether the plan lets its
-        actions be taken is for the caller to know. ValueError unless it is
-        exactly one of `plan_id` and `lane`.
+        Claimable are INIT (of a plan) and READY actions without unfinished parents,
+        owner and `blocked_on`, whose `not_before` has passed; the oldest come first,
+        and rows that another transaction has locked are skipped. They become READY,
+        owned by `worker`, with attempt + 1. Return the changed actions. The caller
+        checks whether the plan runs. ValueError unless exactly one of `plan_id` and
+        `lane` is given.
         """
 
     def successors(self, action_ids: Sequence[int], depth: int) -> list[Successor]:
-        """Look ahead: actions that wait for nothing but one of these.
+        """Return the actions whose only unfinished parent is one of these.
 
-        Follows single-parent edges (`pending` == 1, INIT or WAITING, no `not_before`,
-        and no target to be locked: that of a derived action is) down to `depth`
-        levels; where an action has several such dependents only the one with the
-        lowest id. Takes no locks.
+        Follows such edges down to `depth` levels. A successor is INIT or WAITING, has
+        `pending` 1 and no `not_before`, and needs no lock: it has no target, or is a
+        derived action, whose parent holds the lock. Of several successors of an action,
+        the one with the lowest id is returned. Locks no rows.
         """
 
     def end_not_started(
@@ -221,12 +228,11 @@ class Transaction(
         limit: int,
         now: datetime.datetime,
     ) -> list[Action]:
-        """End actions of a plan that have not started, owned or not.
+        """End actions of a plan that have not started, with or without owner.
 
-        The lowest ids first, INIT, WAITING or READY, but not those that wait for
-        derived actions (phase 'complete', WAITING): these end after them.
-        They end `now`. Returned as they were before. Dependents are not counted
-        down.
+        These are INIT, WAITING and READY actions, the lowest ids first. WAITING actions
+        in phase 'complete' wait for derived actions and end after them. Return the
+        actions as they were before. Dependents are not decremented.
         """
 
     def set_control(
@@ -237,123 +243,122 @@ class Transaction(
         action_ids: Sequence[int] | None = None,
         plan_id: int | None = None,
     ) -> list[Action]:
-        """Write a signal to actions that have started; return them whole.
+        """Write a signal to actions that have started; return the changed actions.
 
-        Those are RUNNING, SUSPENDED, and WAITING ones that wait for derived actions
-        (phase 'complete'). Of these ids, or of this plan; with both, of what is in
-        both. ValueError with neither. By ids alone, also READY ones that a worker has
-        taken or that wait for a further try. A CANCEL that was written stays: no other
-        signal is written over it, and such actions are not returned.
+        These are RUNNING and SUSPENDED actions, and WAITING ones that wait for derived
+        actions (phase 'complete'), with these ids, of this plan, or both; ValueError
+        with neither. By ids alone, also READY actions that a worker has claimed or that
+        wait for a retry. No signal replaces a CANCEL: actions with one are neither
+        changed nor returned.
         """
 
     def lock_actions(self, action_ids: Sequence[int]) -> dict[int, Action]:
-        """Lock rows until the end of the transaction and return them."""
+        """Lock actions until the end of the transaction; return them by id."""
 
     def add_pending(self, action_id: int, count: int) -> None:
-        """Raise `pending` of an action that has just derived `count` others."""
+        """Increase `pending` of an action that has derived `count` actions."""
 
     # events
 
     def add_events(self, events: Sequence[Event]) -> None:
-        """Store events, in this order, as not yet published."""
+        """Insert events, in this order, as unpublished."""
 
-    # what a plan belongs to
+    # audits, goals and strategies of plans
 
-    def ensure_goal(self, goal: Goal) -> Goal:
-        """Return the goal of that name as it is stored, now if there was none."""
+    def ensure_goal(self, goal: NewGoal) -> Goal:
+        """Return the stored goal of that name; insert it if there is none."""
 
-    def ensure_strategy(self, strategy: Strategy) -> Strategy:
-        """Return the strategy of that name as stored, now if there was none."""
+    def ensure_strategy(self, strategy: NewStrategy) -> Strategy:
+        """Return the stored strategy of that name; insert it if there is none."""
 
-    def insert_audit(self, audit: Audit) -> Audit:
-        """Store a new audit; return it with its id.
+    def insert_audit(self, audit: NewAudit) -> Audit:
+        """Insert an audit; return it with its id.
 
-        Conflict when another one that is not deleted has its name.
+        Conflict if an audit of that name exists that is not deleted.
         """
 
 
 class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Protocol):
-    """The store as a whole."""
+    """The store."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
-        """Begin; commit when the block ends, roll back when it raises."""
+        """Begin a transaction; commit at the end of the block, roll back on errors."""
 
     @property
-    def writes_links(self) -> bool:
-        """Say whether `write_link` is there, and worth it.
+    def has_chain_commit(self) -> bool:
+        """Return whether `commit_chain_step` is supported.
 
-        It is where statements cost more than what they do.
+        It is on databases where round trips cost more than the statements.
         """
 
-    def write_link(self, link: Link) -> bool:
-        """Compare and set all of a link at once, without a transaction around it.
+    def commit_chain_step(self, step: ChainStep) -> bool:
+        """Compare and set all rows of a chain step in one statement.
 
-        The same in a transaction is `lock_plans`, `change_actions`,
-        `release_dependents` with a handover, `save_plans`, `add_events`.
+        Equivalent, in a transaction, to `lock_plans`, `change_actions`,
+        `release_dependents` with a handover, `save_plans` and `add_events`.
 
-        :returns: False if anything is not as expected; then nothing has changed
-        :raises StoreUnavailable: also when nobody knows whether it took effect
+        :returns: False if any row is not as expected; then nothing has changed
+        :raises StoreUnavailable: also if the outcome is unknown
         """
 
     def check(self) -> None:
-        """Raise StoreUnavailable or SchemaMismatch, saying what to do."""
+        """Raise StoreUnavailable or SchemaMismatch if the store cannot be used."""
 
     def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
 
     # workers and their leases, by the clock of the database
 
     def now(self) -> datetime.datetime:
-        """Return the time, aware, in UTC; it may be rounded to milliseconds."""
+        """Return the time of the database; it may be rounded to milliseconds."""
 
     def register_worker(self, worker: Worker, lease: float) -> Worker:
-        """Store a worker with a lease of `lease` seconds from now.
+        """Insert a worker with a lease of `lease` seconds.
 
-        Returned with `lease_until`, and with `started_at` if it had none.
+        Return it with `lease_until`, and with `started_at` if it had none.
         """
 
     def renew_lease(self, worker: str, lease: float) -> bool:
-        """Let a lease end `lease` seconds from now.
+        """Renew a lease for `lease` seconds from now.
 
-        False if it has run out (`lease_until` has come), or the worker is gone.
+        Return False if the lease has expired or the worker has been removed.
         """
 
     def end_lease(self, worker: str) -> None:
-        """Let a lease run out now, so that others take over at once."""
+        """End a lease now, so that other workers take over at once."""
 
     def expired_workers(self) -> list[Worker]:
-        """Return the workers whose lease has run out."""
+        """Return the workers whose lease has expired."""
 
     def next_lease_end(self, worker: str) -> float | None:
-        """Return the seconds until the lease of another live worker ends.
+        """Return the seconds until the first lease of another live worker ends.
 
-        By the store's clock, of the lease that ends first; None: there is no other.
+        None if there is no other live worker.
         """
 
     def forgotten_owners(self) -> list[str]:
-        """Return who owns unfinished actions and is no worker (any more).
+        """Return the uuids of owners of unfinished actions that are not workers.
 
-        One that was stopped in the middle of a claim, lost its lease, was
-        forgotten because it owned nothing, and then came back to commit, is such.
+        A worker is one if it stopped in the middle of a claim, lost its lease, was
+        removed because it owned no action, and then committed the claim.
         """
 
     def live_workers(self, lane: str | None = None) -> list[Worker]:
-        """Return the workers with a lease, all or of one lane."""
+        """Return the workers with a lease, of all lanes or of one."""
 
     def remove_worker(self, worker: str) -> bool:
-        """Forget a worker whose lease has run out and that owns nothing.
+        """Remove a worker whose lease has expired and that owns no unfinished action.
 
-        Actions that have ended do not count. False if it is still known, and if
-        it was not known.
+        Return whether it was removed.
         """
 
     def take_role(self, role: str, worker: str, lease: float) -> bool:
-        """Become, or stay, the one worker in a role for `lease` seconds."""
+        """Take or keep a role, which one worker has, for `lease` seconds."""
 
     def drop_role(self, role: str, worker: str) -> None:
-        """Give a role up, if it is this worker's."""
+        """Release a role if this worker has it."""
 
-    # what there is to do
+    # work
 
     def active_plans(self, limit: int) -> list[ActionPlan]:
         """Return PENDING, ONGOING and CANCELLING plans, the oldest first."""
@@ -361,78 +366,77 @@ class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Pr
     def next_not_before(
         self, lane: str, after: datetime.datetime
     ) -> datetime.datetime | None:
-        """Return when the next scheduled action of a lane is due, later than that.
+        """Return the earliest `not_before` after a time in a lane.
 
-        Counted are those of plans and those without that nothing but their
-        `not_before` keeps from being claimed.
+        Only of actions, with or without plan, that are otherwise claimable.
         """
 
     def deadlines(
         self, lane: str, until: datetime.datetime, limit: int
     ) -> list[tuple[str, datetime.datetime]]:
-        """Return (uuid, deadline) of what waits for what it derived, the first first.
+        """Return (uuid, deadline) of actions that wait for derived actions.
 
-        Of a lane, WAITING, and with a deadline that is not EPOCH and not later than
-        that.
+        These are the WAITING actions of a lane with a deadline, other than EPOCH, that
+        is not after `until`; the earliest deadline first.
         """
 
     def has_claimable(self, lane: str, now: datetime.datetime) -> bool:
-        """Say whether a lane has actions without a plan that can be taken."""
+        """Return whether a lane has claimable actions without a plan."""
 
     def controls(self, worker: str) -> dict[int, str]:
-        """Return the signals written to what a worker owns: id -> signal."""
+        """Return the signals to the actions of a worker: id -> signal."""
 
     def owned_ids(self, worker: str) -> list[tuple[int, int]]:
-        """Return (id, attempt) of all that a worker owns and has not ended."""
+        """Return (id, attempt) of the unfinished actions of a worker."""
 
     def unblock_stale(self) -> int:
-        """Unblock all actions that wait for a lock that nobody holds; how many.
+        """Unblock the actions that wait for a free lock; return their number.
 
-        WAITING ones with nothing pending are READY then, and the quickest takes the
-        lock. Who is blocked on an action, by its uuid, waits until that is SUSPENDED
-        no more.
+        WAITING ones without unfinished parents become READY; the first that is claimed
+        takes the lock. An action that is blocked on another one, by its uuid, waits
+        while that is SUSPENDED.
         """
 
     # the outbox
 
     def pending_events(self, limit: int) -> list[StoredEvent]:
-        """Return the oldest events that are not published, by sequence."""
+        """Return the oldest unpublished events, by sequence."""
 
     def mark_published(self, sequences: Sequence[int], now: datetime.datetime) -> None:
-        """Note that these events have been published."""
+        """Mark events as published."""
 
     def published_events(
         self, after: int, since: datetime.datetime, limit: int
     ) -> list[StoredEvent]:
-        """Return published events of higher sequences than `after`, by sequence.
+        """Return published events with a sequence above `after`, by sequence.
 
-        :param since: when they were published, or later
+        :param since: the earliest time of publication
         """
 
     def event_exists(self, uuid: str) -> bool:
-        """Say whether an event is stored.
+        """Return whether an event is stored.
 
-        Tells whether a transaction took effect whose commit got no answer.
+        Resolves the outcome of a transaction whose COMMIT was not acknowledged.
         """
 
     def oldest_pending_event(self) -> datetime.datetime | None:
-        """Return when the oldest event that is not published happened."""
+        """Return the time of the oldest unpublished event."""
 
-    # reading
+    # plans and actions
 
     def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
-        """Return a plan with its audit, goal and strategy; None if it is gone."""
+        """Return a plan with its audit, goal and strategy; None if there is none."""
 
     def surroundings_of_plans(
         self, plan_ids: Sequence[int]
     ) -> dict[int, PlanSurroundings]:
-        """Return the same of many plans, by id; those that are gone are left out."""
+        """Return plans with their audits, goals and strategies, by id."""
 
     def get_plan(self, uuid: str) -> ActionPlan:
-        """Return a plan; NotFound."""
+        """Return a plan; raise NotFound if there is none."""
 
     def get_action(self, uuid: str) -> Action:
-        """Return an action; NotFound."""
+        """Return an action; raise NotFound if there is none."""
 
     def actions_by_id(self, action_ids: Sequence[int]) -> dict[int, Action]:
         """Return actions by their ids."""
@@ -440,14 +444,14 @@ class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Pr
     def derived_actions(
         self, action_id: int, since: datetime.datetime | None = None
     ) -> list[Action]:
-        """Return the actions that one action asked for, by id.
+        """Return the actions derived from one action, by id.
 
-        :param since: those that were made before are left out; with it the answer costs
-            the same however often the action was repeated
+        :param since: omit actions created before. The cost of the query then does not
+            grow with the number of runs of a repeated action
         """
 
     def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
-        """Return the unfinished actions that any of these asked for, by id."""
+        """Return the unfinished actions derived from any of these, by id."""
 
     def list_actions(
         self,
@@ -461,7 +465,7 @@ class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Pr
         """Return a page of actions by id, after (or, descending, before) one."""
 
     def count_actions(self, plan_id: int) -> dict[str, int]:
-        """Return how many actions of a plan are in each status."""
+        """Return the number of actions of a plan by status."""
 
     def list_events(
         self,
@@ -472,10 +476,10 @@ class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Pr
         after: int = 0,
         limit: int = 1000,
     ) -> list[StoredEvent]:
-        """Return a page of the history, by sequence.
+        """Return a page of events by sequence.
 
-        That of everything, of a plan, or of what both `subject` and `subject_id`
-        name; ValueError for any other choice.
+        Of all subjects, of one plan, or of the object with `subject` and `subject_id`;
+        ValueError for any other combination.
         """
 
     def depended_by(self, action_id: int) -> list[str]:
@@ -489,34 +493,31 @@ class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Pr
     def purge(
         self, before: datetime.datetime, limit: int, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Delete what ended before a time, and all that is its own.
+        """Delete objects whose last change after their end was before a time.
 
-        What ended is as old as its last change. That are plans, at most `limit` of
-        them, the lowest ids first, with their actions and events; audits without
-        plans, and others with the last of their plans; actions that belong to no
-        plan; published events that belong to no plan; softly deleted templates; and
-        softly deleted goals and strategies that nothing refers to. What refers to
-        them in this purge goes in this one, and they in the next. Then what
-        `purge_stacks` and `purge_clusters` delete. As long as there are `limit`
-        plans, of what has no plan only actions and events go.
+        These are up to `limit` plans, the lowest ids first, with their actions and
+        events; audits, with the last of their plans or if they have none; actions and
+        published events without a plan; softly deleted templates; and softly deleted
+        goals and strategies without references. A goal or strategy whose last reference
+        this purge deletes is deleted by the next one. Then the rows of `purge_stacks`
+        and `purge_clusters`. While there are `limit` plans, only actions and events of
+        the other rows are deleted.
 
-        What an event is about that is not published is kept, because the relay
-        still reads it; and so is what an unfinished action derived in a run that is
-        not over. An EVENT audit that has succeeded has not ended: its webhook may run
-        it again.
+        Objects of unpublished events are kept, because the relay reads them, and so are
+        the actions that an unfinished action derived in its current run. An EVENT audit
+        does not end by its success: its webhook may run it again.
 
-        :param dry_run: delete nothing, and count what would be
-        :returns: how many rows: `action_plans`, `audits`, `actions`, `events`; and
-            `audit_templates`, `strategies`, `goals`, `stacks`, `resources`,
-            `definitions`, `clusters`, `nodes` where there are any
+        :param dry_run: count the rows, but delete none
+        :returns: the numbers of deleted rows: `action_plans`, `audits`, `actions`,
+            `events`; and, unless zero, `audit_templates`, `strategies`, `goals`,
+            `stacks`, `resources`, `definitions`, `clusters`, `nodes`
         """
 
     def statistics(self) -> Mapping[str, Any]:
-        """Return figures for operators, one statement each.
+        """Return the numbers of rows that operators monitor, by one statement each.
 
-        :returns: `action_plans`: state -> how many of the active ones;
-            `actions`: status -> how many of the unfinished ones;
-            `pending_events`: how many; `workers`: how many have a lease;
-            `stacks`: status -> how many are not deleted; `resources_in_progress`:
-            how many
+        :returns: `action_plans`: state -> number of active plans; `actions`: status ->
+            number of unfinished actions; `stacks`: status -> number of stacks that are
+            not deleted; and the numbers of `pending_events`, of `workers` with a lease
+            and of `resources_in_progress`
         """

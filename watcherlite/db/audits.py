@@ -1,7 +1,4 @@
-"""The part of the store that changes what proposes plans.
-
-As in `db.api`: compare and set, all or nothing, no query per row.
-"""
+"""The interface of the store for audits, templates, goals and strategies."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,48 +9,49 @@ from watcherlite.domain.audits import (
     Audit,
     AuditSurroundings,
     AuditTemplate,
-    Goal,
-    Strategy,
+    NewAuditTemplate,
+    NewGoal,
+    NewStrategy,
 )
 
 
 class AuditTransaction(Protocol):
-    """The part of `db.api.Transaction` that is about audits and templates."""
+    """The methods of `db.api.Transaction` for audits and templates."""
 
     def lock_audit(self, uuid: str) -> Audit | None:
-        """Lock an audit that is not deleted until the end; None: it is gone.
+        """Lock and return an audit that is not deleted; None if there is none.
 
-        Who changes an audit, or writes events of it, locks it first.
+        Lock an audit before you change it or add events for it.
         """
 
     def save_audit(self, audit: Audit) -> None:
-        """Write all of an audit that this transaction has locked, but its uuid.
+        """Write all fields but the uuid of an audit that this transaction has locked.
 
-        Conflict when another one that is not deleted has its name.
+        Conflict if another audit of that name exists that is not deleted.
         """
 
     def lock_audit_template(self, uuid: str) -> AuditTemplate | None:
-        """Lock a template that is not deleted until the end; None: it is gone."""
+        """Lock and return a template that is not deleted; None if there is none."""
 
     def save_audit_template(self, template: AuditTemplate) -> None:
-        """Write all of a template that this transaction has locked; Conflict."""
+        """Write a template that this transaction has locked; Conflict for its name."""
 
-    def insert_audit_template(self, template: AuditTemplate) -> AuditTemplate:
-        """Store a new template; return it with its id; Conflict for its name."""
+    def insert_audit_template(self, template: NewAuditTemplate) -> AuditTemplate:
+        """Insert a template; return it with its id; Conflict for its name."""
 
-    def sync_goals(self, goals: Sequence[Goal], now: datetime.datetime) -> None:
-        """Store goals that are new or have changed, by name, in place.
+    def sync_goals(self, goals: Sequence[NewGoal], now: datetime.datetime) -> None:
+        """Insert new goals, and update changed ones, by name.
 
-        What is stored and not in `goals` is left as it is: what was proposed for
-        it stays readable.
+        Stored goals that are not in `goals` are kept, because audits refer to them.
         """
 
     def sync_strategies(
-        self, strategies: Mapping[str, Sequence[Strategy]], now: datetime.datetime
+        self, strategies: Mapping[str, Sequence[NewStrategy]], now: datetime.datetime
     ) -> None:
-        """Likewise for strategies; `strategies` maps the names of stored goals.
+        """Insert new strategies, and update changed ones, by name.
 
-        NotFound when there is no such goal. Their own `goal_id` is not looked at.
+        `strategies` maps names of stored goals, NotFound if there is none. The
+        `goal_id` of the strategies is ignored.
         """
 
     def plans_of_audit(self, audit_id: int, states: Iterable[str]) -> list[ActionPlan]:
@@ -61,25 +59,24 @@ class AuditTransaction(Protocol):
 
 
 class AuditStore(Protocol):
-    """The part of `db.api.Store` that is about audits."""
+    """The methods of `db.api.Store` for audits."""
 
     def get_audit(self, uuid: str) -> Audit:
-        """Return an audit that is not deleted; NotFound."""
+        """Return an audit that is not deleted; raise NotFound if there is none."""
 
     def audit_surroundings(self, audit_id: int) -> AuditSurroundings | None:
         """Return an audit, deleted or not, with its goal and strategy.
 
-        None if it is gone. Its strategy is None where it leaves the choice to its
-        goal.
+        None if there is no such audit. Its strategy is None if the goal selects it.
         """
 
     def surroundings_of_audits(
         self, audit_ids: Sequence[int]
     ) -> dict[int, AuditSurroundings]:
-        """Return the same of many audits, by id; those that are gone are left out."""
+        """Return audits with their goals and strategies, by id."""
 
     def has_plan_in(self, states: Iterable[str]) -> bool:
-        """Say whether any plan is in one of these states."""
+        """Return whether any plan is in one of these states."""
 
     def expired_plans(
         self, states: Iterable[str], before: datetime.datetime, limit: int

@@ -1,7 +1,4 @@
-"""The part of the store that keeps clusters, nodes, and what they are made from.
-
-As in `db.api`: compare and set, all or nothing, no query per row.
-"""
+"""The interface of the store for clusters, nodes, profiles, policies and receivers."""
 
 import dataclasses
 import datetime
@@ -16,19 +13,37 @@ from watcherlite.domain.clusters import (
     Binding,
     Bound,
     Cluster,
+    NewBinding,
+    NewNode,
     Node,
+    Owner,
     PolicyObject,
     Profile,
     Receiver,
 )
 from watcherlite.domain.events import CLUSTER, Event, StoredEvent
+from watcherlite.domain.rows import NewRow
 
+Stored = TypeVar('Stored', covariant=True)
 ClusterObject = TypeVar('ClusterObject', Profile, PolicyObject, Cluster, Node, Receiver)
-#: What no action makes or changes.
+#: An object that no action creates or changes.
 Spec = TypeVar('Spec', Profile, PolicyObject, Receiver)
 
-#: noun -> by what its lists are sorted, the id last, in the direction of the last key.
-#: Rows are found along an index of the first key, but for UNINDEXED.
+
+class NewObject(NewRow[Stored], Protocol[Stored]):
+    """An object that is not stored yet."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+
+    @property
+    def owner(self) -> Owner:
+        """Return its owner."""
+
+
+#: Class -> sort keys. Rows that are equal in them are sorted by id, in the direction of
+#: the last key. Each key but UNINDEXED is the first key of an index.
 SORT_KEYS: Mapping[type, tuple[str, ...]] = {
     Profile: ('type', 'name', 'created_at', 'updated_at'),
     PolicyObject: ('type', 'name', 'created_at', 'updated_at'),
@@ -46,10 +61,10 @@ SORT_KEYS: Mapping[type, tuple[str, ...]] = {
         'updated_at',
     ),
 }
-#: What changes with the steps of an action has no index, which every step of every
-#: plan would have to pay for: the actions of the project are sorted.
+#: Sort keys without an index, which every step of every action would have to update.
+#: All actions of the project are sorted instead.
 UNINDEXED = frozenset({'start_time', 'end_time', 'updated_at'})
-#: noun -> by what its lists are sorted unless something else is said
+#: Class -> the default sort key.
 DEFAULT_SORT: Mapping[type, str] = {
     Profile: 'created_at',
     PolicyObject: 'created_at',
@@ -58,9 +73,9 @@ DEFAULT_SORT: Mapping[type, str] = {
     Receiver: 'created_at',
     Action: 'created_at',
 }
-#: noun -> by what its lists are filtered, each a collection of allowed values. The
-#: `cluster_id` of nodes and receivers is the id (int) of the row, or None for those of
-#: no cluster; that of actions is a uuid.
+#: Class -> filters, each a collection of allowed values. The `cluster_id` of nodes and
+#: receivers is the id (int) of the row, or None for those without a cluster; that of
+#: actions is a uuid.
 FILTERS: Mapping[type, tuple[str, ...]] = {
     Profile: ('name', 'type'),
     PolicyObject: ('name', 'type'),
@@ -70,11 +85,11 @@ FILTERS: Mapping[type, tuple[str, ...]] = {
     Action: ('name', 'target', 'action', 'status', 'cluster_id'),
 }
 
-# The levels of events: that of a phase `error`, and that of others
+# Levels of events: ERROR in the phase `error`, otherwise INFO.
 ERROR = 'ERROR'
 INFO = 'INFO'
 LEVELS = (ERROR, INFO)
-#: What a user says that a noun is, for messages.
+#: Class -> its name in messages.
 TITLES: Mapping[type, str] = {
     Profile: 'profile',
     PolicyObject: 'policy',
@@ -83,7 +98,7 @@ TITLES: Mapping[type, str] = {
     Receiver: 'receiver',
     Action: 'action',
 }
-#: The name of the collection of each noun.
+#: Class -> the name of its collection.
 COLLECTIONS: Mapping[type, str] = {
     Profile: 'profiles',
     PolicyObject: 'policies',
@@ -92,17 +107,17 @@ COLLECTIONS: Mapping[type, str] = {
     Receiver: 'receivers',
     Action: 'cluster_actions',
 }
-#: Most uuids that an error lists.
+#: The maximum number of uuids in an error.
 LISTED = 10
 _SHORT_ID = re.compile(r'[0-9a-f]{4}[0-9a-f-]{0,32}')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ListedAction:
-    """An action as the clustering API shows it.
+class ListedClusterAction:
+    """An action with its related actions, as the clustering API shows it.
 
-    :param depends_on: uuids of the unfinished actions that it waits for
-    :param depended_by: uuids of the unfinished actions that wait for it
+    :param depends_on: uuids of its unfinished parents
+    :param depended_by: uuids of its unfinished dependents
     :param holders: (action type, uuid) of the actions that hold the lock that it waits
         for, by id
     """
@@ -114,19 +129,19 @@ class ListedAction:
 
 
 def short_id(name: str) -> str | None:
-    """Return the beginning of a uuid that a name can be, None if it cannot be one."""
+    """Return a name as the first characters of a uuid; None if it cannot be these."""
     low = name.lower()
     return low if _SHORT_ID.fullmatch(low) else None
 
 
 def not_found(kind: type, name: str) -> exceptions.NotFound:
-    """Return the error for an object that is not there for who asks."""
+    """Return the error for an object that does not exist in the caller's project."""
     text = f"The {TITLES[kind]} '{name}' could not be found."
     return exceptions.NotFound(text)
 
 
 def in_use(kind: type, uuid: str, by: str) -> exceptions.ResourceInUse:
-    """Return the error for an object that others refer to."""
+    """Return the error for an object that other objects refer to."""
     return exceptions.ResourceInUse(
         f"The {TITLES[kind]} '{uuid}' cannot be deleted: still referenced by some {by}."
     )
@@ -138,127 +153,121 @@ def level_of(event: Event) -> str:
 
 
 def is_within(event: Event) -> str | None:
-    """Return the uuid of the cluster that an event is about, if it is about one."""
+    """Return the uuid of the cluster of an event; None without a cluster."""
     return (event.detail or {}).get('uuid' if event.subject == CLUSTER else 'cluster')
 
 
 class ClusterTransaction(Protocol):
-    """The part of `db.api.Transaction` that is about clusters.
+    """The methods of `db.api.Transaction` for clusters.
 
-    Locked in the order: clusters, then nodes, then actions; several of a kind in the
-    order of their ids. Who changes a cluster or node, or tells an event of it,
-    locks it first: that orders its events by commit.
+    Lock a cluster or node before you change it or add events for it: that puts its
+    events in commit order.
     """
 
-    def insert_object(self, row: ClusterObject) -> ClusterObject:
-        """Store a profile, policy, cluster, node or receiver; return it with its id."""
+    def insert_object(self, row: NewObject[ClusterObject]) -> ClusterObject:
+        """Insert an object; return it with its id."""
 
-    def insert_nodes(self, nodes: Sequence[Node]) -> list[int]:
-        """Store new nodes in bulk; return the ids, in the same order."""
+    def insert_nodes(self, nodes: Sequence[NewNode]) -> list[int]:
+        """Insert nodes in bulk; return their ids in the same order."""
 
     def lock_object(self, row: Spec) -> Spec | None:
-        """Lock a row until the end and return it as it is; None: it is gone."""
+        """Lock and return an object as it is stored; None if it has been deleted."""
 
     def save_object(self, row: Profile | PolicyObject | Receiver) -> None:
-        """Write all of a row that may change."""
+        """Write the variable fields of an object."""
 
     def delete_object(self, row: Profile | PolicyObject | Receiver) -> None:
-        """Delete a row; ResourceInUse, with nothing deleted, when another refers to it.
+        """Delete an object.
 
-        A cluster or node that is softly deleted does not count.
+        :raises ResourceInUse: another object refers to it; softly deleted clusters and
+            nodes do not count. Nothing is deleted
         """
 
     def lock_clusters(self, uuids: Iterable[str]) -> dict[str, Cluster]:
-        """Lock the rows until the end and return them as they are, by uuid.
-
-        Softly deleted ones included.
-        """
+        """Lock clusters, softly deleted ones included; return them by uuid."""
 
     def lock_clusters_by_id(self, ids: Iterable[int]) -> dict[int, Cluster]:
-        """Likewise, by id."""
+        """Lock clusters, softly deleted ones included; return them by id."""
 
     def save_clusters(self, clusters: Iterable[Cluster]) -> None:
-        """Write all of clusters that this transaction has locked."""
+        """Write clusters that this transaction has locked."""
 
     def lock_nodes(self, uuids: Iterable[str]) -> dict[str, Node]:
-        """Lock the rows until the end and return them as they are, by uuid.
-
-        Softly deleted ones included.
-        """
+        """Lock nodes, softly deleted ones included; return them by uuid."""
 
     def lock_nodes_of(self, cluster_id: int) -> list[Node]:
-        """Lock the nodes of a cluster that are not deleted, by id."""
+        """Lock and return the nodes of a cluster that are not deleted, by id."""
 
     def save_nodes(self, nodes: Sequence[Node]) -> None:
-        """Write all of nodes that this transaction has locked, in bulk."""
+        """Write nodes that this transaction has locked, in bulk."""
 
     def count_nodes(self, cluster_ids: Iterable[int]) -> dict[int, dict[str, int]]:
-        """Return how many nodes of each status clusters have: id -> status -> n."""
+        """Return the numbers of nodes of clusters: id -> status -> number."""
 
     def unfinished_actions(
         self, targets: Iterable[str], within: Iterable[str] = ()
     ) -> list[Action]:
-        """Return the actions that are not final and lock one of these targets.
+        """Return the unfinished actions with one of these targets.
 
-        Those of which the cause is a request, that is; and of those of no tenant,
-        as plans have, the ones that hold the lock or wait for it.
+        Only actions that a request caused; and of those without a project, such as
+        actions of plans, only those that hold the lock of the target or wait for it.
 
-        :param within: likewise those that are in one of these
+        :param within: uuids of clusters: include the unfinished actions within these
         """
 
     def drop_actions(self, ids: Iterable[int]) -> None:
-        """Delete finished actions of no plan, with their dependencies.
+        """Delete finished actions without a plan, with their dependencies.
 
-        Those that have not finished stay. Their events, if they have any, stay until
-        they are purged by age.
+        Unfinished actions are kept. Events of deleted actions are kept until they are
+        purged.
         """
 
-    def insert_binding(self, binding: Binding) -> Binding:
-        """Store a new binding; Conflict when the cluster has that policy."""
+    def insert_binding(self, binding: NewBinding) -> Binding:
+        """Insert a binding; Conflict if the policy is already attached."""
 
     def save_bindings(self, bindings: Sequence[Binding]) -> None:
-        """Write all of bindings, of clusters that this transaction has locked."""
+        """Write bindings of clusters that this transaction has locked."""
 
     def delete_bindings(self, ids: Iterable[int]) -> None:
         """Delete bindings."""
 
     def bindings_of(self, cluster_id: int) -> list[Bound]:
-        """Return what a cluster is bound to, by priority and id."""
+        """Return the bindings of a cluster, by priority and id."""
 
 
 class ClusterStore(Protocol):
-    """The part of `db.api.Store` that is about clusters."""
+    """The methods of `db.api.Store` for clusters."""
 
     def find_object(
         self, kind: type[ClusterObject], name: str, tenant: str | None
     ) -> ClusterObject:
-        """Return a row by uuid, by name, or by the beginning of its uuid.
+        """Return the object with a uuid, a name, or the first characters of its uuid.
 
-        In that sequence; the last with at least 4 hex digits. Softly deleted ones
-        are not found.
+        The first kind that matches decides; the last needs at least 4 hex digits.
+        Softly deleted objects do not match.
 
-        :raises NotFound: none is meant
-        :raises Ambiguous: several are; the text lists their uuids
+        :raises NotFound: no object matches
+        :raises Ambiguous: several match; the message lists their uuids
         """
 
-    def find_cluster_action(self, name: str, tenant: str | None) -> ListedAction:
-        """Return an action of a tenant by uuid, name or short id; likewise."""
+    def find_cluster_action(self, name: str, tenant: str | None) -> ListedClusterAction:
+        """Return an action of a project by uuid, name or short uuid."""
 
     def list_objects(
         self, kind: type[ClusterObject], query: Query
     ) -> list[ClusterObject]:
-        """Return a page, by one statement."""
+        """Return a page of objects of a class."""
 
-    def list_cluster_actions(self, query: Query) -> list[ListedAction]:
-        """Return a page of actions of a tenant (or of any), by two statements.
+    def list_cluster_actions(self, query: Query) -> list[ListedClusterAction]:
+        """Return a page of actions of one project or of all.
 
-        Those of plans, stacks and audits, which have no tenant, are none of them.
+        Without actions of plans, stacks and audits, which have no project.
         """
 
     def objects_by_id(
         self, kind: type[ClusterObject], ids: Iterable[int]
     ) -> dict[int, ClusterObject]:
-        """Return rows by their ids, softly deleted ones included."""
+        """Return objects by their ids, softly deleted ones included."""
 
     def clusters_by_uuid(self, uuids: Iterable[str]) -> dict[str, Cluster]:
         """Return clusters by uuid, softly deleted ones included."""
@@ -272,17 +281,18 @@ class ClusterStore(Protocol):
     def bindings_of_clusters(
         self, cluster_ids: Iterable[int]
     ) -> dict[int, list[Bound]]:
-        """Return what clusters are bound to: by id, each by priority and id."""
+        """Return the bindings of clusters, by id; of each by priority and id."""
 
     def list_cluster_events(self, query: EventQuery) -> list[StoredEvent]:
-        """Return a page of events of clusters and nodes, in one statement."""
+        """Return a page of events of clusters and nodes."""
 
     def purge_clusters(
         self, before: datetime.datetime, limit: int, dry_run: bool = False
     ) -> Mapping[str, Any]:
-        """Delete rows of clusters and nodes that were deleted before a time.
+        """Delete the rows of clusters and nodes that were softly deleted before a time.
 
-        As `StackStore.purge_stacks` does it; also their finished actions and events.
+        Up to `limit` clusters, and all such nodes, with their finished actions and
+        events.
 
-        :returns: how many rows: `clusters`, `nodes`, `actions`, `events`
+        :returns: the numbers of deleted `clusters`, `nodes`, `actions`, `events`
         """

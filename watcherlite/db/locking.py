@@ -1,4 +1,4 @@
-"""The part of a transaction that locks targets."""
+"""The interface of locks on targets."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
@@ -7,24 +7,23 @@ from watcherlite.domain.actions import Action
 
 
 class LockTransaction(Protocol):
-    """The part of `db.api.Transaction` that is about locks on targets.
+    """The methods of `db.api.Transaction` for locks on targets.
 
-    A target is any name. Its lock is held by one action, or shared by any number.
+    A target is any name. One action holds its lock exclusively, or any number share it.
     """
 
     def take_locks(self, targets: Mapping[str, int]) -> set[str]:
-        """Take locks, target -> action id; return the targets that were free.
+        """Take exclusive locks, target -> action id; return the locked targets.
 
-        A lock that the same action already holds counts as free. One that others
-        share can be shared by no more of them from now on, so that who waits for
-        it has it one day.
+        A lock that the same action already holds counts as taken. No further action can
+        share a lock that an action waits for, so that shared locks do not starve it.
         """
 
     def share_locks(self, targets: Mapping[str, Collection[int]]) -> set[int]:
-        """Share locks, target -> action ids; return the actions that share it now.
+        """Take shared locks, target -> action ids; return the actions that have one.
 
-        A lock has one holder, or any number who share it. Who shares it already
-        goes on sharing it. An action shares one lock at most.
+        An action that already shares a lock keeps it. An action shares at most one
+        lock.
         """
 
     def release_locks(
@@ -33,14 +32,14 @@ class LockTransaction(Protocol):
         targets: Iterable[str] = (),
         shared: Iterable[str] = (),
     ) -> list[Action]:
-        """Drop the locks of these actions; unblock the first waiter of each.
+        """Release the locks of actions; unblock the first waiter of each.
 
-        First is the one with the lowest id that has not ended; if that is to share
-        the lock (it is `within` it), all who are to share it as well and come before
-        the first that is not. Returned, by id: the actions whose `blocked_on` was
-        cleared; WAITING ones are READY now.
+        The first waiter is the unfinished action with the lowest id. If it is to share
+        the lock (the target is its `within`), all waiters before the first exclusive
+        one are unblocked. Return the unblocked actions, by id; WAITING ones have become
+        READY.
 
-        :param targets: that these actions no longer want: the first waiter of each
-            that nobody has locked is unblocked as well
-        :param shared: likewise those that they share, or wanted to
+        :param targets: targets that these actions no longer wait for: the first waiter
+            of each free one is unblocked, too
+        :param shared: targets that they share, or no longer wait to share
         """

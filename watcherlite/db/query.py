@@ -1,8 +1,8 @@
-"""Pages of rows, as the API lists them.
+"""Queries of lists, and the items of lists.
 
-One question answers one page: the rows, and what they show of the rows that they
-belong to, so that nothing is asked per row. The next page begins after the last
-row of this one (keyset), which costs the same wherever that is.
+One query returns one page: its rows, with columns of the rows that they refer to. The
+next page begins after the last row of this one (keyset pagination), so that its cost
+does not depend on its position.
 """
 
 import abc
@@ -19,19 +19,18 @@ from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Query:
-    """Which objects of a collection are wanted, and in which order.
+    """A query of a collection: its filters, order and page.
 
-    :param filters: of the collection: name -> value, or a collection of allowed
-        values; all must hold. What does not exist gives an empty page
-    :param sort: (sort key of the collection, descending) in turn; () for the order of
-        the collection. Rows that are equal in them are in the order of their ids;
-        those without a value come last, both ways
-    :param after: uuid of the row after which the page begins, or None. It need not
-        match, and may have been deleted
-    :param limit: None: all
-    :param deleted: softly deleted rows too
-    :param nested: stacks that are resources of others, too
-    :param tenant: of clusters and stacks: None, of all projects
+    :param filters: name -> value, or collection of allowed values; all must match. A
+        value that does not exist gives an empty page
+    :param sort: (sort key, descending) in turn; () for the default order. Rows that are
+        equal in all keys are sorted by id; NULLs come last in both directions
+    :param after: uuid of the row after which the page begins, the marker. It need not
+        match the filters, and may be deleted
+    :param limit: None: no limit
+    :param deleted: include softly deleted rows
+    :param nested: include nested stacks
+    :param tenant: the project, of clusters and stacks; None: all projects
     """
 
     filters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -45,17 +44,17 @@ class Query:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EventQuery:
-    """Which events of stacks, or of clusters and nodes, are wanted.
+    """A query of the events of stacks, or of clusters and nodes.
 
-    :param filters: name -> allowed values; all must hold: `uuid`, `name`, `level` (of
-        `clusters.LEVELS`), `subject`; `action`, of clusters the type of the action and
-        of stacks that of their state, `status`; `type` (of resources), `resource` (of
-        these names; '' for the stack itself); `stack_id`; `about` (subject and id of a
-        cluster or node), `cluster_id` (ids; events of a cluster are also those of its
-        nodes)
-    :param after: uuid of the event after which the page begins, in the order asked for;
-        NotFound if the project, or the stacks, have no such event, which need not match
-    :param tenant: of clusters and nodes; None: of all projects
+    :param filters: name -> allowed values; all must match. `uuid`; `name`; `level` (of
+        `clusters.LEVELS`); `subject`; `action`: of clusters the type of the action, of
+        stacks the action of their state; `status`; `type` of resources; `resource`:
+        names of resources, '' for the stack itself; `stack_id`; `about`: subject and id
+        of a cluster or node; `cluster_id`: ids of clusters, whose events include those
+        of their nodes
+    :param after: uuid of the event after which the page begins. It need not match the
+        filters; NotFound if the project, or the stacks, have no such event
+    :param tenant: the project of clusters and nodes; None: all projects
     """
 
     filters: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
@@ -67,14 +66,14 @@ class EventQuery:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedGoal:
-    """A goal."""
+    """A goal of a list."""
 
     goal: Goal
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedStrategy:
-    """A strategy and the goal that it reaches."""
+    """A strategy of a list, with its goal."""
 
     strategy: Strategy
     goal_uuid: str | None
@@ -83,7 +82,7 @@ class ListedStrategy:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedTemplate:
-    """An audit template with what it refers to."""
+    """An audit template of a list, with its goal and strategy."""
 
     template: AuditTemplate
     goal_uuid: str
@@ -94,7 +93,7 @@ class ListedTemplate:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedAudit:
-    """An audit with what it refers to."""
+    """An audit of a list, with its goal and strategy."""
 
     audit: Audit
     goal_uuid: str
@@ -105,7 +104,7 @@ class ListedAudit:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedPlan:
-    """A plan with what it comes from."""
+    """An action plan of a list, with its audit and strategy."""
 
     plan: ActionPlan
     audit_uuid: str | None
@@ -115,7 +114,7 @@ class ListedPlan:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedAction:
-    """An action of a plan, or one without."""
+    """An action of a list, with its action plan; None for an action without one."""
 
     action: Action
     plan_uuid: str | None
@@ -123,9 +122,9 @@ class ListedAction:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ListedWorker:
-    """A worker, for the list of services.
+    """A worker of the list of services.
 
-    :param id: a number that stays with it; services have no uuid upstream
+    :param id: a permanent number; services have no uuid upstream
     """
 
     id: int
@@ -138,33 +137,62 @@ class ListedWorker:
 
 
 _TIMES = ('created_at', 'updated_at', 'deleted_at')
-#: By which columns each noun can be sorted; those of joined rows included. Of tables
-#: that become very large there are only those that a page is found by as quickly as
-#: by the id. Not among them are texts in prose, and the uuid of what there are as
-#: many of: they are filters. Nor is there what changes while an action is executed:
-#: an index on that would slow down the execution of all.
+#: Collection -> sort keys, including columns of the rows that it refers to. Large
+#: tables have only keys by which a page is as fast as by the id: no free text, no uuids
+#: of other large tables, which are filters, and no columns that change while an action
+#: runs, whose index would slow down every execution.
 SORT_KEYS: Mapping[str, tuple[str, ...]] = {
     'goals': ('id', 'uuid', 'name', 'display_name', *_TIMES),
     'strategies': (
-        *('id', 'uuid', 'name', 'display_name', *_TIMES),
-        *('goal_uuid', 'goal_name'),
+        'id',
+        'uuid',
+        'name',
+        'display_name',
+        *_TIMES,
+        'goal_uuid',
+        'goal_name',
     ),
     'audit_templates': (
-        *('id', 'uuid', 'name', 'description', *_TIMES),
-        *('goal_uuid', 'goal_name', 'strategy_uuid', 'strategy_name'),
+        'id',
+        'uuid',
+        'name',
+        'description',
+        *_TIMES,
+        'goal_uuid',
+        'goal_name',
+        'strategy_uuid',
+        'strategy_name',
     ),
     'audits': (
-        *('id', 'uuid', 'name', 'audit_type', 'state', 'interval', 'auto_trigger'),
-        *('next_run_time', 'start_time', 'end_time', 'force', *_TIMES),
-        *('goal_uuid', 'goal_name', 'strategy_uuid', 'strategy_name'),
+        'id',
+        'uuid',
+        'name',
+        'audit_type',
+        'state',
+        'interval',
+        'auto_trigger',
+        'next_run_time',
+        'start_time',
+        'end_time',
+        'force',
+        *_TIMES,
+        'goal_uuid',
+        'goal_name',
+        'strategy_uuid',
+        'strategy_name',
     ),
     'action_plans': (
-        *('id', 'uuid', 'state', *_TIMES, 'strategy_uuid', 'strategy_name'),
+        'id',
+        'uuid',
+        'state',
+        *_TIMES,
+        'strategy_uuid',
+        'strategy_name',
     ),
     'actions': ('id', 'uuid', 'action_type', 'state', 'created_at'),
 }
-#: By what each noun can be filtered. `goal` and `strategy` are a uuid or a name
-#: (names in any case), or an id; `state` is a word of the infra-optim vocabulary.
+#: Collection -> filters. `goal` and `strategy` are a uuid, a name in any case, or an
+#: id; `state` is a state of the infra-optim API.
 FILTERS: Mapping[str, tuple[str, ...]] = {
     'goals': (),
     'strategies': ('goal',),
@@ -176,15 +204,14 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 class ListStore(Protocol):
-    """The part of `db.api.Store` that lists, and that finds one by what users name.
+    """The methods of `db.api.Store` that list objects, or find one by uuid or name.
 
-    The names of nouns are the keys of SORT_KEYS. NotFound when `Query.after` is
-    not there; ValueError for a sort key or a filter that the noun does not have.
-    Each method is one statement, whatever the size of the page; two where audits or
-    plans are sorted by their goal or strategy.
+    The names of collections are the keys of SORT_KEYS. A method raises NotFound if
+    `Query.after` does not exist, and ValueError for an unknown sort key or filter. Each
+    list is one statement, and two if audits or plans are sorted by goal or strategy.
 
-    The state of a deleted action is DELETED for filters and sorting. Who deletes a
-    plan deletes its actions as well.
+    For filters and sorting, the state of a deleted action is DELETED. The deletion of a
+    plan deletes its actions.
     """
 
     def list_goals(self, query: Query) -> list[ListedGoal]:
@@ -203,33 +230,33 @@ class ListStore(Protocol):
         """Return a page of plans."""
 
     def page_of_actions(self, query: Query) -> list[ListedAction]:
-        """Return a page of actions; those without a plan are on none."""
+        """Return a page of the actions of plans."""
 
     def list_workers(self) -> list[ListedWorker]:
-        """Return all workers that are known, by id."""
+        """Return all workers, by id."""
 
     def find_goal(self, name: str, deleted: bool = False) -> ListedGoal:
-        """Return a goal by uuid, by name in any case, or by id; NotFound."""
+        """Return a goal by uuid, by name in any case, or by id; raise NotFound."""
 
     def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
-        """Return a strategy, likewise."""
+        """Return a strategy by uuid, by name in any case, or by id; raise NotFound."""
 
     def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
-        """Return an audit template, likewise."""
+        """Return an audit template by uuid, name or id; raise NotFound."""
 
     def find_audit(self, name: str, deleted: bool = False) -> ListedAudit:
-        """Return an audit, likewise."""
+        """Return an audit by uuid, by name in any case, or by id; raise NotFound."""
 
     def find_action_plan(self, uuid: str, deleted: bool = False) -> ListedPlan:
-        """Return a plan by its uuid; NotFound."""
+        """Return a plan by its uuid; raise NotFound."""
 
     def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
-        """Return an action of a plan by its uuid; NotFound."""
+        """Return an action of a plan by its uuid; raise NotFound."""
 
 
-#: No id is above it, on any database.
+#: The largest id on any database.
 _LAST_ID = 2**63 - 1
-#: What a user says that a noun is, for messages.
+#: Collection -> the name of its objects in messages.
 TITLES: Mapping[str, str] = {
     'goals': 'Goal',
     'strategies': 'Strategy',
@@ -243,7 +270,7 @@ TITLES: Mapping[str, str] = {
 def check(
     title: str, query: Query, keys: Collection[str], filters: Collection[str]
 ) -> None:
-    """Raise ValueError for what a collection cannot be listed by."""
+    """Raise ValueError for a sort key or filter that a collection does not have."""
     for key, _ in query.sort:
         if key not in keys:
             raise ValueError(f'{title} cannot be sorted by {key}')
@@ -253,18 +280,18 @@ def check(
 
 
 def not_found(noun: str, name: str) -> exceptions.NotFound:
-    """Return the error for an object that is not there."""
+    """Return the error for an object that does not exist."""
     return exceptions.NotFound(f'{TITLES[noun]} {name} could not be found.')
 
 
 def name_in_use(noun: str, name: str) -> exceptions.Conflict:
-    """Return the error for a name, or uuid, that another object has."""
+    """Return the error for a name or uuid of another object."""
     title = TITLES[noun]
     return exceptions.Conflict(f'{title} with UUID or name {name} already exists.')
 
 
 def as_id(name: str) -> int:
-    """Return the id that a name can be, 0 if it cannot be one."""
+    """Return a name as an id; 0 if it cannot be one."""
     if not (name.isascii() and name.isdigit() and len(name) < 20):
         return 0
     number = int(name)
@@ -272,15 +299,15 @@ def as_id(name: str) -> int:
 
 
 class Finders(abc.ABC):
-    """Finds one of each noun in the same two ways; see `ListStore`."""
+    """The methods of `ListStore` that find one object, in terms of two searches."""
 
     @abc.abstractmethod
     def _find(self, noun: str, name: str, deleted: bool) -> Any:
-        """Return what is listed of one by uuid, name or id; NotFound."""
+        """Return the item with a uuid, name or id; raise NotFound."""
 
     @abc.abstractmethod
     def _find_uuid(self, noun: str, uuid: str, deleted: bool) -> Any:
-        """Return what is listed of one by uuid alone; NotFound."""
+        """Return the item with a uuid; raise NotFound."""
 
     def find_goal(self, name: str, deleted: bool = False) -> ListedGoal:
         found: ListedGoal = self._find('goals', name, deleted)
@@ -305,6 +332,6 @@ class Finders(abc.ABC):
     def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
         found: ListedAction = self._find_uuid('actions', uuid, deleted)
         if found.plan_uuid is None:
-            # Of an audit or a stack, which may be another project's.
+            # An action of an audit or a stack, which may be of another project.
             raise not_found('actions', uuid)
         return found

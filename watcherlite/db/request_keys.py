@@ -1,11 +1,11 @@
-"""Idempotency keys: a request that is repeated with its key is carried out once.
+"""Idempotency keys: a request that is repeated with its key is executed once.
 
-The row of a key is written by the transaction that creates what the request asks for,
-so that one is there exactly if the other is: no crash comes between them. A second
-request with the key collides with that row and rolls back.
+The transaction that creates the objects of a request also inserts its key, so that a
+crash cannot separate them. A second request with the key conflicts with that row and is
+rolled back.
 
-Which request a transaction belongs to is said around the call of the operation, by a
-context variable, and not handed through the engine.
+A context variable, set around the call of the operation, relates a transaction to its
+request, so that the engine need not pass the request on.
 """
 
 import contextlib
@@ -18,8 +18,8 @@ from typing import Any, Protocol, cast
 from watcherlite import exceptions
 from watcherlite.db.clusters import TITLES
 
-#: Methods of a transaction that store something new -> what it is called; None: that
-#: follows from the type of the row.
+#: Methods of a transaction that insert objects -> the name of the object; None: the
+#: class of the object decides.
 INSERTIONS: Mapping[str, str | None] = {
     'insert_plan': 'action_plan',
     'insert_actions': 'action',
@@ -33,11 +33,11 @@ INSERTIONS: Mapping[str, str | None] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RequestKey:
-    """The key of a request, as it is stored.
+    """The idempotency key of a request, as it is stored.
 
-    :param digest: of the key, and of who uses it
-    :param fingerprint: of what is asked for; nobody finds out by guessing what it is of
-    :param created: what is called so -> uuid of the first one that was stored
+    :param digest: of the key and the caller
+    :param fingerprint: keyed digest of the request, so that it cannot be guessed
+    :param created: name of the object -> uuid of the first one that was inserted
     """
 
     digest: str
@@ -47,28 +47,31 @@ class RequestKey:
 
 
 class RequestKeyTransaction(Protocol):
-    """The part of a transaction that writes keys."""
+    """The methods of `db.api.Transaction` for idempotency keys."""
 
     def insert_request_key(self, key: RequestKey) -> None:
-        """Store a key; Conflict if it is there, after the end of who stores it now."""
+        """Insert a key; raise Conflict if it exists.
+
+        It waits for another transaction that inserts the same key.
+        """
 
 
 class RequestKeyStore(Protocol):
-    """The part of the store that knows keys."""
+    """The methods of `db.api.Store` for idempotency keys."""
 
     def find_request_key(self, digest: str) -> RequestKey | None:
         """Return a key by its digest; None if there is none."""
 
     def purge_request_keys(self, before: datetime.datetime) -> int:
-        """Delete the keys that were stored before a time; return how many."""
+        """Delete the keys that were stored before a time; return their number."""
 
 
 class RequestRecord:
     """The outcome of the transactions of one request.
 
-    :param key: stored with what the request creates; None: it has none
-    :ivar committed: a transaction has taken effect
-    :ivar is_unknown: nobody knows whether one has
+    :param key: stored with the objects that the request creates; None: no key
+    :ivar committed: a transaction has been committed
+    :ivar is_unknown: the outcome of a COMMIT is unknown
     """
 
     def __init__(self, key: RequestKey | None = None) -> None:
@@ -79,7 +82,7 @@ class RequestRecord:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """Have the transactions of this thread recorded here."""
+        """Record the transactions of this thread here."""
         token = _current.set(self)
         try:
             yield
@@ -90,7 +93,7 @@ class RequestRecord:
     def around(
         self, transaction: contextlib.AbstractContextManager[Any]
     ) -> Iterator[Any]:
-        """Yield a transaction, and write the key before it ends if it creates."""
+        """Yield a transaction; insert the key before it ends if it inserted objects."""
         try:
             with transaction as tx:
                 created: dict[str, str] = {}
@@ -109,7 +112,7 @@ class RequestRecord:
             tx.insert_request_key(key)
         except exceptions.Conflict:
             raise exceptions.RequestKeyTaken(
-                'Another request with this Idempotency-Key has been carried out'
+                'Another request with this Idempotency-Key has been executed'
             ) from None
 
 
@@ -119,12 +122,12 @@ _current: contextvars.ContextVar[RequestRecord | None] = contextvars.ContextVar(
 
 
 def current() -> RequestRecord | None:
-    """Return the record of the request that this thread answers, if it answers one."""
+    """Return the record of the request of this thread; None without a request."""
     return _current.get()
 
 
 class _Watched:
-    """A transaction that notes the first row of each kind that is inserted by it."""
+    """A transaction that records the first object of each class that it inserts."""
 
     def __init__(self, tx: Any, created: dict[str, str]) -> None:
         self._tx = tx
@@ -139,7 +142,7 @@ class _Watched:
             several = list(rows) if isinstance(rows, list | tuple) else [rows]
             result = method(rows, *args, **kwargs)
             if several:
-                kind = INSERTIONS[name] or TITLES[type(several[0])]
+                kind = INSERTIONS[name] or TITLES[type(result)]
                 self._created.setdefault(kind, several[0].uuid)
             return result
 

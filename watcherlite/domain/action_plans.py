@@ -73,7 +73,7 @@ _NEW_FIELDS = dataclasses.fields(NewActionPlan)
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ActionPlan(NewActionPlan):
-    """A plan and the counters that tell how far it is.
+    """A plan and the counters of its progress.
 
     :param id: the store's key
     """

@@ -167,7 +167,7 @@ class Action(NewAction):
         """Return whether it has started and waits.
 
         It may wait for derived actions, and then for a worker that resumes it. READY
-        for a further attempt it is not under way: it will start again.
+        for a further attempt it is not running: it will start again.
         """
         return UNDER_WAY.holds(self)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.domain.creators import NOBODY, Creator
+from watcherlite.domain.rows import Value, stored
 
 ONESHOT = 'ONESHOT'
 CONTINUOUS = 'CONTINUOUS'
@@ -18,37 +19,66 @@ AUDIT_TYPES = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Goal:
-    """The objective of an audit."""
+class NewGoal(Value):
+    """The objective of an audit that is not stored yet."""
 
     uuid: str
     name: str
     display_name: str
     efficacy_specification: Sequence[Any] = ()
-    id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
 
+    def stored(self, key: int) -> 'Goal':
+        """Return the row that the store made of it."""
+        return stored(self, Goal, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Goal(NewGoal):
+    """A stored goal.
+
+    :param id: the key of the row
+    """
+
+    id: int
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Strategy:
-    """The way to reach a goal; `parameters_spec` is a JSON schema."""
+class NewStrategy(Value):
+    """A way to reach a goal that is not stored yet.
+
+    :param parameters_spec: a JSON schema
+    """
 
     uuid: str
     name: str
     display_name: str
     goal_id: int | None = None
     parameters_spec: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
 
+    def stored(self, key: int) -> 'Strategy':
+        """Return the row that the store made of it."""
+        return stored(self, Strategy, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy(NewStrategy):
+    """A stored strategy.
+
+    :param id: the key of the row
+    """
+
+    id: int
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class AuditTemplate:
-    """The common values of similar audits; names are unique.
+class NewAuditTemplate(Value):
+    """The common values of similar audits, not stored yet; names are unique.
 
     :param default_parameters: of the strategy, for audits without parameters
     """
@@ -60,19 +90,28 @@ class AuditTemplate:
     description: str | None = None
     scope: Sequence[Any] = ()
     default_parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
 
-    def evolve(self, **changes: Any) -> 'AuditTemplate':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
+    def stored(self, key: int) -> 'AuditTemplate':
+        """Return the row that the store made of it."""
+        return stored(self, AuditTemplate, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AuditTemplate(NewAuditTemplate):
+    """A stored audit template.
+
+    :param id: the key of the row
+    """
+
+    id: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Audit:
-    """A request to propose plans.
+class NewAudit(Value):
+    """An audit that is not stored yet: it proposes plans.
 
     :param interval: of CONTINUOUS ones: seconds, or a cron expression of 5 to 7 columns
     :param next_run_time: of the next run of a CONTINUOUS one
@@ -95,7 +134,6 @@ class Audit:
     auto_trigger: bool = False
     status_message: str | None = None
     next_run_time: datetime.datetime | None = None
-    id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
@@ -105,13 +143,23 @@ class Audit:
     action_id: int | None = None
     creator: Creator = NOBODY
 
-    def evolve(self, **changes: Any) -> 'Audit':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
+    def stored(self, key: int) -> 'Audit':
+        """Return the row that the store made of it."""
+        return stored(self, Audit, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Audit(NewAudit):
+    """A stored audit.
+
+    :param id: the key of the row
+    """
+
+    id: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewAudit:
+class AuditRequest:
     """The request of a new audit; other values are derived.
 
     One of `goal` and `audit_template` is required. They and `strategy` are a uuid, an
@@ -140,7 +188,7 @@ class NewAudit:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewAuditTemplate:
+class AuditTemplateRequest:
     """The request of a new audit template.
 
     `goal` and `strategy` are a uuid, an id, or a name in any case.

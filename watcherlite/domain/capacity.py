@@ -8,7 +8,8 @@ import dataclasses
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster, Node, Profile
@@ -64,6 +65,18 @@ class Adjustment:
     min_step: int | None = None
     strict: bool = False
 
+    @classmethod
+    def of(cls, inputs: Mapping[str, Any]) -> 'Adjustment':
+        """Return the adjustment in the inputs of CLUSTER_RESIZE."""
+        return cls(
+            inputs.get('adjustment_type'),
+            inputs.get('number') or 0,
+            inputs.get('min_size'),
+            inputs.get('max_size'),
+            inputs.get('min_step'),
+            bool(inputs.get('strict', False)),
+        )
+
 
 # sizes
 
@@ -84,123 +97,96 @@ def check_sizes(
         that a resize would otherwise adjust
     :param most: maximum number of nodes of a cluster; None: unlimited
     """
-    refusals = (
-        *_refusals_of_desired(cluster, desired, min_size, max_size, strict, most),
-        *_refusals_of_min(cluster, desired, min_size, max_size, strict),
-        *_refusals_of_max(cluster, desired, min_size, max_size, strict, most),
-    )
-    for applies, text in refusals:
+    check = _SizeCheck(cluster, desired, min_size, max_size, strict, most)
+    for applies, text in (*check.of_desired(), *check.of_min(), *check.of_max()):
         if applies:
             raise exceptions.BadRequest(text)
 
 
-Refusals = list[tuple[bool, str]]
+@dataclasses.dataclass(frozen=True, slots=True)
+class _SizeCheck:
+    """The checks of requested sizes, each as (whether it fails, message)."""
 
+    cluster: Cluster | None
+    desired: int | None
+    min_size: int | None
+    max_size: int | None
+    strict: bool
+    most: int | None
 
-def _refusals_of_desired(
-    cluster: Cluster | None,
-    desired: int | None,
-    min_size: int | None,
-    max_size: int | None,
-    strict: bool,
-    most: int | None,
-) -> Refusals:
-    if desired is None:
-        return []
-    capacity = f'The target capacity ({desired}) is'
-    found = [
-        (
-            most is not None and desired > most,
+    def of_desired(self) -> Iterator[tuple[bool, str]]:
+        """Yield the checks of the desired capacity."""
+        desired, low, high = self.desired, self.min_size, self.max_size
+        if desired is None:
+            return
+        capacity = f'The target capacity ({desired}) is'
+        yield (
+            self.most is not None and desired > self.most,
             f'{capacity} greater than the maximum number of nodes allowed per cluster '
-            f'({most}).',
-        ),
-        (
-            min_size is not None and desired < min_size,
-            f'{capacity} less than the specified min_size ({min_size}).',
-        ),
-        (
-            max_size is not None and 0 <= max_size < desired,
-            f'{capacity} greater than the specified max_size ({max_size}).',
-        ),
-    ]
-    if cluster is not None and strict:
-        low, high = cluster.min_size, cluster.max_size
-        found += [
-            (
-                min_size is None and desired < low,
-                f"{capacity} less than the cluster's min_size ({low}).",
-            ),
-            (
-                max_size is None and 0 <= high < desired,
-                f"{capacity} greater than the cluster's max_size ({high}).",
-            ),
-        ]
-    return found
-
-
-def _refusals_of_min(
-    cluster: Cluster | None,
-    desired: int | None,
-    min_size: int | None,
-    max_size: int | None,
-    strict: bool,
-) -> Refusals:
-    if min_size is None:
-        return []
-    text = f'The specified min_size ({min_size}) is greater than the'
-    found = [
-        (
-            max_size is not None and 0 <= max_size < min_size,
-            f'{text} specified max_size ({max_size}).',
+            f'({self.most}).',
         )
-    ]
-    if cluster is not None:
-        found += [
-            (
-                max_size is None and 0 <= cluster.max_size < min_size,
-                f'{text} current max_size ({cluster.max_size}) of the cluster.',
-            ),
-            (
-                strict and desired is None and min_size > cluster.desired_capacity,
-                f'{text} current desired_capacity ({cluster.desired_capacity}) of the '
-                'cluster.',
-            ),
-        ]
-    return found
+        yield (
+            low is not None and desired < low,
+            f'{capacity} less than the specified min_size ({low}).',
+        )
+        yield (
+            high is not None and 0 <= high < desired,
+            f'{capacity} greater than the specified max_size ({high}).',
+        )
+        if self.cluster is not None and self.strict:
+            least, greatest = self.cluster.min_size, self.cluster.max_size
+            yield (
+                low is None and desired < least,
+                f"{capacity} less than the cluster's min_size ({least}).",
+            )
+            yield (
+                high is None and 0 <= greatest < desired,
+                f"{capacity} greater than the cluster's max_size ({greatest}).",
+            )
 
+    def of_min(self) -> Iterator[tuple[bool, str]]:
+        """Yield the checks of the minimum size."""
+        low, high = self.min_size, self.max_size
+        if low is None:
+            return
+        text = f'The specified min_size ({low}) is greater than the'
+        yield (
+            high is not None and 0 <= high < low,
+            f'{text} specified max_size ({high}).',
+        )
+        if self.cluster is not None:
+            greatest, capacity = self.cluster.max_size, self.cluster.desired_capacity
+            yield (
+                high is None and 0 <= greatest < low,
+                f'{text} current max_size ({greatest}) of the cluster.',
+            )
+            yield (
+                self.strict and self.desired is None and low > capacity,
+                f'{text} current desired_capacity ({capacity}) of the cluster.',
+            )
 
-def _refusals_of_max(
-    cluster: Cluster | None,
-    desired: int | None,
-    min_size: int | None,
-    max_size: int | None,
-    strict: bool,
-    most: int | None,
-) -> Refusals:
-    if max_size is None:
-        return []
-    text = f'The specified max_size ({max_size}) is'
-    found = [
-        (
-            most is not None and max_size > most,
+    def of_max(self) -> Iterator[tuple[bool, str]]:
+        """Yield the checks of the maximum size."""
+        low, high = self.min_size, self.max_size
+        if high is None:
+            return
+        text = f'The specified max_size ({high}) is'
+        yield (
+            self.most is not None and high > self.most,
             f'{text} greater than the maximum number of nodes allowed per cluster '
-            f'({most}).',
+            f'({self.most}).',
         )
-    ]
-    if cluster is not None and max_size >= 0:
-        found += [
-            (
-                min_size is None and max_size < cluster.min_size,
-                f'{text} less than the current min_size ({cluster.min_size}) of the '
+        if self.cluster is not None and high >= 0:
+            least, capacity = self.cluster.min_size, self.cluster.desired_capacity
+            yield (
+                low is None and high < least,
+                f'{text} less than the current min_size ({least}) of the cluster.',
+            )
+            yield (
+                self.strict and self.desired is None and high < capacity,
+                f'{text} less than the current desired_capacity ({capacity}) of the '
                 'cluster.',
-            ),
-            (
-                strict and desired is None and max_size < cluster.desired_capacity,
-                f'{text} less than the current desired_capacity '
-                f'({cluster.desired_capacity}) of the cluster.',
-            ),
-        ]
-    return found
+            )
 
 
 def adjusted(
@@ -239,7 +225,7 @@ def resized(
         desired = within(desired, low, high)
         given = None if given is None else desired
     check_sizes(
-        *(cluster, given, wish.min_size, wish.max_size), strict=wish.strict, most=most
+        cluster, given, wish.min_size, wish.max_size, strict=wish.strict, most=most
     )
     return Sizes(desired, low, high)
 

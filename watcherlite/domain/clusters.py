@@ -5,6 +5,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.domain.rows import Value, stored
 from watcherlite.states import cluster as states
 
 #: The type of receiver that is triggered by an HTTP request.
@@ -21,8 +22,8 @@ class Owner:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Profile:
-    """A definition of nodes. Its spec is immutable.
+class NewProfile(Value):
+    """A definition of nodes that is not stored yet. Its spec is immutable.
 
     :param type: as clients write it: `local.process-1.0`
     :param handler: its resource handler: `Local::Process`
@@ -36,18 +37,29 @@ class Profile:
     spec: Mapping[str, Any]
     owner: Owner
     metadata: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
 
-    def evolve(self, **changes: Any) -> 'Profile':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
+    def stored(self, key: int) -> 'Profile':
+        """Return the row that the store made of it."""
+        return stored(self, Profile, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Profile(NewProfile):
+    """A stored profile.
+
+    :param id: the key of the row
+    """
+
+    id: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class PolicyObject:
-    """A policy with its properties, to which clusters may be bound.
+class NewPolicyObject(Value):
+    """A policy with its properties that is not stored yet.
+
+    Clusters may be bound to it.
 
     :param type: as clients write it, and the name of its entry point:
         `senlin.policy.scaling-1.0`
@@ -60,18 +72,29 @@ class PolicyObject:
     spec: Mapping[str, Any]
     owner: Owner
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
 
-    def evolve(self, **changes: Any) -> 'PolicyObject':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
+    def stored(self, key: int) -> 'PolicyObject':
+        """Return the row that the store made of it."""
+        return stored(self, PolicyObject, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyObject(NewPolicyObject):
+    """A stored policy object.
+
+    :param id: the key of the row
+    """
+
+    id: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Cluster:
-    """A set of homogeneous nodes. All but `id`, `uuid` and the owner may change.
+class NewCluster(Value):
+    """A set of homogeneous nodes that is not stored yet.
+
+    All but `uuid` and the owner may change.
 
     :param max_size: below 0: unlimited
     :param next_index: of the next node
@@ -96,20 +119,29 @@ class Cluster:
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     dependents: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    id: int | None = None
     init_at: datetime.datetime | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
 
-    def evolve(self, **changes: Any) -> 'Cluster':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
+    def stored(self, key: int) -> 'Cluster':
+        """Return the row that the store made of it."""
+        return stored(self, Cluster, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster(NewCluster):
+    """A stored cluster.
+
+    :param id: the key of the row
+    """
+
+    id: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Node:
-    """A resource created from a profile, with or without a cluster.
+class NewNode(Value):
+    """A node that is not stored yet: a resource of a profile, in a cluster or in none.
 
     :param cluster_id: None: it is in no cluster
     :param index: its number in its cluster; -1 without one
@@ -145,25 +177,34 @@ class Node:
     kept: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     origin: str | None = None
     last: str | None = None
-    id: int | None = None
     init_at: datetime.datetime | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
-
-    def evolve(self, **changes: Any) -> 'Node':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
 
     @property
     def active(self) -> bool:
         """Return whether it is healthy, as far as is known."""
         return self.status == states.ACTIVE
 
+    def stored(self, key: int) -> 'Node':
+        """Return the row that the store made of it."""
+        return stored(self, Node, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Node(NewNode):
+    """A stored node.
+
+    :param id: the key of the row
+    """
+
+    id: int
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Binding:
-    """The attachment of a policy to a cluster.
+class NewBinding(Value):
+    """The attachment of a policy to a cluster that is not stored yet.
 
     :param priority: that of the policy when it was attached; ascending order
     :param data: of the policy for this cluster
@@ -177,16 +218,25 @@ class Binding:
     enabled: bool = True
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     last_op: datetime.datetime | None = None
-    id: int | None = None
 
-    def evolve(self, **changes: Any) -> 'Binding':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
+    def stored(self, key: int) -> 'Binding':
+        """Return the row that the store made of it."""
+        return stored(self, Binding, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Binding(NewBinding):
+    """A stored binding.
+
+    :param id: the key of the row
+    """
+
+    id: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Receiver:
-    """A webhook that triggers an action on a cluster.
+class NewReceiver(Value):
+    """A webhook that is not stored yet; it triggers an action on a cluster.
 
     :param action: CLUSTER_SCALE_OUT, ...
     :param actor: of the action; never credentials
@@ -204,14 +254,23 @@ class Receiver:
     actor: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     channel: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     token_digest: str | None = None
 
-    def evolve(self, **changes: Any) -> 'Receiver':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
+    def stored(self, key: int) -> 'Receiver':
+        """Return the row that the store made of it."""
+        return stored(self, Receiver, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Receiver(NewReceiver):
+    """A stored receiver.
+
+    :param id: the key of the row
+    """
+
+    id: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

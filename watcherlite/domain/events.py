@@ -12,6 +12,10 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action
+from watcherlite.states import action as action_states
+
 # Subjects
 ACTION = 'action'
 ACTION_PLAN = 'action_plan'
@@ -136,3 +140,52 @@ class StoredEvent:
     action_inputs: str | None = None
     action_parents: str | None = None
     action_created_at: datetime.datetime | None = None
+
+
+def action_event(
+    before: Action,
+    after: Action,
+    plan: ActionPlan | None,
+    now: datetime.datetime,
+    detail: Mapping[str, Any] | None = None,
+    kind: str = STATE_CHANGED,
+) -> Event:
+    """Return the event of one change of an action."""
+    # An action that is cancelled between two tries has started: its end is notified.
+    is_retry = before.start_time is not None and before.end_time is None
+    is_cancelled = (
+        before.status == action_states.READY and after.status == action_states.CANCELLED
+    )
+    if before.under_way or after.under_way or (is_retry and is_cancelled):
+        detail = {**(detail or {}), 'started': True}
+    return Event(
+        ACTION,
+        kind,
+        after.plan_id,
+        after.id,
+        before.status,
+        after.status,
+        after.status_message,
+        plan.state if plan is not None else None,
+        plan.status_message if plan is not None else None,
+        now,
+        detail,
+    )
+
+
+def created_event(
+    action: Action, plan: ActionPlan | None, now: datetime.datetime
+) -> Event:
+    """Return the event of the creation of an action."""
+    return Event(
+        ACTION,
+        CREATED,
+        action.plan_id,
+        action.id,
+        None,
+        action.status,
+        action.status_message,
+        plan.state if plan is not None else None,
+        plan.status_message if plan is not None else None,
+        now,
+    )

@@ -328,7 +328,7 @@ def bounded(size: int, smallest: int, largest: int) -> int:
 def rests_until(
     since: datetime.datetime | None, cooldown: float | None, now: datetime.datetime
 ) -> datetime.datetime | None:
-    """Return the end of the cooldown; None: there is none.
+    """Return the end of the cooldown, or None.
 
     :param since: time of the last scaling
     :param cooldown: seconds

@@ -1,7 +1,7 @@
-"""Readiness: what an action has to be to be claimed, released, signalled or ended.
+"""Readiness rules: conditions on actions to be claimed, released, signalled or ended.
 
-One table of rules. The store makes the conditions of its statements of them, see
-`db.sqlalchemy.constructs.meets`, and the contract of the store compares it with them.
+The statements of the store are generated from these rules, see
+`db.sqlalchemy.constructs.meets`; the contract tests of the store compare both.
 """
 
 import dataclasses
@@ -29,8 +29,8 @@ Condition = Mapping[str, Any]
 class Rule:
     """A condition on the fields of an action.
 
-    :param all_of: what has to hold
-    :param any_of: further conditions, of which one has to hold
+    :param all_of: the condition that must be met
+    :param any_of: alternatives, one of which must also be met
     """
 
     all_of: Condition
@@ -57,23 +57,23 @@ def _holds(condition: Condition, item: Any) -> bool:
 _UNRELEASED = frozenset({states.INIT, states.WAITING})
 _NOT_COMPLETE = frozenset({states.RUN, states.CHECK, states.REVERT})
 
-#: A worker may take it as soon as its `not_before` has come.
+#: A worker may claim the action as soon as its `not_before` has passed.
 CLAIMABLE = Rule(
     {'pending': 0, 'owner': None, 'blocked_on': None},
     ({'status': states.READY}, {'status': states.INIT, 'plan_id': PRESENT}),
 )
-#: It becomes READY, unowned, when the last thing that it waited for has ended. As long
-#: as its plan does not run, only what has been released already does.
+#: The action becomes READY, without owner, when its last parent has ended. While its
+#: plan does not run, only actions that were already released do.
 RELEASED = Rule({'pending': 0, 'status': _UNRELEASED})
 RELEASED_UNSTARTED_PLAN = Rule({'pending': 0, 'status': states.WAITING})
-#: It may be handed over to a worker then, which starts it at once.
+#: The action may be handed over to a worker at that moment.
 HANDED_OVER = Rule(
     {'pending': 0, 'status': _UNRELEASED, 'owner': None, 'blocked_on': None}
 )
-#: It becomes READY when the lock that it waited for is free.
+#: The action becomes READY when the lock that it waits for is released.
 UNBLOCKED = Rule({'pending': 0, 'status': states.WAITING})
-#: It will be READY when one more action has ended, and needs no lock of its own then:
-#: the target of a derived action is locked by what derived it.
+#: The action becomes READY when one more parent has ended, and then needs no lock: the
+#: parent of a derived action holds the lock on its target.
 NEXT = Rule(
     {
         'pending': 1,
@@ -83,8 +83,8 @@ NEXT = Rule(
     },
     ({'target': None}, {'cause': states.DERIVED_ACTION}),
 )
-#: It has started and not ended. What waits for derived actions has started; what its
-#: plan says comes after them.
+#: The action has started and not ended. An action that waits for derived actions has
+#: started; it continues after them.
 STARTED = Rule(
     {},
     (
@@ -92,8 +92,8 @@ STARTED = Rule(
         {'status': states.WAITING, 'phase': states.COMPLETE},
     ),
 )
-#: It has started and waits: for what it derived, or for a worker that takes it up again
-#: after that. READY for a further try it is not under way: it will start anew.
+#: The action has started and waits, for derived actions or for a worker that continues
+#: it after them. A READY action that waits for a retry is not running.
 UNDER_WAY = Rule(
     {'start_time': PRESENT},
     (
@@ -101,7 +101,7 @@ UNDER_WAY = Rule(
         {'status': states.READY, 'phase': states.COMPLETE},
     ),
 )
-#: It has not started, and ends at once with its plan.
+#: The action has not started, and ends immediately with its plan.
 NOT_STARTED = Rule(
     {},
     (
@@ -109,9 +109,9 @@ NOT_STARTED = Rule(
         {'status': states.WAITING, 'phase': _NOT_COMPLETE},
     ),
 )
-#: A worker has taken it and prepares it, or it waits for a further try.
+#: A worker has claimed the action and prepares it, or it waits for a retry.
 PREPARED = Rule({'status': states.READY}, ({'owner': PRESENT}, {'start_time': PRESENT}))
-#: It ends with what it needs the success of.
+#: The action ends if a parent whose success it requires does not succeed.
 ENDED_WITH_PARENT = Rule(
     {}, ({'status': _UNRELEASED}, {'status': states.READY, 'owner': None})
 )

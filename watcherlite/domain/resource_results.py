@@ -59,7 +59,7 @@ class Ready:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NotYet:
+class ResourceInProgress:
     """The operation is in progress; call `poll` with the token in `delay` seconds.
 
     No thread is occupied. Token (JSON), `physical_id` and `data` are durable before the
@@ -72,7 +72,7 @@ class NotYet:
     data: Mapping[str, Any] | None = None
 
 
-Result = Ready | NotYet | None
+Result = Ready | ResourceInProgress | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Expansion:
 
 
 class Declared(Protocol):
-    """A resource handler, as far as this looks at it."""
+    """The part of a resource handler that is read here."""
 
     @property
     def properties(self) -> Mapping[str, Property]: ...

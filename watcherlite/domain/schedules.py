@@ -34,7 +34,7 @@ class Schedule(Protocol):
     def following(
         self, started: datetime.datetime, now: datetime.datetime
     ) -> datetime.datetime | None:
-        """Return the time of the next run; None: there is none.
+        """Return the time of the next run, or None.
 
         With an interval, runs missed during another run are made up for by one
         immediate run; with a cron expression they are dropped.

@@ -15,9 +15,9 @@ from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile
 from watcherlite.domain.creators import Creator, of_context
-from watcherlite.domain.documents import Draft, PlanDocument
+from watcherlite.domain.documents.plan_document import Draft, PlanDocument
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.stacks import Stack
-from watcherlite.domain.yaml_values import Path
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.stacks.actions.plan_actions import TYPES
 

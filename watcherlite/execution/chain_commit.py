@@ -1,22 +1,22 @@
-"""Chain commits: the step from one action to the next in one statement.
+"""Chain commits: the end of an action and the start of the next in one statement.
 
-Where a worker is alone with a plan, it knows what a transaction would find: what
-its last one left. The group commit is then filled in against that knowledge, and
-what it asks for is written as one `Link`, which compares everything. Whatever is
-out of the ordinary is left to a real transaction, and so is a link that turns out
-not to hold.
+A worker that is the only one to execute a plan knows the rows that a transaction would
+read: those that its last one wrote. The group commit writes into a recording
+transaction that answers from these rows, and its writes become one `ChainStep`, a
+statement that compares all of them. If anything else is needed, or a row differs, an
+ordinary transaction follows.
 """
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn, cast
+from typing import NoReturn, cast
 
-from watcherlite.db.api import Link, Released, Store, Transaction
+from watcherlite.db.api import ChainStep, Released, Store, Transaction
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.execution.group_commit import (
-    ClaimSource,
+    ClaimRequest,
     CommitResult,
     GroupCommit,
     PendingCommit,
@@ -24,15 +24,17 @@ from watcherlite.execution.group_commit import (
 
 
 class NotEligible(Exception):
-    """What is to be written is not the step from one action to the next."""
+    """The transaction does more than end one action and start the next."""
 
 
 class RecordingTransaction:
-    """The part of `db.api.Transaction` that a link needs, answered in advance.
+    """Records the writes of a group commit instead of executing them.
 
-    :param plan: as it is expected to be
-    :param item: what ended, with its handover
-    :raises NotEligible: by whatever else is asked
+    It has the methods of `db.api.Transaction` that a step needs; all others raise
+    NotEligible.
+
+    :param plan: the plan as this worker wrote it last
+    :param item: the end of an action, with its handover
     """
 
     def __init__(self, plan: ActionPlan, item: PendingCommit) -> None:
@@ -43,11 +45,13 @@ class RecordingTransaction:
         self._child: ActionChange | None = None
         self._events: Sequence[Event] = ()
 
-    def link(self) -> Link:
-        """Return all that was asked for."""
+    def step(self) -> ChainStep:
+        """Return the recorded writes; raises NotEligible if one is missing."""
         if self._saved is None or self._change is None or self._child is None:
             raise NotEligible
-        return Link((self._plan, self._saved), self._change, self._child, self._events)
+        return ChainStep(
+            (self._plan, self._saved), self._change, self._child, self._events
+        )
 
     def __getattr__(self, name: str) -> NoReturn:
         raise NotEligible(name)
@@ -85,67 +89,60 @@ class RecordingTransaction:
 
 
 class ChainCommitter:
-    """Writes links for one worker.
-
-    Not safe for threads: the committer's alone.
-    """
+    """Writes steps for one worker; used by the committer's thread only."""
 
     def __init__(self, store: Store, group: GroupCommit) -> None:
         self._store = store
         self._group = group
-        #: plans as this worker's last transaction left them
-        self._left: Mapping[int, ActionPlan] = {}
-        #: those that this worker found as it had left them
-        self._alone: set[int] = set()
+        #: plans as the last transaction of this worker wrote them
+        self._plans: Mapping[int, ActionPlan] = {}
+        #: ids of the plans that no other worker changed between the last two
+        self._exclusive: set[int] = set()
 
-    def suits(
-        self, items: Sequence[PendingCommit], claim_requests: Sequence[Any]
+    def is_eligible(
+        self, items: Sequence[PendingCommit], claim_requests: Sequence[ClaimRequest]
     ) -> bool:
-        """Return whether a batch is one step of a chain of which all is known."""
+        """Return whether a batch is one step of a chain in a plan without others."""
         if len(items) != 1 or claim_requests:
             return False
         (item,) = items
         return (
             item.handover is not None
             and item.before.dependents == 1
-            and item.before.plan_id in self._alone
+            and item.before.plan_id in self._exclusive
         )
 
     def write(
-        self,
-        written: CommitResult,
-        items: list[PendingCommit],
-        claims: ClaimSource | None,
-        now: datetime.datetime,
+        self, result: CommitResult, items: list[PendingCommit], now: datetime.datetime
     ) -> bool:
-        """Write a batch that `suits`; False if it needs a transaction after all.
+        """Write an eligible batch; return False if it needs a transaction.
 
-        `written` is of no use then.
+        The contents of `result` are invalid then.
 
-        :raises StoreUnavailable: when nobody knows whether it took effect
+        :raises StoreUnavailable: if it is not known whether the step took effect
         """
         (item,) = items
-        plan = self._left[item.before.plan_id or 0]
-        foreseen = RecordingTransaction(plan, item)
+        if item.before.plan_id is None:
+            return False
+        plan = self._plans[item.before.plan_id]
+        recording = RecordingTransaction(plan, item)
         try:
-            # What it lacks of a transaction raises.
-            tx = cast(Transaction, foreseen)
-            self._group.fill(tx, written, items, [], claims, now)
-            link = foreseen.link()
+            self._group.write(cast(Transaction, recording), result, items, [], now)
+            step = recording.step()
         except NotEligible:
             return False
-        if self._store.write_link(link):
-            self._left = written.plans
+        if self._store.commit_chain_step(step):
+            self._plans = result.plans
             return True
-        # Others work on it, too.
-        self._alone.discard(plan.id)
+        # Another worker has changed a row.
+        self._exclusive.discard(plan.id)
         return False
 
-    def note(self, written: CommitResult) -> None:
-        """Note how a transaction found plans, and how it left them."""
-        if not self._store.writes_links:
+    def record(self, result: CommitResult) -> None:
+        """Record the plans that a transaction locked and wrote."""
+        if not self._store.has_chain_commit:
             return
-        self._alone = {
-            key for key, plan in written.locked.items() if self._left.get(key) == plan
+        self._exclusive = {
+            key for key, plan in result.locked.items() if self._plans.get(key) == plan
         }
-        self._left = written.plans
+        self._plans = result.plans

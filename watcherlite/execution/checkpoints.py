@@ -1,7 +1,4 @@
-"""The durable writes of attempts while their plugins run.
-
-Each is called in the thread of a plugin, and returns once the transaction is durable.
-"""
+"""Checkpoints, the durable writes of attempts while their plugins run."""
 
 import threading
 from typing import Any
@@ -19,7 +16,7 @@ from watcherlite.states import action as states
 
 
 class CheckpointCommit(PendingCommit):
-    """A checkpoint on its way into the store; the plugin's thread waits for it."""
+    """A checkpoint that waits for its transaction, and the plugin's thread for it."""
 
     __slots__ = ('_attempt', '_in_flight', 'applied', 'settled')
 
@@ -33,7 +30,7 @@ class CheckpointCommit(PendingCommit):
         self.settled = threading.Event()
 
     def on_written(self, applied: bool) -> None:
-        """Let the plugin's thread go on."""
+        """Wake the thread of the plugin."""
         if applied:
             self._attempt.action = self.after
         else:
@@ -45,7 +42,8 @@ class CheckpointCommit(PendingCommit):
 class CheckpointWriter:
     """Implements `in_flight.Checkpoints` for the attempts of one worker.
 
-    Every method raises Cancelled when another worker owns the action.
+    Each method is called in the thread of a plugin, and returns when the write is
+    durable. It raises Cancelled if another worker owns the action.
     """
 
     def __init__(
@@ -61,21 +59,21 @@ class CheckpointWriter:
         self._pools = pools
 
     def suspend(self, attempt: Attempt) -> None:
-        """Store the action as SUSPENDED; its thread is not counted until RESUME."""
+        """Store the action as SUSPENDED, and detach its thread until RESUME."""
         self._write_status(attempt, states.SUSPENDED)
         self._in_flight.set_paused(attempt, True)
-        # It may stay for days: others are not to wait for that.
-        self._pools.lose_thread(attempt.job)
+        # It may take days, and other actions need the thread.
+        self._pools.detach(attempt.job)
         self._commit_queue.wake()
 
     def resume(self, attempt: Attempt) -> None:
         """Store the action as RUNNING again."""
         self._write_status(attempt, states.RUNNING)
         self._in_flight.set_paused(attempt, False)
-        self._pools.find_thread(attempt.job)
+        self._pools.reattach(attempt.job)
 
     def save_data(self, attempt: Attempt) -> None:
-        """Store what policies decided."""
+        """Store the data of policies."""
         data = attempt.action.data if attempt.data is None else attempt.data
         self._write(attempt, attempt.action.evolve(data=data))
 
@@ -87,7 +85,7 @@ class CheckpointWriter:
                 f'Action type {attempt.action.action_type} has saved a token that is '
                 f'not JSON: {problem or "None"}'
             )
-        self._write(attempt, attempt.action.evolve(token=results.saved(token)))
+        self._write(attempt, attempt.action.evolve(token=results.saved_token(token)))
 
     def _write_status(self, attempt: Attempt, status: str) -> None:
         now = self._clock.now()

@@ -1,8 +1,7 @@
 """The queues from which a worker claims: plans, and lanes without a plan.
 
-A hint, a release or a timer says that a queue may have actions; a claim that finds
-less than it asked for says that it has none. Both come from different threads, and a
-hint that arrives while a claim is on its way outlives it.
+A hint, a release or a timer marks a queue that may have actions; a claim that finds
+less than its limit clears the mark. A hint that arrives during the claim keeps it.
 """
 
 import dataclasses
@@ -18,20 +17,20 @@ from watcherlite.execution.committer import CommitQueue
 from watcherlite.execution.group_commit import ClaimRequest, ClaimResult, CommitResult
 from watcherlite.execution.services import CoreServices, ExecutionSettings
 
-#: Seconds of work that a worker likes to have in flight.
-IN_HAND = 0.05
-#: Seconds that an action is taken to run before any has.
-ASSUMED = 0.02
+#: Seconds of work to have in flight.
+TARGET_WORK = 0.05
+#: The assumed duration of an action before any has run.
+ASSUMED_DURATION = 0.02
 
 
 class MovingAverage:
-    """The mean of recent values; the first ones count more than later ones.
+    """The moving average of recent values.
 
-    :ivar value: the mean
+    :ivar value: the average
 
-    :param assumed: what it is before the first value
-    :param weight: how many values the assumption is worth
-    :param memory: how many values the mean is about
+    :param assumed: the initial value
+    :param weight: number of values that the initial value counts for
+    :param memory: number of values that the average covers
     """
 
     __slots__ = ('_known', '_memory', 'value')
@@ -42,53 +41,53 @@ class MovingAverage:
         self._memory = memory
 
     def add(self, value: float) -> None:
-        """Take one more value into account."""
+        """Add a value."""
         self._known = min(self._known + 1, self._memory)
         self.value += (value - self.value) / self._known
 
 
 class ClaimWindow:
-    """As many as there are threads, and more when actions are short.
+    """The number of actions to have in flight: one a thread, more if they are short.
 
-    What is done in a moment is taken together, so that one transaction serves
-    many; what takes long is left to other workers.
+    Short actions are claimed together, so that one transaction serves many; long ones
+    are left to other workers.
     """
 
     def __init__(self, settings: ExecutionSettings) -> None:
         self._settings = settings
-        self._runs = MovingAverage(ASSUMED, weight=2, memory=16)
+        self._runs = MovingAverage(ASSUMED_DURATION, weight=2, memory=16)
 
     @property
     def size(self) -> int:
-        """Return how many actions to have in flight."""
-        soon = int(IN_HAND / max(self._runs.value, 1e-6))
+        """Return the number of actions to have in flight."""
+        soon = int(TARGET_WORK / max(self._runs.value, 1e-6))
         return min(max(self._settings.max_parallel, soon), self._settings.claim_batch)
 
     def room(self, busy: int) -> int:
-        """Return how many to claim now, beside so many that are in flight.
+        """Return the number of actions to claim while `busy` are in flight.
 
-        None until there is room for a good many: claiming a few at a time would
+        It is 0 until half of a large window is free: claiming a few at a time would
         cost a statement for each few.
         """
         size = self.size
         least = 1 if size <= self._settings.max_parallel else size // 2
         return size - busy if size - busy >= least else 0
 
-    def took(self, seconds: float) -> None:
-        """Let one more execution tell how long they take."""
+    def record_duration(self, seconds: float) -> None:
+        """Record the duration of an execution."""
         self._runs.add(seconds)
 
-    def stuck(self, seconds: float) -> None:
-        """Note that all threads have been in executions for so long."""
+    def record_stuck(self, seconds: float) -> None:
+        """Record that all threads have been busy for `seconds`."""
         self._runs.value = max(self._runs.value, seconds)
 
 
-#: The first of several claims takes no more than this, so that what it takes has
-#: started before the next one, which takes so many times as many, is written.
-FIRST = 32
-GROWTH = 4
-#: Seconds for which a worker lets others look first that has handed an action on.
-YIELD = 2.0
+#: The limit of the first claim from a queue, small so that its actions start soon, and
+#: the factor by which it grows with each further claim.
+FIRST_LIMIT = 32
+LIMIT_GROWTH = 4
+#: Seconds for which a worker lets others claim first after it passed an action on.
+YIELD_TIME = 2.0
 
 
 @dataclasses.dataclass(slots=True)
@@ -96,9 +95,9 @@ class ClaimQueue:
     """A plan, or a lane's actions without a plan.
 
     :ivar more: it may have actions that can be claimed
-    :ivar hinted: a hint came since the last claim was requested
-    :ivar limited: its `max_parallel` stands in the way until one of its actions ends
-    :ivar most: how many its next claim takes at most
+    :ivar hinted: a hint arrived after the last claim was requested
+    :ivar limited: `max_parallel` prevents claims until one of its actions ends
+    :ivar limit: the limit of its next claim
     :ivar receipts: of the commands that gave the hints
     :ivar claiming: those whose claim is being written
     """
@@ -109,7 +108,7 @@ class ClaimQueue:
     more: bool = True
     hinted: bool = True
     limited: bool = False
-    most: int = FIRST
+    limit: int = FIRST_LIMIT
     receipts: list[Receipt] = dataclasses.field(default_factory=list)
     claiming: list[Receipt] = dataclasses.field(default_factory=list)
 
@@ -120,7 +119,7 @@ class ClaimQueue:
             self.receipts.append(receipt)
 
     def claim(self) -> None:
-        """Record that a claim answers the hints until now."""
+        """Record that a claim is requested, which answers the hints so far."""
         self.hinted = False
         for receipt in self.receipts:
             receipt.claiming = True
@@ -138,7 +137,7 @@ class ClaimQueues:
     """All claim queues of one worker; safe for threads.
 
     :param lanes: the lanes that it serves
-    :param commit_queue: woken by hints, because claims ride along with commits
+    :param commit_queue: woken by hints, because claims are part of commits
     """
 
     def __init__(
@@ -148,7 +147,7 @@ class ClaimQueues:
         self._commit_queue = commit_queue
         self._lock = threading.RLock()
         self.window = ClaimWindow(services.settings)
-        #: plans by their ids and lanes by their names, whose turn is next first
+        #: plans by id and lanes by name, in the order of their turns
         self._queues: dict[int | str, ClaimQueue] = {
             lane: ClaimQueue(None, None, lane) for lane in lanes
         }
@@ -169,7 +168,7 @@ class ClaimQueues:
         return self._closed
 
     def serves(self, lane: str) -> bool:
-        """Return whether a lane is one of this worker's."""
+        """Return whether this worker serves a lane."""
         return lane in self._queues
 
     def of(self, item: Action | Released) -> ClaimQueue | None:
@@ -228,23 +227,23 @@ class ClaimQueues:
                     queue.hint()
 
     def yield_to_others(self) -> None:
-        """Let other workers look first for what comes to be due."""
-        self._yields_until = self._clock.monotonic() + YIELD
+        """Let other workers claim due actions first, for a while."""
+        self._yields_until = self._clock.monotonic() + YIELD_TIME
 
     @property
     def is_yielding(self) -> bool:
-        """Return whether others are to look first for what comes to be due."""
+        """Return whether other workers claim due actions first."""
         return self._clock.monotonic() < self._yields_until
 
     # claims
 
     def any_more(self) -> bool:
-        """Return whether there may be something to claim anywhere."""
+        """Return whether any queue may have actions."""
         with self._lock:
             return any(queue.more for queue in self._queues.values())
 
     def has_room(self, busy: int) -> bool:
-        """Return whether to claim now, beside so many busy attempts."""
+        """Return whether to claim while `busy` attempts are in flight."""
         return self._room(busy) > 0
 
     def _room(self, busy: int) -> int:
@@ -253,16 +252,13 @@ class ClaimQueues:
         return self.window.room(busy)
 
     def claim_requests(self, busy: int) -> Sequence[ClaimRequest]:
-        """Share the room beside busy attempts out among the queues.
-
-        :returns: how much to claim from each queue that may have something
-        """
+        """Return the claims to make while `busy` attempts are in flight."""
         with self._lock:
             room = self._room(busy)
             return self.share(room) if room else ()
 
     def share(self, room: int) -> list[ClaimRequest]:
-        """Share so much room out among the queues that may have something."""
+        """Divide the room among the queues that may have actions."""
         with self._lock:
             queues = [queue for queue in self._queues.values() if queue.more]
             share = max(1, room // len(queues)) if queues else 0
@@ -271,12 +267,12 @@ class ClaimQueues:
                 limit = room if at + 1 == len(queues) else min(share, room)
                 if limit <= 0:
                     break
-                limit = min(limit, queue.most)
+                limit = min(limit, queue.limit)
                 room -= limit
                 queue.claim()
                 requests.append(ClaimRequest(queue.plan_id, queue.lane, limit))
-            # The next time those come first that came away empty; if none did, another
-            # one, because the last one gets what is left over.
+            # Queues that were not served come first the next time; if all were served,
+            # the order rotates, because the last queue gets the rest of the room.
             served = len(requests) if len(requests) < len(queues) else 1
             for queue in queues[:served]:
                 key = queue.plan_id if queue.plan_id is not None else queue.lane or ''
@@ -298,7 +294,7 @@ class ClaimQueues:
                 ]
             )
             left_over = touched if full else []
-            # The claims came last in the transaction: they know best what is left.
+            # The claims came last in the transaction, so their results are the newest.
             for claim in result.claims:
                 queue = self.apply_claim(claim)
                 if queue is not None and queue.more:
@@ -321,7 +317,7 @@ class ClaimQueues:
                 queue.settle()
                 queue.limited = claim.limited
                 queue.more = queue.hinted or (claim.more and not claim.limited)
-                queue.most = queue.most * GROWTH if claim.more else FIRST
+                queue.limit = queue.limit * LIMIT_GROWTH if claim.more else FIRST_LIMIT
             return queue
 
     def update_plan(self, plan: ActionPlan) -> None:
@@ -340,15 +336,15 @@ class ClaimQueues:
                 queue.limited, queue.more = False, True
 
     def mark(self, action: Action) -> None:
-        """Record that an action is READY again; it rides along with the next claim."""
+        """Record that an action is READY again, without requesting a claim."""
         with self._lock:
             self._mark([action])
 
     def unowned(self, result: CommitResult) -> list[Action | Released]:
-        """Return what can be claimed now from queues that this worker does not have.
+        """Return the claimable actions of queues that this worker does not have.
 
-        An action of another plan or lane that waited for what it derived there is an
-        example. Released actions of a plan that this transaction counted are none.
+        For example, an action of another plan or lane that waited for an action here.
+        Released actions of a plan that this transaction locked are excluded.
         """
         released = [
             r

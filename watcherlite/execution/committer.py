@@ -1,8 +1,8 @@
-"""The committer of a worker: the conclusions of all attempts, written together.
+"""The committer of a worker, which writes the conclusions of all attempts in groups.
 
 One thread drains the commit queue and writes it in one transaction: states,
-dependents, plans, locks, events, and the next claims ride along. An action's execute
-never begins before its RUNNING is durable, and nothing is announced before it is.
+dependents, plans, locks, events and the next claims. An action executes only after its
+RUNNING is durable, and listeners are notified only of durable events.
 """
 
 import collections
@@ -10,13 +10,14 @@ import dataclasses
 import logging
 import random
 import threading
+from collections.abc import Callable
 
 from watcherlite import exceptions
+from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import results
 from watcherlite.execution.chain_commit import ChainCommitter
-from watcherlite.execution.context import about
-from watcherlite.execution.events import EventListeners
+from watcherlite.execution.context import log_extra
 from watcherlite.execution.group_commit import (
     ClaimRequest,
     ClaimSource,
@@ -32,10 +33,35 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
+#: Spreads the retries of workers, so that they do not conflict again.
+_random = random.SystemRandom()
+
+
+class EventListeners:
+    """The listeners of durable events.
+
+    They are called in the thread that stored the events, and return quickly.
+    """
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[list[Event]], None]] = []
+
+    def add(self, listener: Callable[[list[Event]], None]) -> None:
+        """Call `listener` with the events of each transaction."""
+        self._listeners.append(listener)
+
+    def notify(self, stored: list[Event]) -> None:
+        """Call the listeners; an empty list means that the store has new events."""
+        for listener in self._listeners:
+            try:
+                listener(stored)
+            except Exception:
+                LOG.exception('A listener failed; the events are stored')
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Held:
-    """Commits of plans that another transaction had locked.
+    """Commits that wait because another transaction had locked their plans.
 
     :param at: monotonic time of the next attempt
     """
@@ -46,10 +72,10 @@ class _Held:
 
 
 class CommitQueue:
-    """Conclusions that wait for their transaction.
+    """The queue of conclusions between the threads and the committer.
 
-    Threads submit, the committer takes. While the threads still produce conclusions the
-    committer lingers for a moment, so that one transaction serves many.
+    While threads still produce conclusions, `take` lingers for a moment, so that one
+    transaction writes many of them.
     """
 
     def __init__(self, services: CoreServices) -> None:
@@ -57,7 +83,7 @@ class CommitQueue:
         self._settings = services.settings
         self._condition = threading.Condition()
         self._items: collections.deque[PendingCommit] = collections.deque()
-        #: in the order of their times
+        #: sorted by `at`
         self._held: list[_Held] = []
         self._woken = False
         self._flushing = True
@@ -67,10 +93,10 @@ class CommitQueue:
     # called by the threads
 
     def submit(self, item: PendingCommit) -> None:
-        """Queue a conclusion; `item.done` is called when it is written."""
+        """Queue a conclusion; `item.on_written` is called after its commit."""
         with self._condition:
             self._items.append(item)
-            # The first one begins the time for which the others may gather.
+            # The first item starts the linger, a large batch ends it.
             if self._waiting and (
                 self._flushing
                 or len(self._items) == 1
@@ -79,24 +105,24 @@ class CommitQueue:
                 self._condition.notify()
 
     def wake(self) -> None:
-        """Ask for a transaction even if nothing is queued: there is work to claim."""
+        """Request a transaction even if nothing is queued, for its claims."""
         with self._condition:
             self._woken = True
             self._condition.notify()
 
     def flush(self) -> None:
-        """End the linger: the threads have nothing left to do."""
+        """End the linger: all threads are idle."""
         with self._condition:
             self._flushing = True
             self._condition.notify()
 
     def expect_more(self) -> None:
-        """Allow lingering: the threads have work."""
+        """Allow the linger: threads are busy and will submit more."""
         with self._condition:
             self._flushing = False
 
     def stop(self) -> None:
-        """Let the committer end once everything is taken."""
+        """Let `take` return None once the queue is empty."""
         with self._condition:
             self._stopped = True
             self._condition.notify_all()
@@ -104,7 +130,7 @@ class CommitQueue:
     # called by the committer
 
     def take(self) -> tuple[list[PendingCommit], set[int]] | None:
-        """Wait for something to write or to claim; None when the queue is stopped.
+        """Wait for the next batch; return None when the queue is stopped and empty.
 
         :returns: the conclusions, and the ids of the plans to claim from again
         """
@@ -125,13 +151,13 @@ class CommitQueue:
     def hold(
         self, seconds: float, items: list[PendingCommit], plan_ids: frozenset[int]
     ) -> None:
-        """Keep the commits of locked plans back for so many seconds."""
+        """Hold the commits of locked plans back for `seconds`."""
         with self._condition:
             self._held.append(_Held(self._clock.monotonic() + seconds, items, plan_ids))
             self._held.sort(key=lambda held: held.at)
 
     def pause(self, seconds: float) -> None:
-        """Wait for so many seconds; a submission may end the pause early."""
+        """Wait for `seconds`; a submission may end the pause early."""
         with self._condition:
             self._clock.wait(self._condition, seconds)
 
@@ -153,7 +179,7 @@ class CommitQueue:
             self._clock.wait(self._condition, left)
 
     def _take_held(self) -> tuple[list[PendingCommit], set[int]]:
-        """Return the commits and the plans whose next attempt is due."""
+        """Remove and return the commits and the plans whose next attempt is due."""
         now = self._clock.monotonic()
         items: list[PendingCommit] = []
         plan_ids: set[int] = set()
@@ -164,24 +190,25 @@ class CommitQueue:
         return items, plan_ids
 
 
+#: Seconds before a transaction is tried again: the first pause, and the longest.
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 2.0
-#: Seconds until plans are tried again that another transaction had locked: at first,
-#: at most while workers may just take turns, and once it takes so many tries.
+#: Seconds before locked plans are tried again: the first pause, the longest while
+#: workers may just take turns, and the one after LATE tries.
 FIRST_TURN = 0.002
 LONGEST_TURN = 0.05
 LATE_TURN = 0.5
 LATE = 25
-#: The try at which it is asked whether such a plan is there at all.
+#: The number of tries after which the committer checks whether the plan still exists.
 DOUBTFUL = 3
 
 
 class Committer:
     """The group commit of one worker.
 
-    :param claims: what to claim in the same transactions
+    :param claims: claims in the same transactions
     :param lease: nothing is written after its end
-    :param listeners: called with the events of each transaction, once durable
+    :param listeners: notified of the events of each transaction, once durable
     """
 
     def __init__(
@@ -201,21 +228,19 @@ class Committer:
         self._claims = claims
         self._lease = lease
         self._listeners = listeners
-        self._group = GroupCommit(self._worker, rules, projection)
-        self._chaining = ChainCommitter(self._store, self._group)
-        #: id of a plan that was locked -> how often in turn
+        self._group = GroupCommit(self._worker, rules, projection, claims)
+        self._chain = ChainCommitter(self._store, self._group)
+        #: id of a plan that was locked -> number of tries so far
         self._busy: dict[int, int] = {}
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the thread."""
-        self._thread = threading.Thread(
-            target=self._loop, name='committer', daemon=True
-        )
+        self._thread = threading.Thread(target=self.run, name='committer', daemon=True)
         self._thread.start()
 
     def stop(self, timeout: float) -> bool:
-        """Write what is queued and stop; False if that took too long."""
+        """Write what is queued and stop; return False if that took too long."""
         self._queue.stop()
         if self._thread is None:
             return True
@@ -224,147 +249,130 @@ class Committer:
 
     # the thread
 
-    def _loop(self) -> None:
-        while True:
-            taken = self._queue.take()
-            if taken is None:
-                return
-            items, plan_ids = taken
-            if plan_ids:
-                self._claims.retry_plans(plan_ids)
-            try:
-                self._commit(items)
-            except exceptions.LeaseLost:
-                LOG.error(
-                    'Worker %s could not write before its lease ended; it stops, '
-                    'and others take over its actions',
-                    self._worker,
-                )
-                self._lease.report_loss()
-                return
-            except Exception:
-                LOG.exception(
-                    'Worker %s: a transaction of %d changes failed; its actions '
-                    'are looked after by the next sweep',
-                    self._worker,
-                    len(items),
-                )
-                # The sweep looks after what is not in flight any more.
-                for item in items:
-                    if not item.is_settled:
-                        self._notify(item, False)
+    def run(self) -> None:
+        """Write batches until the queue is stopped or the lease is lost."""
+        while self.commit_next():
+            pass
 
-    def _defer(self, written: CommitResult) -> None:
-        """Put back what concerns plans that another transaction had locked."""
-        for plan_id in written.locked:
-            self._busy.pop(plan_id, None)
-        if not written.busy:
-            return
-        tries = 0
-        for plan_id in written.busy:
-            self._busy[plan_id] = self._busy.get(plan_id, 0) + 1
-            tries = max(tries, self._busy[plan_id])
-        if tries == DOUBTFUL:
-            self._look_for_absent(written.busy)
-        if tries == LATE:
-            LOG.warning(
-                'Plans %s (ids) are locked by another transaction; what their actions '
-                'came to is written when it ends, and other plans go on',
-                ', '.join(map(str, sorted(written.busy))),
-            )
-        pause = min(FIRST_TURN * 2.0 ** min(tries - 1, 10), LONGEST_TURN)
-        if tries >= LATE:
-            pause = LATE_TURN
-        spread = 0.5 + random.random()  # noqa: S311  # nosec B311  # a pause
-        self._queue.hold(pause * spread, written.deferred, written.busy)
+    def commit_next(self) -> bool:
+        """Wait for the next batch and write it.
 
-    def _look_for_absent(self, plan_ids: frozenset[int]) -> None:
-        """Note which of these plans are gone: nobody can have locked them."""
+        :returns: False if there is no further batch: the queue is stopped, or the
+            lease has expired
+        """
+        taken = self._queue.take()
+        if taken is None:
+            return False
+        items, plan_ids = taken
+        if plan_ids:
+            self._claims.retry_plans(plan_ids)
         try:
-            found = self._store.surroundings_of_plans(sorted(plan_ids))
-        except (exceptions.StoreUnavailable, exceptions.StoreConflict):
-            return
-        self._group.absent |= plan_ids - found.keys()
+            self._commit(items)
+        except exceptions.LeaseLost:
+            LOG.error(
+                'Worker %s could not write before its lease ended; it stops, '
+                'and other workers take over its actions',
+                self._worker,
+            )
+            self._lease.report_loss()
+            return False
+        except Exception:
+            LOG.exception(
+                'Worker %s: a transaction of %d changes failed; the next sweep '
+                'recovers its actions',
+                self._worker,
+                len(items),
+            )
+            # The sweep recovers actions that are not in flight any more.
+            for item in items:
+                if not item.is_settled:
+                    self._settle(item, False)
+        return True
 
     def _commit(self, items: list[PendingCommit]) -> None:
-        """Write a batch, however often that takes, until the lease is over."""
+        """Write a batch and notify; repeat until it is written or the lease expires."""
         claim_requests = list(self._claims.claim_requests())
         if not items and not claim_requests:
             return
-        written = self._write(items, claim_requests)
-        if written is None:
+        result = self._write(items, claim_requests)
+        if result is None:
             self._write_apart(items)
         else:
-            self._announce(written)
+            self._on_committed(result)
 
     def _write_apart(self, items: list[PendingCommit]) -> None:
-        """Find the change that cannot be stored, which takes no other with it."""
+        """Isolate the change that the store refuses, by bisection of the batch."""
         middle = (len(items) + 1) // 2
         for part in (items[:middle], items[middle:]):
-            # One that is alone here was not alone before: the claims were there.
-            written = self._write(part, []) if part else None
-            if written is not None:
-                self._announce(written)
+            # A single item is written again here: the first time it had claims with it.
+            result = self._write(part, []) if part else None
+            if result is not None:
+                self._on_committed(result)
             elif len(part) > 1:
                 self._write_apart(part)
             elif part:
-                self._drop(part[0])
+                self._fail_refused(part[0])
 
     def _write(
         self, items: list[PendingCommit], claim_requests: list[ClaimRequest]
     ) -> CommitResult | None:
-        """Return what was written, or None if the store cannot keep this batch."""
+        """Write a batch; return None if the store refuses it.
+
+        :raises LeaseLost: if the lease ends before the batch is written
+        """
         pause = FIRST_PAUSE
         conflicts = 0
         unanswered: CommitResult | None = None
         while True:
             if self._lease.left() <= 0:
                 raise exceptions.LeaseLost
-            written = CommitResult()
+            result = CommitResult()
             try:
                 if unanswered is not None:
-                    # Its events tell whether it took effect: they were stored with
-                    # it or not at all. Written again it would seem that others
-                    # own its actions now.
-                    if self._store.event_exists(unanswered.events[0].uuid):
+                    if self._is_stored(unanswered):
                         return unanswered
                     unanswered = None
                 now = self._clock.now()
-                if self._chaining.suits(items, claim_requests):
-                    if self._chaining.write(written, items, self._claims, now):
-                        return written
-                    written = CommitResult()
+                if self._chain.is_eligible(items, claim_requests):
+                    if self._chain.write(result, items, now):
+                        return result
+                    result = CommitResult()
                 with self._store.transaction() as tx:
-                    self._group.fill(
-                        tx, written, items, claim_requests, self._claims, now
-                    )
-                self._chaining.note(written)
-                return written
+                    self._group.write(tx, result, items, claim_requests, now)
+                self._chain.record(result)
+                return result
             except exceptions.StoreConflict as error:
-                LOG.debug('A transaction is tried again: %s', error)
+                LOG.debug('Retrying a transaction: %s', error)
                 conflicts += 1
                 if conflicts == 1:
-                    # The other one has won, and is out of the way.
+                    # The other transaction has committed, and is out of the way.
                     continue
             except exceptions.StoreUnavailable as error:
-                LOG.warning('%s; trying again in %.1f s', error, pause)
-                # One without events only claimed, which is found by the sweep,
-                # or does no harm when it is written twice.
-                if unanswered is None and written.events:
-                    unanswered = written
+                LOG.warning('%s; retrying in %.1f s', error, pause)
+                # A result without events has only claims, which the sweep finds.
+                if unanswered is None and result.events:
+                    unanswered = result
             except Exception:
-                LOG.exception('A batch of %d changes cannot be stored', len(items))
+                LOG.exception('The store refused a batch of %d changes', len(items))
                 return None
-            self._queue.pause(pause * (0.5 + random.random()))  # noqa: S311  # nosec B311  # a pause
+            self._queue.pause(pause * (0.5 + _random.random()))
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _drop(self, item: PendingCommit) -> None:
-        """Fail an action whose result the store refuses; else leave it be."""
+    def _is_stored(self, unanswered: CommitResult) -> bool:
+        """Return whether a transaction without an answer took effect.
+
+        Its events were stored with it or not at all. Written a second time, it would
+        find its own changes and take them for those of another worker.
+        """
+        return self._store.event_exists(unanswered.events[0].uuid)
+
+    def _fail_refused(self, item: PendingCommit) -> None:
+        """Fail an action whose result the store refuses."""
         LOG.error(
             'Action %s: its result (%s) cannot be stored; it is FAILED instead',
             item.before.uuid,
             item.after.status,
-            extra=about(item.before),
+            extra=log_extra(item.before),
         )
         ended = item.before.evolve(
             status=states.FAILED,
@@ -376,33 +384,69 @@ class Committer:
             end_time=self._clock.now(),
             updated_at=self._clock.now(),
         )
-        fault = Fault('StoreRefused', 'its result cannot be stored', __name__, '_drop')
+        fault = Fault(
+            'StoreRefused', 'its result cannot be stored', __name__, '_fail_refused'
+        )
         item.conclusion = Conclusion(ended, results.fault_detail(fault))
         item.handover = None
-        written = self._write([item], [])
-        if written is None:
-            # Out of our hands: the next sweep finds it in the store and decides.
-            self._notify(item, False)
+        result = self._write([item], [])
+        if result is None:
+            # The next sweep finds the action in the store and recovers it.
+            self._settle(item, False)
         else:
-            self._announce(written)
+            self._on_committed(result)
 
-    def _announce(self, written: CommitResult) -> None:
-        """Tell everybody what is durable now."""
-        self._defer(written)
-        for item, applied, _ in written.outcomes:
-            self._notify(item, applied)
-        self._claims.on_committed(written)
-        if written.events:
-            self._listeners.notify(written.events)
+    # after the transaction
 
-    def _notify(self, item: PendingCommit, applied: bool) -> None:
+    def _on_committed(self, result: CommitResult) -> None:
+        """Follow up a durable transaction: its items, the claims, the listeners."""
+        self._hold_busy(result)
+        for item, applied in result.outcomes:
+            self._settle(item, applied)
+        self._claims.on_committed(result)
+        if result.events:
+            self._listeners.notify(result.events)
+
+    def _settle(self, item: PendingCommit, applied: bool) -> None:
         item.is_settled = True
         try:
             item.on_written(applied)
         except Exception:
-            # The others of the batch wait to be told, too.
+            # The other items of the batch must be settled as well.
             LOG.exception(
-                'Action %s could not be gone on with',
+                'Action %s: the follow-up of its commit failed',
                 item.before.uuid,
-                extra=about(item.before),
+                extra=log_extra(item.before),
             )
+
+    def _hold_busy(self, result: CommitResult) -> None:
+        """Hold back the commits of plans that another transaction had locked."""
+        for plan_id in result.locked:
+            self._busy.pop(plan_id, None)
+        if not result.busy:
+            return
+        tries = 0
+        for plan_id in result.busy:
+            self._busy[plan_id] = self._busy.get(plan_id, 0) + 1
+            tries = max(tries, self._busy[plan_id])
+        if tries == DOUBTFUL:
+            self._find_absent(result.busy)
+        if tries == LATE:
+            LOG.warning(
+                'Plans %s (ids) are locked by another transaction; the results of '
+                'their actions are written after it ends, other plans are not affected',
+                ', '.join(map(str, sorted(result.busy))),
+            )
+        pause = min(FIRST_TURN * 2.0 ** min(tries - 1, 10), LONGEST_TURN)
+        if tries >= LATE:
+            pause = LATE_TURN
+        spread = 0.5 + _random.random()
+        self._queue.hold(pause * spread, result.deferred, result.busy)
+
+    def _find_absent(self, plan_ids: frozenset[int]) -> None:
+        """Record which of these plans do not exist, and so cannot be locked."""
+        try:
+            found = self._store.surroundings_of_plans(sorted(plan_ids))
+        except (exceptions.StoreUnavailable, exceptions.StoreConflict):
+            return
+        self._group.absent |= plan_ids - found.keys()

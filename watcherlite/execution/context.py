@@ -1,8 +1,7 @@
-"""The contexts of an action: what its plugin is handed, and what the log names.
+"""The contexts of an action: one for its plugin, and one for the log.
 
-oslo.log asks for the context of the thread, or takes the one that comes with a line,
-and writes the request id and the resource of it. Most actions log nothing: what is
-written is put together only when a line asks for it.
+oslo.log takes the context of the thread, or the one in `extra`, and writes its request
+id and resource. Most actions log nothing, so the log context is computed on first use.
 """
 
 import contextlib
@@ -22,16 +21,16 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
-#: Not a signal of users: the deadline has passed.
+#: An internal signal: the deadline has passed.
 TIMEOUT = 'TIMEOUT'
-#: Signals with which a plugin goes on. What has not started cannot be SUSPENDED;
-#: a SUSPEND that is left from an earlier run waits for the start.
-GOING = (None, states.RESUME)
-BEFORE_START = (*GOING, states.SUSPEND)
+#: Signals that `checkpoint` ignores. An action that has not started cannot be
+#: SUSPENDED; a SUSPEND left from an earlier run waits for the start.
+IGNORED = (None, states.RESUME)
+IGNORED_BEFORE_START = (*IGNORED, states.SUSPEND)
 
 
 class Checkpoints(Protocol):
-    """The attempt, as its context sees it: durable writes in the plugin's thread."""
+    """The durable writes of one attempt, in the plugin's thread."""
 
     def suspend(self) -> None:
         """Store the action as SUSPENDED."""
@@ -44,30 +43,30 @@ class Checkpoints(Protocol):
 
 
 class LeaseTime(Protocol):
-    """The lease of the worker, as a context sees it."""
+    """The remaining time of the worker's lease."""
 
     def left(self) -> float:
-        """Return the seconds for which this worker may still act."""
+        """Return the seconds until the lease ends."""
 
 
 class Context:
     """Implements `plugins.base.ActionContext` for one run of one action.
 
-    A signal arrives in another thread than the plugin's: `deliver` notes it and
-    wakes the plugin if it sleeps; `checkpoint` heeds it.
+    A signal arrives in another thread than the plugin's: `deliver` stores it and
+    wakes the plugin if it sleeps; `checkpoint` applies it.
 
-    :param checkpoints: makes suspensions and tokens durable; None: nothing does
-    :param lease: of the worker; None: there is none that could end
+    :param checkpoints: makes suspensions and tokens durable; None: they are not stored
+    :param lease: of the worker; None: it never ends
     """
 
     __slots__ = (
-        '_asked_by',
         '_checkpoints',
         '_clock',
         '_condition',
+        '_creator_context',
+        '_ignored',
         '_lease',
         '_listeners',
-        '_unheeded',
         'attempt',
         'cause',
         'data',
@@ -103,7 +102,7 @@ class Context:
         self.inputs: Mapping[str, Any] = action.inputs
         self.data: Mapping[str, Any] = action.data
         self.outputs: Mapping[str, Any] | None = action.outputs
-        self._asked_by = action.context
+        self._creator_context = action.context
         self.deadline: datetime.datetime | None = None
         self.deadline_at: float | None = None
         self.signal: str | None = action.control
@@ -112,41 +111,41 @@ class Context:
         self._lease = lease
         self._condition: threading.Condition | None = None
         self._listeners: tuple[Callable[[str], None], ...] = ()
-        self._unheeded: Container[str | None] = BEFORE_START
+        self._ignored: Container[str | None] = IGNORED_BEFORE_START
 
     @property
     def creator(self) -> Creator:
         """Return the creator of the plan; see `plugins.base.ActionContext`."""
-        return of_context(self._asked_by)
+        return of_context(self._creator_context)
 
     def now(self) -> datetime.datetime:
         """Return the time, aware, in UTC."""
         return self._clock.now()
 
     def set_deadline(self, seconds: float) -> None:
-        """Let the action time out in so many seconds."""
+        """Set the deadline to `seconds` from now."""
         self.deadline_at = self._clock.monotonic() + seconds
         self.deadline = self._clock.now() + datetime.timedelta(seconds=seconds)
 
-    def begin(self) -> None:
-        """Heed SUSPEND from now on: the action counts as started."""
-        self._unheeded = GOING
+    def mark_started(self) -> None:
+        """Apply SUSPEND from now on: the action has started."""
+        self._ignored = IGNORED
 
     def stop_clock(self) -> float | None:
-        """Take the deadline away; return how many seconds were left until it."""
+        """Remove the deadline; return the seconds that were left until it."""
         left = self.remaining()
         self.deadline, self.deadline_at = None, None
         return left
 
     def remaining(self) -> float | None:
-        """Return the seconds left until the deadline, never below 0."""
+        """Return the seconds until the deadline, at least 0; None without one."""
         if self.deadline_at is None:
             return None
         return max(0.0, self.deadline_at - self._clock.monotonic())
 
     def deliver(self, signal: str) -> None:
-        """Note a signal and wake whoever sleeps in this context."""
-        # A timeout or CANCEL is not taken back by a SUSPEND that comes later.
+        """Store a signal and wake the plugin if it sleeps."""
+        # A later SUSPEND or RESUME does not revoke a timeout or CANCEL.
         if self.signal in (TIMEOUT, states.CANCEL) and signal != TIMEOUT:
             return
         self.signal = signal
@@ -154,8 +153,12 @@ class Context:
             try:
                 listener(signal)
             except BaseException:  # a plugin may raise anything
-                # Whoever delivers has the signals of other actions to deliver.
-                LOG.exception('Action %s does not want to hear %s', self.uuid, signal)
+                # The caller has signals for other actions to deliver.
+                LOG.exception(
+                    'Action %s: its listener of signals failed for %s',
+                    self.uuid,
+                    signal,
+                )
         condition = self._condition
         if condition is not None:
             with condition:
@@ -163,8 +166,8 @@ class Context:
 
     @contextlib.contextmanager
     def on_signal(self, call: Callable[[str], None]) -> Iterator[None]:
-        """Have `call(signal)` called as signals arrive; see `ActionContext`."""
-        # Before the look at what is there already, so that none falls between.
+        """Call `call(signal)` when a signal arrives; see `ActionContext`."""
+        # First, so that no signal arrives unnoticed between the two steps.
         self._listeners = (*self._listeners, call)
         try:
             if self.signal is not None:
@@ -174,11 +177,11 @@ class Context:
             self._listeners = tuple(c for c in self._listeners if c is not call)
 
     def checkpoint(self) -> None:
-        """Heed signals; see `plugins.base.ActionContext`."""
+        """Apply signals and the deadline; see `plugins.base.ActionContext`."""
         self.fence()
         if self.deadline_at is not None and self.remaining() == 0.0:
             raise exceptions.TimedOut
-        if self.signal in self._unheeded:
+        if self.signal in self._ignored:
             return
         if self.signal == states.CANCEL:
             raise exceptions.Cancelled
@@ -187,12 +190,12 @@ class Context:
         self._suspend()
 
     def fence(self) -> None:
-        """Raise LeaseLost if the lease is over; see `plugins.base.ActionContext`."""
-        # By the monotonic clock of this machine, which counts on while the process is
-        # stopped: no statement, and never later than the database sees it.
+        """Raise LeaseLost if the lease expired; see `plugins.base.ActionContext`."""
+        # By the monotonic clock, which continues while the process is stopped. It costs
+        # no statement, and the lease never ends later than at the database.
         if self._lease is not None and self._lease.left() <= 0:
             raise exceptions.LeaseLost(
-                f'The lease of the worker that executed action {self.uuid} is over; '
+                f'The lease of the worker of action {self.uuid} has expired; '
                 'another worker takes the action over.'
             )
 
@@ -202,23 +205,23 @@ class Context:
             self._checkpoints.save_token(token)
 
     def sleep(self, seconds: float) -> None:
-        """Sleep so long, heeding signals; see `plugins.base.ActionContext`."""
+        """Sleep, and apply signals meanwhile; see `plugins.base.ActionContext`."""
         until = self._clock.monotonic() + seconds
         while True:
             before = self._clock.monotonic()
             self.checkpoint()
             now = self._clock.monotonic()
-            # A suspension does not use up the time that was asked for.
+            # A suspension does not count towards the sleep.
             until += now - before
             left = until - now
             if left <= 0:
                 return
             if self.deadline_at is not None:
                 left = min(left, self.deadline_at - self._clock.monotonic())
-            self._wait(left, self._unheeded)
+            self._wait(left, self._ignored)
 
     def _wait(self, seconds: float | None, while_signal: Container[str | None]) -> None:
-        """Wait until the signal is another one than these, or for so long."""
+        """Wait until the signal is none of `while_signal`, or for `seconds`."""
         if self._condition is None:
             self._condition = threading.Condition()
         with self._condition:
@@ -226,7 +229,7 @@ class Context:
                 self._clock.wait(self._condition, seconds)
 
     def _suspend(self) -> None:
-        """Stay here until RESUME, CANCEL or a lost lease; time stands still."""
+        """Wait for RESUME, CANCEL or a lost lease; this time does not count."""
         remaining = self.stop_clock()
         if self._checkpoints is not None:
             self._checkpoints.suspend()
@@ -243,39 +246,39 @@ class Context:
 
 
 class LogContext(context.RequestContext):
-    """The request that an action goes back to, and the action as its resource.
+    """The request that created an action, with the action as the resource.
 
-    Whoever reads it, plugins and their libraries included, finds what
-    `oslo_context.context.RequestContext` promises. There are no credentials in it.
+    It has all attributes of `oslo_context.context.RequestContext`, also for plugins and
+    their libraries, and no credentials.
     """
 
-    # Not the one above it, which takes ten times as long: see `__getattr__`.
+    # The base constructor takes ten times as long: see `__getattr__`.
     def __init__(self, action: Action) -> None:
         self._action = action
 
-    #: Makes it the context of this thread, until another one is.
+    #: Make this the context of the thread.
     enter = context.RequestContext.update_store
 
     def update_store(self) -> None:
-        """Leave the thread as it is: who reads a context does not work in it."""
+        """Do nothing: the base constructor must not change the thread."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return what nobody has asked for before, and fill everything in for that."""
+        """Initialize the base class when an attribute is first read."""
         if name.startswith('__') or 'request_id' in self.__dict__:
             raise AttributeError(f'{type(self).__name__} has no {name}')
-        asked = self._action.context
+        request = self._action.context
         super().__init__(
-            user_id=asked.get('user_id'),
-            user_name=asked.get('user_name'),
-            project_id=asked.get('project_id'),
+            user_id=request.get('user_id'),
+            user_name=request.get('user_name'),
+            project_id=request.get('project_id'),
             resource_uuid=self._action.uuid,
             overwrite=False,
         )
-        # Where nobody asked it would have made an id up, which would lead nowhere.
-        self.request_id = asked.get('request_id') or ''
+        # Without a request the base class invents an id that matches nothing.
+        self.request_id = request.get('request_id') or ''
         return getattr(self, name)
 
 
-def about(action: Action) -> dict[str, Any]:
-    """Return the `extra` of a line about an action, where no thread is in it."""
+def log_extra(action: Action) -> dict[str, Any]:
+    """Return the `extra` of a log line about an action, in a thread of no action."""
     return {'context': LogContext(action)}

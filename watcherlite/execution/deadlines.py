@@ -1,10 +1,9 @@
 """The deadlines of actions: of attempts in flight, and of actions that wait.
 
-The watchdog ends attempts that ignore their deadline. An action that waits for what
-it derived has no worker, so that no deadline of one reaches it: whoever serves its
-lane asks, with each sweep, which of them come to be overdue until the next one, and
-wakes up at the first of these: one statement, however many wait. The functions are
-pure.
+`Watchdog` ends attempts that ignore their deadline. An action that waits for its
+derived actions has no worker; `WaitTimeouts` times it out. With each sweep it reads
+the deadlines until the next sweep, one statement for all actions of a lane, and sets a
+timer for the first. The functions are pure.
 """
 
 import datetime
@@ -20,7 +19,7 @@ from watcherlite.domain import outcomes
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.domain.outcomes import Derived
 from watcherlite.execution import results
-from watcherlite.execution.context import TIMEOUT, Context, about
+from watcherlite.execution.context import TIMEOUT, Context, log_extra
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import WorkerProcess
@@ -32,16 +31,16 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
-#: The deadline of an action whose time was over: what it derived was told to end.
+#: The deadline of an action that was timed out: its derived actions were cancelled.
 EXPIRED = EPOCH
-#: An action whose time stands still has at least so much of it left.
+#: The time left that is stored for a suspended action, at least.
 LEAST = datetime.timedelta(seconds=0.001)
 
 
 def change_status(action: Action, status: str, now: datetime.datetime) -> Action:
-    """Return an action as it is SUSPENDED, or so no more: its time stands still.
+    """Return the action with a status; its timeout does not run while it is SUSPENDED.
 
-    :param status: that it has then
+    A suspended action stores the time left, as a deadline after EPOCH.
     """
     deadline = action.deadline
     if deadline is not None and deadline != EXPIRED:
@@ -55,9 +54,9 @@ def change_status(action: Action, status: str, now: datetime.datetime) -> Action
 def is_expired(
     action: Action, results: Sequence[DerivedResult], now: datetime.datetime
 ) -> bool:
-    """Return whether what an action derived has ended because its time was over.
+    """Return whether the derived actions have ended because of a timeout.
 
-    :param action: perhaps as it was before it was told so
+    :param action: as before or after it was timed out
     """
     if action.deadline is None or action.deadline > now:
         return False
@@ -78,21 +77,21 @@ def seconds_left(
     settings: ExecutionSettings,
     passed: float = 0.0,
 ) -> float:
-    """Return the seconds that an action has which begins, or goes on.
+    """Return the seconds that an action has left when it starts or continues.
 
-    :param passed: how many it has used of its timeout
+    :param passed: seconds of its timeout that have passed
     """
     whole = timeout_of(action, settings) - passed
     if action.deadline is None:
         return whole
     if action.deadline == EXPIRED:
-        # What was to end has ended; all that is left is to say so.
+        # Its derived actions have ended; only `overdue` is left to call.
         return timeout_of(action, settings)
     if action.status == states.SUSPENDED:
         now = EPOCH
     left = (action.deadline - now).total_seconds()
     if action.phase != COMPLETE:
-        # It was tried before: its timeout covers all tries.
+        # The timeout covers all tries.
         return min(whole, left)
     return max(left, settings.signal_grace)
 
@@ -104,7 +103,7 @@ def wait_deadline(
     now: datetime.datetime,
     settings: ExecutionSettings,
 ) -> datetime.datetime:
-    """Return the deadline of an action that waits for what it derived now."""
+    """Return the deadline of an action that waits for its derived actions."""
     seconds = derived.timeout
     if seconds is None and action.phase == COMPLETE and action.deadline is not None:
         return action.deadline
@@ -116,14 +115,14 @@ def wait_deadline(
     return now + datetime.timedelta(seconds=seconds)
 
 
-#: Actions of one look.
+#: Most deadlines that one check reads.
 WINDOW = 500
-#: Until the next look when there is more than one takes.
+#: Time until the next check if there are more.
 SOON = datetime.timedelta(seconds=0.1)
 
 
 class WaitTimeouts:
-    """Looks at the deadlines of what waits in the lanes of a worker."""
+    """Times out the waiting actions in the lanes of a worker."""
 
     def __init__(
         self,
@@ -142,14 +141,14 @@ class WaitTimeouts:
         self._next: datetime.datetime | None = None
 
     def track(self, action: Action) -> None:
-        """Take note of an action that waits now; returns at once."""
+        """Set a timer for an action that waits now; return at once."""
         if action.deadline is not None and action.status == states.WAITING:
             until = self._clock.now() + self._until_next_sweep()
             if action.deadline <= until:
                 self._wake_at(action.deadline)
 
     def check(self) -> None:
-        """Time out what is overdue, and come back for what will be before long."""
+        """Time out overdue actions, and set a timer for the next deadline."""
         for lane in self._lanes:
             now = self._clock.now()
             found = self._store.deadlines(lane, now + self._until_next_sweep(), WINDOW)
@@ -157,7 +156,7 @@ class WaitTimeouts:
                 if deadline > now:
                     self._wake_at(deadline)
                     break
-                self._end(uuid)
+                self._time_out(uuid)
             else:
                 if len(found) == WINDOW:
                     self._wake_at(now + SOON)
@@ -165,13 +164,13 @@ class WaitTimeouts:
     def _until_next_sweep(self) -> datetime.timedelta:
         return datetime.timedelta(seconds=self._settings.sweep_interval)
 
-    def _end(self, uuid: str) -> None:
+    def _time_out(self, uuid: str) -> None:
         try:
             self._process.time_out(uuid)
         except exceptions.NotFound:
-            LOG.debug('Action %s was purged at the same time', uuid)
+            LOG.debug('Action %s was purged meanwhile', uuid)
         except exceptions.Conflict as error:
-            LOG.info('Action %s is looked at again by the next sweep: %s', uuid, error)
+            LOG.info('Action %s is checked again by the next sweep: %s', uuid, error)
 
     def _wake_at(self, time: datetime.datetime) -> None:
         with self._lock:
@@ -188,24 +187,24 @@ class WaitTimeouts:
         self.check()
 
 
-#: Seconds between two looks at the deadlines of what is in flight.
-EVERY = 1.0
+#: Seconds between two checks of the attempts in flight.
+WATCH_INTERVAL = 1.0
 
 
 class WatchedControl(Protocol):
-    """The dispatcher, as the watchdog sees it."""
+    """The part of the dispatcher that the watchdog uses."""
 
     def apply_signal(self, attempt: Attempt, signal: str) -> None:
-        """Let an idle attempt do what a checkpoint would do."""
+        """Apply a signal to an idle attempt, as a checkpoint would."""
 
     def conclude(self, attempt: Attempt, conclusion: Conclusion) -> None:
         """Send a conclusion to the committer."""
 
 
 class Watchdog:
-    """Looks at the deadlines of all attempts of a worker.
+    """Ends the attempts of a worker that exceed their deadlines.
 
-    :param control: concludes attempts, and lets idle ones time out
+    :param control: concludes attempts, and times out idle ones
     """
 
     def __init__(
@@ -225,25 +224,24 @@ class Watchdog:
 
     def start(self) -> None:
         """Check the deadlines from now on."""
-        self._timers.every(EVERY, self.check)
+        self._timers.every(WATCH_INTERVAL, self.check)
 
     def check(self) -> None:
-        """Tell each attempt whose time is over; give it up when it does not listen."""
+        """Signal each overdue attempt, and abandon it after `signal_grace`."""
         now = self._clock.monotonic()
         for attempt in self._in_flight.attempts():
             at = attempt.context.deadline_at
             if at is not None and at <= now:
-                self._overdue(attempt, now)
+                self._end_overdue(attempt, now)
 
-    def _overdue(self, attempt: Attempt, now: float) -> None:
+    def _end_overdue(self, attempt: Attempt, now: float) -> None:
         if attempt.abandoned:
             return
         if attempt.idle:
             attempt.context.deliver(TIMEOUT)
             self._control.apply_signal(attempt, TIMEOUT)
         elif not self._pools.runs(attempt.job):
-            # It waits for a thread, which will look at its deadline, or what it
-            # came to is being written.
+            # Its next job checks the deadline, or its conclusion is being written.
             return
         elif attempt.ended is not None:
             self._end_without_dependent(attempt, attempt.ended)
@@ -252,20 +250,20 @@ class Watchdog:
             attempt.context.deliver(TIMEOUT)
             self._timers.after(self._settings.signal_grace, self.check)
         elif now >= attempt.give_up_at:
-            self._give_up(attempt)
+            self._fail(attempt)
 
-    def _give_up(self, attempt: Attempt) -> None:
-        """Fail an action whose plugin ignores its deadline, and fence it off."""
+    def _fail(self, attempt: Attempt) -> None:
+        """Fail an action whose plugin ignores its deadline."""
         step = results.EXECUTE if attempt.executing else results.PRE_CONDITION
         LOG.error(
             'Action %s (%s) ignores its deadline in %s; it is FAILED, its thread is '
-            'given up, and what it still returns is dropped',
+            'abandoned, and what it still returns is dropped',
             attempt.action.uuid,
             attempt.action.action_type,
             step,
-            extra=about(attempt.action),
+            extra=log_extra(attempt.action),
         )
-        # Not repeated: two runs of it would be under way at once.
+        # Not repeated, or two runs of it would be in progress at the same time.
         self._abandon(
             attempt,
             results.conclude(
@@ -277,15 +275,15 @@ class Watchdog:
         )
 
     def _end_without_dependent(self, attempt: Attempt, ended: Conclusion) -> None:
-        """Let an action end whose thread does not come back from its dependent's.
+        """Write the end of an action whose thread hangs in preparing its dependent.
 
-        That one is claimed like any other then, with a deadline of its own.
+        The dependent is claimed later, with a deadline of its own.
         """
         LOG.warning(
-            'Action %s ended, and the pre_condition of one that follows it does not '
-            'return; they are not started together',
+            'Action %s ended, and the pre_condition of its dependent does not return; '
+            'the dependent is claimed later',
             attempt.action.uuid,
-            extra=about(attempt.action),
+            extra=log_extra(attempt.action),
         )
         self._abandon(attempt, ended)
 
@@ -293,4 +291,4 @@ class Watchdog:
         self._control.conclude(attempt, conclusion)
         attempt.abandoned = True
         if attempt.job is not None:
-            self._pools.lose_thread(attempt.job)
+            self._pools.detach(attempt.job)

@@ -1,7 +1,7 @@
-"""Deferred polling of actions whose work goes on outside, without a thread.
+"""Deferred polling of actions that are InProgress, without a thread in between.
 
-They are polled when it is time, heed signals without a plugin's help, and are
-taken over from lost workers by their token.
+Signals apply to them without a checkpoint of the plugin, and another worker can
+adopt them by their token.
 """
 
 from collections.abc import Callable
@@ -21,20 +21,20 @@ Step = Callable[[Attempt], None]
 
 
 class AttemptControl(Protocol):
-    """The dispatcher, as the parts that it is made of see it."""
+    """The part of the dispatcher that deferred polling uses."""
 
     def run(self, step: Step, attempt: Attempt) -> None:
         """Run a step of an attempt in a thread of a pool."""
 
     def poll(self, attempt: Attempt) -> None:
-        """Perform a started attempt in a thread of a pool."""
+        """Run the steps of a started attempt in a thread of a pool."""
 
     def conclude(self, attempt: Attempt, conclusion: Conclusion) -> None:
         """Send a conclusion to the committer."""
 
 
 class DeferredPolling:
-    """Keeps the attempts of a worker that are InProgress.
+    """Polls the attempts of a worker that are InProgress.
 
     :param control: runs the steps of attempts, and concludes them
     """
@@ -54,18 +54,18 @@ class DeferredPolling:
         self._control = control
 
     def poll_later(self, attempt: Attempt, delay: float) -> None:
-        """Let a RUNNING action be until it is polled, `delay` seconds from now."""
+        """Make a RUNNING attempt idle, and poll it in `delay` seconds."""
         polls = self._in_flight.set_idle(attempt)
         if not self._apply_pending_signal(attempt):
             self._timers.after(max(0.0, delay), lambda: self._poll(attempt, polls))
 
     def hold(self, attempt: Attempt) -> None:
-        """Let an action be that is SUSPENDED now."""
+        """Make a SUSPENDED attempt idle, until RESUME or CANCEL."""
         self._in_flight.set_idle(attempt)
         self._apply_pending_signal(attempt)
 
     def adopt(self, attempt: Attempt) -> None:
-        """Go on with an action that was another worker's; in a thread of the pool."""
+        """Continue an attempt of another worker; called in a thread of the pool."""
         failed = self._runner.adopt(attempt)
         if failed is not None:
             self._control.conclude(attempt, failed)
@@ -76,7 +76,7 @@ class DeferredPolling:
             self.poll_later(attempt, 0.0)
 
     def apply_signal(self, attempt: Attempt, signal: str) -> None:
-        """Do for an idle action what a checkpoint would do; else do nothing."""
+        """Apply a signal to an idle attempt; do nothing for others."""
         suspended = attempt.action.status == states.SUSPENDED
         if signal == (states.SUSPEND if suspended else states.RESUME):
             return
@@ -95,7 +95,7 @@ class DeferredPolling:
             self._change_status(attempt, states.RUNNING)
 
     def _apply_pending_signal(self, attempt: Attempt) -> bool:
-        """Heed a signal that came while a thread or a write was under way."""
+        """Apply a signal that arrived before the attempt was idle."""
         signal = attempt.context.signal
         if signal is None:
             return False
@@ -110,7 +110,7 @@ class DeferredPolling:
         self._control.poll(attempt)
 
     def _stop_clock(self, attempt: Attempt) -> None:
-        """Let no time pass for an action while it is suspended."""
+        """Stop the timeout of an attempt while it is suspended."""
         attempt.remaining = attempt.context.stop_clock()
 
     def _change_status(self, attempt: Attempt, status: str) -> None:

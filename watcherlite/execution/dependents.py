@@ -1,9 +1,10 @@
-"""The dependents of actions: released, or cancelled, when their parents end.
+"""The dependents of actions, which are released or cancelled when their parents end.
 
-The functions run inside the committer's transaction, after the changes that
-ended the actions and before the plans are counted.
+The functions run in the transaction that ends the parents, after these changes and
+before the counters of the plans are saved.
 """
 
+import collections
 import datetime
 from collections.abc import Mapping, Sequence
 
@@ -23,16 +24,16 @@ def release(
     handovers: Mapping[int, Action],
     now: datetime.datetime,
 ) -> tuple[list[Released], list[Action]]:
-    """Count down what depends on ended actions, and end what cannot run now.
+    """Release the dependents of ended actions, and cancel those that cannot run.
 
-    :returns: the dependents that are READY (or handed over), and the actions
-        that were ended because they needed the success of one that failed
+    :returns: the dependents that are READY (or handed over), and those that are
+        CANCELLED because they need the success of an action that failed
     """
     ended_too: list[Action] = []
     frontier = list(ended)
     while frontier:
-        # Only derived actions need the success of others; a plan's wait for the
-        # end alone, so that it never pays for this question.
+        # Only derived actions can need the success of others. Actions of a plan need
+        # only the end, and are spared the statement.
         needed = [
             action.id
             for action in frontier
@@ -58,14 +59,14 @@ def count_down(
     started: bool = True,
     handovers: Mapping[int, Action] | None = None,
 ) -> list[Released]:
-    """Count down what depends on ended actions; return what is at zero.
+    """Decrement the pending counters of dependents; return those that are released.
 
-    One that ended while it still waited for others, skipped or cancelled, holds
-    its place in the order: what depends on it goes on when these have ended, too.
-    Without that a plan of which the middle is skipped would run its end together
-    with its beginning.
+    An action that was skipped or cancelled while it waited keeps its place in the
+    order: its dependents are released only after its own parents have ended.
+    Otherwise the end of a plan whose middle is skipped would run together with its
+    beginning.
 
-    :param started: whether their plan runs
+    :param started: whether the plan runs
     """
     parents = [
         action.id for action in ended if action.dependents and action.pending == 0
@@ -86,23 +87,18 @@ def derive(
     derived: Sequence[DerivedAction],
     now: datetime.datetime,
 ) -> list[Action]:
-    """Store what an action derived, and let it wait for all of them.
+    """Insert derived actions, which their parent waits for; return them with ids.
 
-    They run in the lane and plan of the one that asked, inherit its lock, and
-    are READY at once unless they depend on each other. One that names a lane stands
-    for itself there; the one that asked waits for it all the same. None is to start
-    as long as the one that asked is SUSPENDED.
+    They run in the lane and plan of the parent, inherit its lock, and are READY at
+    once unless they depend on each other. One that names a lane belongs to no plan and
+    takes its own lock. None starts while the parent is SUSPENDED.
 
-    :param derived: sound, see `results`
-    :returns: the new actions with their ids
+    :param derived: validated by `results.validated`
     """
-    # Ids follow the order of insertion, and claims follow ids: parents first.
+    # Ids follow the order of insertion, and claims the order of ids.
     derived = [derived[i] for i in graph.order(indexed(derived))]
     uuids = {item.key: new_uuid() for item in derived}
-    children_of = {item.key: 0 for item in derived}
-    for item in derived:
-        for key in item.parents:
-            children_of[key] += 1
+    children = collections.Counter(key for item in derived for key in item.parents)
     edges = [
         Edge(uuids[key], uuids[item.key], item.needs)
         for item in derived
@@ -110,28 +106,7 @@ def derive(
     ]
     edges += [Edge(uuids[item.key], parent.uuid, COMPLETION) for item in derived]
     actions = [
-        NewAction(
-            uuid=uuids[item.key],
-            name=item.name or item.key,
-            action_type=item.action_type,
-            lane=item.lane or parent.lane,
-            plan_id=parent.plan_id if item.lane is None else None,
-            derived_from=parent.id,
-            target=item.target or parent.target,
-            cause=_cause(item, parent),
-            inputs=item.inputs,
-            context=parent.context,
-            parents=tuple(uuids[key] for key in item.parents),
-            dependents=children_of[item.key] + 1,
-            timeout=item.timeout,
-            tenant=item.tenant or parent.tenant,
-            within=_within(item, parent),
-            status=states.WAITING if item.parents else states.READY,
-            blocked_on=parent.uuid if parent.status == states.SUSPENDED else None,
-            pending=len(item.parents),
-            data={'key': item.key},
-            created_at=now,
-        )
+        _derived_action(item, parent, uuids, children[item.key], now)
         for item in derived
     ]
     ids = tx.insert_actions(actions, edges)
@@ -141,17 +116,48 @@ def derive(
     ]
 
 
+def _derived_action(
+    item: DerivedAction,
+    parent: Action,
+    uuids: Mapping[str, str],
+    children: int,
+    now: datetime.datetime,
+) -> NewAction:
+    return NewAction(
+        uuid=uuids[item.key],
+        name=item.name or item.key,
+        action_type=item.action_type,
+        lane=item.lane or parent.lane,
+        plan_id=parent.plan_id if item.lane is None else None,
+        derived_from=parent.id,
+        target=item.target or parent.target,
+        cause=_cause(item, parent),
+        inputs=item.inputs,
+        context=parent.context,
+        parents=tuple(uuids[key] for key in item.parents),
+        dependents=children + 1,
+        timeout=item.timeout,
+        tenant=item.tenant or parent.tenant,
+        within=_within(item, parent),
+        status=states.WAITING if item.parents else states.READY,
+        blocked_on=parent.uuid if parent.status == states.SUSPENDED else None,
+        pending=len(item.parents),
+        data={'key': item.key},
+        created_at=now,
+    )
+
+
 def _cause(item: DerivedAction, parent: Action) -> str:
-    """Return the cause of a derived action, which says whether it locks its target."""
+    """Return the cause of a derived action: whether it takes the lock on its target."""
     alike = item.target is None or item.target in (parent.target, parent.within)
-    # The lock that the one that waits for it holds would never become free.
+    # The parent holds that lock until the derived action ends.
     inherits = item.lane is None or alike
     return states.DERIVED_ACTION if inherits else states.RPC_REQUEST
 
 
 def _within(item: DerivedAction, parent: Action) -> str | None:
-    """Return what the target of a derived action is a part of."""
+    """Return the whole that contains the target of a derived action."""
     within = item.within or parent.within
     held = within in (parent.target, parent.within)
-    # Likewise: whoever waits to have it alone lets nobody share it any more.
+    # Likewise: a waiter for the exclusive lock blocks further shared locks.
     return None if held and _cause(item, parent) == states.RPC_REQUEST else within

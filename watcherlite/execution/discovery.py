@@ -1,4 +1,4 @@
-"""The discovery of work: by hints, by plans, and when actions come due."""
+"""The discovery of claimable actions: by hints, by plans, and by their due times."""
 
 import datetime
 import logging
@@ -14,21 +14,21 @@ from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.domain.commands import Receipt
 from watcherlite.execution import locks
 from watcherlite.execution.claim_queues import ClaimQueues
+from watcherlite.execution.committer import EventListeners
 from watcherlite.execution.deadlines import WaitTimeouts
-from watcherlite.execution.events import EventListeners
 from watcherlite.execution.ports import Claimant, PlanRules, WorkerProcess
 from watcherlite.execution.services import CoreServices
 from watcherlite.execution.timers import Timers
 from watcherlite.states import action_plan as plan_states
 
-#: Seconds between two offers.
-EVERY = 0.05
-#: Seconds for which a worker believes that it is alone, or that it is not.
-ALONE = 1.0
+#: Seconds for which hints are collected.
+HINT_INTERVAL = 0.05
+#: Seconds for which the answer of `is_alone` is cached.
+ALONE_TTL = 1.0
 
 
 class WorkHints:
-    """Gathers what one worker has to offer, and tells the others, if there are any."""
+    """Broadcasts hints about the work that this worker leaves to others, if any."""
 
     def __init__(
         self,
@@ -49,27 +49,27 @@ class WorkHints:
         self._alone_until = -math.inf
 
     def add(self, plans: Iterable[str] = (), lanes: Iterable[str] = ()) -> None:
-        """Tell, soon, that plans (uuids) and lanes have work; from any thread."""
+        """Add plans (uuids) and lanes with work to the next hint; thread-safe."""
         with self._lock:
             self._plans.update(plans)
             self._lanes.update(lanes)
             if self._sending or not (self._plans or self._lanes):
                 return
             self._sending = True
-        self._timers.after(EVERY, self._send)
+        self._timers.after(HINT_INTERVAL, self._send)
 
     def broadcast(self, message: commands.Broadcast) -> None:
-        """Tell the other workers at once."""
+        """Broadcast a message at once."""
         self._process.broadcast(message)
 
     def is_alone(self) -> bool:
-        """Return whether there was, a moment ago, nobody to share with.
+        """Return whether no other worker was alive a moment ago.
 
-        Asks the store; for the scheduler's thread.
+        It reads the store, so it is called in the thread of the timers.
         """
         now = self._clock.monotonic()
         if now >= self._alone_until:
-            self._alone_until = now + ALONE
+            self._alone_until = now + ALONE_TTL
             self._alone = all(
                 worker.uuid == self._worker for worker in self._store.live_workers()
             )
@@ -78,7 +78,7 @@ class WorkHints:
     def _send(self) -> None:
         left = self._alone_until - self._clock.monotonic()
         if self._alone and left > 0:
-            # Somebody may have come since, and would not hear of it otherwise.
+            # Another worker may have started since, and needs the hint.
             self._timers.after(left, self._send)
             return
         with self._lock:
@@ -93,21 +93,20 @@ class WorkHints:
 
 LOG = logging.getLogger(__name__)
 
-#: Most active plans that a sweep looks at.
-PLANS = 1000
-#: Seconds from a claim that found too little to the question what else is due.
-DUE = 0.25
-#: Seconds that others have to look first for what this worker has handed on.
-BEHIND = 0.25
-#: For what came to be due while that claim was written.
-MARGIN = datetime.timedelta(seconds=1)
+#: Most active plans that a sweep checks.
+MAX_PLANS = 1000
+#: Seconds from a claim that found too little to the check for due actions.
+DUE_DELAY = 0.25
+#: Seconds that other workers get to claim first, while this one yields.
+YIELD_DELAY = 0.25
+#: Margin for actions that came due while that claim was written.
+DUE_MARGIN = datetime.timedelta(seconds=1)
 
 
 class WorkDiscovery:
-    """Implements `ports.WorkerEvents`: what a transaction leaves to be looked for.
+    """Implements `ports.WorkerEvents`: finds the work that transactions leave.
 
-    Except for hints from other threads, everything is called in the thread of the
-    timers.
+    Its checks run in the thread of the timers; any thread may request them.
 
     :param lanes: which the worker serves
     :param only_plan: uuid of the one plan to work on, or None for all
@@ -136,15 +135,15 @@ class WorkDiscovery:
         self._wait_timeouts = wait_timeouts
         self._listeners = listeners
         self._empty_since: datetime.datetime | None = None
-        #: lane -> when the next of its actions comes due
+        #: lane -> time at which the next of its actions is due
         self._due: dict[str, datetime.datetime] = {}
-        #: uuids of the plans of which a step is requested
+        #: uuids of plans with a requested step
         self._requested: set[str] = set()
 
     # plans
 
     def check_plan(self, uuid: str, receipt: Receipt | None = None) -> None:
-        """Check soon whether a plan has work; from any thread."""
+        """Check soon whether a plan has work; thread-safe."""
         self._timers.after(0, lambda: self._check_plan(uuid, receipt))
 
     def _check_plan(self, uuid: str, receipt: Receipt | None = None) -> None:
@@ -162,12 +161,12 @@ class WorkDiscovery:
         try:
             plan = self._store.get_plan(uuid)
         except exceptions.NotFound:
-            LOG.info('A hint names plan %s, which does not exist', uuid)
+            LOG.info('Ignored a hint about plan %s, which does not exist', uuid)
             return None
         return plan if plan.state in plan_states.ACTIVE else None
 
     def on_plan_stopped(self, plan_uuid: str) -> None:
-        """A plan has actions that are to be cancelled before they start."""
+        """Request the step that cancels the unstarted actions of a plan."""
         self._request_step(plan_uuid)
 
     def _request_step(self, uuid: str, delay: float = 0) -> None:
@@ -176,16 +175,16 @@ class WorkDiscovery:
             self._timers.after(delay, lambda: self._step(uuid))
 
     def _step(self, uuid: str) -> None:
-        """Do the next piece of what a plan needs; come back for more."""
+        """Perform the next step of a plan, and request the one after it."""
         self._requested.discard(uuid)
         try:
             done = self._rules.step(self._store, uuid, self._clock.now())
         except exceptions.StoreConflict as error:
-            LOG.debug('Plan %s is looked at again: %s', uuid, error)
-            self._request_step(uuid, DUE)
+            LOG.debug('Retrying a step of plan %s: %s', uuid, error)
+            self._request_step(uuid, DUE_DELAY)
             return
         except exceptions.StoreUnavailable as error:
-            LOG.warning('Plan %s waits for the next sweep: %s', uuid, error)
+            LOG.warning('Plan %s is checked again by the next sweep: %s', uuid, error)
             return
         if done.unblocked:
             self.on_unblocked(done.unblocked)
@@ -200,11 +199,11 @@ class WorkDiscovery:
     # actions that can be claimed now
 
     def on_unblocked(self, actions: Sequence[Action | Released]) -> None:
-        """Actions of queues that this worker does not have can be claimed."""
+        """Request a check of claimable actions of other queues."""
         self._timers.after(0, lambda: self._check_unblocked(actions))
 
     def _check_unblocked(self, actions: Sequence[Action | Released]) -> None:
-        """Look, and let others look, at what can be claimed now."""
+        """Check the queues of actions here, and hint at them to other workers."""
         lanes = {action.lane for action in actions if action.plan_id is None}
         for lane in lanes:
             self._queues.hint_lane(lane)
@@ -214,20 +213,20 @@ class WorkDiscovery:
         self._hints.add(plans, lanes)
 
     def check_all(self) -> None:
-        """Look everywhere: what a lost message left is found here."""
-        # Plans that others have ended are removed by the claim.
+        """Check all queues and plans, to recover from lost messages."""
+        # A claim removes the queue of a plan that has ended.
         self._queues.hint_all()
         if APPLIER in self._lanes:
-            for plan in self._store.active_plans(PLANS):
+            for plan in self._store.active_plans(MAX_PLANS):
                 if self._only_plan in (None, plan.uuid):
                     self._check_plan(plan.uuid)
 
     def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:
-        """Plans (uuids) and lanes have more than this worker takes."""
+        """Hint at plans (uuids) and lanes with more work than this worker claims."""
         self._hints.add(plans, lanes)
 
     def on_saturated(self, dispatcher: Claimant) -> None:
-        """Let others have what this worker has claimed and finds no thread for."""
+        """Release the actions without a thread, if there are other workers."""
         self._timers.after(0, lambda: self._share(dispatcher))
 
     def _share(self, dispatcher: Claimant) -> None:
@@ -237,14 +236,14 @@ class WorkDiscovery:
     # actions that come due
 
     def on_waiting(self, action: Action) -> None:
-        """An action waits for what it derived."""
+        """Track the deadline of an action that waits for its derived actions."""
         self._wait_timeouts.track(action)
 
     def on_queue_empty(self) -> None:
-        """Ask, but not more often than makes sense, what is due or comes to be."""
+        """Request a check for due actions, unless one is requested."""
         if self._empty_since is None:
-            self._empty_since = self._clock.now() - MARGIN
-            self._timers.after(DUE, self._check_due)
+            self._empty_since = self._clock.now() - DUE_MARGIN
+            self._timers.after(DUE_DELAY, self._check_due)
 
     def _check_due(self) -> None:
         since, self._empty_since = self._empty_since, None
@@ -252,7 +251,7 @@ class WorkDiscovery:
             return
         for lane in self._lanes:
             if self._store.has_claimable(lane, self._clock.now()):
-                # The claim passed it over, because somebody held it just then.
+                # The claim skipped it, because another transaction had locked it.
                 self._queues.hint_lane(lane)
             self._check_due_in(lane, since)
 
@@ -263,7 +262,7 @@ class WorkDiscovery:
         self._due[lane] = due
         wait = (due - self._clock.now()).total_seconds()
         if self._queues.is_yielding:
-            wait = max(0.0, wait) + BEHIND
+            wait = max(0.0, wait) + YIELD_DELAY
         self._timers.after(max(0.0, wait), lambda: self._come_due(lane, due))
 
     def _come_due(self, lane: str, due: datetime.datetime) -> None:

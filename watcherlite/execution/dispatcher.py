@@ -1,7 +1,7 @@
-"""The dispatcher of a worker: its attempts, from their claim to their end.
+"""The dispatcher of a worker, which runs its attempts from their claim to their end.
 
-The dispatcher requests claims when the committer writes, and turns everything that
-became durable into the next job. It knows nothing of AMQP and writes nothing itself.
+The dispatcher requests claims from the committer, and submits the next job of each
+attempt whose change became durable. It does not use AMQP, and writes nothing itself.
 """
 
 import logging
@@ -33,24 +33,24 @@ from watcherlite.execution.services import CoreServices
 from watcherlite.execution.timers import Timers
 from watcherlite.states import action as states
 
-#: Seconds after which jobs that nobody has begun get another thread.
+#: Seconds after which waiting jobs get another thread.
 STALLED = 0.005
-#: Seconds after which there are none left to get.
+#: Seconds after which the pool is stuck: jobs wait, and all threads are busy.
 STUCK = 0.25
 
 
 class BacklogControl(Protocol):
-    """The dispatcher, as its backlog sees it."""
+    """The part of the dispatcher that its backlog uses."""
 
     def conclude(self, attempt: Attempt, conclusion: Conclusion) -> None:
         """Send a conclusion to the committer."""
 
     def on_stuck(self) -> None:
-        """Jobs wait, and all threads are in actions that take long."""
+        """Jobs wait, and all threads run long actions."""
 
 
 class Backlog:
-    """The jobs of a worker on their way to its threads."""
+    """The jobs of a worker that wait for threads."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Backlog:
         self._relieving = False
 
     def submit(self, jobs: list[Job]) -> None:
-        """Queue jobs, and see to it that they get threads."""
+        """Queue jobs, and wake threads for them."""
         if not jobs:
             return
         self._commit_queue.expect_more()
@@ -82,49 +82,49 @@ class Backlog:
             self._timers.after(STALLED, self._relieve)
 
     def _relieve(self) -> None:
-        # Before the look, so that jobs that come in meanwhile ask for another.
+        # First, so that jobs submitted meanwhile schedule the next check.
         self._relieving = False
         if self._pool.relieve():
             self._relieving = True
-            # Where all threads are in jobs there is nobody left to wake.
+            # If all threads run jobs, there is none left to wake.
             again = STUCK if self._pool.full else STALLED
             self._timers.after(again, self._relieve)
             if self._pool.is_stuck(STUCK):
                 self._control.on_stuck()
 
     def give_back(self) -> None:
-        """Let any worker take what this one has taken and not begun to execute."""
-        unbegun = {
+        """Release the claimed actions that no thread has started to execute."""
+        waiting = {
             attempt.job: attempt
             for attempt in self._in_flight.attempts()
-            if attempt.job is not None and _is_unbegun(attempt)
+            if attempt.job is not None and _can_be_released(attempt)
         }
-        withdrawn = self._pools.withdraw(unbegun) if unbegun else []
+        withdrawn = self._pools.withdraw(waiting) if waiting else []
         if withdrawn:
-            LOG.info('%d actions are given back: no thread is free', len(withdrawn))
+            LOG.info('%d actions are released: no thread is free', len(withdrawn))
         for job in withdrawn:
-            attempt = unbegun[job]
+            attempt = waiting[job]
             back = attempt.action.evolve(
                 status=states.READY, owner=None, updated_at=self._clock.now()
             )
             self._control.conclude(attempt, Conclusion(back))
 
     def cancel(self, attempt: Attempt) -> None:
-        """End a cancelled action that no thread has begun to prepare.
+        """End a cancelled action that waits for a thread.
 
-        One whose policies have to be told stays where it is.
+        An action whose policies must run keeps waiting.
         """
-        ended = self._runner.cancel_untouched(attempt)
+        ended = self._runner.cancel_unprepared(attempt)
         if ended is None or attempt.job is None:
             return
         if self._pool.withdraw({attempt.job}):
             self._control.conclude(attempt, ended)
 
 
-def _is_unbegun(attempt: Attempt) -> bool:
-    """Return whether nothing of an action was done but to check that it may start.
+def _can_be_released(attempt: Attempt) -> bool:
+    """Return whether nothing of an attempt ran except the checks before its start.
 
-    What is polled, or was another worker's, has been begun long ago.
+    Actions that are polled or adopted have started long ago.
     """
     if attempt.executing or attempt.idle or attempt.action.token is not None:
         return False
@@ -135,7 +135,7 @@ LOG = logging.getLogger(__name__)
 
 
 class AttemptCommit(PendingCommit):
-    """The conclusion of an attempt in flight, on its way into the store."""
+    """The conclusion of an attempt in flight that waits for its transaction."""
 
     __slots__ = ('_dispatcher', 'attempt')
 
@@ -151,17 +151,17 @@ class AttemptCommit(PendingCommit):
         self._dispatcher = dispatcher
 
     def on_written(self, applied: bool) -> None:
-        """Let the dispatcher take the attempt on."""
+        """Continue the attempt."""
         self._dispatcher.on_written(self, applied)
 
 
 class Dispatcher:
     """Implements `group_commit.ClaimSource` for one worker.
 
-    :param queues: where it claims from
-    :param in_flight: the attempts that it runs
-    :param commit_queue: where it sends conclusions
-    :param events: hears of what this worker leaves to others
+    :param queues: the queues to claim from
+    :param in_flight: the attempts
+    :param commit_queue: receives the conclusions
+    :param events: observes the work that this worker leaves to others
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class Dispatcher:
         )
         self._deferred = DeferredPolling(services, in_flight, runner, timers, self)
         self._watchdog = Watchdog(services, in_flight, pools, timers, self)
-        #: of the transaction that is followed up; the committer's thread only
+        #: the next jobs after a transaction; used by the committer's thread only
         self._jobs: list[tuple[Job, Attempt]] = []
 
     @property
@@ -207,7 +207,7 @@ class Dispatcher:
     # claims, in the committer's thread
 
     def claim_requests(self) -> Sequence[ClaimRequest]:
-        """Return what to claim in this transaction."""
+        """Return the claims for the next transaction."""
         return self._queues.claim_requests(self._in_flight.busy)
 
     def prefetch_roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
@@ -254,10 +254,10 @@ class Dispatcher:
             self._jobs.append((self._job(self._prepare, attempt), attempt))
 
     def _has_enough(self, result: CommitResult, busy: int) -> bool:
-        """Return whether to let claimed actions start before more are claimed.
+        """Return whether to start claimed actions before more are claimed.
 
-        There is work for all threads, and its starts are written soon, together
-        with the next claims. A claim of its own would only hold up the first ones.
+        All threads have work, and its starts are written soon, together with the next
+        claims. A separate claim would only delay the first starts.
         """
         full = busy >= self._settings.max_parallel
         return full and any(claim.actions for claim in result.claims)
@@ -272,12 +272,12 @@ class Dispatcher:
 
     def _job(self, step: Step, attempt: Attempt, probing: bool | None = None) -> Job:
         def job() -> None:
-            # Of this thread until its next job: between them it logs nothing.
+            # Remains until the next job of this thread, which logs nothing in between.
             LogContext(attempt.action).enter()
             try:
                 if not attempt.abandoned:
                     step(attempt)
-            except BaseException:  # nothing may keep an action here
+            except BaseException:  # the action must end in any case
                 self._fail_broken(attempt)
             finally:
                 if attempt.probing:
@@ -287,11 +287,11 @@ class Dispatcher:
         return job
 
     def _perform_job(self, attempt: Attempt) -> tuple[Job, Attempt]:
-        """Return the job that takes a started action on."""
+        """Return the job that performs a started action."""
         return self._job(self._perform, attempt, _waits_outside(attempt)), attempt
 
     def _submit(self, jobs: Sequence[tuple[Job, Attempt]]) -> None:
-        """Give jobs to the pools that they are for."""
+        """Submit jobs to their pools."""
         self._backlog.submit([job for job, attempt in jobs if not attempt.probing])
         for job, attempt in jobs:
             if attempt.probing:
@@ -302,11 +302,11 @@ class Dispatcher:
         self._submit([(self._job(step, attempt), attempt)])
 
     def poll(self, attempt: Attempt) -> None:
-        """Perform a started attempt in a thread of a pool."""
+        """Run the steps of a started attempt in a thread of a pool."""
         self._submit([self._perform_job(attempt)])
 
     def _fail_broken(self, attempt: Attempt) -> None:
-        """Fail an action that the core itself could not handle."""
+        """Fail an action because of an error in the core."""
         LOG.exception(
             'Action %s could not be handled; it is FAILED', attempt.action.uuid
         )
@@ -317,7 +317,7 @@ class Dispatcher:
         )
 
     def _prepare(self, attempt: Attempt) -> None:
-        """Take a claimed action up to its start."""
+        """Run the steps of a claimed action before its start."""
         if self._queues.is_closed:
             back = attempt.action.evolve(owner=None, updated_at=self._clock.now())
             self.conclude(attempt, Conclusion(back))
@@ -325,14 +325,14 @@ class Dispatcher:
         self.conclude(attempt, self._prefetcher.prepare(attempt))
 
     def _perform(self, attempt: Attempt) -> None:
-        """Take a started action to its end, or to where it waits."""
-        began = time.perf_counter()
+        """Run the steps of a started action, and prepare its dependent."""
+        started = time.perf_counter()
         conclusion = self._runner.perform(attempt)
         if not attempt.probing:
-            self._queues.window.took(time.perf_counter() - began)
+            self._queues.window.record_duration(time.perf_counter() - started)
         handover = None
-        over = conclusion.action.status in states.FINAL
-        if over and not attempt.abandoned and not self._queues.is_closed:
+        ended = conclusion.action.status in states.FINAL
+        if ended and not attempt.abandoned and not self._queues.is_closed:
             handover = self._prefetcher.prepare_dependent(attempt, conclusion)
         self.conclude(attempt, conclusion, handover)
 
@@ -344,7 +344,7 @@ class Dispatcher:
         conclusion: Conclusion,
         handover: tuple[Attempt, Conclusion] | None = None,
     ) -> None:
-        """Send a conclusion to the committer, unless nothing has changed."""
+        """Submit a conclusion to the committer, unless nothing has changed."""
         if attempt.abandoned:
             return
         before, after = attempt.action, conclusion.action
@@ -359,7 +359,7 @@ class Dispatcher:
         self._commit_queue.submit(AttemptCommit(attempt, conclusion, handover, self))
 
     def on_written(self, item: AttemptCommit, applied: bool) -> None:
-        """Go on with an attempt whose conclusion is durable, or was refused."""
+        """Continue an attempt after its commit."""
         attempt = item.attempt
         if not applied:
             self._in_flight.reject(attempt, item.after.status)
@@ -373,7 +373,7 @@ class Dispatcher:
         elif status == states.RUNNING and item.conclusion.delay > 0:
             self._deferred.poll_later(attempt, item.conclusion.delay)
         elif status == states.RUNNING:
-            # It wanted its token to be durable, not to wait.
+            # Its token had to be durable; it does not wait.
             self._jobs.append(self._perform_job(attempt))
         elif status == states.SUSPENDED and attempt.action.owner is not None:
             self._deferred.hold(attempt)
@@ -392,9 +392,9 @@ class Dispatcher:
             child.context.deliver(signal)
 
     def _schedule(self, action: Action, elsewhere: bool) -> None:
-        """Claim again when an action that was put off is due.
+        """Claim again when a postponed action is due.
 
-        :param elsewhere: let others look first; the sweep looks in any case
+        :param elsewhere: let other workers claim it first; the sweep finds it anyway
         """
         if action.status != states.READY:
             return
@@ -414,13 +414,13 @@ class Dispatcher:
     # signals and adoption
 
     def adopt(self, action: Action) -> None:
-        """Go on with an action that is InProgress and was another worker's."""
+        """Continue an action of another worker that is InProgress."""
         queue = self._queues.of(action)
         attempt = self._runner.make_attempt(
             action, queue.plan_uuid if queue is not None else None
         )
         self._in_flight.add(attempt)
-        # In a thread of the pool, because making a plugin is its code, too.
+        # In a thread of the pool, because the constructor of a plugin is its code.
         self.run(self._adopt, attempt)
 
     def _adopt(self, attempt: Attempt) -> None:
@@ -445,43 +445,43 @@ class Dispatcher:
             self._backlog.cancel(attempt)
 
     def apply_signal(self, attempt: Attempt, signal: str) -> None:
-        """Let an idle attempt do what a checkpoint would do."""
+        """Apply a signal to an idle attempt, as a checkpoint would."""
         self._deferred.apply_signal(attempt, signal)
 
     # saturation and the end
 
     def on_stuck(self) -> None:
-        """Jobs wait, and all threads are in actions that take long."""
-        self._queues.window.stuck(STUCK)
+        """Jobs wait, and all threads run long actions."""
+        self._queues.window.record_stuck(STUCK)
         if self._queues.is_closed:
             self.give_back()
         else:
             self._events.on_saturated(self)
 
     def give_back(self) -> None:
-        """Let other workers have what no thread has begun."""
+        """Release the actions that no thread has started to execute."""
         self._backlog.give_back()
 
     def watch_deadlines(self) -> None:
-        """Check the deadlines of what is in flight from now on."""
+        """Start checking the deadlines of the attempts in flight."""
         self._watchdog.start()
 
     def drain(self, timeout: float) -> bool:
-        """Claim nothing more, and wait for what runs; False if some still does.
+        """Stop claiming and wait for running actions; return False after `timeout`.
 
-        What is suspended is not waited for, because only a user could end that.
+        Suspended actions are ignored, because only a user can end them.
         """
         self._queues.close()
         self.give_back()
         return self._in_flight.wait_until_idle(timeout)
 
     def abandon(self) -> None:
-        """Give everything up at once: the lease is lost, or the worker ends."""
+        """Abandon all attempts: the lease is lost, or the worker stops."""
         self._queues.close()
         self._in_flight.abandon()
 
     def stop(self) -> None:
-        """Let the threads end, and tell those that are in a plugin to come back."""
+        """Abandon all attempts, and end the threads after their jobs."""
         self.abandon()
         self._pools.stop()
 
@@ -497,13 +497,13 @@ def _waits_outside(attempt: Attempt) -> bool:
 
 
 def _probe_keys(action: Action) -> tuple[Key, Key]:
-    """Return what an action's probes count against: its cluster, and its project."""
+    """Return the limits that apply to the probes of an action."""
     cluster = action.within or action.target or ''
     return (CLUSTER, cluster.partition('/')[0]), (PROJECT, action.tenant or '')
 
 
 def _is_empty(claim: ClaimResult, result: CommitResult) -> bool:
-    """Return whether a queue may have actions that nobody can claim yet."""
+    """Return whether a queue may have actions that are not due yet."""
     plan_id = claim.request.plan_id
     if plan_id in result.busy:
         return False

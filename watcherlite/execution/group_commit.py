@@ -1,11 +1,10 @@
 """The group commit: everything that one transaction of a worker writes.
 
-The order inside is fixed: lock the plans, compare and set the actions, let what
-depends on them follow, release and take locks, claim, look ahead, count the
-plans, store the events.
+The steps of a transaction and their order are those of `GroupCommit.write`.
 """
 
 import abc
+import collections
 import dataclasses
 import datetime
 from collections.abc import Collection, Mapping, Sequence
@@ -15,28 +14,24 @@ from watcherlite.db.api import Released, Successor, Transaction
 from watcherlite.domain import outcomes
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, ActionChange
-from watcherlite.domain.events import Event
+from watcherlite.domain.events import Event, action_event, created_event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import deadlines, dependents, locks, results
-from watcherlite.execution.events import action_event, created_event
 from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.ports import NoProjection, PlanRules, Projection
 from watcherlite.execution.results import Conclusion
 from watcherlite.states import action as states
 
-#: Changes that took effect, by plan, each with the fault that came with it.
-Counted = dict[int, list[tuple[ActionChange, Fault | None]]]
-
 
 class PendingCommit(abc.ABC):
-    """A conclusion on its way into the store.
+    """A conclusion that waits for its transaction.
 
-    :ivar before: the action that it is a conclusion of
+    :ivar before: the action before the step
     :ivar after: the action as it is written
     :ivar handover: the attempt of the dependent that may start in the same
         transaction, and its conclusion (RUNNING)
-    :ivar handed_over: whether the handover took effect
-    :ivar is_settled: `on_written` was called
+    :ivar handed_over: whether the dependent started
+    :ivar is_settled: whether `on_written` was called
     """
 
     __slots__ = (
@@ -63,7 +58,11 @@ class PendingCommit(abc.ABC):
 
     @abc.abstractmethod
     def on_written(self, applied: bool) -> None:
-        """Go on once it is durable, or was refused; in the committer's thread."""
+        """Continue after the commit; called in the committer's thread.
+
+        :param applied: whether the change is durable; False if another worker owns
+            the action, or the store refused the change
+        """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -79,8 +78,8 @@ class ClaimRequest:
 class ClaimResult:
     """The result of a claim.
 
-    :param more: as much was there as was asked for: there may be more
-    :param limited: the plan's `max_parallel` stood in the way
+    :param more: whether the claim reached its limit, so that there may be more
+    :param limited: whether `max_parallel` of the plan lowered that limit
     """
 
     request: ClaimRequest
@@ -90,10 +89,10 @@ class ClaimResult:
 
 
 class ClaimSource(Protocol):
-    """The dispatcher, as the committer sees it."""
+    """The part of the dispatcher that the committer uses."""
 
     def claim_requests(self) -> Sequence[ClaimRequest]:
-        """Return what to claim in this transaction."""
+        """Return the claims for the next transaction."""
 
     def prefetch_roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
         """Return the ids to prefetch dependents of, and the number of levels."""
@@ -106,15 +105,19 @@ class ClaimSource(Protocol):
 
 
 class CommitResult:
-    """What one transaction did.
+    """The result of one transaction.
 
     :ivar claims: the result of each claim
-    :ivar derived: the actions that were stored because others asked for them
-    :ivar outcomes: (item, whether it took effect, the action as stored)
-    :ivar locked: the plans as they were found
+    :ivar released: the dependents that became READY
+    :ivar unblocked: the actions that can take a lock that was released
+    :ivar derived: the derived actions that were stored
+    :ivar successors: the prefetched dependents
+    :ivar locked: the plans as they were when they were locked
     :ivar busy: ids of plans that another transaction had locked: nothing of them was
         written or claimed
     :ivar deferred: the items of these plans, to be written later
+    :ivar plans: the plans as they were written
+    :ivar outcomes: each item, and whether its change took effect
     """
 
     def __init__(self) -> None:
@@ -128,396 +131,383 @@ class CommitResult:
         self.deferred: list[PendingCommit] = []
         self.plans: dict[int, ActionPlan] = {}
         self.events: list[Event] = []
-        self.outcomes: list[tuple[PendingCommit, bool, Action]] = []
+        self.outcomes: list[tuple[PendingCommit, bool]] = []
+
+    @property
+    def applied(self) -> list[PendingCommit]:
+        """Return the items whose changes took effect."""
+        return [item for item, applied in self.outcomes if applied]
 
 
 class GroupCommit:
-    """Fills transactions for one worker.
+    """Writes the transactions of one worker.
 
-    :ivar absent: ids of plans that are known to be gone, and not just locked
+    :param claims: prefetches dependents; None: nothing is prefetched
+    :ivar absent: ids of plans that were purged, and are not just locked
     """
 
     def __init__(
-        self, worker: str, rules: PlanRules, projection: Projection | None = None
+        self,
+        worker: str,
+        rules: PlanRules,
+        projection: Projection | None = None,
+        claims: ClaimSource | None = None,
     ) -> None:
-        self._worker = worker
-        self._rules = rules
-        self._projection = projection or NoProjection()
+        self.worker = worker
+        self.rules = rules
+        self.projection = projection or NoProjection()
+        self.claims = claims
         self.absent: set[int] = set()
 
-    def fill(
+    def write(
         self,
         tx: Transaction,
-        written: CommitResult,
+        result: CommitResult,
         items: list[PendingCommit],
         claim_requests: list[ClaimRequest],
-        claims: ClaimSource | None,
         now: datetime.datetime,
     ) -> None:
-        """Write a batch into a transaction, and what it did into `written`.
+        """Write conclusions and claims in a transaction.
 
-        What concerns a plan that another transaction has locked is left out: it would
-        hold up all other plans of this worker.
+        Those of a plan that another transaction has locked are left out: waiting for
+        the lock would delay all other plans of this worker.
+
+        :param result: receives the result; it may be incomplete after an error
         """
-        ids = {item.before.plan_id for item in items} | {
-            w.plan_id for w in claim_requests
-        }
-        wanted = sorted(i for i in ids if i is not None)
-        locked = tx.lock_plans(wanted, wait=False) if wanted else {}
-        written.locked = locked
-        written.busy = frozenset(wanted) - locked.keys() - self.absent
-        if written.busy:
-            busy = written.busy
-            written.deferred = [i for i in items if i.before.plan_id in busy]
-            written.claims += [
-                ClaimResult(w, [], more=False)
-                for w in claim_requests
-                if w.plan_id in busy
-            ]
-            items = [i for i in items if i.before.plan_id not in busy]
-            claim_requests = [w for w in claim_requests if w.plan_id not in busy]
-        plans = dict(locked)
-        affected = self._affected(items)
-        held = self._projection.lock(tx, affected) if affected else None
-        faults = self._change(tx, written, items, plans, now)
-        counted: Counted = {}
-        derived = self._follow(tx, written, plans, counted, faults, now)
-        if affected:
-            changes = self._changes_of_subjects(written)
-            written.events += self._projection.apply(tx, held, changes, now)
-        claimed = self._claim(tx, written, claim_requests, plans, counted, now)
-        self._look_ahead(tx, written, claims)
-        self._count(tx, written, locked, plans, counted, claimed, derived, now)
-        tx.add_events(written.events)
+        group = _GroupTransaction(self, tx, result, now)
+        items, claim_requests = group.lock_plans(items, claim_requests)
+        group.lock_projected(items)
+        group.change_actions(items)
+        group.release_dependents()
+        group.release_locks()
+        group.insert_derived()
+        group.apply_projection()
+        group.claim(claim_requests)
+        group.prefetch()
+        group.save_plans()
+        tx.add_events(result.events)
 
-    def _affected(self, items: list[PendingCommit]) -> list[Action]:
-        """Return the actions of a batch that are about something that follows them."""
-        found = [
-            item.before
-            for item in items
-            if self._projection.is_affected_by(item.before)
-        ]
-        for item in items:
-            if item.handover is not None:
-                child = item.handover[0].action
-                if self._projection.is_affected_by(child):
-                    found.append(child)
-        return found
 
-    def _changes_of_subjects(
-        self, written: CommitResult
-    ) -> list[tuple[ActionChange, Mapping[str, Any] | None]]:
-        """Return the changes that took effect of actions that have a subject."""
-        changes: list[tuple[ActionChange, Mapping[str, Any] | None]] = []
-        for item, applied, after in written.outcomes:
-            if applied and self._projection.is_affected_by(after):
-                detail = item.conclusion.detail
-                changes.append((ActionChange(item.before, after), detail))
-            if item.handed_over and item.handover is not None:
-                attempt, conclusion = item.handover
-                if self._projection.is_affected_by(attempt.action):
-                    changes.append(
-                        (ActionChange(attempt.action, conclusion.action), None)
-                    )
-        return changes
+class _GroupTransaction:
+    """One transaction of a worker, and what its steps hand on to each other."""
 
-    def _change(
+    def __init__(
         self,
+        group: GroupCommit,
         tx: Transaction,
-        written: CommitResult,
-        items: list[PendingCommit],
-        plans: dict[int, ActionPlan],
+        result: CommitResult,
         now: datetime.datetime,
-    ) -> dict[int, Fault | None]:
-        """Compare and set what the attempts came to."""
+    ) -> None:
+        self._group = group
+        self._rules = group.rules
+        self._projection = group.projection
+        self._tx = tx
+        self._result = result
+        self._now = now
+        self._plans: dict[int, ActionPlan] = {}
+        #: whether actions of this transaction have a projection, and its locks
+        self._projects = False
+        self._projection_locks: Any = None
+        #: actions that ended or will repeat, whose locks are released
+        self._unlocking: list[Action] = []
+        #: plan id -> changes that took effect, each with its fault
+        self._changes: dict[int, list[tuple[ActionChange, Fault | None]]] = {}
+        #: plan id -> number of actions that this worker claimed or was handed
+        self._taken: collections.Counter[int] = collections.Counter()
+        #: plan id -> number of actions that were derived
+        self._derived: collections.Counter[int] = collections.Counter()
+
+    # locks
+
+    def lock_plans(
+        self, items: list[PendingCommit], claim_requests: list[ClaimRequest]
+    ) -> tuple[list[PendingCommit], list[ClaimRequest]]:
+        """Lock the plans; return the items and claims whose plans are not busy."""
+        result = self._result
+        ids = {item.before.plan_id for item in items}
+        ids |= {request.plan_id for request in claim_requests}
+        wanted = sorted(i for i in ids if i is not None)
+        result.locked = self._tx.lock_plans(wanted, wait=False) if wanted else {}
+        result.busy = frozenset(wanted) - result.locked.keys() - self._group.absent
+        self._plans = dict(result.locked)
+        busy = result.busy
+        if not busy:
+            return items, claim_requests
+        result.deferred = [i for i in items if i.before.plan_id in busy]
+        result.claims += [
+            ClaimResult(request, [], more=False)
+            for request in claim_requests
+            if request.plan_id in busy
+        ]
+        return (
+            [i for i in items if i.before.plan_id not in busy],
+            [request for request in claim_requests if request.plan_id not in busy],
+        )
+
+    def lock_projected(self, items: list[PendingCommit]) -> None:
+        """Lock the objects that a projection of these actions changes."""
+        actions = [item.before for item in items]
+        actions += [
+            item.handover[0].action for item in items if item.handover is not None
+        ]
+        affected = [a for a in actions if self._projection.is_affected_by(a)]
+        if affected:
+            self._projects = True
+            self._projection_locks = self._projection.lock(self._tx, affected)
+
+    # changes
+
+    def change_actions(self, items: list[PendingCommit]) -> None:
+        """Compare and set the actions of the items."""
         current = _current_items(items)
-        changes: list[ActionChange] = []
-        signals = self._signals(tx, items)
+        signals = self._signals(items)
         for item in items:
             item.after = item.conclusion.action
             item.handed_over = False
-            if current.get(item.before.id) is not item:
-                continue
-            plan = _plan_of(item.before, plans)
-            if item.after.status == states.RUNNING and (
-                item.before.status == states.READY and plan is not None
-            ):
-                blocking_reason = self._rules.blocking_reason(plan)
-                if blocking_reason is not None:
-                    item.after = results.conclude_unstarted(
-                        item.before, blocking_reason, now
-                    )
-            signal = signals.get(item.before.id)
-            if signal == states.CANCEL:
-                said = outcomes.Cancelled()
-                over = results.conclude(item.before, said, results.EXECUTE, now)
-                item.after = over.action
-            elif signal == states.SUSPEND:
-                item.after = deadlines.change_status(item.after, states.SUSPENDED, now)
-            changes.append(ActionChange(item.before, item.after))
-        changed = tx.change_actions(changes)
-        faults: dict[int, Fault | None] = {}
+        for action_id, item in current.items():
+            item.after = self._action_to_write(item, signals.get(action_id))
+        changed = self._tx.change_actions(
+            [ActionChange(item.before, item.after) for item in current.values()]
+        )
         for item in items:
-            applied = item.before.id in changed and (
-                current.get(item.before.id) is item
-            )
-            written.outcomes.append((item, applied, item.after))
-            if not applied:
-                continue
-            as_concluded = item.after is item.conclusion.action
-            detail = item.conclusion.detail if as_concluded else None
-            fault = (detail or {}).get('fault')
-            faults[item.before.id] = Fault(**fault) if fault else None
-            self._note(written, item.before, item.after, plans, now, detail)
-        return faults
+            action_id = item.before.id
+            applied = action_id in changed and current.get(action_id) is item
+            self._result.outcomes.append((item, applied))
+            if applied:
+                as_concluded = item.after is item.conclusion.action
+                detail = item.conclusion.detail if as_concluded else None
+                self._record_change(item.before, item.after, detail)
 
-    def _signals(
-        self, tx: Transaction, items: list[PendingCommit]
-    ) -> dict[int, str | None]:
-        """Return the last signals of those that ask for derived actions, by id.
+    def _signals(self, items: list[PendingCommit]) -> dict[int, str | None]:
+        """Return the last signals to the actions that derive others, by id.
 
-        They may be on their way: what is derived now would never hear of them.
+        A signal that is not delivered yet would not reach the derived actions.
         """
         ids = [item.before.id for item in items if item.conclusion.derived]
-        found = tx.lock_actions(ids) if ids else {}
+        found = self._tx.lock_actions(ids) if ids else {}
         return {key: row.control for key, row in found.items()}
 
-    def _follow(
-        self,
-        tx: Transaction,
-        written: CommitResult,
-        plans: dict[int, ActionPlan],
-        counted: Counted,
-        faults: dict[int, Fault | None],
-        now: datetime.datetime,
-    ) -> dict[int, int]:
-        """Let everything follow that ends of actions entail."""
-        applied = [(i, a) for i, ok, a in written.outcomes if ok]
-        for item, after in applied:
-            if after.plan_id is not None:
-                counted.setdefault(after.plan_id, []).append(
-                    (ActionChange(item.before, after), faults.get(after.id))
-                )
-        ended = [after for _, after in applied if after.status in states.FINAL]
-        handovers = self._handovers(applied, plans)
-        released, ended_too = dependents.release(tx, ended, handovers, now)
+    def _action_to_write(self, item: PendingCommit, signal: str | None) -> Action:
+        """Return the concluded action, unless its plan or a signal stops it."""
+        before, after = item.before, item.conclusion.action
+        if after.status == states.RUNNING and before.status == states.READY:
+            plan = self._plan_of(before)
+            reason = None if plan is None else self._rules.blocking_reason(plan)
+            if reason is not None:
+                after = results.conclude_unstarted(before, reason, self._now)
+        if signal == states.CANCEL:
+            cancelled = outcomes.Cancelled()
+            return results.conclude(
+                before, cancelled, results.EXECUTE, self._now
+            ).action
+        if signal == states.SUSPEND:
+            return deadlines.change_status(after, states.SUSPENDED, self._now)
+        return after
+
+    def release_dependents(self) -> None:
+        """Release the dependents of ended actions, or end them as well."""
+        applied = self._result.applied
+        ended = [item.after for item in applied if item.after.status in states.FINAL]
+        handovers = self._handovers(applied)
+        released, ended_too = dependents.release(self._tx, ended, handovers, self._now)
+        self._result.released = released
         for action in ended_too:
             before = action.evolve(status=states.WAITING, owner=None)
-            self._note(written, before, action, plans, now, None)
-            if action.plan_id is not None:
-                counted.setdefault(action.plan_id, []).append(
-                    (ActionChange(before, action), None)
-                )
+            self._record_change(before, action, None)
         handed = {r.id for r in released if r.handed_over}
-        for item, _after in applied:
+        for item in applied if handed else ():
             if item.handover is None:
                 continue
             attempt, conclusion = item.handover
             if conclusion.action.id in handed:
                 item.handed_over = True
-                before = attempt.action
-                self._note(written, before, conclusion.action, plans, now, None)
-        written.released = released
+                if item.after.plan_id is not None:
+                    self._taken[item.after.plan_id] += 1
+                self._record_event(attempt.action, conclusion.action, None)
         # Between two runs of a repeated action its target is free for others.
-        between = [a for i, a in applied if results.repeated(i.before, a)]
-        if ended or ended_too or between:
-            written.unblocked = locks.release(tx, [*ended, *ended_too, *between])
-        derived: dict[int, int] = {}
-        for item, after in applied:
-            if item.conclusion.derived and after.status not in states.FINAL:
-                new = dependents.derive(tx, after, item.conclusion.derived, now)
-                written.derived += new
-                for action in new:
-                    self._note_created(written, action, plans, now)
-                if after.plan_id is not None:
-                    own = sum(action.plan_id is not None for action in new)
-                    derived[after.plan_id] = derived.get(after.plan_id, 0) + own
-                    counted.setdefault(after.plan_id, [])
-        return derived
+        repeated = [
+            i.after for i in applied if results.ends_repeated_run(i.before, i.after)
+        ]
+        self._unlocking = [*ended, *ended_too, *repeated]
 
-    def _handovers(
-        self,
-        applied: Sequence[tuple[PendingCommit, Action]],
-        plans: dict[int, ActionPlan],
-    ) -> dict[int, Action]:
+    def _handovers(self, applied: Sequence[PendingCommit]) -> dict[int, Action]:
         """Return the dependents that may start in this transaction."""
         handovers: dict[int, Action] = {}
-        for item, after in applied:
-            if item.handover is None or after.status not in states.FINAL:
+        for item in applied:
+            if item.handover is None or item.after.status not in states.FINAL:
                 continue
-            plan = _plan_of(after, plans)
+            plan = self._plan_of(item.after)
             if plan is not None and self._rules.blocking_reason(plan) is not None:
                 continue
             stops = plan is not None and plan.on_failure != 'continue'
-            if after.status == states.FAILED and stops:
+            if item.after.status == states.FAILED and stops:
                 continue
             child = item.handover[1].action
             handovers[child.id] = child
         return handovers
 
-    def _claim(
-        self,
-        tx: Transaction,
-        written: CommitResult,
-        claim_requests: list[ClaimRequest],
-        plans: dict[int, ActionPlan],
-        counted: Counted,
-        now: datetime.datetime,
-    ) -> dict[int, int]:
-        """Take as many actions as there are threads for and plans allow."""
-        claimed: dict[int, int] = {}
+    def release_locks(self) -> None:
+        """Release the locks on targets that are not needed any more."""
+        if self._unlocking:
+            self._result.unblocked = locks.release(self._tx, self._unlocking)
+
+    def insert_derived(self) -> None:
+        """Insert the actions that others derive."""
+        for item in self._result.applied:
+            after = item.after
+            if not item.conclusion.derived or after.status in states.FINAL:
+                continue
+            new = dependents.derive(self._tx, after, item.conclusion.derived, self._now)
+            self._result.derived += new
+            self._result.events += [
+                created_event(action, self._plan_of(action), self._now)
+                for action in new
+                if action.is_recorded
+            ]
+            if after.plan_id is not None:
+                self._derived[after.plan_id] += sum(a.plan_id is not None for a in new)
+
+    def apply_projection(self) -> None:
+        """Apply the projection to the changes that took effect."""
+        if not self._projects:
+            return
+        changes: list[tuple[ActionChange, Mapping[str, Any] | None]] = []
+        for item in self._result.applied:
+            if self._projection.is_affected_by(item.after):
+                detail = item.conclusion.detail
+                changes.append((ActionChange(item.before, item.after), detail))
+            if item.handed_over and item.handover is not None:
+                attempt, conclusion = item.handover
+                if self._projection.is_affected_by(attempt.action):
+                    change = ActionChange(attempt.action, conclusion.action)
+                    changes.append((change, None))
+        self._result.events += self._projection.apply(
+            self._tx, self._projection_locks, changes, self._now
+        )
+
+    # claims
+
+    def claim(self, claim_requests: Sequence[ClaimRequest]) -> None:
+        """Claim up to the limits of the requests and of their plans."""
         for request in claim_requests:
-            limit, plan = request.limit, None
-            if request.plan_id is not None:
-                plan = plans.get(request.plan_id)
-                if plan is None or self._rules.blocking_reason(plan) is not None:
-                    written.claims.append(ClaimResult(request, [], more=False))
-                    continue
-                allowed = self._allowed(plan, counted, written, now)
-                limit = limit if allowed is None else min(limit, allowed)
-            limited = limit < request.limit
-            actions: list[Action] = []
-            found = 0
-            if limit > 0:
-                actions = tx.claim(
-                    worker=self._worker,
-                    limit=limit,
-                    now=now,
-                    plan_id=request.plan_id,
-                    lane=request.lane,
-                )
-                found = len(actions)
-                actions, _waiting = locks.acquire(tx, actions, now)
-            if plan is not None and found:
-                claimed[plan.id] = len(actions)
-                plans[plan.id], taken = self._rules.on_claimed(plan, now)
-                written.events += taken
-            more = found >= limit
-            written.claims.append(ClaimResult(request, actions, more, limited and more))
-        return claimed
+            if request.plan_id is None:
+                self._result.claims.append(self._claim(request, request.limit))
+                continue
+            plan = self._plans.get(request.plan_id)
+            if plan is None or self._rules.blocking_reason(plan) is not None:
+                self._result.claims.append(ClaimResult(request, [], more=False))
+                continue
+            claimed = self._claim(request, self._plan_limit(plan, request.limit))
+            self._result.claims.append(claimed)
 
-    def _allowed(
-        self,
-        plan: ActionPlan,
-        counted: Counted,
-        written: CommitResult,
-        now: datetime.datetime,
-    ) -> int | None:
-        """Return how many more actions of a plan may be taken; None: any number."""
+    def _claim(self, request: ClaimRequest, limit: int) -> ClaimResult:
+        actions: list[Action] = []
+        found = 0
+        if limit > 0:
+            actions = self._tx.claim(
+                worker=self._group.worker,
+                limit=limit,
+                now=self._now,
+                plan_id=request.plan_id,
+                lane=request.lane,
+            )
+            found = len(actions)
+            actions, _ = locks.acquire(self._tx, actions, self._now)
+        if found and request.plan_id is not None:
+            self._taken[request.plan_id] += len(actions)
+            plan = self._plans[request.plan_id]
+            plan, written = self._rules.on_claimed(plan, self._now)
+            self._plans[plan.id] = plan
+            self._result.events += written
+        more = found >= limit
+        return ClaimResult(request, actions, more, more and limit < request.limit)
+
+    def _plan_limit(self, plan: ActionPlan, limit: int) -> int:
+        """Return how many more actions of a plan to claim, at most `limit`."""
         if plan.max_parallel is None:
-            return None
-        handed = _handed_over(written).get(plan.id, 0)
-        changes = counted.get(plan.id, ())
-        ahead = self._rules.apply_changes(plan, changes, handed, 0, now)
-        return plan.max_parallel - ahead.active
+            return limit
+        active = self._apply_changes(plan).active
+        return min(limit, plan.max_parallel - active)
 
-    def _look_ahead(
-        self, tx: Transaction, written: CommitResult, claims: ClaimSource | None
-    ) -> None:
-        """Load the actions that will be next, before they are."""
-        if claims is None:
+    def prefetch(self) -> None:
+        """Load the dependents of actions that started."""
+        if self._group.claims is None:
             return
         started = [
-            action
-            for _, applied, action in written.outcomes
-            if applied and action.status == states.RUNNING and action.dependents
+            item.after
+            for item in self._result.applied
+            if item.after.status == states.RUNNING and item.after.dependents
         ]
         started += [
             item.handover[1].action
-            for item, _, _ in written.outcomes
+            for item, _ in self._result.outcomes
             if item.handed_over and item.handover is not None
         ]
-        ids, depth = claims.prefetch_roots(started)
+        ids, depth = self._group.claims.prefetch_roots(started)
         if ids:
-            written.successors = tx.successors(ids, depth)
+            self._result.successors = self._tx.successors(ids, depth)
 
-    def _count(
-        self,
-        tx: Transaction,
-        written: CommitResult,
-        locked: Mapping[int, ActionPlan],
-        plans: dict[int, ActionPlan],
-        counted: Counted,
-        claimed: dict[int, int],
-        derived: dict[int, int],
-        now: datetime.datetime,
-    ) -> None:
-        """Write the plans as they are after all this, ended ones included."""
-        handed = _handed_over(written)
+    # plans and events
+
+    def save_plans(self) -> None:
+        """Save the plans with the changes of this transaction, finished ones too."""
         changed = []
-        for taken in plans.values():
-            plan_id = taken.id
-            plan = self._rules.apply_changes(
-                taken,
-                counted.get(plan_id, ()),
-                claimed.get(plan_id, 0) + handed.get(plan_id, 0),
-                derived.get(plan_id, 0),
-                now,
-            )
-            plan, last = self._rules.finish_if_done(taken, plan, now)
-            written.events += last
-            written.plans[plan_id] = plan
-            if plan is not locked[plan_id]:
+        for before in self._plans.values():
+            plan = self._apply_changes(before)
+            plan, written = self._rules.finish_if_done(before, plan, self._now)
+            self._result.events += written
+            self._result.plans[plan.id] = plan
+            if plan is not self._result.locked[plan.id]:
                 changed.append(plan)
         if changed:
-            tx.save_plans(changed)
+            self._tx.save_plans(changed)
 
-    # events
+    def _apply_changes(self, plan: ActionPlan) -> ActionPlan:
+        return self._rules.apply_changes(
+            plan,
+            self._changes.get(plan.id, ()),
+            self._taken[plan.id],
+            self._derived[plan.id],
+            self._now,
+        )
 
-    def _note(
-        self,
-        written: CommitResult,
-        before: Action,
-        after: Action,
-        plans: dict[int, ActionPlan],
-        now: datetime.datetime,
-        detail: Mapping[str, Any] | None,
+    def _plan_of(self, action: Action) -> ActionPlan | None:
+        return None if action.plan_id is None else self._plans.get(action.plan_id)
+
+    def _record_change(
+        self, before: Action, after: Action, detail: Mapping[str, Any] | None
+    ) -> None:
+        """Record a change that took effect, for the counters of its plan."""
+        if after.plan_id is not None:
+            fault = (detail or {}).get('fault')
+            change = (ActionChange(before, after), Fault(**fault) if fault else None)
+            self._changes.setdefault(after.plan_id, []).append(change)
+        self._record_event(before, after, detail)
+
+    def _record_event(
+        self, before: Action, after: Action, detail: Mapping[str, Any] | None
     ) -> None:
         if before.status != after.status and after.is_recorded:
-            plan = _plan_of(after, plans)
-            written.events.append(action_event(before, after, plan, now, detail))
-
-    def _note_created(
-        self,
-        written: CommitResult,
-        action: Action,
-        plans: dict[int, ActionPlan],
-        now: datetime.datetime,
-    ) -> None:
-        if action.is_recorded:
-            plan = _plan_of(action, plans)
-            written.events.append(created_event(action, plan, now))
-
-
-def _plan_of(action: Action, plans: Mapping[int, ActionPlan]) -> ActionPlan | None:
-    """Return the plan of an action, if it is one of these."""
-    return None if action.plan_id is None else plans.get(action.plan_id)
+            plan = self._plan_of(after)
+            event = action_event(before, after, plan, self._now, detail)
+            self._result.events.append(event)
 
 
 def _current_items(items: Sequence[PendingCommit]) -> dict[int, PendingCommit]:
     """Return the item of each action that may be written, by the action's id.
 
-    Several items of one action can meet in a batch. That of the latest attempt is
+    A batch may contain several items of one action. The item of the latest attempt is
     the one that the store can still accept: two workers' hints about a lost owner,
     for example, can recover the same attempt twice, and the second recovery may
     arrive together with the start of the next attempt. Within one attempt the first
-    item counts: the plugin returned in the moment in which it was given up.
+    item counts: the plugin returned at the moment in which it was abandoned.
     """
     current: dict[int, PendingCommit] = {}
     for item in items:
         if item.before.owner is None:
-            # It was concluded already, just before its plugin was given up.
+            # It was concluded just before its plugin was abandoned.
             continue
         known = current.get(item.before.id)
         if known is None or known.before.attempt < item.before.attempt:
             current[item.before.id] = item
     return current
-
-
-def _handed_over(written: CommitResult) -> dict[int, int]:
-    """Return how many dependents started with the end of another, by plan."""
-    counts: dict[int, int] = {}
-    for item, _, after in written.outcomes:
-        if item.handed_over and after.plan_id is not None:
-            counts[after.plan_id] = counts.get(after.plan_id, 0) + 1
-    return counts

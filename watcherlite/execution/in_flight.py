@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from watcherlite.clock import Clock
 from watcherlite.domain.actions import Action
-from watcherlite.execution.context import TIMEOUT, Context, LeaseTime, about
+from watcherlite.execution.context import TIMEOUT, Context, LeaseTime, log_extra
 from watcherlite.execution.pool import Job
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.results import Conclusion
@@ -16,9 +16,9 @@ from watcherlite.plugins.base import ActionType
 
 
 class Checkpoints(Protocol):
-    """The durable writes of running attempts; each returns once it is durable.
+    """The durable writes of running attempts.
 
-    Called in the plugin's thread.
+    Each is called in the plugin's thread, and returns when it is durable.
     """
 
     def suspend(self, attempt: 'Attempt') -> None:
@@ -28,7 +28,7 @@ class Checkpoints(Protocol):
         """Store the action as RUNNING again."""
 
     def save_data(self, attempt: 'Attempt') -> None:
-        """Store what policies decided."""
+        """Store the data of policies."""
 
     def save_token(self, attempt: 'Attempt', token: Any) -> None:
         """Store a token of the action."""
@@ -36,10 +36,10 @@ class Checkpoints(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AttemptServices:
-    """What every attempt of a worker needs.
+    """The services that all attempts of a worker share.
 
-    :param checkpoints: makes what policies and plugins decide durable
-    :param lease: of the worker; None: there is none that could end
+    :param checkpoints: makes suspensions, tokens and the data of policies durable
+    :param lease: of the worker; None: it never ends
     """
 
     clock: Clock
@@ -49,28 +49,29 @@ class AttemptServices:
 
 
 class Attempt:
-    """What a worker knows of an action that it has taken.
+    """One attempt of a worker to execute an action.
 
-    Only one thread works on an attempt at a time: a pool thread while a step runs,
-    the committer while its result is written. Signals come in through the
-    context. Implements `context.Checkpoints`.
+    One thread at a time uses it: a pool thread while a step runs, the committer's
+    while its result is written. Signals arrive through the context. Implements
+    `context.Checkpoints`.
 
     :ivar action: the row, as this worker last read or wrote it
     :ivar plan_uuid: for contexts and logs
-    :ivar data: what the policies have made of `action.data`, or None
-    :ivar applied: its effect was found to be there: execute is left out
-    :ivar asked: names of the policies whose pre_op was called before the start
-    :ivar skip_reason: why its pre_condition skipped a further run of it, or None
-    :ivar executing: a plugin's execute, poll, complete or revert has begun
-    :ivar ended: what it came to, while its thread still checks its dependent
-    :ivar abandoned: this worker has given it up; what still comes is dropped
-    :ivar idle: it is InProgress, or suspended, and no thread works on it
-    :ivar paused: it is suspended, in a thread that waits for a RESUME
+    :ivar data: `action.data` as changed by policies, or None
+    :ivar applied: `is_applied` found the effect of an earlier run: execute is omitted
+    :ivar pre_policies: names of the policies whose pre_op was called before the start
+    :ivar skip_reason: why its pre_condition skipped a further run, or None
+    :ivar executing: execute, poll, complete or revert of the plugin was called
+    :ivar ended: its conclusion, while its thread still prepares its dependent
+    :ivar abandoned: this worker has abandoned it; its later results are dropped
+    :ivar idle: it is InProgress or suspended, and no thread works on it
+    :ivar paused: it is suspended, and its thread waits for RESUME
     :ivar probing: it has, or waits for, a thread of the probe pool
-    :ivar polls: how often it was put off; only the timer of the last one counts
+    :ivar polls: number of its delays; only the timer of the last one is valid
     :ivar remaining: seconds left when it was suspended without a thread
-    :ivar give_up_at: when the plugin is given up that ignored its deadline
-    :ivar job: the last job of the pool that works, or worked, on it
+    :ivar give_up_at: monotonic time at which it is abandoned, after its plugin
+        ignored the deadline
+    :ivar job: its last job in a pool
     """
 
     __slots__ = (
@@ -79,7 +80,6 @@ class Attempt:
         'abandoned',
         'action',
         'applied',
-        'asked',
         'context',
         'data',
         'ended',
@@ -90,6 +90,7 @@ class Attempt:
         'paused',
         'plan_uuid',
         'polls',
+        'pre_policies',
         'probing',
         'remaining',
         'skip_reason',
@@ -105,7 +106,7 @@ class Attempt:
         self.context = Context(action, plan_uuid, services.clock, self, services.lease)
         self.data: Mapping[str, Any] | None = None
         self.applied = False
-        self.asked: list[str] = []
+        self.pre_policies: list[str] = []
         self.skip_reason: str | None = None
         self.executing = False
         self.ended: Conclusion | None = None
@@ -120,11 +121,11 @@ class Attempt:
 
     @property
     def has_plugin(self) -> bool:
-        """Return whether the plugin could be made."""
+        """Return whether the plugin was instantiated."""
         return self._plugin is not None
 
     def plugin(self) -> ActionType:
-        """Return the plugin, which the first call makes: in a thread of a pool."""
+        """Return the plugin; the first call instantiates it, in a thread of a pool."""
         if self._plugin is None:
             self._plugin = self._services.types.make_action_type(
                 self.action.action_type
@@ -140,7 +141,7 @@ class Attempt:
         self._services.checkpoints.resume(self)
 
     def save_data(self) -> None:
-        """Store what policies decided."""
+        """Store the data of policies."""
         self._services.checkpoints.save_data(self)
 
     def save_token(self, token: Any) -> None:
@@ -157,10 +158,9 @@ LOG = logging.getLogger(__name__)
 class InFlight:
     """The attempts of one worker; safe for threads.
 
-    An attempt is busy from its claim to its end, except while it is idle: InProgress,
-    or suspended, with nothing to do for a thread here. An attempt that is suspended in
-    its thread keeps the thread, and another takes its place. An attempt in the probe
-    pool takes nobody's place.
+    An attempt is busy from its claim to its end, except while it is idle: InProgress or
+    suspended, without a thread. An attempt that is paused, or in the probe pool, does
+    not count towards the size of the action pool.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -168,7 +168,7 @@ class InFlight:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._attempts: dict[int, Attempt] = {}
-        #: signals for actions whose start is durable and not yet known
+        #: action id -> signal that arrived before its attempt was added
         self._early_signals: dict[int, str] = {}
         self._busy = 0
         self._paused = 0
@@ -177,7 +177,7 @@ class InFlight:
 
     @property
     def busy(self) -> int:
-        """Return how many attempts have, or wait for, a thread that does something."""
+        """Return how many attempts have, or wait for, a thread of the action pool."""
         return self._busy - self._paused - self._probing
 
     def attempt_numbers(self) -> dict[int, int]:
@@ -208,7 +208,7 @@ class InFlight:
                 return
             before = self._attempts.get(attempt.action.id)
             if before is not None:
-                # It was lost to another worker and came back as a new attempt.
+                # Another worker took the action over, and this one claimed it again.
                 before.abandoned = True
                 self.remove(before)
             self._attempts[attempt.action.id] = attempt
@@ -226,16 +226,16 @@ class InFlight:
     def reject(self, attempt: Attempt, status: str) -> None:
         """Remove an attempt whose conclusion the store refused."""
         LOG.info(
-            'Action %s has another owner, or was decided elsewhere; the result of this '
-            'worker (%s) is dropped',
+            'Action %s has another owner, or was changed by another transaction; the '
+            'result of this worker (%s) is dropped',
             attempt.action.uuid,
             status,
-            extra=about(attempt.action),
+            extra=log_extra(attempt.action),
         )
         self.remove(attempt)
 
     def set_idle(self, attempt: Attempt) -> int:
-        """Record that no thread works on an attempt; return the number of its wait."""
+        """Record that no thread works on an attempt; return its number of delays."""
         with self._lock:
             attempt.polls += 1
             if self.is_current(attempt) and not attempt.idle:
@@ -246,7 +246,7 @@ class InFlight:
             return attempt.polls
 
     def set_busy(self, attempt: Attempt) -> bool:
-        """Record that an idle attempt needs a thread; False if it is not idle."""
+        """Record that an idle attempt needs a thread; return whether it was idle."""
         with self._lock:
             if not self.is_current(attempt) or not attempt.idle:
                 return False
@@ -256,7 +256,7 @@ class InFlight:
             return True
 
     def set_paused(self, attempt: Attempt, paused: bool) -> None:
-        """Record that the thread of an attempt waits for RESUME, or no more."""
+        """Record whether the thread of an attempt waits for RESUME."""
         with self._lock:
             if self.is_current(attempt) and attempt.paused != paused:
                 self._count(attempt, -1)
@@ -267,7 +267,7 @@ class InFlight:
     def set_job(self, attempt: Attempt, job: Job, probing: bool | None = None) -> None:
         """Set the job of an attempt, and whether the probe pool runs it.
 
-        :param probing: None: as before
+        :param probing: None: unchanged
         """
         with self._lock:
             attempt.job = job
@@ -277,7 +277,7 @@ class InFlight:
     def end_probe(self, attempt: Attempt, job: Job) -> None:
         """Record that the probe pool has run this job of an attempt."""
         with self._lock:
-            # Else the next job of the attempt has begun already.
+            # Otherwise the next job of the attempt has started.
             if attempt.job is job:
                 self._set_probing(attempt, False)
 
@@ -288,7 +288,7 @@ class InFlight:
             self._count(attempt, 1)
 
     def _count(self, attempt: Attempt, sign: int) -> None:
-        """Add, or take away, what an attempt counts for."""
+        """Add an attempt to the counters, or subtract it."""
         if attempt.idle:
             return
         self._busy += sign
@@ -300,12 +300,12 @@ class InFlight:
     # signals
 
     def reset_signals(self) -> None:
-        """Forget the signals that were kept: all of them are read anew."""
+        """Drop the early signals: the caller has read all signals again."""
         with self._lock:
             self._early_signals = {}
 
     def find_or_keep_signal(self, action_id: int, signal: str) -> Attempt | None:
-        """Return the attempt of an action; keep the signal if there is none yet."""
+        """Return the attempt of an action; keep the signal if there is none."""
         with self._lock:
             attempt = self._attempts.get(action_id)
             if attempt is None:
@@ -313,16 +313,16 @@ class InFlight:
             return attempt
 
     def take_signal(self, attempt: Attempt) -> str | None:
-        """Return the signal that was kept for an attempt, once."""
+        """Remove and return the early signal of an attempt."""
         with self._lock:
             return self._early_signals.pop(attempt.action.id, None)
 
     # the end of the worker
 
     def wait_until_idle(self, timeout: float) -> bool:
-        """Wait until no thread is at work; False if one still is.
+        """Wait until no attempt is busy; return False if one is after `timeout`.
 
-        An attempt that waits for RESUME is not waited for: only a user ends that.
+        Attempts that wait for RESUME are ignored: only a user can end that.
         """
         until = self._clock.monotonic() + timeout
         with self._lock:
@@ -334,7 +334,7 @@ class InFlight:
             return self._busy == 0
 
     def abandon(self) -> None:
-        """Give up every attempt, now and from now on; wake whoever waits."""
+        """Abandon all attempts, also those added later; wake waiting threads."""
         with self._lock:
             self._closed = True
             attempts = list(self._attempts.values())

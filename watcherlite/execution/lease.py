@@ -1,4 +1,4 @@
-"""The lease of a worker, which owns its actions as long as it renews it."""
+"""The lease of a worker, which owns its actions while it renews the lease."""
 
 import logging
 import os
@@ -13,25 +13,25 @@ from watcherlite.execution.services import CoreServices
 
 LOG = logging.getLogger(__name__)
 
-#: Part of the lease after which a worker that could not renew it stops itself:
-#: the rest is for clocks that run apart and for a write that is on its way.
+#: Part of the lease after which a worker that could not renew it stops. The rest is
+#: a margin for clock drift and for a write in progress.
 SAFE = 0.8
 
 
 class LeaseObserver(Protocol):
-    """Hears of the end of a lease."""
+    """Observes the end of a lease."""
 
     def on_lease_lost(self) -> None:
         """Stop: other workers take the actions over."""
 
 
 class Lease:
-    """The lease of one worker: renewed in time, and how long it may still write.
+    """The lease of one worker.
 
-    The store counts by its own clock from when the renewal reaches it; this
-    worker counts from before it asked, so that it always stops first.
+    The store counts its time from the arrival of the renewal; the worker counts
+    from before the request, so that it always stops first.
 
-    :param observer: hears of its end, in the thread that finds it
+    :param observer: notified of the end, in the thread that detects it
     """
 
     def __init__(self, services: CoreServices, observer: LeaseObserver) -> None:
@@ -46,50 +46,51 @@ class Lease:
         self._thread: threading.Thread | None = None
 
     def left(self) -> float:
-        """Return for how many seconds this worker may still write; 0 or less: none."""
+        """Return the seconds for which this worker may write; 0 or less: not at all."""
         return self._until - self._clock.monotonic()
 
     def renew(self) -> bool:
-        """Renew it once; False if it is over, as the store sees it."""
-        asked = self._clock.monotonic()
+        """Renew the lease; return False if it has expired in the store."""
+        requested = self._clock.monotonic()
         if not self._store.renew_lease(self._worker, self._seconds):
-            self._until = asked
+            self._until = requested
             return False
-        self._until = asked + self._seconds * SAFE
+        self._until = requested + self._seconds * SAFE
         return True
 
     def report_loss(self) -> None:
-        """Tell the observer that the lease is over."""
+        """Notify the observer that the lease has expired."""
         self._observer.on_lease_lost()
 
     def start(self) -> None:
-        """Renew it in a thread of its own, which nothing else can hold up."""
-        self._thread = threading.Thread(target=self._loop, name='lease', daemon=True)
+        """Start the thread that renews the lease, which nothing else can delay."""
+        self._thread = threading.Thread(target=self.run, name='lease', daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Renew it no more."""
+        """Stop renewing the lease."""
         with self._condition:
             self._stopped = True
             self._condition.notify_all()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(self._seconds)
 
-    def _loop(self) -> None:
+    def run(self) -> None:
+        """Renew the lease until `stop`, or until it is lost."""
         while self._wait(self._seconds / 4):
             try:
                 kept = self.renew()
             except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
                 kept = self.left() > 0
                 LOG.warning(
-                    'The lease of worker %s could not be renewed: %s; %.1f s are left',
+                    'The lease of worker %s could not be renewed: %s; %.1f s remain',
                     self._worker,
                     error,
                     max(0.0, self.left()),
                 )
             if not kept:
                 LOG.error(
-                    'The lease of worker %s is over; it stops, and others take '
+                    'The lease of worker %s has expired; it stops, and others take '
                     'over its actions',
                     self._worker,
                 )
@@ -97,7 +98,7 @@ class Lease:
                 return
 
     def _wait(self, seconds: float) -> bool:
-        """Wait so long; False when stopped."""
+        """Wait for `seconds`; return False when stopped."""
         seconds = min(seconds, max(0.05, self.left()))
         with self._condition:
             if not self._stopped:
@@ -106,25 +107,25 @@ class Lease:
 
 
 def new_uuid() -> str:
-    """Return the uuid of a worker: new with each start."""
+    """Return a new uuid, which a worker gets with each start."""
     return str(uuid.uuid4())
 
 
 def of_process(pid: int | None = None) -> str:
-    """Return a text that names a process and no other one, ever.
+    """Return the identity of a process, which is unique forever.
 
-    `MACHINE/PID-NAMESPACE/PID/START`: the boot of the machine, the namespace in
-    which the pid counts (containers may share a host name), the pid, and the
-    start of the process, because pids are used again.
+    `BOOT/PID-NAMESPACE/pid/PID/START`: the boot of the machine, the namespace of the
+    pid (containers may share a host name), the pid, and the start of the process,
+    because pids are reused.
     """
     pid = os.getpid() if pid is None else pid
     return f'{_place()}/{pid}/{_start(pid)}'
 
 
 def is_gone(identity: str) -> bool:
-    """Return whether the process of that identity certainly runs no more.
+    """Return whether the process of an identity does not exist any more.
 
-    False also where this machine cannot tell, such as for other machines.
+    It returns False if this is not known, for example for other machines.
     """
     place, _, rest = identity.partition('/pid/')
     pid, _, start = rest.partition('/')
@@ -138,15 +139,15 @@ def _place() -> str:
         boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text().strip()
         namespace = os.readlink('/proc/self/ns/pid')
     except OSError:
-        # No such files on this system: nobody else's identity looks like ours.
+        # This system has no such files: make an identity that no other process has.
         boot, namespace = socket.gethostname(), f'unknown-{uuid.uuid4()}'
     return f'{boot}/{namespace}/pid'
 
 
 def _start(pid: int) -> str:
-    """Return when a process was started, in ticks since boot.
+    """Return the start of a process in ticks since boot.
 
-    '' if it is gone, '?' if that cannot be told.
+    It is '' if the process does not exist, and '?' if that is not known.
     """
     try:
         stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
@@ -154,17 +155,17 @@ def _start(pid: int) -> str:
         return '?' if _is_hidden(pid) else ''
     except OSError:
         return '?'
-    # The second field is the command in parentheses, which may hold anything.
+    # The second field is the command in parentheses, which may contain any character.
     state, *others = stat.rpartition(')')[2].split()
-    # One that its parent has not taken notice of runs no more.
+    # A zombie does not run any more.
     return '' if state in 'ZX' else others[18]
 
 
 def _is_hidden(pid: int) -> bool:
-    """Return whether a process exists that `/proc` does not show.
+    """Return whether a process exists that `/proc` hides.
 
-    With `hidepid`, which is what `ProtectProc=` of systemd sets, it shows only those
-    of the same user; signal 0 tells of all (proc(5)).
+    With `hidepid`, set by `ProtectProc=` of systemd, `/proc` shows only the processes
+    of the same user; signal 0 reaches all (proc(5)).
     """
     try:
         os.kill(pid, 0)

@@ -1,11 +1,12 @@
-"""Locks on targets: taken with the claim, released with the final state.
+"""Locks on targets, acquired with the claim and released with the final state.
 
-There is no step in between in which a lock could be forgotten. Who asked for an
-action decides who locks (spec 001): one with the cause `RPC Request` takes the
-lock on its target, derived ones run under the lock of the one they come from.
+Both happen in the transaction that changes the state, so no lock is left behind. The
+cause of an action decides whether it needs one (spec 001): an action with the cause
+`RPC Request` takes the lock on its target; derived actions run under the lock of the
+action that derived them.
 
-What a target is a part of is locked with it, but shared: actions on different parts
-run side by side, and none of them beside an action on the whole.
+The whole that contains a target is locked as well, shared: actions on different parts
+run in parallel, but not in parallel with an action on the whole.
 """
 
 import datetime
@@ -18,12 +19,12 @@ from watcherlite.states import action as states
 
 
 def needs_lock(action: Action) -> bool:
-    """Return whether this action has to hold the lock on its target."""
+    """Return whether an action takes the lock on its target."""
     return action.target is not None and action.cause == states.RPC_REQUEST
 
 
 def shared_lock(action: Action) -> str | None:
-    """Return the lock that this action shares with others, or None."""
+    """Return the lock that an action shares with others, or None."""
     within = action.within
     return within if within != action.target and needs_lock(action) else None
 
@@ -31,27 +32,15 @@ def shared_lock(action: Action) -> str | None:
 def acquire(
     tx: Transaction, claimed: Sequence[Action], now: datetime.datetime
 ) -> tuple[list[Action], list[Action]]:
-    """Take the locks of claimed actions.
+    """Acquire the locks of claimed actions.
 
-    Those for which one is taken go to WAITING without an owner; its release wakes
-    the first of them. What such a one shares already it keeps: all take the whole
-    before the part, so that no two can wait for each other.
+    An action whose lock is held by another becomes WAITING without an owner; the
+    release of the lock wakes the first of them. It keeps a lock that it shares already:
+    all actions lock the whole before the part, which prevents deadlocks.
 
-    :returns: the actions that may go on, and those that now wait
+    :returns: the actions that have their locks, and those that wait
     """
-    wanting = [action for action in claimed if needs_lock(action)]
-    wholes = {name for action in wanting if (name := shared_lock(action)) is not None}
-    waits: dict[int, str] = {}
-    queues: dict[str, list[Action]] = {name: [] for name in sorted(wholes)}
-    for action in wanting if wholes else ():
-        for name in {shared_lock(action), action.target} & wholes:
-            queues[str(name)].append(action)
-    waits.update(_take_in_turn(tx, queues))
-    queues = {}
-    for action in wanting:
-        if action.id not in waits and action.target not in wholes:
-            queues.setdefault(str(action.target), []).append(action)
-    waits.update(_take_in_turn(tx, queues))
+    waits = _acquire(tx, [action for action in claimed if needs_lock(action)])
     changes = [
         ActionChange(
             action,
@@ -62,7 +51,7 @@ def acquire(
                 updated_at=now,
             ),
         )
-        for action in wanting
+        for action in claimed
         if action.id in waits
     ]
     if changes:
@@ -71,19 +60,39 @@ def acquire(
     return admitted, [change.after for change in changes]
 
 
-def _take_in_turn(tx: Transaction, queues: dict[str, list[Action]]) -> dict[int, str]:
-    """Take locks for those who want them, the first of each first.
+def _acquire(tx: Transaction, actions: Sequence[Action]) -> dict[int, str]:
+    """Acquire locks, those of the wholes first.
 
-    :param queues: lock -> who wants it; used up
-    :returns: which lock those have to wait for who did not get one, by id
+    :returns: id of an action that must wait -> the lock that it waits for
+    """
+    wholes = {name for action in actions if (name := shared_lock(action)) is not None}
+    queues: dict[str, list[Action]] = {name: [] for name in sorted(wholes)}
+    for action in actions if wholes else ():
+        for name in {shared_lock(action), action.target} & wholes:
+            queues[str(name)].append(action)
+    waits = _acquire_in_turn(tx, queues)
+    queues = {}
+    for action in actions:
+        if action.id not in waits and action.target not in wholes:
+            queues.setdefault(str(action.target), []).append(action)
+    return waits | _acquire_in_turn(tx, queues)
+
+
+def _acquire_in_turn(
+    tx: Transaction, queues: dict[str, list[Action]]
+) -> dict[int, str]:
+    """Acquire locks for the first action of each queue, then the next.
+
+    :param queues: lock -> actions that need it; emptied
+    :returns: id of an action that must wait -> the lock that it waits for
     """
     waits: dict[int, str] = {}
     for queue in queues.values():
-        # Who was taken before may hold the lock already, and then no other can
-        # have it: it must not come to wait for itself.
+        # An action that was claimed before may hold the lock already. It comes first,
+        # or it would wait for itself.
         queue.sort(key=lambda action: action.attempt == 1)
     while queues:
-        tried = {name: _first(name, queue) for name, queue in queues.items()}
+        tried = {name: _next_holders(name, queue) for name, queue in queues.items()}
         alone: dict[str, int] = {}
         together: dict[str, list[int]] = {}
         for name, first in tried.items():
@@ -97,7 +106,7 @@ def _take_in_turn(tx: Transaction, queues: dict[str, list[Action]]) -> dict[int,
             rest = queues.pop(name)[len(first) :]
             failed = [a for a in first if name not in free and a.id not in sharing]
             if name in free or (failed and rest and rest[0].attempt == 1):
-                # Those who never had it do not get it after one who did not.
+                # Actions that are new do not overtake one that failed.
                 failed, rest = [*failed, *rest], []
             waits.update((action.id, name) for action in failed)
             if rest:
@@ -105,17 +114,17 @@ def _take_in_turn(tx: Transaction, queues: dict[str, list[Action]]) -> dict[int,
     return waits
 
 
-def _first(name: str, queue: Sequence[Action]) -> list[Action]:
-    """Return who is first in a queue, with all after it who share the lock with it."""
+def _next_holders(name: str, queue: Sequence[Action]) -> list[Action]:
+    """Return the first action of a queue, with those after it that share the lock."""
     sharing = itertools.takewhile(lambda action: shared_lock(action) == name, queue)
     return list(sharing) or [queue[0]]
 
 
 def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
-    """Drop the locks of actions that have ended; return who may go on now.
+    """Release the locks of ended actions; return the actions that can run now.
 
-    One that was woken for a lock, and ended before it could take it, lets the
-    next one go on as well.
+    An action that was woken for a lock, and ended before it acquired it, wakes the
+    next one.
     """
     holders = [action for action in ended if needs_lock(action)]
     if not holders:
@@ -128,7 +137,7 @@ def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
 
 
 def plan_uuids(store: Store, actions: Sequence[Action | Released]) -> tuple[str, ...]:
-    """Return the uuids of the plans that some actions, a few, belong to."""
+    """Return the uuids of the plans of a few actions."""
     ids = {action.plan_id for action in actions if action.plan_id is not None}
     found = store.surroundings_of_plans(sorted(ids))
     return tuple(found[key].plan.uuid for key in sorted(found))

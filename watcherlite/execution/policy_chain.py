@@ -1,4 +1,4 @@
-"""The policies around an action, run in the order of their priority."""
+"""The chain of policies before and after an action, in the order of priority."""
 
 import copy
 import functools
@@ -15,111 +15,122 @@ from watcherlite.plugins.base import Policy, PolicyContext
 
 LOG = logging.getLogger(__name__)
 
-# What policies are told of how an action went
+# The results of an action that `post_op` receives
 OK = 'OK'
 ERROR = 'ERROR'
 
-#: What is in force for an action: policies, each with what it may know.
+#: The policies that apply to an action, each with its context.
 Pairs = Sequence[tuple[Policy, PolicyContext]]
 
 
 class PolicySource(Protocol):
-    """Knows the policies that are in force."""
+    """Finds the policies of an action."""
 
     def of(self, attempt: Attempt) -> Pairs:
-        """Return the policies that are to be asked about an attempt."""
+        """Return the policies that apply to an attempt."""
 
 
 class PolicyCheckFailed(exceptions.WatcherliteError):
-    """A policy refused an action, or could not decide."""
+    """A policy refused an action, or failed."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"Policy check failure: Failed policy '{name}': {reason}")
 
 
 class NoPolicies:
-    """For workers whose targets nothing is attached to."""
+    """The policy source of a worker without policies."""
 
     def of(self, attempt: Attempt) -> Pairs:
-        """Return none."""
+        """Return no policies."""
         return ()
 
 
 class PolicyChain:
-    """Asks policies before and after an action.
+    """Runs the policies before and after an action.
 
-    Decisions travel in one dictionary, the action's `data`. What a policy changes
-    in it is durable before the next one is asked (spec 001), so that a policy
-    that acts on a decision never acts on one that a crash can undo. What was decided
-    for one run of a repeated action is forgotten when the next one begins.
+    Policies pass decisions on in the `data` of the action. A change of it is durable
+    before the next policy runs (spec 001), so that no policy acts on a decision that a
+    crash can undo. Each run of a repeated action starts with empty data.
     """
 
     def __init__(self, source: PolicySource | None = None) -> None:
         self._source = source or NoPolicies()
 
     def before(self, attempt: Attempt) -> None:
-        """Ask every policy that registered for this type; PolicyCheckFailed.
+        """Run `pre_op` of the policies that apply; raises PolicyCheckFailed.
 
-        Raises Cancelled or TimedOut between two of them.
+        Raises Cancelled or TimedOut between two policies.
         """
-        self._ask(attempt, 'before', None)
+        self._run(attempt, 'before', None)
 
     def after(self, attempt: Attempt, result: str) -> None:
-        """Tell every policy that registered for this type; PolicyCheckFailed.
+        """Run `post_op` of the policies that apply; raises PolicyCheckFailed.
 
         :param result: of the action: OK or ERROR
         """
-        self._ask(attempt, 'after', result)
+        self._run(attempt, 'after', result)
 
     def release(self, attempt: Attempt) -> None:
-        """Notify the policies that were asked of an end before the start.
+        """Run `post_op` of the policies whose `pre_op` ran, at an end before the start.
 
-        One that refused it, or failed, has cleaned up itself and is not told.
+        A policy whose `pre_op` failed has cleaned up itself, and is left out.
         """
-        if attempt.asked:
-            self._ask(attempt, 'after', ERROR, frozenset(attempt.asked))
+        if attempt.pre_policies:
+            self._run(attempt, 'after', ERROR, frozenset(attempt.pre_policies))
 
-    def _ask(
+    def _run(
         self,
         attempt: Attempt,
         when: str,
         result: str | None,
         names: frozenset[str] | None = None,
     ) -> None:
-        pairs = retry_while_unavailable(
+        """Run one hook of the policies that apply, in the order of priority.
+
+        :param names: of policies; others are left out; None: all
+        """
+        pairs = [
+            (policy, context)
+            for policy, context in self._policies_of(attempt)
+            if attempt.action.action_type in getattr(policy, when)
+            and (names is None or context.name in names)
+        ]
+        if not pairs:
+            return
+        data = attempt.action.data if attempt.data is None else attempt.data
+        if result is None and attempt.action.end_time is not None:
+            # The former run of a repeated action has ended.
+            data = {}
+        for policy, context in sorted(pairs, key=lambda pair: pair[0].priority):
+            context.result = result
+            # A deep copy, so that a change of a nested value is detected.
+            changed: dict[str, Any] = copy.deepcopy(dict(data))
+            hook = policy.pre_op if result is None else policy.post_op
+            _call(hook, attempt, policy, context, changed)
+            if changed == data:
+                continue
+            _check_data(changed, policy, context, hook.__name__)
+            attempt.data = attempt.context.data = data = changed
+            attempt.save_data()
+
+    def _policies_of(self, attempt: Attempt) -> Pairs:
+        return retry_while_unavailable(
             attempt.context,
             f'Action {attempt.action.uuid}',
             functools.partial(self._source.of, attempt),
         )
-        asked = [
-            (policy, context)
-            for policy, context in pairs
-            if attempt.action.action_type in getattr(policy, when)
-            and (names is None or context.name in names)
-        ]
-        if not asked:
-            return
-        kept = attempt.action.data if attempt.data is None else attempt.data
-        if result is None and attempt.action.end_time is not None:
-            # Only a run that is repeated has ended before it starts.
-            kept = {}
-        for policy, context in sorted(asked, key=lambda pair: pair[0].priority):
-            context.result = result
-            # A copy, so that what one changes deep inside is seen as a change.
-            data: dict[str, Any] = copy.deepcopy(dict(kept))
-            hook = policy.pre_op if result is None else policy.post_op
-            _call(hook, attempt, policy, context, data)
-            if data == kept:
-                continue
-            problem = json_problem(data)
-            if problem:
-                raise PolicyCheckFailed(
-                    context.name,
-                    f'{type(policy).__name__}.{hook.__name__} left data that is not '
-                    f'JSON: {problem}',
-                )
-            attempt.data = attempt.context.data = kept = data
-            attempt.save_data()
+
+
+def _check_data(
+    data: dict[str, Any], policy: Policy, context: PolicyContext, hook: str
+) -> None:
+    """Raise PolicyCheckFailed if a policy left data that is not JSON."""
+    problem = json_problem(data)
+    if problem:
+        raise PolicyCheckFailed(
+            context.name,
+            f'{type(policy).__name__}.{hook} left data that is not JSON: {problem}',
+        )
 
 
 def _call(
@@ -129,18 +140,18 @@ def _call(
     context: PolicyContext,
     data: dict[str, Any],
 ) -> None:
-    """Call a hook of one policy; PolicyCheckFailed for whatever it raises."""
+    """Call a hook of a policy; raise PolicyCheckFailed for any exception."""
     is_before = context.result is None
     if is_before:
         attempt.context.checkpoint()
-        attempt.asked.append(context.name)
+        attempt.pre_policies.append(context.name)
     try:
         hook(context, data)
     except (exceptions.Cancelled, exceptions.TimedOut):
         raise
     except BaseException as error:  # a plugin may raise anything
         if is_before:
-            attempt.asked.remove(context.name)
+            attempt.pre_policies.remove(context.name)
         if not isinstance(error, exceptions.WatcherliteError):
             LOG.exception(
                 'Policy %s (%s) failed for action %s',

@@ -1,8 +1,8 @@
 """The threads in which plugins run: the action pool and the probe pool.
 
-Checks, polls and hooks wait for the answers of others: a server that does not answer
-holds a thread for as long as its client waits. These jobs have the probe pool, in which
-a cluster or a project whose servers hang holds no more than its share.
+Checks, polls and hooks wait for other services: a server that does not answer occupies
+a thread until its client times out. These jobs run in the probe pool, in which
+the share of each cluster and each project is limited.
 """
 
 import collections
@@ -21,24 +21,24 @@ Job = Callable[[], None]
 
 
 class Flushable(Protocol):
-    """The commit queue, as a pool sees it."""
+    """The part of the commit queue that a pool uses."""
 
     def flush(self) -> None:
-        """Write what is queued without waiting for more."""
+        """End the linger: all threads are idle."""
 
 
-#: Jobs shorter than this are not worth waking a second thread for.
+#: Seconds; for shorter jobs a second thread is not worth its switches.
 SHORT = 0.002
 
 
 class Pool:
     """Runs jobs in at most `size` threads, in the order of submission.
 
-    Threads are started when they are needed and stay. Where jobs are short one
-    thread does them faster than several that take turns at the interpreter; so
-    the pool wakes a second one only when jobs take long or one of them stalls.
+    Threads are started on demand and stay. Short jobs run faster in one thread than in
+    several that contend for the interpreter lock; so the pool wakes a second thread
+    only if jobs take long or one of them stalls.
 
-    :param commit_queue: flushed by each thread that finds nothing left to do
+    :param commit_queue: flushed by each thread that becomes idle
     """
 
     def __init__(self, size: int, commit_queue: Flushable, name: str = 'action'):
@@ -50,28 +50,28 @@ class Pool:
         self._idle = 0
         self._threads = 0
         self._running: set[Job] = set()
-        self._lost: set[Job] = set()
+        self._detached: set[Job] = set()
         self._seen = 0
         self._taken = 0
         self._average = SHORT * 10
-        self._begun = 0.0
+        self._started_at = 0.0
         self._stopped = False
 
     @property
     def backlog(self) -> int:
-        """Return how many jobs no thread has begun."""
+        """Return the number of jobs that wait."""
         return len(self._jobs)
 
     @property
     def average(self) -> float:
-        """Return how many seconds a job takes, on recent average."""
+        """Return the moving average of the duration of a job, in seconds."""
         return self._average
 
     def submit(self, jobs: list[Job]) -> bool:
-        """Queue jobs and wake as many threads as they are worth.
+        """Queue jobs and wake threads for them.
 
-        :returns: whether more jobs wait now than threads were woken for them, so
-            that `relieve` is to be called in a while
+        :returns: whether more jobs wait than threads were woken, so that `relieve`
+            must be called after a while
         """
         if not jobs:
             return False
@@ -86,14 +86,14 @@ class Pool:
 
     @property
     def full(self) -> bool:
-        """Return whether every thread that there may be is in a job."""
+        """Return whether all threads of the pool run jobs."""
         with self._condition:
             return self._busy() >= self.size
 
     def relieve(self) -> bool:
-        """Wake more threads if jobs wait and none was begun since the last call.
+        """Wake more threads if jobs wait and none was started since the last call.
 
-        :returns: whether jobs are still waiting, so that it is to be called again
+        :returns: whether jobs still wait, so that it must be called again
         """
         with self._condition:
             if not self._jobs:
@@ -104,22 +104,22 @@ class Pool:
             return True
 
     def is_stuck(self, seconds: float) -> bool:
-        """Return whether jobs wait, and none was begun for so long.
+        """Return whether jobs wait and none was started for `seconds`.
 
-        If so it is asked anew after as long again, and the threads are known to be
-        in jobs that take at least that long.
+        If so, the time is counted from now on, and the average duration is raised to
+        the time that the running jobs have taken.
         """
         with self._condition:
             now = time.perf_counter()
-            took = now - self._begun
+            took = now - self._started_at
             if not self._jobs or took < seconds:
                 return False
-            self._begun = now
+            self._started_at = now
             self._average = max(self._average, took)
             return True
 
     def withdraw(self, jobs: Container[Job]) -> list[Job]:
-        """Take back those of these jobs that no thread has begun."""
+        """Remove and return those of these jobs that wait."""
         with self._condition:
             withdrawn = [job for job in self._jobs if job in jobs]
             kept = [job for job in self._jobs if job not in jobs]
@@ -128,45 +128,45 @@ class Pool:
             return withdrawn
 
     def runs(self, job: Job | None) -> bool:
-        """Return whether a thread is in this job."""
+        """Return whether a thread runs this job."""
         with self._condition:
             return job in self._running
 
-    def lose_thread(self, job: Job | None) -> None:
-        """Count the thread of a job as lost until it is found, or the job comes back.
+    def detach(self, job: Job | None) -> None:
+        """Leave the thread of a job out of the size until `reattach` or its end.
 
-        Another may start meanwhile. Nothing happens if no thread is in this job.
+        Another thread may start in its place. Nothing happens if no thread runs it.
         """
         with self._condition:
             if job is not None and job in self._running:
-                self._lost.add(job)
+                self._detached.add(job)
                 self._wake(min(1, len(self._jobs)))
 
-    def find_thread(self, job: Job | None) -> None:
-        """Count the thread of a job as one of these again; there may be too many now.
+    def reattach(self, job: Job | None) -> None:
+        """Count the thread of a job again.
 
-        The next one that comes back ends then.
+        If there are too many threads now, the next one that is done ends.
         """
         with self._condition:
-            self._lost.discard(job)
+            self._detached.discard(job)
 
     def stop(self) -> None:
-        """Let threads end when they come back; jobs that wait are dropped."""
+        """Drop the jobs that wait, and end each thread after its job."""
         with self._condition:
             self._stopped = True
             self._jobs.clear()
             self._condition.notify_all()
 
     def _busy(self) -> int:
-        return self._threads - self._idle - len(self._lost)
+        return self._threads - self._idle - len(self._detached)
 
     def _wake(self, count: int) -> int:
-        """Wake so many threads, or start them; return how many there were."""
+        """Wake or start up to `count` threads; return how many."""
         for woken in range(count):
             if self._idle > 0:
                 self._idle -= 1
                 self._condition.notify()
-            elif self._threads - len(self._lost) < self.size:
+            elif self._threads - len(self._detached) < self.size:
                 self._threads += 1
                 threading.Thread(
                     target=self._loop, name=f'{self._name}-{self._threads}', daemon=True
@@ -181,31 +181,31 @@ class Pool:
             with self._condition:
                 if done is not None:
                     self._running.discard(done)
-                    self._lost.discard(done)
+                    self._detached.discard(done)
                 job = self._next()
             if job is None:
                 return
-            began = self._begun = time.perf_counter()
+            started = self._started_at = time.perf_counter()
             try:
                 job()
-            except BaseException:  # no thread dies of a job
+            except BaseException:  # the thread must survive
                 LOG.exception('A job of the core failed')
-            took = time.perf_counter() - began
+            took = time.perf_counter() - started
             self._average += (took - self._average) / 16
             done = job
 
     def _next(self) -> Job | None:
-        """Wait for a job; None if this thread is to end."""
-        if self._threads - len(self._lost) > self.size:
-            # It was counted as lost, and another has taken its place.
+        """Wait for a job; return None if this thread must end."""
+        if self._threads - len(self._detached) > self.size:
+            # It was detached, and another thread has taken its place.
             self._threads -= 1
             self._wake(min(1, len(self._jobs)))
             return None
         while not self._jobs and not self._stopped:
             self._idle += 1
             self._commit_queue.flush()
-            # Who notifies takes one off `_idle`: so that two jobs never count on
-            # the same thread, the count is not ours to lower.
+            # The notifying thread decrements `_idle`, so that two jobs never count on
+            # the same idle thread.
             self._condition.wait()
         if self._stopped:
             self._threads -= 1
@@ -216,17 +216,17 @@ class Pool:
         return job
 
 
-#: What a job counts against besides the size of the pool: (kind, uuid).
+#: A limit that applies to a job besides the size of the pool: (kind, uuid).
 Key = tuple[str, str]
 CLUSTER, PROJECT = 'cluster', 'project'
 
 
 class ProbePool:
-    """Runs jobs in threads that end when nothing is left for them.
+    """Runs jobs in threads that end when no job waits.
 
-    Of the jobs that wait the first one is next whose keys have room.
+    The next job is the first that waits and is within the limits of its keys.
 
-    :param start: starts a thread that calls a function; a test may run it itself
+    :param start: starts a thread that calls a function
     """
 
     def __init__(
@@ -240,38 +240,38 @@ class ProbePool:
         self._waiting: collections.deque[tuple[Job, Sequence[Key]]] = (
             collections.deque()
         )
-        #: those that count, by job; one that is lost does not
+        #: running job -> its keys, without detached jobs
         self._running: dict[Job, Sequence[Key]] = {}
-        self._lost: set[Job] = set()
+        self._detached: set[Job] = set()
         self._used: collections.Counter[Key] = collections.Counter()
         self._stopped = False
 
     def submit(self, job: Job, keys: Sequence[Key]) -> None:
-        """Run a job as soon as there is room for it."""
+        """Run a job as soon as its limits allow."""
         with self._lock:
             if self._stopped:
                 return
             self._waiting.append((job, keys))
             started = self._take()
-        self._begin(started)
+        self._start_threads(started)
 
     def runs(self, job: Job | None) -> bool:
-        """Return whether a thread is in this job."""
+        """Return whether a thread runs this job."""
         with self._lock:
-            return job in self._running or job in self._lost
+            return job in self._running or job in self._detached
 
-    def lose_thread(self, job: Job | None) -> None:
-        """Count the thread of a job no more: it is suspended, or given up."""
+    def detach(self, job: Job | None) -> None:
+        """Leave the thread of a job out of the limits until its end."""
         with self._lock:
             if job is None or job not in self._running:
                 return
             self._release(job)
-            self._lost.add(job)
+            self._detached.add(job)
             started = self._take()
-        self._begin(started)
+        self._start_threads(started)
 
     def withdraw(self, jobs: Container[Job]) -> list[Job]:
-        """Take back those of these jobs that no thread has begun."""
+        """Remove and return those of these jobs that wait."""
         with self._lock:
             withdrawn = [job for job, _ in self._waiting if job in jobs]
             kept = [entry for entry in self._waiting if entry[0] not in jobs]
@@ -280,12 +280,12 @@ class ProbePool:
             return withdrawn
 
     def stop(self) -> None:
-        """Drop the jobs that wait, and begin no other."""
+        """Drop the jobs that wait, and start no other."""
         with self._lock:
             self._stopped = True
             self._waiting.clear()
 
-    def _begin(self, jobs: Sequence[Job]) -> None:
+    def _start_threads(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
             self._start(functools.partial(self._run, job))
 
@@ -293,25 +293,25 @@ class ProbePool:
         while job is not None:
             try:
                 job()
-            except BaseException:  # no thread dies of a job
+            except BaseException:  # the thread must survive
                 LOG.exception('A job of the core failed')
             with self._lock:
                 counted = job in self._running
                 if counted:
                     self._release(job)
-                self._lost.discard(job)
+                self._detached.discard(job)
                 following = self._take(1) if counted else []
             job = following[0] if following else None
 
     def _take(self, most: int | None = None) -> list[Job]:
-        """Note the jobs as running for which there is room now, and return them."""
+        """Mark the jobs that may start now as running, and return them."""
         taken: list[Job] = []
         left: list[tuple[Job, Sequence[Key]]] = []
         while self._waiting and len(taken) != most:
             if len(self._running) >= self._settings.max_probes:
                 break
             job, keys = self._waiting.popleft()
-            if all(self._used[key] < self._share(key) for key in keys):
+            if all(self._used[key] < self._limit(key) for key in keys):
                 self._running[job] = keys
                 self._used.update(keys)
                 taken.append(job)
@@ -320,7 +320,7 @@ class ProbePool:
         self._waiting.extendleft(reversed(left))
         return taken
 
-    def _share(self, key: Key) -> int:
+    def _limit(self, key: Key) -> int:
         if key[0] == CLUSTER:
             return self._settings.max_probes_per_cluster
         return self._settings.max_probes_per_project
@@ -339,8 +339,8 @@ def _start_thread(run: Callable[[], None]) -> None:
 class Pools:
     """The two pools of a worker.
 
-    :ivar actions: the pool for everything but probes
-    :ivar probes: the pool for checks, polls and hooks
+    :ivar actions: runs all jobs except probes
+    :ivar probes: runs checks, polls and hooks
     """
 
     def __init__(self, settings: ExecutionSettings, commit_queue: Flushable) -> None:
@@ -348,23 +348,23 @@ class Pools:
         self.probes = ProbePool(settings)
 
     def runs(self, job: Job | None) -> bool:
-        """Return whether a thread is in this job."""
+        """Return whether a thread runs this job."""
         return self.actions.runs(job) or self.probes.runs(job)
 
-    def lose_thread(self, job: Job | None) -> None:
-        """Count the thread of a job no more: it is suspended, or given up."""
-        self.actions.lose_thread(job)
-        self.probes.lose_thread(job)
+    def detach(self, job: Job | None) -> None:
+        """Leave the thread of a job out of the size: it is suspended or abandoned."""
+        self.actions.detach(job)
+        self.probes.detach(job)
 
-    def find_thread(self, job: Job | None) -> None:
+    def reattach(self, job: Job | None) -> None:
         """Count the thread of a job again."""
-        self.actions.find_thread(job)
+        self.actions.reattach(job)
 
     def withdraw(self, jobs: Container[Job]) -> list[Job]:
-        """Take back those of these jobs that no thread has begun."""
+        """Remove and return those of these jobs that wait."""
         return [*self.actions.withdraw(jobs), *self.probes.withdraw(jobs)]
 
     def stop(self) -> None:
-        """Let the threads end when they come back."""
+        """Drop the jobs that wait, and end each thread after its job."""
         self.actions.stop()
         self.probes.stop()

@@ -1,11 +1,11 @@
-"""The ports of the core: what it asks of the rooms above it.
+"""The ports of the core, which the packages above it implement.
 
-The core counts nothing and names no plan state; `applier.progress` does.
+The core does not know the states and counters of plans; `applier.progress` does.
 
-A projection lets what actions are about follow these: a resource is CREATE_IN_PROGRESS
-because an action runs that creates it. That it is so is written in the transaction
-that starts the action, and how it went in the one that ends it, whoever writes that:
-nothing can stay in progress by itself.
+A projection derives the states of objects from those of actions: a resource is
+CREATE_IN_PROGRESS because an action runs that creates it. It is written in the
+transaction that starts or ends the action, so that no object can stay in progress
+without an action.
 """
 
 import dataclasses
@@ -23,11 +23,11 @@ from watcherlite.plugins.base import ActionType
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Step:
-    """What came of a step.
+class PlanStepResult:
+    """The result of one step of a plan.
 
-    :param more: there is more of it
-    :param unblocked: actions of any plan and lane that may have their target now
+    :param more: whether another step is needed
+    :param unblocked: actions of any plan and lane that can take a released lock
     """
 
     more: bool = False
@@ -35,7 +35,7 @@ class Step:
 
 
 class PlanRules(Protocol):
-    """Pure but for `step`; every method is handed a plan that is locked."""
+    """The rules of plans; pure except `step` and `on_worker_lost`. Plans are locked."""
 
     def blocking_reason(self, plan: ActionPlan) -> str | None:
         """Return why no action of this plan may start, or None if one may."""
@@ -43,7 +43,7 @@ class PlanRules(Protocol):
     def on_claimed(
         self, plan: ActionPlan, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event]]:
-        """Return the plan after a worker has taken actions of it."""
+        """Return the plan after a worker has claimed actions of it."""
 
     def apply_changes(
         self,
@@ -58,108 +58,110 @@ class PlanRules(Protocol):
     def finish_if_done(
         self, before: ActionPlan, plan: ActionPlan, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event]]:
-        """Return the plan as it ends, if nothing of it is left to do.
+        """Return the plan in its final state if all its actions have ended.
 
-        :param before: as it was before it was counted: if the message differs, and
-            the plan does not end, there is an event of that
+        :param before: the plan before `apply_changes`; if only the message differs,
+            there is an event of that
         """
 
     def on_worker_lost(
         self, store: Store, plan_id: int, now: datetime.datetime
     ) -> str | None:
-        """Do what a plan says about the loss of a worker that ran it.
+        """Apply `on_worker_loss` of a plan.
 
-        :returns: the status that the actions which it had started are to end
-            in, or None if they are recovered
+        :returns: the status in which the started actions of the worker must end, or
+            None if they are recovered
         """
 
-    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> Step:
-        """Do the next bounded piece of what a plan needs besides its actions.
+    def step(
+        self, store: Store, plan_uuid: str, now: datetime.datetime
+    ) -> PlanStepResult:
+        """Perform one bounded step of a plan: everything but its actions.
 
-        That is: cancel what has not started, make the actions that revert
-        others, end a plan with nothing left.
+        It cancels unstarted actions, inserts the actions of a rollback, or ends a plan
+        whose actions have ended.
         """
 
 
 class ActionTypes(Protocol):
-    """The action types that are installed."""
+    """The installed action types."""
 
     def make_action_type(self, name: str) -> ActionType:
-        """Return an instance; raises PluginNotFound or PluginError."""
+        """Return a new instance; raises PluginNotFound or PluginError."""
 
     def validate_inputs(
         self, action_type: ActionType, inputs: Mapping[str, Any]
     ) -> None:
-        """Raise InvalidInput."""
+        """Raise InvalidInput for inputs that the type does not accept."""
 
 
 class AdmissionCheck(Protocol):
-    """Keeps actions from targets that are locked for the time being."""
+    """Blocks actions on targets that are locked by an operator."""
 
     def blocking_reason(self, action: Action) -> str | None:
-        """Return the reason why an action must not start; None: it may."""
+        """Return why an action must not start, or None if it may."""
 
 
 class SignalSender(Protocol):
     """Sends signals to actions."""
 
     def signal_action(self, uuid: str, signal: str) -> Action:
-        """Send a signal to an action and to all that it derived; NotFound, Conflict."""
+        """Send a signal to an action and its derived actions; NotFound, Conflict."""
 
 
 class WorkerProcess(Protocol):
-    """The process of a worker; no method blocks."""
+    """The process of a worker; no method blocks for long."""
 
     def broadcast(self, message: Broadcast) -> None:
-        """Send a hint to the other workers."""
+        """Broadcast a hint to the other workers."""
 
     def time_out(self, uuid: str) -> None:
-        """Have what an action derived end, if its time is over; NotFound, Conflict."""
+        """Time out an action that waits for derived actions; NotFound, Conflict."""
 
     def on_lease_lost(self, worker_id: str) -> None:
-        """End: plugins that still run cannot be stopped in any other way."""
+        """End the process: running plugins cannot be stopped in any other way."""
 
 
 class Claimant(Protocol):
-    """The dispatcher, as its observer sees it."""
+    """The part of the dispatcher that its observer uses."""
 
     def give_back(self) -> None:
-        """Let other workers have what no thread has begun."""
+        """Release the actions that no thread has started to execute."""
 
 
 class WorkerEvents(Protocol):
     """Observes the dispatcher of a worker; every method returns at once."""
 
     def on_plan_stopped(self, plan_uuid: str) -> None:
-        """A plan has actions that are to be cancelled before they start."""
+        """A plan has unstarted actions to cancel."""
 
     def on_unblocked(self, actions: Sequence[Action | Released]) -> None:
-        """Actions of queues that this worker does not have can be claimed."""
+        """Actions of queues that this worker does not have are claimable."""
 
     def on_queue_empty(self) -> None:
-        """A queue with unfinished actions has none to claim now."""
+        """A queue has unfinished actions, but none to claim now."""
 
     def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:
-        """Plans (uuids) and lanes have more than this worker takes."""
+        """Plans (uuids) and lanes have more work than this worker claims."""
 
     def on_waiting(self, action: Action) -> None:
-        """An action waits for what it derived."""
+        """An action waits for its derived actions."""
 
     def on_saturated(self, dispatcher: Claimant) -> None:
-        """Jobs wait, and all threads are in actions that take long."""
+        """Jobs wait, and all threads run long actions."""
 
 
 class Projection(Protocol):
-    """Lets what actions are about follow what becomes of them."""
+    """Derives the states of objects from those of their actions."""
 
     def is_affected_by(self, action: Action) -> bool:
-        """Return whether an action is about something that follows it; quickly."""
+        """Return whether an action changes an object's state; quick and pure."""
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
-        """Lock what these actions are about; return it, for `follow`.
+        """Lock the objects of these actions; return them for `apply`.
 
-        Called before the actions are changed, with those that `concerns` is true
-        of: whoever changes both locks in this order.
+        Called before the actions are changed, with those for which `is_affected_by` is
+        true. All transactions lock objects before actions.
         """
 
     def apply(
@@ -169,18 +171,18 @@ class Projection(Protocol):
         changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
         now: datetime.datetime,
     ) -> list[Event]:
-        """Change what these changes, which took effect, are about.
+        """Apply changes that took effect to the locked objects; return the events.
 
-        :param held: what `lock` returned
+        :param held: the result of `lock`
         :param changes: each with the detail of its event
         """
 
 
 class NoProjection:
-    """For workers whose actions are about nothing that has a state of its own."""
+    """The projection of actions without objects."""
 
     def is_affected_by(self, action: Action) -> bool:
-        """Say no."""
+        """Return False."""
         return False
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
@@ -199,22 +201,19 @@ class NoProjection:
 
 
 class CompositeProjection:
-    """Subjects of several kinds, each told only of its own.
+    """Several projections, each applied to its own actions, in the given order."""
 
-    They lock in the order in which they are given.
-    """
-
-    def __init__(self, *projection: Projection) -> None:
-        self._projection = projection
+    def __init__(self, *projections: Projection) -> None:
+        self._projections = projections
 
     def is_affected_by(self, action: Action) -> bool:
-        """Return whether one of them is concerned."""
-        return any(one.is_affected_by(action) for one in self._projection)
+        """Return whether one of the projections is affected."""
+        return any(one.is_affected_by(action) for one in self._projections)
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
-        """Let each of them lock what its actions are about."""
+        """Lock the objects of each projection."""
         held = []
-        for one in self._projection:
+        for one in self._projections:
             own = [action for action in actions if one.is_affected_by(action)]
             held.append(one.lock(tx, own) if own else None)
         return held
@@ -226,9 +225,9 @@ class CompositeProjection:
         changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
         now: datetime.datetime,
     ) -> list[Event]:
-        """Let each of them follow its own; return the events in that order."""
+        """Apply each projection to its changes; return the events in that order."""
         events: list[Event] = []
-        for one, its_own in zip(self._projection, held, strict=True):
+        for one, its_own in zip(self._projections, held, strict=True):
             own = [change for change in changes if one.is_affected_by(change[0].after)]
             if own:
                 events += one.apply(tx, its_own, own, now)

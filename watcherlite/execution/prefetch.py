@@ -1,7 +1,7 @@
-"""The prefetch of dependents, which start in the transaction of their parent's end.
+"""The prefetch of dependents, which start in the transaction that ends their parent.
 
-They are loaded before they can run, and checked in the thread of the action that
-they follow, so that a chain costs one transaction a link.
+They are loaded before they can run, and prepared in the thread of their parent, so
+that each action of a chain costs one transaction.
 """
 
 import threading
@@ -18,51 +18,48 @@ from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
 from watcherlite.states import action as states
 
-#: Seconds after which an action ends without the one that follows it.
-HAND_OVER = 1.0
+#: Seconds for the preparation of a dependent; afterwards its parent ends alone.
+PREPARE_TIMEOUT = 1.0
 
 
 class DependentPrefetcher:
-    """What one worker has loaded ahead, and how quickly its types are checked.
-
-    Safe for threads.
-    """
+    """The prefetched dependents of one worker; safe for threads."""
 
     def __init__(self, services: CoreServices, runner: Runner) -> None:
         self._worker = services.worker_id
         self._settings = services.settings
         self._runner = runner
         self._lock = threading.Lock()
-        #: id of an action -> the one that follows it
+        #: id of an action -> its dependent
         self._loaded: dict[int, Action] = {}
-        #: action type -> seconds that its checks before the start take
+        #: action type -> seconds that its preparation takes
         self._checks: dict[str, MovingAverage] = {}
 
     def roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
-        """Return the ids to look ahead from, and how many levels."""
+        """Return the ids to prefetch dependents of, and the number of levels."""
         with self._lock:
             ids = [a.id for a in started if a.id not in self._loaded]
         return ids, max(1, self._settings.look_ahead // len(ids)) if ids else 0
 
     def load(self, successors: Sequence[Successor]) -> None:
-        """Keep what was found ahead."""
+        """Store prefetched dependents."""
         with self._lock:
             if len(self._loaded) > 4 * self._settings.claim_batch:
-                # What was loaded for actions that never came this way.
+                # These dependents were loaded for actions that others executed.
                 self._loaded.clear()
             for found in successors:
                 self._loaded[found.parent_id] = found.action
 
     def forget(self, action: Action) -> None:
-        """Drop what follows an action that is not in flight any more."""
+        """Drop the dependent of an action that is not in flight any more."""
         with self._lock:
             self._loaded.pop(action.id, None)
 
     def prepare(self, attempt: Attempt) -> Conclusion:
-        """Prepare an action, and remember how long that takes for its type."""
-        began = time.perf_counter()
+        """Prepare an action, and record the duration for its type."""
+        started = time.perf_counter()
         conclusion = self._runner.prepare(attempt)
-        took = time.perf_counter() - began
+        took = time.perf_counter() - started
         known = self._checks.setdefault(
             attempt.action.action_type, MovingAverage(took, 1, 4)
         )
@@ -74,22 +71,21 @@ class DependentPrefetcher:
     ) -> tuple[Attempt, Conclusion] | None:
         """Prepare the dependent that can start in the transaction of this end.
 
-        Its pre_condition sees the effect of this action, which is there already;
-        that this action has ended is durable before the dependent executes. Only
-        types whose checks are known to be quick are checked here: a slow one
-        must not hold up the end of another action.
+        Its pre_condition sees the effect of this action, and the end of this action is
+        durable before the dependent executes. Only types whose preparation is known to
+        be quick qualify: a slow one must not delay the end of another action.
         """
         with self._lock:
             child = self._loaded.pop(attempt.action.id, None)
         if child is None or child.phase == COMPLETE:
-            # What completes has run, and may have been signalled since it was loaded.
+            # It has run, and may have been signalled since it was loaded.
             return None
         known = self._checks.get(child.action_type)
         if known is None or known.value >= self._settings.quick:
             return None
-        # What is quick on average may hang once: see `Watchdog`.
+        # A preparation that is quick on average can still hang: see `Watchdog`.
         attempt.ended = ended
-        attempt.context.set_deadline(HAND_OVER)
+        attempt.context.set_deadline(PREPARE_TIMEOUT)
         owned = self._runner.make_attempt(
             child.evolve(
                 status=states.READY,
@@ -103,6 +99,6 @@ class DependentPrefetcher:
         conclusion = self.prepare(owned)
         LogContext(attempt.action).enter()
         if conclusion.action.status != states.RUNNING:
-            # It is left to the ordinary way: claimed, and checked again.
+            # It is claimed and prepared again instead.
             return None
         return owned, conclusion

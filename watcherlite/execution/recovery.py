@@ -1,9 +1,8 @@
 """The recovery of actions whose worker was lost.
 
-The same code serves a crash, a drain that ran out of time, and a claim whose
-answer got lost. Nothing here writes: conclusions go through the committer like
-all others, compared against the lost owner, so that two workers that recover
-the same one do it once.
+The same code recovers from a crash, from a drain that timed out, and from a claim whose
+answer was lost. Conclusions are written by the committer like all others, and compared
+with the lost owner, so that two workers that recover the same action do it once.
 """
 
 import datetime
@@ -16,7 +15,7 @@ from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action
 from watcherlite.execution import deadlines, results
 from watcherlite.execution.committer import CommitQueue
-from watcherlite.execution.context import about
+from watcherlite.execution.context import log_extra
 from watcherlite.execution.group_commit import PendingCommit
 from watcherlite.execution.ports import ActionTypes, PlanRules
 from watcherlite.execution.results import Conclusion
@@ -25,24 +24,25 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
+#: Most actions that are recovered at one time.
 WINDOW = 500
 
 
 class RecoveryObserver(Protocol):
-    """Hears of what recovery decided, once it is durable."""
+    """Observes recovered actions, once they are durable."""
 
     def on_adopted(self, action: Action) -> None:
-        """This worker owns an action that is InProgress, and goes on with it."""
+        """This worker has adopted an action that is InProgress."""
 
     def on_ready(self, action: Action) -> None:
         """An action can be claimed again."""
 
     def on_signalled(self) -> None:
-        """Actions, perhaps of other workers, were told to stop."""
+        """Actions, perhaps of other workers, were sent CANCEL."""
 
 
 class RecoveryCommit(PendingCommit):
-    """What recovery decided for one action, on its way into the store."""
+    """The conclusion of a recovery that waits for its transaction."""
 
     __slots__ = ('_observer',)
 
@@ -53,7 +53,7 @@ class RecoveryCommit(PendingCommit):
         self._observer = observer
 
     def on_written(self, applied: bool) -> None:
-        """Go on with what this worker owns now; let the rest be claimed."""
+        """Notify the observer."""
         if applied and self.after.owner is not None:
             self._observer.on_adopted(self.after)
         elif applied and self.after.status == states.READY:
@@ -61,9 +61,9 @@ class RecoveryCommit(PendingCommit):
 
 
 class Recovery:
-    """Takes over what lost workers owned.
+    """Recovers the actions of lost workers.
 
-    :param observer: goes on with what this worker took over
+    :param observer: continues the recovered actions
     """
 
     def __init__(
@@ -84,22 +84,22 @@ class Recovery:
         self._observer = observer
 
     def sweep(self) -> bool:
-        """Take over from every worker whose lease has run out.
+        """Recover the actions of every worker whose lease has expired.
 
         :returns: False if actions were left, because their plan is locked
         """
         lost = [w for w in self._store.expired_workers() if w.uuid != self._worker]
         lost += [
-            Worker(owner, 'a host that nobody remembers', '', ())
+            Worker(owner, 'an unknown host', '', ())
             for owner in self._store.forgotten_owners()
             if owner != self._worker
         ]
-        # Every one of them, whatever is left of the first.
-        whole = [self.recover(worker) for worker in lost]
-        return all(whole)
+        # A list, not a generator: every worker is recovered.
+        complete = [self.recover(worker) for worker in lost]
+        return all(complete)
 
     def recover(self, lost: Worker) -> bool:
-        """Take over from one worker; forget it when nothing is left of it.
+        """Recover the actions of one worker; remove it if it has none.
 
         :returns: see `sweep`
         """
@@ -108,19 +108,19 @@ class Recovery:
             self._store.remove_worker(lost.uuid)
             return True
         LOG.warning(
-            'The lease of worker %s on %s has run out; %d actions are taken over',
+            'The lease of worker %s on %s has expired; recovering %d actions',
             lost.uuid,
             lost.host,
             len(owned),
         )
-        whole = [
-            self.recover_actions(owned[begin : begin + WINDOW], lost.uuid)
-            for begin in range(0, len(owned), WINDOW)
+        complete = [
+            self.recover_actions(owned[first : first + WINDOW], lost.uuid)
+            for first in range(0, len(owned), WINDOW)
         ]
-        return all(whole)
+        return all(complete)
 
     def recover_actions(self, action_ids: list[int], owner: str) -> bool:
-        """Decide for actions that `owner` has lost, and send it to the committer.
+        """Recover some actions of a lost owner.
 
         :returns: see `sweep`
         """
@@ -130,59 +130,66 @@ class Recovery:
             if action.owner == owner and action.status not in states.FINAL
         ]
         now = self._clock.now()
-        # A plan that had nothing started there loses nothing and simply goes on.
-        ran = [a for a in actions if a.status in states.STARTED]
-        started = {a.id for a in ran}
-        plan_ids = sorted({a.plan_id for a in ran if a.plan_id is not None})
-        ends = self._ends(plan_ids, now)
+        # A plan without started actions there continues in any case.
+        plan_ids = {
+            a.plan_id
+            for a in actions
+            if a.status in states.STARTED and a.plan_id is not None
+        }
+        ends = self._ends(sorted(plan_ids), now)
         if states.CANCELLED in ends.values():
             self._observer.on_signalled()
+        locked = plan_ids - ends.keys()
         for action in actions:
-            if action.id in started and action.plan_id and action.plan_id not in ends:
-                # Its plan is locked.
-                continue
-            try:
-                decision = self.decide(action, owner, ends.get(action.plan_id))
-            except Exception:
-                LOG.exception(
-                    'Action %s waits for the next sweep',
-                    action.uuid,
-                    extra=about(action),
-                )
-                continue
-            LOG.warning(
-                'Action %s (%s) was %s at lost worker %s and is %s now',
-                action.uuid,
-                action.action_type,
-                action.status,
-                owner,
-                decision.action.status,
-                extra=about(action),
-            )
-            self._commit_queue.submit(RecoveryCommit(action, decision, self._observer))
+            if action.status not in states.STARTED or action.plan_id not in locked:
+                self._recover_action(action, owner, ends.get(action.plan_id))
         self._commit_queue.flush()
-        return ends.keys() >= set(plan_ids)
+        return not locked
+
+    def _recover_action(self, action: Action, owner: str, ends: str | None) -> None:
+        """Submit the conclusion of one action of a lost owner to the committer."""
+        try:
+            conclusion = self.decide(action, owner, ends)
+        except Exception:
+            LOG.exception(
+                'The recovery of action %s failed; the next sweep tries again',
+                action.uuid,
+                extra=log_extra(action),
+            )
+            return
+        LOG.warning(
+            'Action %s (%s) was %s at lost worker %s and is %s now',
+            action.uuid,
+            action.action_type,
+            action.status,
+            owner,
+            conclusion.action.status,
+            extra=log_extra(action),
+        )
+        self._commit_queue.submit(RecoveryCommit(action, conclusion, self._observer))
 
     def _ends(
         self, plan_ids: list[int], now: datetime.datetime
     ) -> dict[int | None, str | None]:
-        """Return what plans want for what had started there; not of locked ones."""
+        """Return the status that each plan wants for started actions, or None.
+
+        Plans that another transaction has locked are left out.
+        """
         ends: dict[int | None, str | None] = {}
         for plan_id in plan_ids:
             try:
                 ends[plan_id] = self._rules.on_worker_lost(self._store, plan_id, now)
             except exceptions.StoreConflict as error:
-                LOG.info('Its actions are taken over later: %s', error)
+                LOG.info('Its actions are recovered later: %s', error)
         return ends
 
     def decide(self, action: Action, owner: str, ends: str | None = None) -> Conclusion:
-        """Return what is to become of an action that its worker has lost.
+        """Return the conclusion of an action whose worker was lost.
 
-        One that has this worker for its owner is gone on with here, because a token
-        tells how.
-        See `plugins.base.ActionType` for what the declarations of a type mean.
+        An action that is InProgress is adopted by this worker, with its token.
+        `plugins.base.ActionType` describes the declarations that decide for others.
 
-        :param ends: the status that its plan wants for what had started there
+        :param ends: the status that its plan wants for started actions, or None
         """
         now = self._clock.now()
         if ends is not None and action.status in states.STARTED:
@@ -190,45 +197,45 @@ class Recovery:
             if ends == states.FAILED:
                 return self._failed(action, text)
             if results.is_outside(action):
-                # Its work goes on outside, and is told to stop there.
-                return self._adopted(action.evolve(control=states.CANCEL), owner)
+                # Its work outside is cancelled through its plugin.
+                return self._adopt(action.evolve(control=states.CANCEL), owner)
             return results.conclude(
                 action, outcomes.Cancelled(text), results.EXECUTE, now
             )
         if action.status == states.READY:
-            return self._again(action, action.phase, owner)
+            return self._requeue(action, action.phase, owner)
         if results.is_outside(action):
-            return self._adopted(action, owner)
+            return self._adopt(action, owner)
         if action.phase == COMPLETE:
-            return self._again(action, COMPLETE, owner)
+            return self._requeue(action, COMPLETE, owner)
         try:
             phase = self._safe_phase(action)
         except BaseException as error:  # a plugin may raise anything
             LOG.exception(
-                'Nobody can tell whether action %s may run again',
+                'The type of action %s cannot tell whether it may run again',
                 action.uuid,
-                extra=about(action),
+                extra=log_extra(action),
             )
             return self._failed(action, outcomes.public_text(error))
         if phase is not None:
-            return self._again(action, phase, owner)
+            return self._requeue(action, phase, owner)
         text = results.WORKER_LOST.format(owner)
         return results.fail_lost_run(action, text, _fault(text), now)
 
     def _safe_phase(self, action: Action) -> str | None:
         """Return the phase in which a started action may run again, or None."""
         kind = self._types.make_action_type(action.action_type)
-        # Asking is better than doing it twice, even where that does no harm.
+        # A check is better than a second run, even of an idempotent type.
         if action.phase in (RUN, CHECK) and kind.is_checkable(action.inputs):
             return CHECK
         return action.phase if kind.is_idempotent(action.inputs) else None
 
-    def _too_often(self, action: Action, owner: str) -> Conclusion | None:
-        """Fail an action that has cost too many workers already.
+    def _check_recoveries(self, action: Action, owner: str) -> Conclusion | None:
+        """Return the failure of an action that has lost too many workers, or None.
 
-        Each of them may have started it, so that another start is one more than
-        there were lost workers. What was only taken, and what waits outside, can
-        go on once more: there this worker has started nothing.
+        Each of them may have started it, so another start is one more than the number
+        of lost workers. An action that was only claimed, or is InProgress, may continue
+        once more: its last worker started nothing.
         """
         lost = action.recoveries + 1
         started = action.status in states.STARTED and not results.is_outside(action)
@@ -238,25 +245,26 @@ class Recovery:
         text = results.WORKER_LOST_TOO_OFTEN.format(owner, count)
         return self._failed(action, text)
 
-    def _adopted(self, action: Action, owner: str) -> Conclusion:
-        """Let this worker go on with what is under way outside."""
+    def _adopt(self, action: Action, owner: str) -> Conclusion:
+        """Return an action that is InProgress with this worker as its owner."""
         adopted = action.evolve(
             owner=self._worker,
             attempt=action.attempt + 1,
-            # The next poll that comes back sets it to 0 again.
+            # The next successful poll resets it.
             recoveries=action.recoveries + 1,
             updated_at=self._clock.now(),
         )
-        return self._too_often(action, owner) or Conclusion(adopted, {'worker': owner})
+        failed = self._check_recoveries(action, owner)
+        return failed or Conclusion(adopted, {'worker': owner})
 
-    def _again(self, action: Action, phase: str, owner: str) -> Conclusion:
-        """Let any worker run it, unless it was to stop or costs too many workers."""
+    def _requeue(self, action: Action, phase: str, owner: str) -> Conclusion:
+        """Return an action as READY for any worker, or its end."""
         now = self._clock.now()
         if action.control == states.CANCEL and action.status in states.STARTED:
             return results.conclude(action, outcomes.Cancelled(), results.EXECUTE, now)
-        too_often = self._too_often(action, owner)
-        if too_often is not None:
-            return too_often
+        failed = self._check_recoveries(action, owner)
+        if failed is not None:
+            return failed
         if action.status == states.SUSPENDED:
             action = deadlines.change_status(action, states.READY, now)
         ready = action.evolve(
@@ -269,7 +277,7 @@ class Recovery:
         return Conclusion(ready, {'worker': owner})
 
     def _failed(self, action: Action, reason: str) -> Conclusion:
-        """Fail an action for good, a repeated one as well."""
+        """Return the failure of an action, without a further run."""
         action, now = action.evolve(interval=0), self._clock.now()
         return results.fail_lost_run(action, reason, _fault(reason), now)
 

@@ -1,7 +1,7 @@
-"""The results of actions: from the outcome of a run to the row, in one table.
+"""The results of actions, from the outcome of a step to the row.
 
-Everything here is pure: it takes the action and an outcome, and returns the
-action as it is to be stored. Texts of status messages are in decisions.md.
+All functions are pure: they take an action and an outcome, and return the action as it
+is stored. `conclude` is the table of outcomes.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.clock import EPOCH
-from watcherlite.domain import actions, graph, json_values, outcomes
+from watcherlite.domain import actions, graph, outcomes
 from watcherlite.domain.actions import (
     CHECK,
     COMPLETE,
@@ -22,11 +22,12 @@ from watcherlite.domain.actions import (
     Action,
     cut,
 )
+from watcherlite.domain.documents import json_values
 from watcherlite.domain.outcomes import DerivedAction, Fault, Outcome
 from watcherlite.exceptions import ActionSkipException
 from watcherlite.states import action as states
 
-# The steps that a failure can be in, as status messages name them
+# The steps in which an action can fail, as status messages name them
 PRE_CONDITION = 'pre_condition'
 EXECUTE = 'execute'
 POST_CONDITION = 'post_condition'
@@ -35,14 +36,14 @@ REVERT_STEP = 'revert'
 
 #: outcome -> the status that an executed action takes, and why
 STATUS: dict[type, tuple[str, str]] = {
-    outcomes.Done: (states.SUCCEEDED, 'it did what it should'),
-    outcomes.Failed: (states.FAILED, 'it did not'),
-    outcomes.TimedOut: (states.FAILED, 'it did not in time (spec 001: TIMEOUT)'),
-    outcomes.Cancelled: (states.CANCELLED, 'it heeded a CANCEL'),
+    outcomes.Done: (states.SUCCEEDED, 'it succeeded'),
+    outcomes.Failed: (states.FAILED, 'it failed'),
+    outcomes.TimedOut: (states.FAILED, 'it exceeded its timeout (spec 001: TIMEOUT)'),
+    outcomes.Cancelled: (states.CANCELLED, 'it was cancelled by a CANCEL'),
     outcomes.Skipped: (states.SKIPPED, 'it does not apply: before execute only'),
     outcomes.Retry: (states.READY, 'another try, by any worker (spec 001: RETRY)'),
-    outcomes.Derived: (states.WAITING, 'it waits for what it derived'),
-    outcomes.InProgress: (states.RUNNING, 'the work goes on outside'),
+    outcomes.Derived: (states.WAITING, 'it waits for its derived actions'),
+    outcomes.InProgress: (states.RUNNING, 'its work continues outside'),
 }
 
 SKIPPED_AUTOMATICALLY = 'Action was skipped automatically'
@@ -62,7 +63,7 @@ WORKER_LOST_TOO_OFTEN = (
     'Worker {} was lost while the action ran; it is not tried again after {}.'
 )
 WORKER_LOST_PLAN_ENDS = (
-    'Worker {} was lost while the action ran, and its plan is not to go on then.'
+    'Worker {} was lost while the action ran, and its plan ends in this case.'
 )
 SKIPPED_LATE = 'Action had started before, and its further run was skipped: {}'
 SKIPPED_LATE_UNAPPLIED = (
@@ -71,24 +72,24 @@ SKIPPED_LATE_UNAPPLIED = (
 )
 PARENT_FAILED = 'Not started: an action that it needs the success of did not succeed.'
 
-#: The only key of a token that was saved, see `saved`.
+#: The only key of a token that `execute` saved, see `saved_token`.
 _SAVED = 'saved'
-#: Seconds between two tries, at least: before the third one, and in the end.
+#: The shortest delay of the third try in seconds, and the limit of its backoff.
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 10.0
-#: An earlier one would mean something else, see `Action.deadline`.
+#: An earlier deadline has another meaning, see `Action.deadline`.
 _FIRST_DEADLINE = EPOCH + datetime.timedelta(seconds=1)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What is to be stored after a step.
+    """The changes to store after a step.
 
-    :param action: as it is to become
-    :param detail: for the event: `fault`, ...; None when there is nothing
-    :param derived: what the action asked for
+    :param action: the action after the change
+    :param detail: of the event, for example its `fault`; or None
+    :param derived: the actions that it derives
     :param delay: seconds until an action that is InProgress is polled
-    :param elsewhere: whether another worker is to take it, if there is any
+    :param elsewhere: whether another worker should claim it, if there is one
     """
 
     action: Action
@@ -119,7 +120,7 @@ class DerivedEnd:
 
 
 def fault_detail(fault: outcomes.Fault | None) -> dict[str, Any] | None:
-    """Return the detail of an event that tells of a failure."""
+    """Return the detail of the event of a failure."""
     return {'fault': dataclasses.asdict(fault)} if fault is not None else None
 
 
@@ -128,8 +129,8 @@ def start(
 ) -> Action:
     """Return the action as RUNNING.
 
-    Its start time is that of the last start (spec 001), except that waiting for
-    derived actions does not start it anew.
+    The start time is that of the last start (spec 001), except that an action which
+    waited for derived actions keeps it.
     """
     return action.evolve(
         status=states.RUNNING,
@@ -151,7 +152,7 @@ def conclude(
     now: datetime.datetime,
     data: Mapping[str, Any] | None = None,
 ) -> Conclusion:
-    """Return what becomes of an action after a step had this outcome.
+    """Return the conclusion of an action from the outcome of a step.
 
     :param step: PRE_CONDITION, EXECUTE, POST_CONDITION, POLICIES or REVERT_STEP
     """
@@ -172,8 +173,8 @@ def conclude(
             message = reason or cancelled_text(action, CANCELLED_UNSTARTED)
             return Conclusion(_end(action, states.CANCELLED, message, now))
         case outcomes.Retry(reason=reason, delay=delay, elsewhere=elsewhere):
-            # How often it is handed on is limited by who does that.
-            delay = delay if elsewhere else max(delay, _pause(action))
+            # With `elsewhere` the plugin limits the number of tries.
+            delay = delay if elsewhere else max(delay, _backoff(action))
             ready = _ready(action, now, delay, reason)
             return Conclusion(ready, elsewhere=elsewhere)
         case outcomes.Derived(actions=derived):
@@ -188,18 +189,18 @@ def conclude(
                 derived=derived,
             )
         case outcomes.InProgress(token=token, delay=delay):
-            # It came back, so that it is none that costs its workers their lives.
+            # Its worker survived, so that former losses do not count.
             going = action.evolve(token=token, recoveries=0, updated_at=now)
             return Conclusion(going, delay=delay)
 
 
-def saved(token: object) -> dict[str, object]:
-    """Return a token as it is stored that `execute` has saved while it goes on."""
+def saved_token(token: object) -> dict[str, object]:
+    """Return the stored form of a token that `execute` saves while it runs."""
     return {_SAVED: token}
 
 
 def is_outside(action: Action) -> bool:
-    """Return whether the work of an action goes on outside, by its token."""
+    """Return whether an action is InProgress, by its token."""
     token = action.token
     return token is not None and not (
         isinstance(token, dict) and set(token) == {_SAVED}
@@ -209,32 +210,32 @@ def is_outside(action: Action) -> bool:
 def cancelled_text(action: Action, unstarted: str) -> str:
     """Return the message of a cancelled action.
 
-    :param unstarted: what it is for one that never ran
+    :param unstarted: the message of an action that never started
     """
     if action.status in states.NOT_STARTED and action.phase != COMPLETE:
-        # READY for a further try or run it has a start time already.
+        # An action that is READY for a retry or a further run has a start time.
         return unstarted if action.start_time is None else CANCELLED_STARTED
     return CANCELLED_RUNNING
 
 
 def conclude_unstarted(action: Action, message: str, now: datetime.datetime) -> Action:
-    """Return an action that was about to start as CANCELLED."""
+    """Return an unstarted action as CANCELLED."""
     return _end(action, states.CANCELLED, cancelled_text(action, message), now)
 
 
 def limit_tries(action: Action, now: datetime.datetime, seconds: float) -> Action:
-    """Return an action that asked for another try, whose time is over in `seconds`.
+    """Return an action that is tried again, with a deadline in `seconds`.
 
-    Its timeout covers all tries: when it is over the action is taken once more,
-    whatever the delay that it asked for, and ends.
+    Its timeout covers all tries. At the deadline the action is claimed once more,
+    whatever its delay, and fails.
     """
     deadline = max(now + datetime.timedelta(seconds=seconds), _FIRST_DEADLINE)
     return action.evolve(deadline=deadline, not_before=min(action.not_before, deadline))
 
 
-def repeated(before: Action, after: Action) -> bool:
-    """Return whether this change ends one run of a repeated action."""
-    # Only the end of a run sets an end time, and its start takes it away.
+def ends_repeated_run(before: Action, after: Action) -> bool:
+    """Return whether a change ends one run of a repeated action."""
+    # Only the end of a run sets an end time, and the next start removes it.
     return (
         after.status == states.READY
         and after.end_time is not None
@@ -245,9 +246,9 @@ def repeated(before: Action, after: Action) -> bool:
 def fail_lost_run(
     action: Action, message: str, fault: outcomes.Fault, now: datetime.datetime
 ) -> Conclusion:
-    """Return an action whose run was lost with its worker.
+    """Return the conclusion of an action whose run was lost with its worker.
 
-    It is FAILED, unless it is repeated: then the next run comes when it is due.
+    It is FAILED, or READY for its next run if it is repeated.
     """
     done = _repeat_or_end(action, states.FAILED, message, now)
     return Conclusion(done.action, fault_detail(fault))
@@ -284,7 +285,7 @@ def _ready(
         status_message=cut(message or None),
         owner=None,
         token=None,
-        # A run that begins again begins at its beginning.
+        # The next run starts with `pre_condition`.
         phase=RUN if action.phase in (CHECK, COMPLETE) else action.phase,
         not_before=now + datetime.timedelta(seconds=delay) if delay > 0 else EPOCH,
         deadline=None,
@@ -293,11 +294,11 @@ def _ready(
     )
 
 
-def _pause(action: Action) -> float:
-    """Return the seconds that another try of an action waits for at least.
+def _backoff(action: Action) -> float:
+    """Return the shortest delay of the next try, in seconds.
 
-    The first comes at once. Who then asks again and again, which may be for ever,
-    is not to keep the database and those who hear of each try busy with it.
+    The second try comes at once. Later ones back off, because an action that is tried
+    forever must not keep the database and the notifications busy.
     """
     before = min(action.attempt - 2, 20)
     return 0.0 if before < 0 else min(FIRST_PAUSE * 2.0**before, LONGEST_PAUSE)
@@ -308,43 +309,40 @@ def _repeat_or_end(
     status: str,
     message: str | None,
     now: datetime.datetime,
-    said: outcomes.Done | outcomes.Failed | None = None,
+    outcome: outcomes.Done | outcomes.Failed | None = None,
 ) -> Conclusion:
-    """A repeated action goes back to READY, and says how its last run went.
+    """Return a repeated action as READY with the message of its run, others as ended.
 
-    That includes one that its pre_condition skipped or failed: what does not
-    apply now may apply the next time.
+    A run that was skipped or failed is followed by the next one as well.
 
-    The next run starts `interval` seconds after the start of this one, at once
-    when this one took longer, and never while this one runs; a run may name
-    another time instead, or be the last.
+    The next run starts `interval` seconds after the start of this one, or at once
+    if this one took longer; a run may set another time instead, or be the last.
     """
-    said = said or outcomes.Done()
-    outputs = said.outputs
-    if said.again_at is not None:
+    outcome = outcome or outcomes.Done()
+    outputs = outcome.outputs
+    if outcome.again_at is not None:
         again = _ready(action, now, 0.0, message, outputs)
-        again = again.evolve(not_before=max(said.again_at, EPOCH))
+        again = again.evolve(not_before=max(outcome.again_at, EPOCH))
         return Conclusion(again.evolve(end_time=now, recoveries=0))
-    if action.interval <= 0 or said.last:
+    if action.interval <= 0 or outcome.last:
         return Conclusion(_end(action, status, message, now, outputs))
-    # One that ended before it started counts from its end.
+    # For a run that ended before its start the interval counts from its end.
     started = action.start_time if action.status in states.STARTED else None
     since_start = (now - (started or now)).total_seconds()
     delay = max(0.0, action.interval - since_start)
     again = _ready(action, now, delay, message, outputs)
-    # Workers that were lost count for one run, not for all that are to come.
+    # Lost workers count for one run only.
     return Conclusion(again.evolve(end_time=now, recoveries=0))
 
 
-def skipped_late(action: Action) -> bool:
-    """Return whether a skip of this action's further run is its success.
+def is_late_skip_success(action: Action) -> bool:
+    """Return whether a skip of a further run means that the action succeeded.
 
-    Once it has started an action is never SKIPPED: its start was announced, and a
-    rollback has to undo it. In phase RUN its former run may have had its effect, which
-    is the usual reason for a pre_condition to find nothing left to do: it goes on to
-    its post_condition and its end. In phase CHECK `is_applied` has denied the effect,
-    and the skip is a failure. Between two runs a repeated action is READY again in any
-    case.
+    An action that has started is never SKIPPED: its start was notified, and a rollback
+    must revert it. In phase RUN its former run may have taken effect, which is the
+    usual reason for a skip: the action continues with its post_condition. In phase
+    CHECK `is_applied` has denied the effect, and the skip is a failure. A repeated
+    action between two runs is READY again in any case.
     """
     started = action.start_time is not None and not _is_between_runs(action)
     return started and action.phase == RUN
@@ -358,7 +356,7 @@ def _is_between_runs(action: Action) -> bool:
 def _skip(action: Action, reason: str, step: str, now: datetime.datetime) -> Conclusion:
     reason = reason.strip() or ActionSkipException.DEFAULT
     if step != PRE_CONDITION:
-        reason = f'{step} said Skipped ({reason}), which only pre_condition may'
+        reason = f'{step} returned Skipped ({reason}), which only pre_condition may'
         return _fail(action, outcomes.Failed(reason), step, now)
     if action.start_time is not None and not _is_between_runs(action):
         reason = SKIPPED_LATE_UNAPPLIED.format(reason)
@@ -370,7 +368,7 @@ def _skip(action: Action, reason: str, step: str, now: datetime.datetime) -> Con
 def _fail(
     action: Action, failed: outcomes.Failed, step: str, now: datetime.datetime
 ) -> Conclusion:
-    # What policies refuse says so itself, as clients know it.
+    # The message of a policy is complete, as clients expect it.
     message = failed.reason
     if step != POLICIES:
         message = FAILED_IN.format(step, failed.reason)
@@ -381,12 +379,12 @@ def _fail(
     return Conclusion(done.action, fault_detail(fault))
 
 
-#: Seconds; ten years. A date further away cannot always be computed with.
+#: Seconds, ten years: the sum with a later date could overflow.
 MAX_DELAY = 315_360_000
 
 
 def validated(outcome: Outcome) -> Outcome:
-    """Return the outcome, or the failure that stands for it if it is not sound."""
+    """Return the outcome, or a failure if the outcome is not valid."""
     if isinstance(outcome, outcomes.Done) and (
         outcome.outputs is None and outcome.again_at is None
     ):
@@ -398,11 +396,11 @@ def validated(outcome: Outcome) -> Outcome:
 
 
 def json_problem(value: object) -> str | None:
-    """Return what of a value cannot be kept as JSON, and where; None if nothing."""
+    """Return why and where a value cannot be stored as JSON, or None if it can."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        # Walking a value is slow, and needed only to name the place.
+        # Traversing the value is slow, and needed only for the message.
         return _first_problem(value) or str(error)
     if '\\u0000' in text or '\\ud' in text:
         return _first_problem(value)
@@ -469,11 +467,11 @@ def _seconds_problem(name: str, value: object) -> str | None:
 
 
 def _time_problem(time: object) -> str | None:
-    """Return why the next run cannot be at a time; None: at none is right, too."""
+    """Return why `again_at` is invalid, or None if it is valid."""
     if time is None:
         return None
     if not isinstance(time, datetime.datetime) or time.tzinfo is None:
-        return 'has an again_at that is no time with a time zone'
+        return 'has an again_at that is not a datetime with a time zone'
     return None
 
 
@@ -498,7 +496,8 @@ def _derived_problem(actions: object) -> str | None:
         for key in action.parents:
             if key not in index:
                 return (
-                    f'has an action {action.key} with a parent {key} that is not there'
+                    f'has an action {action.key} with a parent {key} that does not '
+                    'exist'
                 )
     cycles = graph.find_cycles(indexed(actions), limit=1)
     if cycles:
@@ -508,7 +507,7 @@ def _derived_problem(actions: object) -> str | None:
 
 
 def indexed(actions: Sequence[DerivedAction]) -> list[list[int]]:
-    """Return the graph of derived actions: for each the indexes of its parents."""
+    """Return the graph of derived actions: the indexes of the parents of each."""
     index = {action.key: at for at, action in enumerate(actions)}
     return [[index[key] for key in action.parents] for action in actions]
 
@@ -537,7 +536,7 @@ def _action_problem(action: Any) -> str | None:
 
 
 def _readable(outcome: Any) -> Any:
-    """Return the outcome with a reason that databases can keep."""
+    """Return the outcome with a reason that databases can store."""
     reason = getattr(outcome, 'reason', None)
     if reason is None or json_values.text_problem(reason) is None:
         return outcome

@@ -1,4 +1,4 @@
-"""Retries of store calls: the one way to repeat them in the product."""
+"""Retries of store calls."""
 
 import functools
 import logging

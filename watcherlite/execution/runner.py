@@ -1,11 +1,8 @@
-"""The steps of one attempt of an action.
+"""The runner, which runs the steps of one attempt of an action.
 
-The runner decides and writes nothing. `prepare` runs the steps before the start,
-`perform` the steps from the start to the end; in between, the committer makes RUNNING
-durable. Both return a `Conclusion`.
-
-Whatever a plugin does, only its own action is harmed: any exception, SystemExit
-included, is that action's failure.
+`prepare` runs the steps before the start, `perform` the steps from the start to the
+end; in between, the committer makes RUNNING durable. Both return a `Conclusion`, and
+write nothing. Any exception of a plugin, SystemExit included, fails its action only.
 """
 
 import dataclasses
@@ -35,20 +32,20 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
-#: What ends the work of an action.
+#: The outcomes that end the work of an action.
 _ENDS = outcomes.Done | outcomes.Failed | outcomes.Cancelled | outcomes.TimedOut
 
 Answer = TypeVar('Answer')
 
 
 class _TriedTooLong(exceptions.TimedOut):
-    """The timeout of an action was over before a further try of it could begin."""
+    """The timeout of an action, which covers all tries, ended before this one."""
 
     def __init__(self, action: Action) -> None:
         tries = action.attempt - 1
         text = f'it ran longer than its timeout, which covers all tries; it had {tries}'
         if action.status_message:
-            text += f', and the last one said: {action.status_message}'
+            text += f', and the last one reported: {action.status_message}'
         super().__init__(text)
 
 
@@ -56,8 +53,8 @@ class _TriedTooLong(exceptions.TimedOut):
 class StepResult:
     """The outcome of an attempt after one of its steps.
 
-    :param step: the step that the outcome is of, as status messages name it
-    :param raised: the plugin raised it: there is no post_condition
+    :param step: the step of the outcome, as status messages name it
+    :param raised: whether the plugin raised it, so that there is no post_condition
     """
 
     outcome: outcomes.Outcome
@@ -70,10 +67,10 @@ PerformStep = Callable[[Attempt, StepResult], StepResult]
 
 
 class Runner:
-    """Runs the steps of actions in the thread that calls it.
+    """Runs the steps of actions in the calling thread.
 
-    :param lease: of the worker; None: there is none that could end
-    :param admission: an action that it blocks is skipped
+    :param lease: of the worker; None: it never ends
+    :param admission: actions that it blocks are skipped
     """
 
     def __init__(
@@ -113,7 +110,7 @@ class Runner:
             self.run_post_policies,
             self.run_post_condition,
         )
-        #: phase -> what the plugin does for it
+        #: phase -> the call of the plugin
         self._phases: Mapping[str, Callable[[Attempt], outcomes.Outcome]] = {
             RUN: self._execute,
             CHECK: self._execute,
@@ -130,18 +127,18 @@ class Runner:
     def prepare(self, attempt: Attempt) -> Conclusion:
         """Run the steps before the start.
 
-        :returns: the action as RUNNING, or its end if a step decides so
+        :returns: the action as RUNNING, or its end if a step ended it
         """
         action = attempt.action
         if attempt.context.signal == states.CANCEL:
             return self._end_cancelled(attempt)
         outcome, step = self._run_preparation(attempt)
-        # It may wait for a thread now, which does not count.
+        # The action may wait for a thread now, which does not count.
         left = attempt.context.stop_clock()
         if (
             isinstance(outcome, outcomes.Skipped)
             and step == results.PRE_CONDITION
-            and results.skipped_late(action)
+            and results.is_late_skip_success(action)
         ):
             attempt.applied = True
             attempt.skip_reason = outcome.reason
@@ -152,7 +149,7 @@ class Runner:
         return self._conclude(attempt, outcome, step, left)
 
     def _run_preparation(self, attempt: Attempt) -> tuple[outcomes.Outcome | None, str]:
-        """Run the steps of `_preparation` up to the first that ends the action."""
+        """Run the steps before the start, up to the first that ends the action."""
         try:
             for step in self._preparation[attempt.action.phase]:
                 outcome = step(attempt)
@@ -168,9 +165,9 @@ class Runner:
         return None, results.PRE_CONDITION
 
     def instantiate(self, attempt: Attempt) -> None:
-        """Have the plugin made, and set the deadline of an attempt."""
+        """Instantiate the plugin, and set the deadline of an attempt."""
         attempt.plugin()
-        # The steps before the start have a deadline, too; the start sets it anew.
+        # This is the deadline of the steps before the start, which resets it.
         left = deadlines.timeout_of(attempt.action, self._settings)
         if attempt.action.phase != COMPLETE:
             left = deadlines.seconds_left(
@@ -179,7 +176,7 @@ class Runner:
         attempt.context.set_deadline(max(0.0, left))
 
     def check_time_left(self, attempt: Attempt) -> None:
-        """Raise TimedOut if the timeout was over before this try."""
+        """Raise TimedOut if the timeout ended before this try."""
         if attempt.context.remaining() == 0.0:
             raise _TriedTooLong(attempt.action)
 
@@ -188,8 +185,8 @@ class Runner:
         self._types.validate_inputs(attempt.plugin(), attempt.action.inputs)
 
     def check_admission(self, attempt: Attempt) -> outcomes.Outcome | None:
-        """Skip an action whose target is locked for the time being."""
-        # What has begun before its worker was lost has to come to its end.
+        """Skip an action whose target is locked by an operator."""
+        # An action that had started when its worker was lost must end.
         if self._admission is None or attempt.action.start_time is not None:
             return None
         reason = self._retry(
@@ -204,11 +201,11 @@ class Runner:
         attempt.context.checkpoint()
 
     def check_applied(self, attempt: Attempt) -> None:
-        """Ask the plugin whether its effect is there from an earlier run."""
+        """Check whether an earlier run of the action has taken effect."""
         attempt.applied = bool(attempt.plugin().is_applied(attempt.context))
 
     def run_pre_condition(self, attempt: Attempt) -> outcomes.Outcome | None:
-        """Run `pre_condition` of the plugin, unless its effect is there."""
+        """Run `pre_condition` of the plugin, unless the effect exists."""
         if attempt.applied:
             return None
         context = attempt.context
@@ -226,7 +223,7 @@ class Runner:
         return outcome
 
     def _release_policies(self, attempt: Attempt, outcome: outcomes.Outcome) -> None:
-        """Notify the policies that were asked of an end before the start."""
+        """Run `post_op` of the policies whose `pre_op` ran, at an early end."""
         if not attempt.has_plugin or not isinstance(outcome, _ENDS | outcomes.Skipped):
             return
         if self._is_lost():
@@ -238,14 +235,14 @@ class Runner:
                 self._policies.release(attempt)
         except BaseException:  # a plugin may raise anything
             LOG.exception(
-                'Action %s (%s) ends before its start; not all of its policies were '
-                'told, look after what they have changed',
+                'Action %s (%s) ended before its start, and post_op of its policies '
+                'failed; check the changes of its policies',
                 attempt.action.uuid,
                 attempt.action.action_type,
             )
 
     def _end_cancelled(self, attempt: Attempt) -> Conclusion:
-        """Return the end of an action that was cancelled and has no work under way."""
+        """Return the end of a cancelled action without work in progress."""
         result = StepResult(outcomes.Cancelled(), results.PRE_CONDITION)
         if _may_have_policies(attempt.action):
             try:
@@ -253,26 +250,25 @@ class Runner:
                 result = self.run_post_policies(attempt, result)
             except BaseException:  # a plugin may raise anything
                 LOG.exception(
-                    'Action %s (%s) is cancelled; its policies were not told',
+                    'Action %s (%s) was cancelled, and post_op of its policies failed',
                     attempt.action.uuid,
                     attempt.action.action_type,
                 )
         return self._conclude(attempt, result.outcome, result.step)
 
-    def cancel_untouched(self, attempt: Attempt) -> Conclusion | None:
-        """Return the end of a cancelled action that nobody has begun to prepare.
+    def cancel_unprepared(self, attempt: Attempt) -> Conclusion | None:
+        """Return the end of a cancelled action before its preparation.
 
-        None if its policies have to be told, which takes a thread.
+        It returns None if policies must run, which takes a thread.
         """
         if _may_have_policies(attempt.action):
             return None
         return self._conclude(attempt, outcomes.Cancelled(), results.PRE_CONDITION)
 
     def adopt(self, attempt: Attempt) -> Conclusion | None:
-        """Make an attempt that is InProgress ready for `poll` or `cancel` here.
+        """Prepare an attempt of another worker for `poll` or `cancel`.
 
-        Called at a worker that took it over. Returns its failure if its plugin
-        cannot be made here.
+        It returns the failure of the action if its plugin cannot be instantiated.
         """
         action, passed = attempt.action, 0.0
         try:
@@ -280,10 +276,10 @@ class Runner:
         except BaseException as error:  # a plugin may raise anything
             failure = self._failure(attempt, error, results.EXECUTE)
             return self._conclude(attempt, failure, results.EXECUTE)
-        # How long one was suspended is not known: it gets its whole time again.
+        # The time of a suspension is not known: such an action gets its whole timeout.
         if action.start_time is not None and action.status == states.RUNNING:
             passed = (self._clock.now() - action.start_time).total_seconds()
-        self._begin(attempt, max(0.0, passed))
+        self._start_clock(attempt, max(0.0, passed))
         attempt.executing = True
         return None
 
@@ -293,7 +289,7 @@ class Runner:
         """Run the steps from the durable start to the end."""
         if not attempt.executing:
             attempt.executing = True
-            self._begin(attempt)
+            self._start_clock(attempt)
         if self._is_suspended_before_start(attempt):
             return self._suspend(attempt)
         reverts = attempt.action.phase == REVERT
@@ -305,7 +301,7 @@ class Runner:
         return self._conclude(attempt, result.outcome, result.step)
 
     def run_phase(self, attempt: Attempt, result: StepResult) -> StepResult:
-        """Let the plugin execute, poll, complete or revert."""
+        """Call execute, poll, complete or revert of the plugin."""
         try:
             outcome = validated(self._run_phase(attempt))
         except BaseException as error:  # a plugin may raise anything
@@ -314,15 +310,15 @@ class Runner:
         return StepResult(outcome, result.step)
 
     def run_post_policies(self, attempt: Attempt, result: StepResult) -> StepResult:
-        """Run `post_op` of the policies once the work has ended, well or not."""
+        """Run `post_op` of the policies when the work has ended."""
         context, outcome = attempt.context, result.outcome
         if not isinstance(outcome, _ENDS) or self._is_lost():
             return result
-        said = ERROR
+        policy_result = ERROR
         if isinstance(outcome, outcomes.Done):
-            said, context.outputs = OK, outcome.outputs
+            policy_result, context.outputs = OK, outcome.outputs
         try:
-            self._policies.after(attempt, said)
+            self._policies.after(attempt, policy_result)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
             failure = self._failure(attempt, error, result.step)
             return dataclasses.replace(result, outcome=failure)
@@ -348,7 +344,7 @@ class Runner:
     def _failed_after(
         self, attempt: Attempt, result: StepResult, error: BaseException, later: str
     ) -> StepResult:
-        """Return the result of an action of which a later step has failed."""
+        """Return the result of an action after a later step failed."""
         failure = self._failure(attempt, error, later)
         if not isinstance(result.outcome, outcomes.Done):
             return result
@@ -357,13 +353,13 @@ class Runner:
         return dataclasses.replace(result, outcome=failure, step=later)
 
     def _is_suspended_before_start(self, attempt: Attempt) -> bool:
-        """Return whether an action is to be suspended before it does anything."""
+        """Return whether SUSPEND arrived before the first call of the plugin."""
         signal = attempt.context.signal
-        begun = attempt.applied or attempt.action.token is not None
-        return signal == states.SUSPEND and not begun
+        has_work = attempt.applied or attempt.action.token is not None
+        return signal == states.SUSPEND and not has_work
 
     def _suspend(self, attempt: Attempt) -> Conclusion:
-        """Return an action as it is suspended, which takes no thread."""
+        """Return an action as SUSPENDED, without a thread."""
         attempt.remaining = attempt.context.stop_clock()
         now = self._clock.now()
         paused = deadlines.change_status(attempt.action, states.SUSPENDED, now)
@@ -372,41 +368,42 @@ class Runner:
     def _stopped_outcome(
         self, attempt: Attempt, error: BaseException, step: str
     ) -> outcomes.Outcome:
-        """Return the outcome of a step that raised, whose work outside is stopped."""
+        """Return the outcome of a step that raised; cancel its work outside."""
         stopped = isinstance(error, exceptions.Cancelled | exceptions.TimedOut)
         if stopped and attempt.action.token is not None:
-            # It was about to be polled, or just was.
-            self._stop_outside(attempt)
+            # It is InProgress.
+            self._cancel_outside(attempt)
         return self._failure(attempt, error, step)
 
     def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
-        """End an action that no thread works on, and its work outside."""
+        """Return the end of an idle action; cancel its work outside."""
         if attempt.action.token is not None:
-            self._stop_outside(attempt)
+            self._cancel_outside(attempt)
         result = StepResult(outcome, results.EXECUTE)
         result = self.run_post_policies(attempt, result)
         return self._conclude(attempt, result.outcome, result.step)
 
     def _is_lost(self) -> bool:
-        """Return whether the lease is over, so that others end what was ours."""
+        """Return whether the lease expired, so that other workers own the actions."""
         return self._lease is not None and self._lease.left() <= 0
 
-    def _stop_outside(self, attempt: Attempt) -> None:
+    def _cancel_outside(self, attempt: Attempt) -> None:
+        """Call `cancel` of the plugin of an action that is InProgress."""
         if self._is_lost():
             return
         try:
             attempt.plugin().cancel(attempt.context, attempt.action.token)
-        except BaseException:  # it ends in any case
+        except BaseException:  # the action must end in any case
             LOG.exception(
-                'Action %s (%s): stopping the work outside failed; the action is '
-                'ended all the same, look after its target',
+                'Action %s (%s) is ended, but cancelling its work outside failed; '
+                'check its target',
                 attempt.action.uuid,
                 attempt.action.action_type,
             )
 
-    def _begin(self, attempt: Attempt, passed: float = 0.0) -> None:
-        """Set the clock of an attempt going: its timeout counts from here."""
-        attempt.context.begin()
+    def _start_clock(self, attempt: Attempt, passed: float = 0.0) -> None:
+        """Start the timeout of an attempt."""
+        attempt.context.mark_started()
         left = deadlines.seconds_left(
             attempt.action, self._clock.now(), self._settings, passed
         )
@@ -417,7 +414,7 @@ class Runner:
         if attempt.applied:
             return outcomes.Done(action.outputs)
         if action.token is not None and context.signal == states.SUSPEND:
-            # It came after its turn: it is paused outside, where it takes no thread.
+            # Suspended as an idle action, without a thread.
             return outcomes.InProgress(action.token, 0.0)
         if context.signal is not None or action.token is not None:
             context.checkpoint()
@@ -430,7 +427,7 @@ class Runner:
         plugin, context = attempt.plugin(), attempt.context
         outcome = outcomes.from_returned(plugin.execute(context))
         if isinstance(outcome, outcomes.Derived) and not outcome.actions:
-            # There is nothing whose end would wake it.
+            # Without derived actions nothing would wake it.
             return _complete(plugin, context, ())
         return outcome
 
@@ -441,18 +438,18 @@ class Runner:
         if deadlines.is_expired(action, ends, self._clock.now()):
             return outcomes.from_returned(plugin.overdue(context, ends), 'overdue')
         outcome = _complete(plugin, context, ends)
-        again = isinstance(outcome, outcomes.Derived) and outcome.timeout is None
-        over = again and action.deadline == deadlines.EXPIRED
-        return outcomes.TimedOut() if over else outcome
+        waits = isinstance(outcome, outcomes.Derived) and outcome.timeout is None
+        is_overdue = waits and action.deadline == deadlines.EXPIRED
+        return outcomes.TimedOut() if is_overdue else outcome
 
     def _revert(self, attempt: Attempt) -> outcomes.Outcome:
         plugin, context = attempt.plugin(), attempt.context
-        # The outputs of the run that is undone travel in `data`.
+        # `data` contains the outputs of the run to revert.
         context.outputs = attempt.action.data.get('outputs')
         return outcomes.from_returned(plugin.revert(context), 'revert')
 
     def _load_results(self, action: Action) -> Sequence[DerivedResult]:
-        # Not those of the runs before this one.
+        # Without the derived actions of former runs.
         found = self._store.derived_actions(action.id, action.start_time)
         return [results.DerivedEnd.of(child) for child in found]
 
@@ -470,47 +467,58 @@ class Runner:
         step: str,
         left: float | None = None,
     ) -> Conclusion:
-        """Return what becomes of an action after a step had this outcome.
+        """Return the conclusion of an action from the outcome of a step.
 
         :param left: seconds left of its timeout, if its clock is stopped
         """
         action, now = attempt.action, self._clock.now()
         signal = attempt.context.signal
         outcome = _with_fault(attempt, outcome, step)
-        concluded = results.conclude(action, outcome, step, now, attempt.data)
-        status = concluded.action.status
-        if status == states.SUCCEEDED and attempt.skip_reason is not None:
-            text = cut(results.SKIPPED_LATE.format(attempt.skip_reason))
-            explained = concluded.action.evolve(status_message=text)
-            concluded = dataclasses.replace(concluded, action=explained)
-        if isinstance(outcome, outcomes.Derived):
-            until = deadlines.wait_deadline(
-                action, outcome, attempt.context, now, self._settings
-            )
-            waiting = concluded.action.evolve(deadline=until)
-            concluded = dataclasses.replace(concluded, action=waiting)
-        elif isinstance(outcome, outcomes.Retry):
-            if left is None:
-                left = attempt.context.remaining()
-            if left is None:
-                left = deadlines.timeout_of(action, self._settings)
-            again = results.limit_tries(concluded.action, now, left)
-            concluded = dataclasses.replace(concluded, action=again)
+        conclusion = results.conclude(action, outcome, step, now, attempt.data)
+        status = conclusion.action.status
         if signal == states.CANCEL and status in states.NOT_STARTED:
-            # It would run again, or what it derived would: that is over now.
+            # It would run again, or its derived actions would.
             outcome = outcomes.Cancelled()
         elif status == action.status or states.MACHINE.allows(action.status, status):
-            return concluded
+            after = self._with_details(attempt, conclusion.action, outcome, left)
+            if after is conclusion.action:
+                return conclusion
+            return dataclasses.replace(conclusion, action=after)
         else:
-            # It was suspended, and caught what ended that.
+            # The plugin was suspended, and caught the exception that ended that.
             late = signal == TIMEOUT
             outcome = outcomes.TimedOut() if late else outcomes.Cancelled()
         return results.conclude(action, outcome, step, now, attempt.data)
 
+    def _with_details(
+        self,
+        attempt: Attempt,
+        after: Action,
+        outcome: outcomes.Outcome,
+        left: float | None,
+    ) -> Action:
+        """Return a concluded action with a message or deadline from its attempt."""
+        now, context = self._clock.now(), attempt.context
+        if after.status == states.SUCCEEDED and attempt.skip_reason is not None:
+            text = cut(results.SKIPPED_LATE.format(attempt.skip_reason))
+            return after.evolve(status_message=text)
+        if isinstance(outcome, outcomes.Derived):
+            deadline = deadlines.wait_deadline(
+                attempt.action, outcome, context, now, self._settings
+            )
+            return after.evolve(deadline=deadline)
+        if isinstance(outcome, outcomes.Retry):
+            if left is None:
+                left = context.remaining()
+            if left is None:
+                left = deadlines.timeout_of(attempt.action, self._settings)
+            return results.limit_tries(after, now, left)
+        return after
+
     def _failure(
         self, attempt: Attempt, error: BaseException, step: str
     ) -> outcomes.Outcome:
-        """Return the outcome that an exception stands for."""
+        """Return the outcome of an exception."""
         if isinstance(error, exceptions.Cancelled):
             return outcomes.Cancelled()
         if isinstance(error, exceptions.TimedOut):
@@ -518,24 +526,24 @@ class Runner:
             return outcomes.TimedOut(str(error)) if late else outcomes.TimedOut()
         try:
             fault = outcomes.fault_of(error)
-        except BaseException:  # even its text is a plugin's code
+        except BaseException:  # its __str__ is code of a plugin
             name = type(error).__name__
             fault = outcomes.Fault(name, name, '', '')
         if isinstance(error, exceptions.ActionSkipException):
             return validated(outcomes.Skipped(fault.message))
         if isinstance(error, exceptions.WatcherliteError):
-            # By contract: something outside is not as it should be, and it says what.
+            # By contract, its text explains the problem to users.
             _log_failure(attempt.action, step, ' '.join(fault.message.split()))
         else:
-            # Its public text is its class; the log has it all.
+            # Its public text is its class only; the log has the details.
             _log_failure(attempt.action, step, fault.message, error)
         return validated(outcomes.Failed(fault.message, fault))
 
 
 def _may_have_policies(action: Action) -> bool:
-    """Return whether policies may have been asked about this run before it was taken.
+    """Return whether policies may have run for this run before it was claimed.
 
-    They were before a former try of it, and may have been by a worker that was lost.
+    They ran before a former try, or perhaps at a worker that was lost.
     """
     started = action.start_time is not None and action.end_time is None
     return action.phase == COMPLETE or action.recoveries > 0 or started
@@ -544,7 +552,7 @@ def _may_have_policies(action: Action) -> bool:
 def _with_fault(
     attempt: Attempt, outcome: outcomes.Outcome, step: str
 ) -> outcomes.Outcome:
-    """Return a failure that a plugin reported by a value with the plugin's name."""
+    """Return an outcome; a failure without a fault gets one that names the plugin."""
     if not isinstance(outcome, outcomes.Failed) or outcome.fault is not None:
         return outcome
     if not attempt.has_plugin or step == results.POLICIES:
@@ -558,18 +566,18 @@ def _with_fault(
 def _log_failure(
     action: Action, step: str, message: str, unexpected: BaseException | None = None
 ) -> None:
-    """Say that an action failed; of what nobody expects, where in the code."""
-    about = [action.action_type, action.name, action.target]
+    """Log the failure of an action; with a traceback if it is unexpected."""
+    names = [action.action_type, action.name, action.target]
     LOG.log(
         logging.WARNING if unexpected is None else logging.ERROR,
         'Action %s (%s) failed in %s: %s; %s',
         action.uuid,
-        ', '.join(part for part in about if part),
+        ', '.join(name for name in names if name),
         step,
         message,
-        'who asked for it is told, and may ask again once that is put right'
+        'correct the cause and repeat the request'
         if action.plan_id is None
-        else 'its plan goes on by its rules',
+        else 'the plan continues as its on_failure option says',
         exc_info=unexpected,
     )
 
@@ -584,7 +592,7 @@ def _complete(
 
 
 def default_completion(derived: Sequence[DerivedResult]) -> outcomes.Outcome:
-    """Say how an action went by how what it derived went."""
+    """Return the outcome of an action from those of its derived actions."""
     failed = [result for result in derived if result.status == states.FAILED]
     if failed:
         names = ', '.join(

@@ -1,4 +1,4 @@
-"""The services and the settings that every part of a worker shares."""
+"""The services and settings that all parts of a worker share."""
 
 import dataclasses
 
@@ -8,15 +8,15 @@ from watcherlite.db.api import Store
 
 @dataclasses.dataclass(slots=True)
 class ExecutionSettings:
-    """All times in seconds; the options of the same names explain them.
+    """The settings of the options of the same names; times are seconds.
 
     One object is shared by all parts of a worker, so that a reload reaches them.
 
-    :param look_ahead: most actions that are loaded before they can run
-    :param linger: how long the committer lets changes gather while threads
+    :param look_ahead: the largest number of actions to prefetch
+    :param linger: the time for which the committer collects changes while threads
         still produce them
-    :param quick: that checks before the start may take, on average for their type,
-        for an action to be started together with the end of the one it follows
+    :param quick: the largest average duration of the preparation of an action type
+        for a dependent to start in the transaction of its parent's end
     """
 
     max_parallel: int = 8
@@ -34,12 +34,12 @@ class ExecutionSettings:
     max_probes_per_project: int = 32
 
     def update(self, other: 'ExecutionSettings') -> None:
-        """Take over the values that may change while a worker runs."""
+        """Copy the mutable values of `other`."""
         for name in MUTABLE:
             setattr(self, name, getattr(other, name))
 
 
-#: What the configuration marks as mutable.
+#: The options that are mutable.
 MUTABLE = (
     'claim_batch',
     'sweep_interval',
@@ -53,8 +53,7 @@ MUTABLE = (
 class CoreServices:
     """The store, the clock and the settings of one worker.
 
-    :param settings: one object, so that a reload reaches every part
-    :param worker_id: uuid of the worker, which owns the actions that it claims
+    :param worker_id: uuid of the worker, the owner of the actions that it claims
     """
 
     store: Store

@@ -1,4 +1,4 @@
-"""The sweep of a worker: what a lost message or a lost worker left is found here."""
+"""The sweep of a worker, which recovers from lost messages and lost workers."""
 
 import functools
 import logging
@@ -18,10 +18,10 @@ from watcherlite.execution.timers import Timers
 
 
 class SignalDelivery:
-    """Reads the signals for what a worker owns and delivers them.
+    """Delivers the signals of the actions that a worker owns.
 
-    The column is the truth; a message only says when to look. One that got lost
-    is found by the next sweep.
+    Signals are read from the store; a message is only a hint to read them. The next
+    sweep recovers from a lost message.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class SignalDelivery:
         self._requested = False
 
     def deliver(self) -> None:
-        """Read all signals of this worker with one statement, and deliver them."""
+        """Read the signals of this worker with one statement, and deliver them."""
         found = self._store.controls(self._worker)
         if found:
-            LOG.debug('Signals for %d actions are delivered', len(found))
+            LOG.debug('Delivering signals to %d actions', len(found))
             self._dispatcher.deliver(found.items())
 
     def request(self) -> None:
-        """Deliver soon; from any thread."""
+        """Deliver soon; thread-safe."""
         if not self._requested:
             self._requested = True
             self._timers.after(0, self._deliver_requested)
@@ -59,24 +59,24 @@ class SignalDelivery:
         self._hints.broadcast(commands.ActionsSignalled())
 
     def _deliver_requested(self) -> None:
-        # Before the look, so that what is written during it is looked for again.
+        # First, so that a signal written meanwhile is read again.
         self._requested = False
         self.deliver()
-        # The time of what was resumed goes on.
+        # The timeouts of resumed actions continue.
         self._wait_timeouts.check()
 
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds from the end of a lease until its worker is looked for: with less, a
-#: clock that counts in coarser steps finds it alive.
+#: Seconds from the end of a lease to the recovery: with less, a clock of coarser
+#: resolution finds the worker alive.
 LEASE_MARGIN = 0.1
-#: Seconds until the actions of a plan are taken over that was locked.
-LOCKED = 0.5
+#: Seconds until the recovery is retried for locked plans.
+LOCKED_DELAY = 0.5
 
 
 class RecoveredActions:
-    """Implements `recovery.RecoveryObserver`: goes on with what was taken over."""
+    """Implements `recovery.RecoveryObserver`: continues recovered actions."""
 
     def __init__(
         self, dispatcher: Dispatcher, queues: ClaimQueues, signals: SignalDelivery
@@ -86,22 +86,22 @@ class RecoveredActions:
         self._signals = signals
 
     def on_adopted(self, action: Action) -> None:
-        """Go on with an action that is InProgress."""
+        """Continue an adopted action, which is InProgress."""
         self._dispatcher.adopt(action)
-        # It may have been signalled while it changed hands.
+        # It may have been signalled during the recovery.
         self._signals.request()
 
     def on_ready(self, action: Action) -> None:
-        """Claim an action again."""
+        """Request a claim of an action."""
         self._queues.hint_action(action)
 
     def on_signalled(self) -> None:
-        """Have the signals of a recovery delivered."""
+        """Deliver the signals of a recovery at all workers."""
         self._signals.announce()
 
 
 class Sweeper:
-    """Looks at everything from time to time, and at lost workers in time."""
+    """Sweeps periodically, and recovers from lost workers when their leases end."""
 
     def __init__(
         self,
@@ -136,12 +136,12 @@ class Sweeper:
         self._orphans: set[tuple[int, int]] = set()
 
     def start(self) -> None:
-        """Sweep now, and from now on as often as the settings say now."""
+        """Sweep now, and then at the interval of the settings."""
         self._round += 1
         self._timers.after(0, functools.partial(self._sweep_again, self._round))
 
     def _sweep_again(self, number: int) -> None:
-        # Else a reload that changed the interval would have begun a second round.
+        # A reload that changed the interval has started another round.
         if number == self._round:
             self.sweep()
             self._timers.after(
@@ -150,7 +150,7 @@ class Sweeper:
             )
 
     def sweep(self) -> None:
-        """Look at everything once."""
+        """Run all checks once."""
         for check in (
             self._signals.deliver,
             self.recover_lost,
@@ -163,24 +163,24 @@ class Sweeper:
             try:
                 check()
             except exceptions.StoreUnavailable as error:
-                LOG.warning('%s; the next sweep looks again', error)
+                LOG.warning('%s; the next sweep tries again', error)
                 return
             except Exception:
-                # One that always fails must not keep the others from looking.
-                LOG.exception('A part of the sweep failed; the next one tries again')
+                # A check that always fails must not prevent the others.
+                LOG.exception('A check of the sweep failed; the next sweep tries again')
 
     def on_worker_left(self) -> None:
-        """Look for what a worker gave back, and what it still owned."""
+        """Find the work that a worker released, and recover what it still owned."""
         self._timers.after(0, self._discovery.check_all)
         self._timers.after(0, self.recover_lost)
 
     def recover_lost(self) -> None:
-        """Take over from lost workers; try soon again what another one has locked."""
+        """Recover from lost workers; retry soon if a plan is locked."""
         if not self._recovery.sweep():
-            self._timers.after(LOCKED, self.recover_lost)
+            self._timers.after(LOCKED_DELAY, self.recover_lost)
 
     def _watch_leases(self) -> None:
-        """Recover from a lost worker when its lease ends, not at the next sweep.
+        """Set a timer to recover from a lost worker when its lease ends.
 
         A live worker renews its lease long before that.
         """
@@ -197,10 +197,10 @@ class Sweeper:
         self._watch_leases()
 
     def _recover_orphans(self) -> None:
-        """Recover what this worker owns in the store and has not in flight.
+        """Recover actions that this worker owns in the store but has not in flight.
 
-        A claim whose answer got lost is such. Seen twice, because one that is
-        on its way right now looks the same.
+        The answer of their claim was lost, for example. They must be found by two
+        sweeps, because a claim in progress looks the same.
         """
         owned = self._dispatcher.owned
         missing = {

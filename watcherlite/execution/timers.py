@@ -1,4 +1,4 @@
-"""The timers of a worker: functions that are called at their time."""
+"""The timers of a worker."""
 
 import heapq
 import itertools
@@ -13,13 +13,12 @@ LOG = logging.getLogger(__name__)
 
 
 class Timers:
-    """Calls functions at times, one after another, in a thread of its own.
+    """Calls functions at their times, one after another, in a thread of its own.
 
-    The functions are short: they hand work on. One that raises is logged and
-    does not stop the others.
+    The functions return quickly. An exception is logged, and does not stop the others.
     """
 
-    def __init__(self, clock: Clock, name: str = 'scheduler') -> None:
+    def __init__(self, clock: Clock, name: str = 'timers') -> None:
         self._clock = clock
         self._name = name
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
@@ -36,11 +35,11 @@ class Timers:
                 self._condition.notify()
 
     def after(self, seconds: float, function: Callable[[], None]) -> None:
-        """Call `function` once, so many seconds from now."""
+        """Call `function` once, in `seconds`."""
         self.at(self._clock.monotonic() + seconds, function)
 
     def every(self, seconds: float, function: Callable[[], None]) -> None:
-        """Call `function` again and again, so many seconds apart."""
+        """Call `function` periodically."""
 
         def tick() -> None:
             try:
@@ -51,7 +50,7 @@ class Timers:
         self.after(seconds, tick)
 
     def run_due(self) -> float | None:
-        """Call what is due; return the seconds until the next, or None."""
+        """Call the due functions; return the seconds until the next, or None."""
         while True:
             with self._condition:
                 if not self._heap:
@@ -63,24 +62,25 @@ class Timers:
             try:
                 function()
             except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
-                LOG.warning('%s; the next sweep looks again', error)
+                LOG.warning('%s; the next sweep tries again', error)
             except Exception:
-                LOG.exception('A scheduled step failed; it is tried at the next time')
+                LOG.exception('A timer failed; the next sweep tries again')
 
     def start(self) -> None:
         """Start the thread."""
-        self._thread = threading.Thread(target=self._loop, name=self._name, daemon=True)
+        self._thread = threading.Thread(target=self.run, name=self._name, daemon=True)
         self._thread.start()
 
     def stop(self, timeout: float = 5.0) -> None:
-        """Stop the thread; what was scheduled is forgotten."""
+        """Stop the thread, and drop all timers."""
         with self._condition:
             self._stopped = True
             self._condition.notify_all()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout)
 
-    def _loop(self) -> None:
+    def run(self) -> None:
+        """Call due functions until `stop`."""
         while not self._stopped:
             self.run_due()
             with self._condition:

@@ -1,4 +1,4 @@
-"""The worker: the parts of the core put together, started, stopped and told."""
+"""The worker, which assembles the parts of the core, and starts and stops them."""
 
 import logging
 import threading
@@ -13,11 +13,10 @@ from watcherlite.domain.events import Event
 from watcherlite.execution import lease
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import ClaimQueues
-from watcherlite.execution.committer import CommitQueue, Committer
+from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
 from watcherlite.execution.deadlines import WaitTimeouts
 from watcherlite.execution.discovery import WorkDiscovery, WorkHints
 from watcherlite.execution.dispatcher import Dispatcher
-from watcherlite.execution.events import EventListeners
 from watcherlite.execution.in_flight import InFlight
 from watcherlite.execution.lease import Lease
 from watcherlite.execution.policy_chain import PolicyChain
@@ -36,17 +35,17 @@ from watcherlite.execution.timers import Timers
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds until a command that this worker finds no room for is passed on to others.
+#: Seconds until a command without a claim is passed on to other workers.
 PASS_ON = 1.0
-#: Seconds until the broker is told to forget a command whatever comes of it: this
-#: worker lives, and what it did not see to is found by its sweep.
+#: Seconds until a command is acknowledged in any case: this worker is alive, and its
+#: sweep finds the work.
 LONGEST = 10.0
 
 
 class MessageHandler:
     """Handles commands and broadcasts, in the thread of the bus; nothing blocks.
 
-    :param lanes: which the worker serves
+    :param lanes: the lanes that the worker serves
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class MessageHandler:
         return receipt
 
     def _receipt(self, plans: Sequence[str], lanes: Sequence[str]) -> Receipt:
-        """Return the receipt of a command, which is settled in the end in any case."""
+        """Return the receipt of a command, settled after LONGEST at the latest."""
         receipt = Receipt(len(plans) + len(lanes))
 
         def pass_on() -> None:
@@ -110,10 +109,10 @@ class MessageHandler:
 class Worker:
     """A worker with a lease.
 
-    :param lanes: which it serves
-    :param only_plan: uuid of the one plan to work on, or None for all
-    :param projection: of actions on what they are about
-    :param admission: an action that it blocks is skipped
+    :param lanes: the lanes that it serves
+    :param only_plan: uuid of the only plan to execute, or None for all
+    :param projection: derives the states of objects from those of actions
+    :param admission: actions that it blocks are skipped
     """
 
     def __init__(
@@ -135,87 +134,100 @@ class Worker:
         self.record = api.Worker(
             lease.new_uuid(), host, lease.of_process(), tuple(lanes)
         )
-        self._store = store
-        self._settings = settings
+        self._services = CoreServices(store, clock, settings, self.record.uuid)
         self._process = process
         self._stopping = threading.Lock()
-        services = CoreServices(store, clock, settings, self.record.uuid)
-        self.lease = Lease(services, self)
+        self.lease = Lease(self._services, self)
         self._timers = Timers(clock, 'timers')
         self._chores = Timers(clock, 'chores')
         self._listeners = EventListeners()
-        self._hints = WorkHints(services, self._chores, process)
-        wait_timeouts = WaitTimeouts(services, lanes, self._chores, process)
-        commit_queue = CommitQueue(services)
-        queues = ClaimQueues(services, lanes, commit_queue)
+        self._commit_queue = CommitQueue(self._services)
+        self._queues = ClaimQueues(self._services, lanes, self._commit_queue)
+        self._hints = WorkHints(self._services, self._chores, process)
+        self._wait_timeouts = WaitTimeouts(self._services, lanes, self._chores, process)
         self.discovery = WorkDiscovery(
-            services,
+            self._services,
             rules,
             lanes,
             only_plan,
             self._chores,
-            queues,
+            self._queues,
             self._hints,
-            wait_timeouts,
+            self._wait_timeouts,
             self._listeners,
         )
-        in_flight = InFlight(clock)
-        pools = Pools(settings, commit_queue)
-        runner = Runner(
-            services,
-            types,
-            policies or PolicyChain(),
-            CheckpointWriter(services, commit_queue, in_flight, pools),
-            self.lease,
-            admission,
-        )
-        self.dispatcher = Dispatcher(
-            services,
-            queues,
-            in_flight,
-            commit_queue,
-            pools,
-            runner,
-            self._timers,
-            self.discovery,
+        self.dispatcher = self._make_dispatcher(
+            types, policies or PolicyChain(), admission
         )
         self.committer = Committer(
-            services,
-            commit_queue,
+            self._services,
+            self._commit_queue,
             rules,
             self.dispatcher,
             self.lease,
             self._listeners,
             projection,
         )
-        signals = SignalDelivery(
-            services, self.dispatcher, self._chores, wait_timeouts, self._hints
-        )
-        self._sweeper = Sweeper(
-            services,
-            types,
-            rules,
-            self._chores,
-            commit_queue,
-            queues,
+        self._signals = SignalDelivery(
+            self._services,
             self.dispatcher,
-            self.discovery,
-            signals,
-            wait_timeouts,
+            self._chores,
+            self._wait_timeouts,
+            self._hints,
         )
+        self._sweeper = self._make_sweeper(types, rules)
         self._messages = MessageHandler(
             self.record.lanes,
             self._timers,
-            queues,
+            self._queues,
             self._hints,
             self.discovery,
-            signals,
+            self._signals,
             self._sweeper,
         )
 
+    def _make_dispatcher(
+        self,
+        types: ActionTypes,
+        policies: PolicyChain,
+        admission: AdmissionCheck | None,
+    ) -> Dispatcher:
+        in_flight = InFlight(self._services.clock)
+        pools = Pools(self._services.settings, self._commit_queue)
+        checkpoints = CheckpointWriter(
+            self._services, self._commit_queue, in_flight, pools
+        )
+        runner = Runner(
+            self._services, types, policies, checkpoints, self.lease, admission
+        )
+        return Dispatcher(
+            self._services,
+            self._queues,
+            in_flight,
+            self._commit_queue,
+            pools,
+            runner,
+            self._timers,
+            self.discovery,
+        )
+
+    def _make_sweeper(self, types: ActionTypes, rules: PlanRules) -> Sweeper:
+        return Sweeper(
+            self._services,
+            types,
+            rules,
+            self._chores,
+            self._commit_queue,
+            self._queues,
+            self.dispatcher,
+            self.discovery,
+            self._signals,
+            self._wait_timeouts,
+        )
+
     def start(self) -> None:
-        """Register, and begin to work."""
-        self._store.register_worker(self.record, self._settings.lease)
+        """Register the worker, and start its threads."""
+        self._services.store.register_worker(self.record, self._services.settings.lease)
         self.lease.renew()
         LOG.info(
             'Worker %s on %s serves %s',
@@ -231,19 +243,19 @@ class Worker:
         self.start_sweeping()
 
     def start_sweeping(self) -> None:
-        """Sweep now, and from now on as often as the settings say now."""
+        """Sweep now, and then at the interval of the settings."""
         self._sweeper.start()
 
     def sweep(self) -> None:
-        """Look at everything once."""
+        """Run all checks of the sweep once."""
         self._sweeper.sweep()
 
     def stop(self, drain: float) -> bool:
-        """Claim nothing more, let what runs finish, and give the rest back.
+        """Stop claiming, wait for running actions, and end the lease.
 
         :param drain: seconds to wait for running actions
-        :returns: whether all of them ended in time; what did not is recovered
-            by another worker, or by the next start
+        :returns: whether all of them ended in time; the others are recovered by
+            another worker, or by the next start
         """
         with self._stopping:
             ended = self.dispatcher.drain(drain)
@@ -255,7 +267,7 @@ class Worker:
                 )
             self._timers.stop()
             self._chores.stop()
-            self.committer.stop(max(1.0, min(drain, self._settings.lease)))
+            self.committer.stop(max(1.0, min(drain, self._services.settings.lease)))
             self.dispatcher.stop()
             self.lease.stop()
             self._leave()
@@ -263,17 +275,19 @@ class Worker:
 
     def _leave(self) -> None:
         try:
-            self._store.end_lease(self.record.uuid)
-            self._store.remove_worker(self.record.uuid)
+            self._services.store.end_lease(self.record.uuid)
+            self._services.store.remove_worker(self.record.uuid)
         except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
             LOG.warning(
-                'The lease of worker %s runs out by itself: %s', self.record.uuid, error
+                'The lease of worker %s ends when it expires: %s',
+                self.record.uuid,
+                error,
             )
             return
         self._hints.broadcast(commands.WorkerLeft(self.record.uuid))
 
     def on_lease_lost(self) -> None:
-        """Stop: other workers take the actions over."""
+        """Abandon all attempts: other workers take the actions over."""
         self.dispatcher.abandon()
         self._process.on_lease_lost(self.record.uuid)
 

@@ -20,7 +20,7 @@ from watcherlite.messaging import addresses, amqp_connection, settings
 
 LOG = logging.getLogger(__name__)
 
-#: What a lost, refused or misused connection raises.
+#: The errors of a lost, refused or misused connection.
 ERRORS: tuple[type[BaseException], ...] = (
     *pyamqp.Transport.connection_errors,
     *pyamqp.Transport.channel_errors,
@@ -90,7 +90,7 @@ class BrokerConnection:
         )
 
     def heartbeat_if_due(self) -> None:
-        """Send a heartbeat if one is due; raise an error when the broker is gone."""
+        """Send a heartbeat if one is due; raise if the broker does not answer."""
         if self.is_heartbeat_due():
             self._beat = time.monotonic()
             self._connection.heartbeat_tick()

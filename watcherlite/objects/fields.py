@@ -14,7 +14,7 @@ ObjectField = fields.ObjectField
 
 
 class UUID(fields.UUID):
-    """A uuid; unlike oslo's own, it refuses what is none."""
+    """A uuid; unlike that of oslo, it rejects invalid values."""
 
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         uuid.UUID(str(value))

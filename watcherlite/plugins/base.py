@@ -15,7 +15,7 @@ from watcherlite.destinations import Destinations
 from watcherlite.domain import resource_results
 from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.creators import Creator
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.outcomes import Outcome, TimedOut
 from watcherlite.domain.resource_results import (
     Batch,
@@ -537,9 +537,9 @@ class ResourceHandler(Connecting, Plugin):
 
     The name of its entry point is the type: `OS::Heat::Value`. One instance serves one
     call. An operation returns a `domain.resource_results.Result`: None or Ready when it
-    is complete, NotYet to be polled; it raises to fail: a `WatcherliteError` or a
-    subclass, whose text is shown to users and logged. Any other exception counts as a
-    defect: users see its class, and the log has its traceback.
+    is complete, ResourceInProgress to be polled. It raises to fail: a WatcherliteError
+    or a subclass, whose text is shown to users and logged. Any other exception counts
+    as a defect: users see its class, and the log has its traceback.
 
     An operation whose worker was lost is repeated if it is `idempotent`; otherwise
     `find` is called for a `create`, if it is overridden; else the resource is FAILED
@@ -668,11 +668,11 @@ class ResourceHandler(Connecting, Plugin):
         raise NotImplementedError
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Check the progress of an operation that returned NotYet."""
+        """Check the progress of an operation that returned ResourceInProgress."""
         raise NotImplementedError
 
     def cancel(self, context: ResourceContext, operation: str, token: Any) -> None:
-        """Stop the work of an operation that returned NotYet."""
+        """Stop the work of an operation that returned ResourceInProgress."""
 
     def reference(self, context: ResourceContext) -> str:
         """Return the value of get_resource."""

@@ -14,7 +14,7 @@ from typing import Any
 import referencing.exceptions
 
 from watcherlite import exceptions
-from watcherlite.domain import json_values
+from watcherlite.domain.documents import json_values
 from watcherlite.domain.resource_results import Operation, Property
 from watcherlite.plugins import schemas
 from watcherlite.plugins.base import NestedHandler, ResourceHandler

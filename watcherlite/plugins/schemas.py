@@ -51,7 +51,7 @@ _TYPES = {
 def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> None:
     """Validate inputs against the schema, then by the type's own `validate`.
 
-    :param action_type: an instance; a class stands for one with default options
+    :param action_type: an instance; a class is used with its default options
     :raises InvalidInput: names every offending key as a path
     :raises PluginError: the schema is invalid or refers to other documents, or
         `validate` raised another exception than InvalidInput

@@ -14,24 +14,24 @@ DELETED = 'DELETED'
 
 STATES = {
     RECOMMENDED: 'Proposed; an operator reviews it.',
-    PENDING: 'Started by an operator; no worker has taken it yet.',
+    PENDING: 'Started by an operator; not claimed by a worker yet.',
     ONGOING: 'Workers execute its actions.',
     SUCCEEDED: 'All its actions ended, and none FAILED.',
     FAILED: 'All its actions ended, and at least one FAILED.',
-    CANCELLING: 'Cancelled while running; running actions are told to stop.',
-    CANCELLED: 'Cancelled, and nothing of it runs any more.',
-    SUPERSEDED: 'Nobody started it in time, or a newer proposal replaced it.',
-    DELETED: 'Deleted by an operator; kept as a row until it is purged.',
+    CANCELLING: 'Cancelled while running; running actions are signalled.',
+    CANCELLED: 'Cancelled; none of its actions is running.',
+    SUPERSEDED: 'It expired, or a newer proposal replaced it.',
+    DELETED: 'Deleted by an operator; the row is kept until a purge.',
 }
 
 TRANSITIONS = {
     (RECOMMENDED, PENDING): 'an operator starts it',
-    (RECOMMENDED, CANCELLED): 'an operator does not want it',
+    (RECOMMENDED, CANCELLED): 'an operator cancels it',
     (RECOMMENDED, SUPERSEDED): 'it expired, or a newer proposal replaced it',
-    (RECOMMENDED, SUCCEEDED): 'it was proposed without any action: all is well',
+    (RECOMMENDED, SUCCEEDED): 'it was proposed without actions',
     (RECOMMENDED, DELETED): 'an operator deletes it',
-    (PENDING, ONGOING): 'a worker takes it',
-    (PENDING, CANCELLED): 'cancelled before a worker took it',
+    (PENDING, ONGOING): 'a worker claims it',
+    (PENDING, CANCELLED): 'cancelled before a worker claimed it',
     (ONGOING, SUCCEEDED): 'the last action ended, none failed',
     (ONGOING, FAILED): 'the last action ended, at least one failed',
     (ONGOING, CANCELLING): 'cancelled while actions run',
@@ -44,24 +44,24 @@ TRANSITIONS = {
 
 MACHINE = Machine('action plan', STATES, TRANSITIONS, initial=(RECOMMENDED,))
 
-#: Its execution is over.
+#: The states in which its execution has ended.
 ENDED = frozenset({SUCCEEDED, FAILED, CANCELLED, SUPERSEDED, DELETED})
-#: A worker has something to do for it.
+#: The states in which workers act on it.
 ACTIVE = frozenset({PENDING, ONGOING, CANCELLING})
-#: A user may skip PENDING actions of a plan in these (spec 000, decisions.md).
+#: The states in which a user may skip its PENDING actions (spec 000).
 SKIPPABLE = frozenset({RECOMMENDED, PENDING})
 
-# What a failed action means for the rest of its plan
+# The effects of a failed action on its plan
 CONTINUE = 'continue'
 STOP = 'stop'
 ROLLBACK = 'rollback'
 ON_FAILURE = {
-    CONTINUE: 'the other actions go on; the plan is FAILED at the end',
+    CONTINUE: 'the other actions continue; the plan is FAILED at the end',
     STOP: 'actions that have not started are cancelled',
     ROLLBACK: 'as stop; then the actions that succeeded are reverted, last first',
 }
 
-# What the loss of a worker means for its plans
+# The effects of a lost worker on its plans
 RESUME = 'resume'
 FAIL = 'fail'
 CANCEL = 'cancel'

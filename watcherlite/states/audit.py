@@ -11,33 +11,33 @@ SUSPENDED = 'SUSPENDED'
 DELETED = 'DELETED'
 
 STATES = {
-    PENDING: 'Accepted; no engine has taken it yet.',
+    PENDING: 'Accepted; not claimed by an engine yet.',
     ONGOING: 'It runs, or waits for its next run.',
-    SUCCEEDED: 'It proposed what it could.',
-    FAILED: 'It could not; status_message says why.',
-    CANCELLED: 'Stopped by an operator.',
-    SUSPENDED: 'Paused by an operator: no further run starts.',
-    DELETED: 'Deleted by an operator; kept as a row until it is purged.',
+    SUCCEEDED: 'Its run succeeded.',
+    FAILED: 'Its run failed; status_message has the reason.',
+    CANCELLED: 'Cancelled by an operator.',
+    SUSPENDED: 'Suspended by an operator: no further run starts.',
+    DELETED: 'Deleted by an operator; the row is kept until a purge.',
 }
 
-#: Its webhook may run an EVENT audit in these.
+#: The states in which a webhook may run an EVENT audit.
 TRIGGERABLE = frozenset({PENDING, SUCCEEDED})
-#: Nothing more is proposed.
+#: The states in which no further run starts.
 ENDED = frozenset({SUCCEEDED, FAILED, CANCELLED, DELETED})
 
 TRANSITIONS = {
-    (PENDING, ONGOING): 'an engine takes it',
-    (PENDING, CANCELLED): 'an operator does not want it any more',
-    (ONGOING, SUCCEEDED): 'its run ended well, or its end time passed',
+    (PENDING, ONGOING): 'an engine claims it',
+    (PENDING, CANCELLED): 'an operator cancels it',
+    (ONGOING, SUCCEEDED): 'its run succeeded, or its end time passed',
     (ONGOING, FAILED): 'its run failed',
-    (ONGOING, CANCELLED): 'an operator stops it',
-    (ONGOING, SUSPENDED): 'an operator pauses it',
-    (SUSPENDED, ONGOING): 'an operator lets it go on',
+    (ONGOING, CANCELLED): 'an operator cancels it',
+    (ONGOING, SUSPENDED): 'an operator suspends it',
+    (SUSPENDED, ONGOING): 'an operator resumes it',
     (SUSPENDED, DELETED): 'an operator deletes it',
     (SUCCEEDED, DELETED): 'an operator deletes it',
     (FAILED, DELETED): 'an operator deletes it',
     (CANCELLED, DELETED): 'an operator deletes it',
 }
 
-#: An audit that comes with a plan document has already proposed what it will.
+#: The audit of a plan document starts as SUCCEEDED, because its plan exists.
 MACHINE = Machine('audit', STATES, TRANSITIONS, initial=(PENDING, SUCCEEDED))

@@ -1,6 +1,6 @@
 """States of clusters and nodes, and the transitions between them."""
 
-# Both
+# Statuses of clusters and nodes
 INIT = 'INIT'
 ACTIVE = 'ACTIVE'
 ERROR = 'ERROR'
@@ -10,37 +10,37 @@ UPDATING = 'UPDATING'
 DELETING = 'DELETING'
 RECOVERING = 'RECOVERING'
 OPERATING = 'OPERATING'
-# Clusters alone
+# Statuses of clusters only
 RESIZING = 'RESIZING'
 CHECKING = 'CHECKING'
-#: A status that clients know; nothing here gets it.
+#: A status of the API that is never assigned.
 CRITICAL = 'CRITICAL'
 
 CLUSTER_STATUSES = {
-    INIT: 'it is stored, and nothing has been made yet',
-    ACTIVE: 'it has as many active nodes as it should',
-    CREATING: 'its first nodes are made',
-    UPDATING: 'it, or its nodes, become what a request said',
-    RESIZING: 'nodes come or go',
-    DELETING: 'its nodes go, and then it does',
-    CHECKING: 'its nodes are looked at',
-    RECOVERING: 'its nodes are repaired',
-    OPERATING: 'its nodes do an operation of their profile',
-    WARNING: 'it has fewer active nodes than desired, or more than it may have',
-    ERROR: 'it has fewer active nodes than it must have, or could not be made',
+    INIT: 'it is stored, and no resource has been created yet',
+    ACTIVE: 'it has the desired number of active nodes',
+    CREATING: 'its first nodes are created',
+    UPDATING: 'the cluster, or its nodes, are updated',
+    RESIZING: 'nodes are added or removed',
+    DELETING: 'its nodes are deleted, and then the cluster',
+    CHECKING: 'its nodes are checked',
+    RECOVERING: 'its nodes are recovered',
+    OPERATING: 'an operation of the profile is performed on its nodes',
+    WARNING: 'it has fewer active nodes than desired, or more than the maximum',
+    ERROR: 'it has fewer active nodes than the minimum, or its creation failed',
 }
 NODE_STATUSES = {
-    INIT: 'it is stored, and nothing has been made yet',
-    ACTIVE: 'it was made, and nothing bad is known of it',
-    CREATING: 'it is made',
-    UPDATING: 'it becomes what a request said',
+    INIT: 'it is stored, and no resource has been created yet',
+    ACTIVE: 'its resource exists, and no problem is known',
+    CREATING: 'its resource is created',
+    UPDATING: 'it is updated',
     DELETING: 'it is deleted',
-    RECOVERING: 'it is repaired',
-    OPERATING: 'it does an operation of its profile',
-    WARNING: 'it is there, and something of it is not as it should be',
-    ERROR: 'it is not there, or not well; the status reason says why',
+    RECOVERING: 'it is recovered',
+    OPERATING: 'an operation of the profile is performed',
+    WARNING: 'its resource exists, but has a problem',
+    ERROR: 'its resource is missing or unhealthy; the status reason has the cause',
 }
-#: What a cluster or node is only while an action on it runs.
+#: The statuses of a cluster or node while an action on it runs.
 TRANSIENT = frozenset(
     {CREATING, UPDATING, RESIZING, DELETING, CHECKING, RECOVERING, OPERATING}
 )
@@ -49,9 +49,9 @@ TRANSIENT = frozenset(
 def evaluated(
     active: int, desired: int, min_size: int, max_size: int
 ) -> tuple[str, str]:
-    """Return the status of a cluster with so many active nodes, and the reason.
+    """Return the status of a cluster with a number of active nodes, and the reason.
 
-    :param max_size: below 0: any number
+    :param max_size: below 0: unlimited
     """
     if active < min_size:
         return ERROR, f'number of active nodes is below min_size ({min_size}).'

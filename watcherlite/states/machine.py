@@ -1,4 +1,4 @@
-"""A state machine as a table. It knows no word of the product."""
+"""State machines as tables."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,10 +8,10 @@ from watcherlite import exceptions
 class Machine:
     """A named set of states and of allowed transitions.
 
-    :param name: what is in these states, for messages ('action')
-    :param states: state -> one sentence that says what it means
-    :param transitions: (from, to) -> why this may happen
-    :param initial: the states in which an object may begin
+    :param name: the object that has these states, for messages ('action')
+    :param states: state -> its meaning in one sentence
+    :param transitions: (from, to) -> its reason
+    :param initial: the states of a new object
     """
 
     def __init__(
@@ -33,20 +33,20 @@ class Machine:
         self.final = frozenset(states) - {source for source, _ in transitions}
 
     def allows(self, source: str, target: str) -> bool:
-        """Return whether the table has a line from `source` to `target`."""
+        """Return whether the transition from `source` to `target` is allowed."""
         return (source, target) in self.transitions
 
     def check(self, source: str, target: str) -> None:
-        """Raise TransitionNotAllowed unless the table has this line."""
+        """Raise TransitionNotAllowed unless the transition is allowed."""
         if not self.allows(source, target):
             raise exceptions.TransitionNotAllowed(
                 f'State transition not allowed: ({source} -> {target})'
             )
 
     def successors(self, source: str) -> frozenset[str]:
-        """Return the states that can follow `source` directly."""
+        """Return the states to which `source` has a transition."""
         return frozenset(t for s, t in self.transitions if s == source)
 
     def sources(self, target: str) -> frozenset[str]:
-        """Return the states from which `target` can be reached directly."""
+        """Return the states that have a transition to `target`."""
         return frozenset(s for s, t in self.transitions if t == target)

@@ -1,9 +1,9 @@
 """States of stacks and resources, and the transitions between them.
 
 A state is an action and a status, shown as one word: CREATE_COMPLETE. LOCK and
-UNLOCK are an overlay: below them each stack and resource keeps the state that it
-had, which guards and replacement go by and which comes back (spec 004). So is the CHECK
-of what is suspended, which stays suspended.
+UNLOCK are an overlay (spec 004): each stack and resource keeps its state below them;
+guards and replacement use that state, and an unlock restores it. The CHECK of a
+suspended stack is an overlay as well.
 """
 
 import dataclasses
@@ -21,31 +21,31 @@ ADOPT = 'ADOPT'
 LOCK = 'LOCK'
 UNLOCK = 'UNLOCK'
 
-#: What a stack may be doing, or have done last.
+#: The actions of stacks, with their descriptions.
 STACK_ACTIONS = {
-    CREATE: 'its resources are made',
-    DELETE: 'its resources are deleted, and then it is',
-    UPDATE: 'its resources become what a changed template says',
-    ROLLBACK: 'its resources become again what they were before',
-    SUSPEND: 'its resources are put to rest',
-    RESUME: 'its resources go on',
-    CHECK: 'its resources are looked at',
-    ADOPT: 'resources that are there already become its own',
-    LOCK: 'its resources are protected, and nothing else may change it',
-    UNLOCK: 'that protection is taken away',
+    CREATE: 'its resources are created',
+    DELETE: 'its resources are deleted, and then the stack',
+    UPDATE: 'its resources are updated to a new definition',
+    ROLLBACK: 'its resources are restored to the previous definition',
+    SUSPEND: 'its resources are suspended',
+    RESUME: 'its resources are resumed',
+    CHECK: 'its resources are checked',
+    ADOPT: 'existing resources become its resources',
+    LOCK: 'its resources are protected, and other operations are rejected',
+    UNLOCK: 'the protection is removed',
 }
-#: Likewise a resource; INIT is one that has never been made.
+#: The actions of resources; INIT: the resource has never been created.
 RESOURCE_ACTIONS = {
-    INIT: 'nothing has been done for it yet',
-    CREATE: 'it is made',
+    INIT: 'it has not been created yet',
+    CREATE: 'it is created',
     DELETE: 'it is deleted',
-    UPDATE: 'it becomes what a changed template says',
-    SUSPEND: 'it is put to rest',
-    RESUME: 'it goes on',
-    CHECK: 'it is looked at, or a user said how it is',
-    ADOPT: 'one that is there already becomes its own',
+    UPDATE: 'it is updated to a new definition',
+    SUSPEND: 'it is suspended',
+    RESUME: 'it is resumed',
+    CHECK: 'it is checked, or a user sets or removes a health mark',
+    ADOPT: 'an existing resource becomes a resource of the stack',
     LOCK: 'it is protected',
-    UNLOCK: 'its protection is taken away',
+    UNLOCK: 'its protection is removed',
 }
 
 # Statuses
@@ -53,22 +53,22 @@ IN_PROGRESS = 'IN_PROGRESS'
 COMPLETE = 'COMPLETE'
 FAILED = 'FAILED'
 STATUSES = {
-    IN_PROGRESS: 'it is under way',
-    COMPLETE: 'it has ended well',
-    FAILED: 'it has ended otherwise; the status reason says why',
+    IN_PROGRESS: 'the action is running',
+    COMPLETE: 'the action succeeded',
+    FAILED: 'the action failed; the status reason has the cause',
 }
 
 # Levels of a lock (spec 004)
 ALL = 'all'
 STACKS = 'stacks'
 LEVELS = (ALL, STACKS)
-#: The overlay.
+#: The actions of the overlay.
 MAINTENANCE = frozenset({LOCK, UNLOCK})
 
-#: What puts a stack to rest and lets it go on. What is FAILED stays so.
+#: The actions that suspend and resume a stack. A FAILED resource stays FAILED.
 RESTING = frozenset({SUSPEND, RESUME})
 
-#: What users ask of a stack, beyond the actions above.
+#: Operations that users request on a stack, besides the actions above.
 CANCEL_UPDATE = 'CANCEL_UPDATE'
 SIGNAL = 'SIGNAL'
 MARK = 'MARK_UNHEALTHY'
@@ -77,7 +77,7 @@ ABANDON = 'ABANDON'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class State:
-    """What something does and how that is, or was."""
+    """The last action of a stack or resource, and its status."""
 
     action: str
     status: str
@@ -85,7 +85,7 @@ class State:
 
     @property
     def name(self) -> str:
-        """Return it as one word, as clients read it."""
+        """Return the state as one word, as clients read it."""
         return f'{self.action}_{self.status}'
 
     @property
@@ -97,9 +97,8 @@ class State:
         return self.status == FAILED
 
 
-#: What a locked stack, and one that could not be locked or unlocked, lets happen:
-#: the list of spec 004 with what reference to it was found to need (relocking one
-#: that is locked, deleting one that is half locked).
+#: State of a lock -> the permitted operations: those of spec 004, and two additions:
+#: changing the level of a lock, and deleting a stack whose lock or unlock failed.
 _UNDER_LOCK: dict[str, frozenset[str]] = {
     'LOCK_IN_PROGRESS': frozenset(),
     'LOCK_COMPLETE': frozenset({UNLOCK, LOCK}),
@@ -108,7 +107,7 @@ _UNDER_LOCK: dict[str, frozenset[str]] = {
     'UNLOCK_FAILED': frozenset({UNLOCK, DELETE}),
 }
 LOCKED = frozenset(_UNDER_LOCK)
-#: What may begin while something else is under way, which it supersedes.
+#: Operation -> the running actions that it supersedes.
 _SUPERSEDES = {
     UPDATE: frozenset({CREATE, UPDATE, ROLLBACK}),
     DELETE: frozenset(
@@ -117,7 +116,7 @@ _SUPERSEDES = {
     CANCEL_UPDATE: frozenset({CREATE, UPDATE}),
     SIGNAL: frozenset(STACK_ACTIONS) - {SUSPEND, DELETE, *MAINTENANCE},
 }
-#: What a stack that is suspended, or being deleted, cannot do; the guard is on the
+#: Last action of a stack -> the operations that are rejected. The guard applies to the
 #: state below a lock.
 _NOT_AFTER: dict[str, frozenset[str]] = {
     SUSPEND: frozenset({UPDATE, SIGNAL, CANCEL_UPDATE, SUSPEND}),
@@ -129,11 +128,11 @@ _NOT_AFTER: dict[str, frozenset[str]] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an operation may not begin.
+    """The reason why an operation is rejected.
 
-    :param locked: because of a lock; then signals are ignored, not refused
-    :param supported: it would be possible at another time (409); else it makes no
-        sense in this state (400), as existing clients expect it
+    :param locked: the reason is a lock; signals are ignored then, not rejected
+    :param supported: the operation is possible in other states (409); False: it is
+        invalid in this state (400), as existing clients expect
     """
 
     text: str
@@ -142,12 +141,12 @@ class Refusal:
 
 
 def supersedes(operation: str, state: State) -> bool:
-    """Return whether an operation takes the place of what is under way."""
+    """Return whether an operation supersedes the running action."""
     return state.busy and state.action in _SUPERSEDES.get(operation, frozenset())
 
 
 def refusal(operation: str, state: State, base: State, name: str) -> Refusal | None:
-    """Return why a stack may not begin an operation now; None: it may.
+    """Return the reason why a stack rejects an operation; None: it is permitted.
 
     :param operation: an action of stacks, or CANCEL_UPDATE, SIGNAL, MARK, ABANDON
     :param state: as it is shown
@@ -163,7 +162,7 @@ def refusal(operation: str, state: State, base: State, name: str) -> Refusal | N
     if supersedes(operation, state):
         return None
     if operation == MARK and state.busy and state.action != DELETE:
-        # What nothing is done with can be marked (spec 002).
+        # Resources without a running operation can be marked (spec 002).
         return None
     if state.busy:
         if operation == CANCEL_UPDATE:
@@ -179,12 +178,11 @@ def refusal(operation: str, state: State, base: State, name: str) -> Refusal | N
 
 
 def _unfit(operation: str, base: State, name: str) -> Refusal | None:
-    """Return why an operation makes no sense in the state below a lock."""
+    """Return the reason why an operation is rejected in the state below a lock."""
     if base.name == 'DELETE_COMPLETE':
         return Refusal(f'Stack {name} is deleted.')
     if base.action == SUSPEND and operation == SUSPEND:
-        # One whose suspension failed may try again, and one that has been
-        # suspended has nothing to do.
+        # A failed suspension can be repeated; on a suspended stack it has no effect.
         return None
     if operation == RESUME and base.action not in (SUSPEND, RESUME):
         text = f'Stack {name} is {base.name}: only a suspended stack can be resumed.'

@@ -117,7 +117,7 @@ class FakeContext:
         """Handle the signals that have arrived."""
         self.fence()
         self.checkpoints += 1
-        self._heed()
+        self._handle_signal()
 
     def fence(self) -> None:
         """Raise LeaseLost if the test has set `lease_lost`."""
@@ -159,7 +159,7 @@ class FakeContext:
             call(signal)
 
     def give_time(self, seconds: float | None) -> None:
-        """Set the deadline to this number of seconds from now; None: there is none."""
+        """Set the deadline to a number of seconds from now; None: no deadline."""
         if seconds is None:
             self.deadline = self._deadline_at = None
         else:
@@ -175,7 +175,7 @@ class FakeContext:
             steps = [moment - self.clock.monotonic() for moment in moments]
             self._turn(min([left, *(step for step in steps if step > 0)]))
             before = self.clock.monotonic()
-            self._heed()
+            self._handle_signal()
             # A suspension does not use up the requested time.
             until += self.clock.monotonic() - before
 
@@ -187,7 +187,7 @@ class FakeContext:
             if self._signal in (None, states.RESUME):
                 self.clock.wait(self._condition, seconds)
 
-    def _heed(self) -> None:
+    def _handle_signal(self) -> None:
         for injected in [s for s in self._pending if self._is_due(s)]:
             self._pending.remove(injected)
             self.send(injected.signal)
@@ -229,7 +229,7 @@ class FakeContext:
             if not self._condition.wait_for(
                 lambda: self._signal != states.SUSPEND, PATIENCE
             ):
-                raise AssertionError('the action is suspended and nobody resumes it')
+                raise AssertionError('the action is suspended and is never resumed')
 
     def _time_out_in(self, seconds: float) -> None:
         self._deadline_at = self.clock.monotonic() + seconds

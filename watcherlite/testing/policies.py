@@ -90,7 +90,7 @@ class FakePolicyContext:
         self.last_op = last_op
         self.result: str | None = None
         self.node = self._named(node)
-        self._known = {profile.id or 0: profile for profile in profiles}
+        self._known = {profile.id: profile for profile in profiles}
         self._drivers = drivers or {}
         self._operations = operations
         self._clock = clock or ManualClock()

@@ -14,9 +14,9 @@ from watcherlite.domain.resource_results import (
     KEEP,
     REPLACE,
     UPDATE,
-    NotYet,
     PassOn,
     Ready,
+    ResourceInProgress,
 )
 from watcherlite.engine.stacks.resource_context import HandlerContext, unique_name
 from watcherlite.plugins import options as plugin_options
@@ -333,7 +333,7 @@ class _Progress:
     def to_the_end(self, begin: Begin) -> Any:
         """Return the final result of the handler; raise its exceptions."""
         said = _stored(begin(self._run._instance(), self._context()))
-        while isinstance(said, NotYet):
+        while isinstance(said, ResourceInProgress):
             said = self._poll(said)
         if said is None or isinstance(said, Ready | PassOn):
             return said
@@ -341,9 +341,9 @@ class _Progress:
             f'{self._operation} returned {type(said).__name__}, which is not a result'
         )
 
-    def _poll(self, said: NotYet) -> Any:
+    def _poll(self, said: ResourceInProgress) -> Any:
         if self.polls == MAX_POLLS:
-            raise AssertionError(f'it is under way after {MAX_POLLS} polls: {said}')
+            raise AssertionError(f'it is in progress after {MAX_POLLS} polls: {said}')
         self._run.physical_id = said.physical_id or self._run.physical_id
         if said.data is not None:
             self._run.data = dict(said.data)
@@ -367,7 +367,7 @@ def _caller(operation: str) -> Begin:
 
 def _stored(said: Any) -> Any:
     """Return a result as it is read from the store."""
-    if not isinstance(said, Ready | NotYet):
+    if not isinstance(said, Ready | ResourceInProgress):
         return said
     kept = {field.name: getattr(said, field.name) for field in dataclasses.fields(said)}
     try:

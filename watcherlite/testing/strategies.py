@@ -33,6 +33,7 @@ def run_strategy(
     """
     filled = plugin_parameters.fill(strategy.schema, parameters or {})
     audit = Audit(
+        id=1,
         uuid=UUID,
         name='an audit',
         audit_type=ONESHOT,

@@ -1,4 +1,4 @@
-"""What strategies there are, who runs them, and the templates of audits."""
+"""Stories of strategies, services and audit templates."""
 
 import pathlib
 

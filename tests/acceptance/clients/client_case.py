@@ -1,4 +1,4 @@
-"""What tests of the clients have in common: the clients, and who answers them."""
+"""The base case of the tests of clients: clients and an API."""
 
 from tests import base
 from tests.acceptance.clients.commands import Clients

@@ -1,4 +1,4 @@
-"""What users of OpenStack Senlin do with its client, and what they see then."""
+"""Stories of the Senlin client, with its output."""
 
 from tests.acceptance.clients.senlin_case import PROFILE
 
@@ -11,7 +11,7 @@ OTHER = PROFILE.replace('hello', 'bye')
 
 
 class ScalingStories:
-    """What is done with whole clusters. Mixed in before `SenlinCase`."""
+    """Stories of operations on clusters. Mixed in before `SenlinCase`."""
 
     def test_a_cluster_from_its_profile_to_its_end(self):
         self.create('life', 2)

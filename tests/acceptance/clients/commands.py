@@ -23,7 +23,7 @@ _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a command."""
+    """The result of a command."""
 
     argv: tuple[str, ...]
     code: int

@@ -1,4 +1,4 @@
-"""What tests of the client of Heat have in common: the client, and who answers it."""
+"""The base case of the tests of the Heat client: a client and an API."""
 
 import requests
 

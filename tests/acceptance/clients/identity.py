@@ -1,8 +1,10 @@
 """OpenStack's identity service, as it is on PyPI, for as long as a test class needs."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
+import shutil
 import subprocess
 from concurrent import futures
 
@@ -59,13 +61,7 @@ class Keystone(fixtures.Fixture):
             'HOME': str(self._home),
             'OS_KEYSTONE_CONFIG_DIR': str(self._home),
         }
-        owner = (f'--keystone-user={os.getuid()}', f'--keystone-group={os.getgid()}')
-        with futures.ThreadPoolExecutor() as pool:
-            for started in [
-                pool.submit(self._manage, 'db_sync'),
-                pool.submit(self._manage, 'fernet_setup', *owner),
-            ]:
-                started.result()
+        shutil.copytree(self._prepared(), self._home, dirs_exist_ok=True)
         self._manage(
             'bootstrap',
             f'--bootstrap-password={PASSWORD}',
@@ -82,6 +78,30 @@ class Keystone(fixtures.Fixture):
         self.add_project(PROJECT)
         listed = self._ask('GET', '/roles').json()['roles']
         self._roles = {role['name']: role['id'] for role in listed}
+
+    def _prepared(self):
+        """Return a directory with a schema and keys, made once in the environment."""
+        made = environments.KEYSTONE.path() / 'prepared'
+        with made.with_suffix('.lock').open('w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not made.exists():
+                self._prepare()
+                unfinished = made.with_suffix('.unfinished')
+                shutil.rmtree(unfinished, ignore_errors=True)
+                unfinished.mkdir()
+                shutil.copy(self._home / 'keystone.sqlite', unfinished)
+                shutil.copytree(self._home / 'fernet', unfinished / 'fernet')
+                unfinished.rename(made)
+        return made
+
+    def _prepare(self):
+        owner = (f'--keystone-user={os.getuid()}', f'--keystone-group={os.getgid()}')
+        with futures.ThreadPoolExecutor() as pool:
+            for started in [
+                pool.submit(self._manage, 'db_sync'),
+                pool.submit(self._manage, 'fernet_setup', *owner),
+            ]:
+                started.result()
 
     def _manage(self, *argv):
         self._run('keystone-manage', f'--config-dir={self._home}', *argv)

@@ -1,4 +1,4 @@
-"""What tests of the client of Senlin have in common: the client, and who answers it."""
+"""The base case of the tests of the Senlin client: a client and an API."""
 
 import requests
 

@@ -9,6 +9,7 @@ import requests
 from testtools import content
 
 from tests import schemas, services
+from tests.acceptance import preloaded
 from tests.acceptance.daemons import (
     API,
     ENGINE,
@@ -72,6 +73,7 @@ class Standalone(fixtures.Fixture):
             {**kept, 'HOME': str(home), 'PYTHONUNBUFFERED': '1'},
             home,
             home / 'standalone.log',
+            preloaded.start,
         )
         self.addCleanup(self.daemon.kill)
         self.daemon.wait_for_text(' serves ')
@@ -131,6 +133,7 @@ def _started(case, program, number, ini):
         {**os.environ, 'HOME': str(home), 'PYTHONUNBUFFERED': '1'},
         home,
         home / f'{program}-{number}.log',
+        preloaded.start,
     )
     case.addClassCleanup(daemon.kill)
     return daemon

@@ -207,7 +207,7 @@ class LifeStories:
 
 
 class LookingStories:
-    """What can be read of a stack."""
+    """The client shows every part of a stack."""
 
     def test_its_resources(self):
         self.create('read', TEMPLATE)

@@ -1,6 +1,7 @@
 """python-watcherclient, as it is on PyPI, against one process of ours.
 
-Every command of both programs, without authentication and with names and passwords.
+Every command of `watcher` without authentication, and of `openstack optimize` with
+names and passwords; how each program authenticates otherwise is in tests of its own.
 """
 
 import ast
@@ -99,6 +100,22 @@ class TestWatcher(Stories, ClientCase):
 
         self.assertIn('| dummy ', done.out, str(done))
 
+    def test_openstack_needs_no_password_where_there_is_no_authentication(self):
+        done = self.clients.run_script(
+            *('openstack', '--os-auth-type=none'),
+            *(f'--os-endpoint={self.standalone.url}', 'optimize', 'goal', 'list'),
+        )
+
+        self.assertIn('| dummy ', done.out, str(done))
+
+    def test_openstack_may_send_a_token_where_there_is_no_authentication(self):
+        done = self.clients.run(
+            *('openstack', '--os-auth-type=admin_token', '--os-token=anything'),
+            *(f'--os-endpoint={self.standalone.url}', 'optimize', 'goal', 'list'),
+        )
+
+        self.assertIn('| dummy ', done.out, str(done))
+
     def test_the_endpoint_may_have_a_version_or_the_usual_prefix(self):
         for suffix in ('/v1', '/infra-optim', '/infra-optim/v1'):
             endpoint = f'--os-endpoint-override={self.standalone.url}{suffix}'
@@ -108,29 +125,6 @@ class TestWatcher(Stories, ClientCase):
             )
 
             self.assertEqual(0, done.code, str(done))
-
-
-class TestOpenStack(
-    catalogue_stories.CatalogueStories, audit_stories.PlanStories, Calling, ClientCase
-):
-    """`openstack optimize`, without authentication."""
-
-    program = 'openstack'
-
-    def test_the_script_works_as_it_was_installed(self):
-        done = self.clients.run_script(
-            'openstack', *self.access(), 'optimize', 'goal', 'list'
-        )
-
-        self.assertIn('| dummy ', done.out, str(done))
-
-    def test_a_fixed_token_is_no_hindrance_where_there_is_no_authentication(self):
-        done = self.clients.run(
-            *('openstack', '--os-auth-type=admin_token', '--os-token=anything'),
-            *(f'--os-endpoint={self.standalone.url}', 'optimize', 'goal', 'list'),
-        )
-
-        self.assertIn('| dummy ', done.out, str(done))
 
 
 class PasswordStories(Calling):
@@ -192,9 +186,7 @@ class PasswordStories(Calling):
         self.assertEqual('RECOMMENDED', after['State'])
 
 
-class TestWatcherWithPassword(
-    PasswordStories, audit_stories.AuditStories, audit_stories.PlanStories, ClientCase
-):
+class TestWatcherWithPassword(PasswordStories, ClientCase):
     """`watcher`, which takes name and password from the URL."""
 
     def test_the_url_may_be_in_the_environment_where_nobody_sees_it(self):

@@ -1,7 +1,7 @@
 """The client of OpenStack Heat, as it is on PyPI, against our processes.
 
 Every command that makes sense without the services of a cloud, on a file of SQLite with
-everything in one process; and those that look and maintain on PostgreSQL and RabbitMQ
+everything in one process; and those that maintain stacks on PostgreSQL and RabbitMQ
 with a process for each task.
 """
 
@@ -70,8 +70,8 @@ def _leading(args):
     return [str(arg.value) for arg in taken]
 
 
-class Stories(stack_stories.LookingStories, stack_stories.MaintenanceStories):
-    """The stories in which the client itself does not wait for long."""
+class Maintenance(stack_stories.MaintenanceStories):
+    """Health marks, locks and signals, with the commands of both projects."""
 
     def ours(self, *argv):
         """Run our own command, which has to succeed."""
@@ -92,7 +92,13 @@ class Stories(stack_stories.LookingStories, stack_stories.MaintenanceStories):
         return done.stdout
 
 
-class TestHeatClient(stack_stories.LifeStories, Stories, OnStandalone, HeatCase):
+class TestHeatClient(
+    stack_stories.LifeStories,
+    stack_stories.LookingStories,
+    Maintenance,
+    OnStandalone,
+    HeatCase,
+):
     """One process, and a file."""
 
     def test_the_client_has_no_command_that_is_not_tried(self):
@@ -175,7 +181,7 @@ class TestHeatClient(stack_stories.LifeStories, Stories, OnStandalone, HeatCase)
         self.assertIn('| old ', done.out, str(done))
 
 
-class TestHeatClientWithServers(Stories, HeatCase):
+class TestHeatClientWithServers(Maintenance, HeatCase):
     """An API and two engines, with PostgreSQL and RabbitMQ."""
 
     @classmethod

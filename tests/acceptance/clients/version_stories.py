@@ -65,7 +65,7 @@ class PageStories:
 
 
 class VersionStories:
-    """What changes with --os-infra-optim-api-version."""
+    """The option --os-infra-optim-api-version selects the version."""
 
     def test_what_a_version_does_not_have_is_not_shown(self):
         plan = self.dummy_plan('of versions')

@@ -17,14 +17,14 @@ PATIENCE = 120
 
 
 class Telling(base.ActionType):
-    """Tells the target what happens; the option names where that is."""
+    """Reports its calls to the target, whose address is an option."""
 
     @classmethod
     def get_config_opts(cls):
         return [cfg.URIOpt('target', required=True, help='Where the target listens.')]
 
     def tell(self, path, context, **more):
-        """Tell the target; return what it answers.
+        """Call the target and return its response.
 
         The idempotency key is the uuid, the fencing token is the attempt.
         """

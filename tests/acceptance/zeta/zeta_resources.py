@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from oslo_config import cfg
 
-from watcherlite.domain.resource_results import NotYet, Property, Ready
+from watcherlite.domain.resource_results import Property, Ready, ResourceInProgress
 from watcherlite.plugins import base
 
 #: Seconds to wait for an answer: the target may keep it back for a while.
@@ -30,7 +30,7 @@ class Mark(base.ResourceHandler):
         return [cfg.URIOpt('target', help='Where the target listens.')]
 
     def tell(self, path, context):
-        """Tell the target; the key is the uuid, the fencing token the attempt."""
+        """Call the target; the key is the uuid, the fencing token the attempt."""
         request = urllib.request.Request(
             f'{self.options.target}/{path}',
             json.dumps(
@@ -48,11 +48,13 @@ class Mark(base.ResourceHandler):
 
     def create(self, context):
         self.tell('begin', context)
-        return NotYet({}, context.properties['seconds'], context.physical_name)
+        return ResourceInProgress(
+            {}, context.properties['seconds'], context.physical_name
+        )
 
     def update(self, context):
         self.tell('begin', context)
-        return NotYet({}, 0)
+        return ResourceInProgress({}, 0)
 
     def poll(self, context, operation, token):
         self.tell('apply', context)

@@ -31,7 +31,7 @@ def store_all(store: Store) -> None:
         for name, (kind, state, interval) in STORED.items():
             tx.insert_audit(
                 make_audit(
-                    goal.id or 0,
+                    goal.id,
                     name=name,
                     audit_type=kind,
                     state=state,

@@ -1,4 +1,4 @@
-"""What the stories in `gabbits/` begin with; named there under `fixtures:`.
+"""The fixtures of the stories in `gabbits/`, named there under `fixtures:`.
 
 A story sees one application, and all its requests share one database. Add a class
 here for a story that needs more to begin with.

@@ -11,7 +11,7 @@ from typing import Any
 from tests.factories import at, make_action, make_audit, make_plan, make_strategy
 from watcherlite.db.api import Store
 from watcherlite.domain.actions import Action
-from watcherlite.domain.audits import Goal
+from watcherlite.domain.audits import NewGoal
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -64,7 +64,7 @@ def store_all(store: Store) -> None:
     """Store all of it."""
     with store.transaction() as tx:
         goal = tx.ensure_goal(
-            Goal(uuid('e', 1), 'reached', 'Reached', created_at=at(0))
+            NewGoal(uuid('e', 1), 'reached', 'Reached', created_at=at(0))
         )
         strategy = tx.ensure_strategy(
             make_strategy(uuid=uuid('e', 2), name='by_hand', goal_id=goal.id)
@@ -72,7 +72,7 @@ def store_all(store: Store) -> None:
         audits = [
             tx.insert_audit(
                 make_audit(
-                    goal.id or 0,
+                    goal.id,
                     uuid=uuid('d', number),
                     name=f'audit-{number}',
                     strategy_id=strategy.id,

@@ -36,7 +36,7 @@ class TestActionsOfNoPlan(base.TestCase):
             **headers,
         )
 
-    def test_one_is_as_absent_as_one_that_there_is_not(self):
+    def test_action_without_plan_is_not_found(self):
         uuid = self.action.uuid
         tried = (
             ('GET', '', None),
@@ -63,7 +63,7 @@ class TestActionsOfNoPlan(base.TestCase):
         after = self.fixture.runtime.store.get_action(uuid)
         self.assertEqual(self.action, after)
 
-    def test_none_is_listed_whatever_is_asked_for(self):
+    def test_actions_without_plan_are_never_listed(self):
         target = self.action.target
         for query in (
             *('', '?sort_key=uuid', '?sort_key=state&sort_dir=desc'),

@@ -1,4 +1,4 @@
-"""What a page of the clustering API costs: the same for one row and for many."""
+"""A page of the clustering API takes a constant number of statements."""
 
 import sqlalchemy
 
@@ -7,9 +7,9 @@ from tests.functional.api import fixtures
 from tests.unit.api.requests import ask
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.requests.values import (
-    NewCluster,
-    NewNode,
-    NewReceiver,
+    ClusterRequest,
+    NodeRequest,
+    ReceiverRequest,
     RequestContext,
 )
 
@@ -44,10 +44,10 @@ class TestPages(base.TestCase):
     def make(self, name: str) -> None:
         """Store one of each, each of another profile."""
         self.clusters.profiles.create(f'p-{name}', SPEC, self.by)
-        made = self.clusters.create(NewCluster(f'c-{name}', f'p-{name}'), self.by)
-        member = NewNode(f'n-{name}', f'p-{name}', made.row.uuid)
+        made = self.clusters.create(ClusterRequest(f'c-{name}', f'p-{name}'), self.by)
+        member = NodeRequest(f'n-{name}', f'p-{name}', made.row.uuid)
         self.clusters.nodes.create(member, self.by, wait=True)
-        new = NewReceiver(f'r-{name}', 'webhook', made.row.uuid, 'CLUSTER_CHECK')
+        new = ReceiverRequest(f'r-{name}', 'webhook', made.row.uuid, 'CLUSTER_CHECK')
         self.clusters.receivers.create(new, self.by, 'http://127.0.0.1/v1')
 
     def costs(self) -> dict[str, int]:

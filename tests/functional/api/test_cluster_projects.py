@@ -1,4 +1,4 @@
-"""What belongs to a project is as absent for others as what there is not."""
+"""Objects of other projects are not found."""
 
 import json
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from oslo_config import cfg
 
 from tests import base
-from tests.contract.cluster_case import told_of
+from tests.contract.cluster_case import cluster_event
 from tests.functional.api import fixtures
 from tests.unit.api.requests import Answered, ask
 from watcherlite.api import deploy
 from watcherlite.api.app import CALLER, Application
 from watcherlite.api.operation import Caller
 from watcherlite.api.policy import AccessPolicy
-from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.stacks import StackRequest
 
 OWNER = Caller(user_id='ada', project_id='here', roles=frozenset({'manager'}))
 STRANGER = Caller(user_id='eve', project_id='there', roles=frozenset({'manager'}))
@@ -146,7 +146,7 @@ class ProjectsCase(base.TestCase):
         """Store an event of the cluster; return its uuid."""
         store, uuid = self.fixture.runtime.store, self.uuids['clusters']
         with store.transaction() as tx:
-            event = told_of(tx.lock_clusters([uuid])[uuid])
+            event = cluster_event(tx.lock_clusters([uuid])[uuid])
             tx.add_events([event])
         return event.uuid
 
@@ -167,9 +167,9 @@ class ProjectsCase(base.TestCase):
 
 
 class TestStrangers(ProjectsCase):
-    """Who is in another project, with every role but that of an administrator."""
+    """A member of another project, with every role except that of an administrator."""
 
-    def test_each_request_is_answered_as_for_what_there_is_not(self):
+    def test_requests_on_foreign_objects_are_not_found(self):
         before = self.everything()
 
         for noun, tried in TRIED.items():
@@ -210,7 +210,7 @@ class TestStrangers(ProjectsCase):
 
             self.assertEqual(403, answer.status)
 
-    def test_what_a_body_names_is_not_there(self):
+    def test_foreign_objects_in_a_body_are_not_found(self):
         wanted = {'name': 'mine', 'profile_id': self.uuids['profiles']}
         for url, body in (
             ('/clusters', {'cluster': wanted}),
@@ -227,7 +227,7 @@ class TestStrangers(ProjectsCase):
                 (answer.status, answer.body['error']['message']),
             )
 
-    def test_no_list_is_filtered_by_what_is_there(self):
+    def test_filters_by_foreign_objects_match_nothing(self):
         absent = dict.fromkeys(self.uuids, ABSENT)
         for url in FILTERED:
             there, nothing = (
@@ -244,7 +244,7 @@ class TestStrangers(ProjectsCase):
                 (nothing.status, text), (there.status, there.data.decode())
             )
 
-    def test_nothing_of_it_comes_to_what_is_in_their_own(self):
+    def test_own_objects_show_no_foreign_ones(self):
         key, profile = MADE['profiles']
         self.ask('POST', '/profiles', {key: profile}, STRANGER)
         key, cluster = MADE['clusters']
@@ -280,7 +280,7 @@ class TestStrangers(ProjectsCase):
 
     def test_no_stack_is_adopted_from_it(self):
         stacks = self.fixture.runtime.stacks
-        new = NewStack('a-stack', TEMPLATE, parameters=PARAMETERS)
+        new = StackRequest('a-stack', TEMPLATE, parameters=PARAMETERS)
         uuid = stacks.create(new, 'here').uuid
         body = {'identity': uuid, 'type': 'os.heat.stack-1.0'}
 
@@ -300,7 +300,7 @@ class TestStrangers(ProjectsCase):
             (properties['template']['resources'], properties['parameters']),
         )
 
-    def test_no_action_is_asked_for_on_it(self):
+    def test_no_action_on_a_foreign_object_is_created(self):
         for noun in ('clusters', 'nodes'):
             body = {'action': {'action': 'nop', 'target': self.uuids[noun]}}
 
@@ -310,7 +310,7 @@ class TestStrangers(ProjectsCase):
 
 
 class TestOthers(ProjectsCase):
-    def test_an_administrator_reaches_what_there_is_in_all_projects(self):
+    def test_administrator_reaches_objects_of_all_projects(self):
         url = f'/actions/{self.uuids["actions"]}'
         body = {'action': {'status': 'CANCELLED'}}
 
@@ -323,7 +323,7 @@ class TestOthers(ProjectsCase):
             (cancelled.status, cancelled.body['action']['status']),
         )
 
-    def test_an_administrator_asks_for_actions_on_it(self):
+    def test_administrator_creates_actions_on_it(self):
         for noun in ('clusters', 'nodes'):
             wanted = {'action': 'nop', 'target': self.uuids[noun], 'inputs': MESSAGE}
 
@@ -335,7 +335,7 @@ class TestOthers(ProjectsCase):
                 (answer.status, asked['target'], asked['project'], asked['user']),
             )
 
-    def test_what_is_in_the_own_project_is_meant_first(self):
+    def test_own_project_takes_precedence_for_administrators(self):
         url, (_, asked) = '/nodes', MADE['nodes']
         profile = {'name': 'theirs', 'spec': SPEC}
         self.ask('POST', '/profiles', {'profile': profile}, ADMIN)
@@ -351,7 +351,7 @@ class TestOthers(ProjectsCase):
             (answer.body['action']['target'], answer.body['action']['project']),
         )
 
-    def test_the_rules_of_the_operator_say_who_is_one(self):
+    def test_policy_rules_define_administrators(self):
         rules, ini = self.home / 'policy.yaml', self.home / 'some.conf'
         rules.write_text('admin_api: role:boss\nreader_api: ""\n')
         ini.write_text(f'[oslo_policy]\npolicy_file = {rules}\n')
@@ -365,7 +365,7 @@ class TestOthers(ProjectsCase):
 
         self.assertEqual([200, 404], responses)
 
-    def test_what_is_in_the_own_project_counts_first(self):
+    def test_own_project_takes_precedence(self):
         key, asked = MADE['profiles']
         self.ask('POST', '/profiles', {key: asked}, ADMIN)
 
@@ -373,7 +373,7 @@ class TestOthers(ProjectsCase):
 
         self.assertEqual('there', shown.body['profile']['project'])
 
-    def test_what_they_name_is_in_the_project_of_what_they_change(self):
+    def test_references_are_in_the_project_of_the_object(self):
         for noun in ('profiles', 'policies', 'nodes'):
             key, asked = MADE[noun]
             self.ask('POST', f'/{noun}', {key: asked}, ADMIN)
@@ -399,7 +399,7 @@ class TestOthers(ProjectsCase):
             (refused.status, refused.body['error']['message']),
         )
 
-    def test_who_is_in_no_project_is_told_so(self):
+    def test_token_without_project_is_rejected(self):
         nobody = Caller(user_id='ada', roles=frozenset({'manager'}))
 
         answer = self.ask('GET', '/clusters', None, nobody)
@@ -407,7 +407,7 @@ class TestOthers(ProjectsCase):
         self.assertEqual(403, answer.status)
         self.assertIn('has no project', answer.body['error']['message'])
 
-    def test_only_an_administrator_ends_what_somebody_runs(self):
+    def test_only_administrators_force_the_end_of_actions(self):
         url = f'/actions/{self.uuids["actions"]}?force=true'
 
         answer = self.ask('PATCH', url, {'action': {'status': 'CANCELLED'}}, OWNER)

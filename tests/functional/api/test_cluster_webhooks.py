@@ -5,8 +5,8 @@ from tests.functional.api import fixtures
 from tests.unit.api.requests import Answered, ask
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.requests.values import (
-    NewCluster,
-    NewReceiver,
+    ClusterRequest,
+    ReceiverRequest,
     RequestContext,
 )
 
@@ -28,8 +28,8 @@ class WebhookCase(base.TestCase):
         clusters = running.runtime.clusters
         by = RequestContext(Owner('default', 'ada'), True)
         clusters.profiles.create('thing', SPEC, by)
-        clusters.create(NewCluster('web', 'thing'), by)
-        new = NewReceiver('hook', 'webhook', 'web', 'CLUSTER_CHECK')
+        clusters.create(ClusterRequest('web', 'thing'), by)
+        new = ReceiverRequest('hook', 'webhook', 'web', 'CLUSTER_CHECK')
         issued = clusters.receivers.create(new, by, 'http://127.0.0.1/v1')
         self.uuid, self.token = issued.receiver.uuid, str(issued.token)
 

@@ -17,7 +17,7 @@ STORIES = pathlib.Path(__file__).parent / 'gabbits'
 
 
 class Story(base.TestCase):
-    """Tells one story."""
+    """Runs one story."""
 
     path: pathlib.Path
 

@@ -35,7 +35,7 @@ class IdempotencyTest(base.TestCase):
         answer = ask(self.application, 'GET', url, Host='localhost', **CLUSTERS)
         return len(answer.body[member])
 
-    def test_a_creation_that_is_sent_twice_is_done_once(self) -> None:
+    def test_repeated_creation_takes_effect_once(self) -> None:
         clustering = '/clustering/v1'
         action = {
             'name': 'a',
@@ -90,7 +90,7 @@ class IdempotencyTest(base.TestCase):
                     ),
                 )
 
-    def test_an_action_that_is_asked_for_twice_is_one(self) -> None:
+    def test_repeated_action_request_takes_effect_once(self) -> None:
         clustering = '/clustering/v1'
         self.post(
             f'{clustering}/profiles', {'profile': {'name': 'p', 'spec': SPEC}}, None

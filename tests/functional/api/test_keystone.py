@@ -113,7 +113,7 @@ class TestKeystone(base.TestCase):
         self.addCleanup(server.shutdown)
         return f'http://127.0.0.1:{server.server_port}'
 
-    def test_a_token_says_who_asks_and_with_which_roles(self):
+    def test_token_defines_user_and_roles(self):
         api = self.serve(self.identity())
 
         responses = [
@@ -154,14 +154,14 @@ class TestKeystone(base.TestCase):
             ask(api, 'GET', '/healthcheck', X_Auth_Token='token-of-an-admin').body,
         )
 
-    def test_an_identity_service_that_is_away_is_told(self):
+    def test_unavailable_identity_service_is_reported(self):
         api = self.serve('http://127.0.0.1:1')
 
         answer = ask(api, 'GET', '/v1/goals', X_Auth_Token='token-of-a-reader')
 
         self.assertEqual((503, AWAY), (answer.status, answer.fault))
 
-    def test_what_the_options_lack_is_told(self):
+    def test_missing_options_are_reported(self):
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=[])
 

@@ -35,7 +35,7 @@ class ValidatorTest(base.TestCase):
     def test_a_file_with_rules_that_there_are_is_right(self):
         self.assertEqual((0, ''), self.validate('"goal:get": "role:admin"\n'))
 
-    def test_a_rule_that_there_is_not_is_named(self):
+    def test_unknown_rule_is_named(self):
         self.assertEqual(
             (1, 'Unknown rule found in policy file: goal:grow\n'),
             self.validate('"goal:grow": "role:admin"\n'),

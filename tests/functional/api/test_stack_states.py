@@ -1,9 +1,9 @@
-"""What may be asked of a stack in each state: the codes of spec 004 and around it."""
+"""The permitted operations in each state of a stack, with status codes (spec 004)."""
 
 from tests import base
 from tests.functional.api import fixtures
 from tests.unit.api.requests import ask
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import Definition, NewResource, NewStack
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State
 
@@ -124,7 +124,7 @@ class TestStates(base.TestCase):
         with store.transaction() as tx:
             definition = tx.insert_definition(Definition(TEMPLATE))
             stack = tx.insert_stack(
-                Stack(
+                NewStack(
                     uuid=f'00000000-0000-4000-8000-{self.number:012d}',
                     name=name,
                     tenant='acme',
@@ -139,7 +139,7 @@ class TestStates(base.TestCase):
             )
             tx.insert_resources(
                 [
-                    Resource(
+                    NewResource(
                         uuid=f'10000000-0000-4000-8000-{self.number:012d}',
                         stack_id=stack.id,
                         name='web',
@@ -163,7 +163,7 @@ class TestStates(base.TestCase):
         """
         return CODES[state] | (READS if state in LEVELS else {})
 
-    def test_each_is_answered_as_the_table_says(self):
+    def test_responses_match_the_table(self):
         answered = {state: {} for state in CODES}
 
         for state in CODES:

@@ -33,9 +33,9 @@ class WsgiCase(base.TestCase):
 
 
 class TestBuilding(WsgiCase):
-    """How it is put together, and what is left of one that could not be."""
+    """The application is composed once, and cleans up after a failed composition."""
 
-    def test_what_cannot_be_served_leaves_nothing_open(self):
+    def test_failed_start_leaves_no_connections_open(self):
         bad = self.home / 'policy.yaml'
         bad.write_text('[no mapping')
         runtimes, closed = self.runtimes(), []
@@ -56,7 +56,7 @@ class TestBuilding(WsgiCase):
 
         self.assertEqual((1, 1), (len(runtimes), len(closed)))
 
-    def test_a_client_is_sent_to_no_log_entry_that_there_is_not(self):
+    def test_errors_refer_only_to_existing_log_entries(self):
         def build():
             raise exceptions.ConfigurationError('[api] is wrong')
 
@@ -69,7 +69,7 @@ class TestBuilding(WsgiCase):
         )
         self.assertIn('[api] is wrong', self.log.output)
 
-    def test_streams_are_woken_by_what_other_processes_tell(self):
+    def test_messages_of_other_processes_wake_streams(self):
         runtimes, services = self.runtimes(), []
         services_of = wsgi.deploy.services_of
 

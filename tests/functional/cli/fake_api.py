@@ -68,7 +68,7 @@ class Api(fixtures.Fixture):
             do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
 
             def log_message(self, *args):
-                """Say nothing."""
+                """Do not log requests."""
 
         self._server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
         self._server.daemon_threads = True

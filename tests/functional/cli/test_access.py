@@ -1,4 +1,4 @@
-"""Where the API is, and how the commands say who asks."""
+"""The commands find the API and authenticate by options and environment."""
 
 import base64
 import subprocess
@@ -22,7 +22,7 @@ class AccessCase(RemoteCase):
 class PlainTest(AccessCase):
     """Without authentication, and with what needs nobody else."""
 
-    def test_nobody_says_who_asks(self):
+    def test_request_without_credentials(self):
         (self.home / '.netrc').write_text(
             'machine 127.0.0.1 login me password SECRET\n'
         )
@@ -79,7 +79,7 @@ class PlainTest(AccessCase):
             ('Basic', 'me:pässword'), (kind, base64.b64decode(value).decode())
         )
 
-    def test_a_token_that_is_known(self):
+    def test_known_token(self):
         self.succeed('goal', 'list', '--os-auth-token', 'abc')
 
         self.assertEqual('abc', self.last(TOKEN))
@@ -163,7 +163,7 @@ class KeystoneTest(AccessCase):
 
         self.assertEqual('first', self.last(TOKEN))
 
-    def test_the_environment_alone(self):
+    def test_environment_only(self):
         self._set('OS_CLIENT_CONFIG_FILE', None)
         self.clouds.unlink()
         for name, value in (
@@ -184,7 +184,7 @@ class KeystoneTest(AccessCase):
             self.keystone.asked[-1][1]['auth']['identity']['password']['user']['name'],
         )
 
-    def test_the_options_alone(self):
+    def test_options_only(self):
         self.clouds.unlink()
 
         self.succeed(
@@ -227,7 +227,7 @@ class KeystoneTest(AccessCase):
         )
         self.assertNotIn('SECRET', message)
 
-    def test_a_cloud_that_is_not_known(self):
+    def test_unknown_cloud(self):
         code, message = self.fail('goal', 'list', '--os-cloud', 'there')
 
         self.assertEqual(2, code)
@@ -248,7 +248,7 @@ class KeystoneTest(AccessCase):
             self.fail('goal', 'list', '--os-cloud', 'here'),
         )
 
-    def test_a_keystone_that_is_away(self):
+    def test_unavailable_keystone(self):
         self.clouds.write_text(
             self.clouds.read_text().replace(self.keystone.url, 'http://127.0.0.1:1')
         )

@@ -1,4 +1,4 @@
-"""What the tests of the commands let an API answer is what the API answers."""
+"""The fake API of the command tests answers like the real API."""
 
 import jsonschema
 

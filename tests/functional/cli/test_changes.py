@@ -1,4 +1,4 @@
-"""What the commands that change something ask of the API."""
+"""The requests of the commands that change objects."""
 
 import io
 
@@ -39,7 +39,7 @@ class ChangingTest(RemoteCase):
                 self.asked('action', 'update', *argv, ACTION),
             )
 
-    def test_an_update_without_anything_to_change_asks_for_nothing(self):
+    def test_empty_update_sends_no_request(self):
         self.assertEqual(
             (
                 2,
@@ -61,7 +61,7 @@ class ChangingTest(RemoteCase):
                 self.asked('action', verb, ACTION),
             )
 
-    def test_a_plan_is_stored_as_its_document_says(self):
+    def test_plan_is_created_from_its_document(self):
         self.api.answers['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
         path = self.file("""
             name: nightly
@@ -122,7 +122,7 @@ class ChangingTest(RemoteCase):
             [asked[0] for asked in self.api.asked],
         )
 
-    def test_mistakes_in_a_plan_are_told_with_their_lines_and_nothing_is_sent(self):
+    def test_invalid_plan_is_reported_with_lines_before_any_request(self):
         path = self.file('actions:\n- name: a\n  action_typ: nop\n')
 
         code, out, err = self.call('actionplan', 'create', path)
@@ -139,7 +139,7 @@ class ChangingTest(RemoteCase):
             self.asked('actionplan', 'start', PLAN),
         )
 
-    def test_a_plan_is_cancelled_as_its_state_asks_for(self):
+    def test_cancellation_depends_on_the_state_of_the_plan(self):
         place = f'/v1/action_plans/{PLAN}'
         for state, wanted in (
             ('RECOMMENDED', 'CANCELLED'),
@@ -176,7 +176,7 @@ class ChangingTest(RemoteCase):
 
         self.assertEqual('CANCELLING\n', out)
 
-    def test_a_plan_that_cannot_be_cancelled_says_why(self):
+    def test_refused_cancellation_has_a_reason(self):
         place = f'/v1/action_plans/{PLAN}'
         self.api.answers[f'GET {place}'] = api_objects.of(
             api_objects.PLAN, state='FAILED'
@@ -340,7 +340,7 @@ class ChangingTest(RemoteCase):
         )
         self.assertEqual([], self.api.asked)
 
-    def test_times_that_are_none_are_told(self):
+    def test_invalid_times_are_reported(self):
         self.assertEqual(
             (
                 2,
@@ -388,7 +388,7 @@ class ChangingTest(RemoteCase):
             ),
         )
 
-    def test_a_scope_that_cannot_be_read_is_told_with_its_place(self):
+    def test_invalid_scope_file_is_reported_with_its_position(self):
         command = ('audittemplate', 'create', 'weekly', 'dummy', '--scope')
         path = self.file('- a: 1\n  a: 2\n')
 
@@ -428,7 +428,7 @@ class ChangingTest(RemoteCase):
                 [(f'DELETE /v1/{noun}/a',), (f'DELETE /v1/{noun}/b',)], self.api.asked
             )
 
-    def test_what_cannot_be_deleted_does_not_keep_the_rest(self):
+    def test_failed_deletion_does_not_stop_the_others(self):
         self.api.answers['DELETE /v1/audits/a'] = fault(
             400, "Couldn't delete when state is 'ONGOING'."
         )

@@ -1,4 +1,4 @@
-"""What the commands that read ask of the API, and which columns they show."""
+"""The requests and the columns of the commands that read objects."""
 
 from tests.functional.cli import api_objects
 from tests.functional.cli.fake_api import RemoteCase, Reply
@@ -55,7 +55,7 @@ class ReadingTest(RemoteCase):
             self.assertEqual(columns, ', '.join(found))
             self.assertEqual((f'GET /v1/{noun}',), self.api.asked[-1])
 
-    def test_details_of_lists_are_what_show_shows(self):
+    def test_detailed_lists_have_the_columns_of_show(self):
         for words, noun, row, columns in (
             (
                 'strategy',
@@ -154,7 +154,7 @@ class ReadingTest(RemoteCase):
 
         self.assertEqual([], self.rows('audit', 'list', '--sort-key', 'Goal'))
 
-    def test_what_was_deleted_is_shown_on_demand(self):
+    def test_deleted_objects_are_shown_on_demand(self):
         self.api.answers['GET /v1/audits'] = api_objects.page('audits')
 
         self.succeed('audit', 'list', '--deleted')
@@ -184,7 +184,7 @@ class ReadingTest(RemoteCase):
             out,
         )
 
-    def test_what_a_strategy_needs(self):
+    def test_requirements_of_a_strategy(self):
         self.api.answers['GET /v1/strategies/basic/state'] = Reply(api_objects.STATE)
 
         self.assertEqual(
@@ -200,7 +200,7 @@ class ReadingTest(RemoteCase):
             self.succeed('strategy', 'state', 'basic'),
         )
 
-    def test_an_audit_that_leaves_the_strategy_open_says_auto(self):
+    def test_audit_without_strategy_shows_auto(self):
         self.api.answers['GET /v1/audits/x'] = api_objects.AUDIT
 
         self.assertEqual(
@@ -249,7 +249,7 @@ class ReadingTest(RemoteCase):
                 ', '.join(found),
             )
 
-    def test_a_step_of_an_audit_is_told_by_its_name(self):
+    def test_step_of_an_audit_is_shown_by_name(self):
         step = api_objects.of(
             api_objects.EVENT,
             subject='audit',

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is one line that says what to do, and an exit code."""
+"""Every error is one line with a correction, and an exit code."""
 
 import socket
 
@@ -39,7 +39,7 @@ class RefusalTest(RemoteCase):
 
             self.assertEqual((code, message), self.fail('goal', 'show', 'x'))
 
-    def test_when_to_come_back_is_told(self):
+    def test_retry_after_is_shown(self):
         for headers, when in (({'Retry-After': '7'}, 'in 7 s'), ({}, 'later')):
             self.api.answers['GET /v1/goals'] = fault(
                 503, 'The database is away.', **headers
@@ -50,7 +50,7 @@ class RefusalTest(RemoteCase):
                 self.fail('goal', 'list'),
             )
 
-    def test_what_creates_is_repeated_with_its_key_and_no_other(self):
+    def test_post_is_retried_with_its_idempotency_key(self):
         self.api.answers['POST /v1/webhooks/nightly'] = [
             fault(503, 'The database is away.'),
             fault(504, 'It may have taken effect.'),
@@ -62,7 +62,7 @@ class RefusalTest(RemoteCase):
         keys = [headers['Idempotency-Key'] for headers in self.api.headers]
         self.assertEqual((4, 1, 2), (len(keys), len(set(keys[:3])), len(set(keys))))
 
-    def test_what_reads_has_no_key_and_is_not_repeated(self):
+    def test_get_has_no_key_and_is_not_retried(self):
         self.api.answers['GET /v1/goals'] = fault(503, 'The database is away.')
 
         self.fail('goal', 'list')
@@ -78,7 +78,7 @@ class RefusalTest(RemoteCase):
 
         self.assertEqual((2, 'Not & here Sorry.'), self.fail('goal', 'list'))
 
-    def test_an_answer_without_a_text_is_told_by_its_status(self):
+    def test_response_without_message_is_reported_by_status(self):
         for body in (None, b'<html>', {'error': 'x'}, {'error_message': None}, [1]):
             self.api.answers['GET /v1/goals'] = Reply(body, 418)
 
@@ -104,7 +104,7 @@ class OtherServerTest(RemoteCase):
             self.fail('goal', 'list'),
         )
 
-    def test_an_answer_that_is_no_json(self):
+    def test_response_that_is_not_json(self):
         self.api.answers['GET /v1/goals'] = Reply(
             b'<html>', headers={'Content-Type': 'text/html'}
         )
@@ -139,7 +139,7 @@ class OtherServerTest(RemoteCase):
             self.assertEqual(2, code)
             self.assertTrue(message.startswith('URL is not the API of'), message)
 
-    def test_nobody_is_followed_elsewhere_with_credentials(self):
+    def test_redirects_are_not_followed_with_credentials(self):
         self.api.answers['GET /v1/goals'] = Reply(
             None, 301, {'Location': 'https://elsewhere.example/v1/goals'}
         )
@@ -172,7 +172,7 @@ class NobodyTest(RemoteCase):
                 self.fail('goal', 'list', '--endpoint', url),
             )
 
-    def test_nothing_is_said_in_time(self):
+    def test_response_timeout(self):
         with socket.socket() as silent:
             silent.bind(('127.0.0.1', 0))
             silent.listen()
@@ -183,7 +183,7 @@ class NobodyTest(RemoteCase):
                 self.fail('goal', 'list', '--endpoint', url, '--timeout', '0.05'),
             )
 
-    def test_what_answers_speaks_no_tls(self):
+    def test_server_without_tls(self):
         url = self.api.url.replace('http:', 'https:')
 
         code, message = self.fail('goal', 'list', '--endpoint', url)
@@ -243,7 +243,7 @@ class MistakeTest(RemoteCase):
             ),
             (
                 ('goal', 'list', '--limit', '-1'),
-                "argument --limit: '-1' is not a number of rows; 0 stands for all "
+                "argument --limit: '-1' is not a number of rows; use 0 for all "
                 '(see `watcherlite goal list --help`)',
             ),
             (
@@ -262,7 +262,7 @@ class MistakeTest(RemoteCase):
             self.assertEqual((2, message), self.fail(*argv))
         self.assertEqual([], self.api.asked)
 
-    def test_debug_logs_what_is_asked_and_no_credentials(self):
+    def test_debug_logs_requests_without_credentials(self):
         self.api.answers['GET /v1/goals'] = api_objects.page('goals')
 
         code, _, err = self.call(
@@ -285,13 +285,13 @@ class VersionTest(RemoteCase):
     def versions(self):
         return [headers['OpenStack-API-Version'] for headers in self.api.headers]
 
-    def test_the_latest_is_asked_for_at_once(self):
+    def test_latest_version_is_requested_first(self):
         self.succeed('goal', 'list')
         self.succeed('goal', 'list', '--os-infra-optim-api-version', '1')
 
         self.assertEqual(['infra-optim 1.7'] * 2, self.versions())
 
-    def test_an_older_api_is_asked_again(self):
+    def test_older_api_gets_an_earlier_version(self):
         refused = fault(406, 'no')
         refused.headers = {**VERSIONS, 'OpenStack-API-Maximum-Version': '1.4'}
         self.api.answers['GET /v1/goals'] = [refused, api_objects.page('goals')]
@@ -311,7 +311,7 @@ class VersionTest(RemoteCase):
         )
         self.assertEqual(['infra-optim 1.2', 'infra-optim 1.9'], self.versions())
 
-    def test_what_a_version_does_not_have_is_told_as_the_api_says_it(self):
+    def test_too_early_version_has_the_error_of_the_api(self):
         self.api.answers['GET /v1/goals'] = fault(
             406, 'API microversion 1.1 or higher is required for start_time.'
         )
@@ -323,7 +323,7 @@ class VersionTest(RemoteCase):
 
 
 class PagingTest(RemoteCase):
-    """How much of a collection is shown, and how the rest is found."""
+    """A list shows a limited number of rows, and how to get the rest."""
 
     def setUp(self):
         super().setUp()
@@ -384,7 +384,7 @@ class PagingTest(RemoteCase):
                 [asked[0] for asked in self.api.asked],
             )
 
-    def test_a_next_page_that_is_no_address_of_the_api(self):
+    def test_next_page_outside_the_api(self):
         self.api.answers['GET /v1/goals'] = {'goals': [], 'next': 'http://x/other'}
 
         code, message = self.fail('goal', 'list', '--limit', '0')

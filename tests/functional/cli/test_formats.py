@@ -1,4 +1,4 @@
-"""What lists and objects look like, in every format."""
+"""The output of lists and objects in every format."""
 
 from tests.functional.cli import api_objects
 from tests.functional.cli.fake_api import RemoteCase
@@ -78,13 +78,13 @@ class ListTest(RemoteCase):
             self.succeed('goal', 'list', '-f', 'value', '-c', 'UUID', '-c', 'name'),
         )
 
-    def test_a_column_that_is_not_there_is_told_with_those_that_are(self):
+    def test_unknown_column_is_reported_with_the_known_ones(self):
         self.assertEqual(
             (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
             self.fail('goal', 'list', '-c', 'nmae'),
         )
 
-    def test_each_column_that_is_not_there_is_told(self):
+    def test_all_unknown_columns_are_reported(self):
         self.assertEqual(
             (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
             self.fail('goal', 'list', '-c', 'UUID', '-c', 'nmae'),
@@ -202,7 +202,7 @@ Server Consolidation
             ),
         )
 
-    def test_what_moves_the_cursor_does_not_reach_a_terminal(self):
+    def test_control_characters_do_not_reach_a_terminal(self):
         self.api.answers['GET /v1/goals/x'] = api_objects.of(
             api_objects.GOAL, name='\x1b[2Jgone\rhere'
         )
@@ -214,7 +214,7 @@ Server Consolidation
                 self.assertIn(' [2Jgone here', said)
                 self.assertEqual(set(), {'\x1b', '\r'} & set(said))
 
-    def test_what_an_early_version_does_not_tell_is_left_out(self):
+    def test_columns_unknown_to_an_early_version_are_omitted(self):
         plan = api_objects.of(api_objects.PLAN)
         del plan['status_message']
         self.api.answers[f'GET /v1/action_plans/{api_objects.PLAN_UUID}'] = plan

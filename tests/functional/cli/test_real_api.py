@@ -80,14 +80,14 @@ class WithoutAuthenticationTest(RealApiCase):
         self.assertEqual(
             """\
 Action plan nightly (UUID): 3 actions
-tell PENDING -> SKIPPED Action skipped by user. Reason: not now
-the action plan RECOMMENDED -> PENDING
-the action plan PENDING -> ONGOING
-drain PENDING -> ONGOING
-drain ONGOING -> SUCCEEDED
-back PENDING -> ONGOING
-back ONGOING -> SUCCEEDED
-the action plan ONGOING -> SUCCEEDED
+tell: PENDING -> SKIPPED Action skipped by user. Reason: not now
+action plan: RECOMMENDED -> PENDING
+action plan: PENDING -> ONGOING
+drain: PENDING -> ONGOING
+drain: ONGOING -> SUCCEEDED
+back: PENDING -> ONGOING
+back: ONGOING -> SUCCEEDED
+action plan: ONGOING -> SUCCEEDED
 ACTION  TYPE  STATE      MESSAGE
 drain   nop   SUCCEEDED
 tell    nop   SKIPPED    Action skipped by user. Reason: not now
@@ -98,7 +98,7 @@ One or more actions were skipped. Action UUID was skipped by user.
             re.sub(r'(?m)^\d\d:\d\d:\d\d ', '', UUID.sub('UUID', out)),
         )
 
-    def test_events_of_what_was_watched(self):
+    def test_events_of_a_watched_plan(self):
         path = self.home / 'plan.yaml'
         path.write_text(PLAN)
         uuid = self.rows('actionplan', 'create', '--start', str(path))['UUID']
@@ -115,7 +115,7 @@ One or more actions were skipped. Action UUID was skipped by user.
         )
         self.assertEqual(rows[-1:], last)
 
-    def test_what_is_installed(self):
+    def test_installed_plugins(self):
         goals = self.rows('goal', 'list', '--sort-key', 'Name', '--limit', '3')
         strategies = self.rows('strategy', 'list', '--goal', 'DUMMY')
 
@@ -186,17 +186,17 @@ One or more actions were skipped. Action UUID was skipped by user.
 
 
 class WithPasswordTest(RealApiCase):
-    """Who asks has to say so, and may not do everything."""
+    """Requests require authentication and the roles of the policy."""
 
     fixture = api_fixtures.ReaderApiFixture
 
-    def test_who_does_not_say_who_asks(self):
+    def test_request_without_credentials_is_rejected(self):
         code, message = self.fail('goal', 'list')
 
         self.assertEqual(2, code)
         self.assertIn('authentication at ', message)
 
-    def test_what_a_reader_may_do(self):
+    def test_permissions_of_a_reader(self):
         self._set('OS_AUTH_TYPE', 'http_basic')
         self._set('OS_USERNAME', 'reader')
         self._set('OS_PASSWORD', 'secret')

@@ -1,4 +1,4 @@
-"""How soon the command is there, and what it loads for that."""
+"""The command starts quickly and imports few modules."""
 
 import json
 import subprocess
@@ -87,13 +87,13 @@ class StartTest(base.TestCase):
         self.assertEqual('0', code)
         return ours.split(), others.split()
 
-    def test_help_loads_what_it_needs(self):
+    def test_help_imports_only_required_modules(self):
         for option in ('--help', '--version'):
             self.assertEqual(
                 (HELP, ['autopage', 'cliff', 'stevedore']), self.loaded(option)
             )
 
-    def test_the_help_of_a_command_loads_what_it_needs(self):
+    def test_help_of_a_command_imports_only_required_modules(self):
         self.assertEqual(
             (sorted(HELP + LIST), ['autopage', 'cliff', 'prettytable', 'stevedore']),
             self.loaded('goal', 'list', '--help'),

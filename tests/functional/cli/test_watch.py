@@ -68,14 +68,14 @@ STORY = [
     of_plan(9, 'ONGOING', 'FAILED', message='it broke'),
 ]
 LINES = [
-    'the action plan RECOMMENDED -> PENDING',
-    'the action plan PENDING -> ONGOING',
-    'drain PENDING -> ONGOING',
-    'drain ONGOING -> SUCCEEDED',
-    'rest PENDING -> ONGOING',
-    'rest SUSPEND requested',
-    'rest ONGOING -> FAILED it broke',
-    'the action plan ONGOING -> FAILED',
+    'action plan: RECOMMENDED -> PENDING',
+    'action plan: PENDING -> ONGOING',
+    'drain: PENDING -> ONGOING',
+    'drain: ONGOING -> SUCCEEDED',
+    'rest: PENDING -> ONGOING',
+    'rest: SUSPEND requested',
+    'rest: ONGOING -> FAILED it broke',
+    'action plan: ONGOING -> FAILED',
 ]
 SUMMARY = [
     'ACTION  TYPE  STATE      MESSAGE',
@@ -186,7 +186,7 @@ class StreamTest(WatchCase):
             [
                 f'Action plan {PLAN}: 1 action',
                 f'To start it: watcherlite actionplan start {PLAN}',
-                'the action plan ONGOING -> SUCCEEDED',
+                'action plan: ONGOING -> SUCCEEDED',
                 'ACTION  TYPE  STATE      MESSAGE',
                 'drain   nop   SUCCEEDED',
                 f'Action plan {PLAN}: SUCCEEDED, 1 SUCCEEDED',
@@ -223,7 +223,7 @@ class StreamTest(WatchCase):
 
         self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
 
-    def test_a_stream_that_breaks_off_goes_on_where_it_was(self):
+    def test_broken_stream_resumes(self):
         self.api.answers[EVENTS] = [
             stream(sent(*STORY[:4]) + b'id: 5\ndata: {"seq'),
             stream(),
@@ -244,7 +244,7 @@ class StreamTest(WatchCase):
 
         self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
 
-    def test_an_api_that_is_away_for_a_while(self):
+    def test_short_outage_of_the_api(self):
         self.api.answers[EVENTS] = [
             stream(sent(*STORY[:4])),
             fault(503, 'No database.'),
@@ -321,7 +321,7 @@ class PollTest(WatchCase):
         self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
         self.assertEqual([], self.waited)
 
-    def test_a_stream_is_tried_again(self):
+    def test_stream_is_retried_after_polls(self):
         self.api.answers[EVENTS] = [
             fault(503, 'No.'),
             stream(sent(*STORY[1:]), END),
@@ -359,7 +359,7 @@ class LargeTest(WatchCase):
         events.append(of_plan(52, 'ONGOING', 'FAILED'))
         self.api.answers[EVENTS] = stream(sent(*events), END)
 
-    def test_it_is_counted_and_what_did_not_succeed_is_listed(self):
+    def test_large_plan_is_counted_and_failures_are_listed(self):
         code = self.watch()
 
         self.assertEqual(
@@ -379,8 +379,8 @@ class LargeTest(WatchCase):
         self.watch(verbose=True)
 
         self.assertEqual(
-            ['a PENDING -> SUCCEEDED'] * 50
-            + ['z ONGOING -> FAILED', 'the action plan ONGOING -> FAILED'],
+            ['a: PENDING -> SUCCEEDED'] * 50
+            + ['z: ONGOING -> FAILED', 'action plan: ONGOING -> FAILED'],
             self.lines[1:53],
         )
 
@@ -426,7 +426,7 @@ class CommandTest(WatchCase):
             [], [asked for asked in self.api.asked if not asked[0].startswith('GET')]
         )
 
-    def test_a_plan_that_is_not_there(self):
+    def test_missing_plan(self):
         self.api.answers[PLACE] = fault(404, f'ActionPlan {PLAN} could not be found')
 
         self.assertEqual(
@@ -447,7 +447,7 @@ class CommandTest(WatchCase):
 class TerminalTest(WatchCase):
     """On a terminal the actions are a tree."""
 
-    def test_each_action_is_below_what_it_waits_for(self):
+    def test_actions_are_below_their_parents(self):
         self.out = Lines(terminal=True)
         self._set('TERM', 'xterm')
         self.api.answers[EVENTS] = stream(sent(*STORY), END)

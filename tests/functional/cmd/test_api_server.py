@@ -17,7 +17,7 @@ PATIENCE = 60
 
 
 class TestStart(base.TestCase):
-    """How it begins to serve."""
+    """The start of the API server."""
 
     def setUp(self):
         super().setUp()
@@ -29,7 +29,7 @@ class TestStart(base.TestCase):
         self.addCleanup(self.runtime.stop, 0)
         self.server = api_server.ApiServer(listening, self.runtime)
 
-    def test_who_starts_it_does_not_wait_for_ever_for_one_that_cannot(self):
+    def test_start_of_a_failing_server_is_bounded(self):
         def prepare():
             raise RuntimeError("can't start new thread")
 
@@ -78,13 +78,13 @@ class TestAway(base.TestCase):
             return error.code, error.headers['Retry-After'], message
 
     def test_requests_are_refused_until_it_is_back(self):
-        self.assertFalse(self.service._begin())
+        self.assertFalse(self.service._start())
         refused = [self.ask(), self.ask()]
-        self.assertFalse(self.service._begin())
+        self.assertFalse(self.service._start())
         self.conf.set_override(
             'connection', f'sqlite:///{self.home}/x.sqlite', 'database'
         )
-        self.assertTrue(self.service._begin())
+        self.assertTrue(self.service._start())
 
         for status, retry_after, message in refused:
             self.assertEqual(503, status)

@@ -26,7 +26,7 @@ class TestListening(base.TestCase):
 
         self.assertNotEqual(0, option)
 
-    def test_an_address_that_is_not_of_this_machine_is_told(self):
+    def test_foreign_address_is_reported(self):
         error = self.assertRaises(
             exceptions.ConfigurationError,
             self.listen,

@@ -106,7 +106,7 @@ class TestRequests(ServerCase):
             (200, ['/v1/x', 'next=//v1//y']), self.path_of('//v1/x?next=//v1//y')
         )
 
-    def test_what_follows_bad_chunks_is_not_the_next_request(self):
+    def test_data_after_invalid_chunks_is_no_request(self):
         answer = self.send(CHUNKED, b'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n')
 
         self.assertEqual([], self.asked)
@@ -122,7 +122,7 @@ class TestRequests(ServerCase):
         self.assertEqual(2, answer.count(b'HTTP/1.1 200 OK'))
         self.assertNotIn(b'Connection: close', answer)
 
-    def test_a_long_body_that_nobody_wants_is_not_read(self):
+    def test_long_unused_body_is_not_read(self):
         length = 1 << 40
 
         answer = self.send(
@@ -132,7 +132,7 @@ class TestRequests(ServerCase):
         self.assertIn(b'HTTP/1.1 200 OK', answer)
         self.assertIn(b'Connection: close', answer)
 
-    def test_a_short_body_that_nobody_wants_keeps_the_connection(self):
+    def test_short_unused_body_keeps_the_connection(self):
         request = (
             b'POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n' % LONGEST
         ) + b'x' * LONGEST
@@ -142,7 +142,7 @@ class TestRequests(ServerCase):
         self.assertEqual(2, answer.count(b'HTTP/1.1 200 OK'))
         self.assertNotIn(b'Connection: close', answer)
 
-    def test_what_is_too_long_is_refused_before_it_has_been_received(self):
+    def test_oversized_request_is_rejected_early(self):
         endless = b'x' * 2 * (LONGEST + FRAMING)
         head = b'GET / HTTP/1.1\r\nHost: x\r\n'
         attempts = {
@@ -201,13 +201,13 @@ class TestManyClients(ServerCase):
             # The oldest of them had to go.
             self.assertEqual(b'', self.rest_of(connection))
 
-    def test_an_answer_that_nobody_takes_holds_no_thread(self):
+    def test_unread_response_occupies_no_thread(self):
         self.connect(b'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
         wait_until(lambda: self.asked == ['/large'], lambda: 'the request')
 
         self.assertEqual((200, ['/v1', '']), self.path_of('/v1'))
 
-    def test_as_it_stops_what_has_come_is_answered(self):
+    def test_received_requests_are_answered_at_stop(self):
         taking = self.connect(b'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
         waiting = self.connect(b'GET / HTTP/1.1\r\n')
         wait_until(lambda: self.asked == ['/large'], lambda: 'the request')
@@ -228,7 +228,7 @@ class TestDeadlines(ServerCase):
 
     limits: Mapping[str, Any] = {'timeout': 0.01}
 
-    def test_a_request_that_is_not_completed_is_ended(self):
+    def test_incomplete_request_is_closed(self):
         answers = [
             self.rest_of(self.connect(start))
             for start in (
@@ -240,7 +240,7 @@ class TestDeadlines(ServerCase):
 
         self.assertEqual([b'', b'408', b'408'], [answer[9:12] for answer in answers])
 
-    def test_an_answer_that_is_not_taken_is_ended(self):
+    def test_unread_response_is_closed(self):
         connection = self.connect(b'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
         wait_until(lambda: self.asked == ['/large'], lambda: 'the request')
         wait_until(lambda: not self.server.connections, lambda: 'the end of it')

@@ -29,7 +29,7 @@ class SqliteTest(CallingTestCase):
         self.addCleanup(store.close)
         return store
 
-    def test_an_upgrade_says_that_there_is_no_need_and_makes_nothing(self):
+    def test_upgrade_of_sqlite_is_not_needed(self):
         self.assertEqual(
             (
                 0,
@@ -41,7 +41,7 @@ class SqliteTest(CallingTestCase):
         )
         self.assertFalse(self.path.exists())
 
-    def test_looking_at_a_database_that_is_not_there_makes_none(self):
+    def test_version_does_not_create_a_database(self):
         self.assertEqual((0, 'none\n', ''), self.manage('db', 'version'))
         for action in ('purge', 'reseal'):
             self.assertEqual(
@@ -64,7 +64,7 @@ class SqliteTest(CallingTestCase):
             )
             self.assertEqual((0, f'{revision}\n', ''), self.manage('db', 'version'))
 
-    def test_a_newer_schema_is_refused_with_what_to_do(self):
+    def test_newer_schema_is_rejected_with_advice(self):
         self.store()
         with sqlite3.connect(self.path) as connection:
             connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -76,7 +76,7 @@ class SqliteTest(CallingTestCase):
         self.assertIn('9999', err)
         self.assertEqual((0, '9999\n', ''), self.manage('db', 'version'))
 
-    def test_what_ended_long_ago_is_purged_and_nothing_else(self):
+    def test_purge_deletes_only_old_ended_plans(self):
         store = self.store()
         now = datetime.datetime.now(UTC)
         uuids = []
@@ -113,7 +113,7 @@ class SqliteTest(CallingTestCase):
         )
         self.assertEqual([running.uuid], left())
 
-    def test_who_sits_at_a_terminal_is_asked_before_anything_is_deleted(self):
+    def test_purge_asks_for_confirmation_on_a_terminal(self):
         class Terminal(io.StringIO):
             def isatty(self):
                 return True
@@ -154,7 +154,7 @@ class SqliteTest(CallingTestCase):
 
         self.assertEqual((2, ''), (code, out))
         self.assertIn(
-            '--older-than 0 deletes everything that has ended; add --yes', err
+            '--older-than 0 deletes everything that has ended; confirm with --yes', err
         )
         for option in ('--yes', '--dry-run'):
             self.assertEqual(
@@ -175,7 +175,7 @@ class SqliteTest(CallingTestCase):
             ],
         )
 
-    def test_all_is_sealed_with_the_first_key_when_that_is_asked_for(self):
+    def test_reseal_encrypts_everything_with_the_first_key(self):
         nothing = (0, 'All secrets are already encrypted.\n', '')
         inputs = {'password': 'canary'}
         factories.store_plan(self.store(), factories.make_action(inputs=inputs))
@@ -193,7 +193,7 @@ class SqliteTest(CallingTestCase):
         code, out, err = self.manage(*reseal)
         self.assertEqual((3, '', 1), (code, out, err.count('\n')))
         self.assertIn(
-            'encryption_keys cannot open, as they were sealed with another', err
+            'encryption_keys cannot decrypt, as they were encrypted with another', err
         )
 
     def test_mistakes_are_one_line(self):

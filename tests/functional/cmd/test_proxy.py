@@ -85,7 +85,7 @@ class TestProxy(base.TestCase):
             return False
         return True
 
-    def test_it_ends_tls_and_tells_who_asks(self):
+    def test_proxy_terminates_tls_and_forwards_the_client(self):
         forged = {'X-Forwarded-For': '192.0.2.1', 'X-Forwarded-Host': 'evil.example'}
         url = f'https://localhost:{self.port}/v1'
 

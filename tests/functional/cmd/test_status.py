@@ -122,7 +122,7 @@ class StatusTest(CallingTestCase):
         self.assertEqual('Failure', found['schema'][0])
         self.assertIn('watcherlite-manage db upgrade', found['schema'][1])
 
-    def test_what_does_not_answer_is_told_without_its_password(self):
+    def test_unreachable_service_is_reported_without_password(self):
         ini = self.write_ini(
             '[database]\nconnection = postgresql+psycopg://u:hunter2@127.0.0.1:1/x\n'
             '[messaging]\nurl = amqp://u:hunter2@127.0.0.1:1//\n'
@@ -165,7 +165,7 @@ class StatusTest(CallingTestCase):
             found['secrets'],
         )
 
-    def test_a_key_that_is_none_has_to_be_put_right(self):
+    def test_invalid_key_is_a_failure(self):
         ini = self.write_ini('[secrets]\nencryption_keys = hunter2\n')
 
         code, found = self.check('--config-file', ini)
@@ -173,7 +173,7 @@ class StatusTest(CallingTestCase):
         self.assertEqual((2, 'Failure'), (code, found['secrets'][0]))
         self.assertNotIn('hunter2', str(found))
 
-    def test_where_the_key_is_and_that_nobody_else_may_read_it(self):
+    def test_key_file_is_reported_with_its_permissions(self):
         self.a_secret()
         path = self.home / 'watcherlite' / 'secrets.key'
 
@@ -196,7 +196,7 @@ class StatusTest(CallingTestCase):
         code, found = self.check()
         return code, found['secrets']
 
-    def test_a_key_that_is_gone_is_found_out_and_no_other_one_made(self):
+    def test_missing_key_is_reported_and_not_created(self):
         self.a_secret()
         path = self.home / 'watcherlite' / 'secrets.key'
         path.unlink()

@@ -1,4 +1,4 @@
-"""Counting the statements that are executed, for the tests of this folder."""
+"""Counters of executed statements, for the tests of this package."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ FRAME = {'BEGIN', 'COMMIT', 'ROLLBACK'}
 
 
 class CountingTests(stores.StoreTests):
-    """How many statements something has, and how a database executes one."""
+    """Counters of statements and commits."""
 
     explain = 'EXPLAIN'
 
@@ -22,14 +22,14 @@ class CountingTests(stores.StoreTests):
         """Collect each statement that is executed."""
         found: list[str] = []
 
-        def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        def record(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
             found.append(statement)
 
-        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        sa.event.listen(self.store.engine, 'before_cursor_execute', record)
         try:
             yield found
         finally:
-            sa.event.remove(self.store.engine, 'before_cursor_execute', note)
+            sa.event.remove(self.store.engine, 'before_cursor_execute', record)
 
     @contextlib.contextmanager
     def statements(self) -> Iterator[list[str]]:
@@ -40,32 +40,34 @@ class CountingTests(stores.StoreTests):
             words += [statement.split(None, 1)[0] for statement in found]
 
     def cost(self, call: Callable[[Transaction], object]) -> int:
-        """Return how many statements a call has in a transaction."""
+        """Return the number of statements of a call in a transaction."""
         with self.statements() as words, self.store.transaction() as tx:
             call(tx)
         self.assertEqual(['BEGIN', 'COMMIT'], [words[0], words[-1]])
         return sum(word not in FRAME for word in words)
 
     def explained(self, statement: sa.Executable, **values: Any) -> str:
-        """Return what the database says of how it executes a statement."""
+        """Return the query plan of a statement."""
         return self.explained_call(lambda: self.store._db.rows(statement, **values))
 
     def explained_call(self, call: Callable[[], object]) -> str:
-        """Return the same of the last statement that a call executes."""
+        """Return the query plan of the last statement of a call."""
         found: list[tuple[str, Any]] = []
 
-        def note(_c: Any, _cursor: Any, sql: str, parameters: Any, *_rest: Any) -> None:
+        def record(
+            _c: Any, _cursor: Any, sql: str, parameters: Any, *_rest: Any
+        ) -> None:
             found.append((sql, parameters))
 
-        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        sa.event.listen(self.store.engine, 'before_cursor_execute', record)
         try:
             call()
         finally:
-            sa.event.remove(self.store.engine, 'before_cursor_execute', note)
-        return self.said_of(*found[-1])
+            sa.event.remove(self.store.engine, 'before_cursor_execute', record)
+        return self.driver_query_plan(*found[-1])
 
-    def said_of(self, sql: str, parameters: Any) -> str:
-        """Return what the database says of what its driver is handed."""
+    def driver_query_plan(self, sql: str, parameters: Any) -> str:
+        """Return the query plan of a statement of the driver."""
         with self.store.engine.connect() as connection:
             rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
             return '\n'.join(str(value) for row in rows for value in row)

@@ -1,4 +1,4 @@
-"""What is in a database, below the store."""
+"""Raw access to a database, below the store."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from watcherlite.db.sqlalchemy import tables
 
 
 def rows(connection: sa.Connection, table: sa.Table) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of a table as they are stored: no type of a column converts."""
+    """Yield the rows of a table as they are stored, without conversions."""
     columns = [
         sa.type_coerce(c, sa.Text()).label(c.name)
         if isinstance(c.type, sa.types.TypeDecorator)
@@ -20,7 +20,7 @@ def rows(connection: sa.Connection, table: sa.Table) -> Iterator[Mapping[str, An
 
 
 def texts(engine: sa.Engine) -> Iterator[tuple[str, str, str]]:
-    """Yield all that is stored as text: (table, column, text)."""
+    """Yield all stored texts: (table, column, text)."""
     with engine.connect() as connection:
         for table in tables.metadata.sorted_tables:
             for row in rows(connection, table):
@@ -30,5 +30,5 @@ def texts(engine: sa.Engine) -> Iterator[tuple[str, str, str]]:
 
 
 def places(engine: sa.Engine, wanted: str) -> set[tuple[str, str]]:
-    """Return the (table, column) in which a text is found."""
+    """Return the (table, column) pairs that contain a text."""
     return {(table, column) for table, column, text in texts(engine) if wanted in text}

@@ -1,4 +1,4 @@
-"""Stores with nothing in them, on each kind of database; see `tests.schemas`."""
+"""Empty stores on each kind of database; see `tests.schemas`."""
 
 import base64
 import pathlib
@@ -6,6 +6,8 @@ import sys
 import unittest
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import sqlalchemy as sa
 
 from tests import base, schemas, services
 from watcherlite.conf.secrets import BYTES, Keys
@@ -25,6 +27,9 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+_COMPILED: dict[Any, Any] = {}
+_DIALECTS: dict[str, sa.Dialect] = {}
+
 if TYPE_CHECKING:
     Base = base.TestCase
 else:
@@ -33,7 +38,7 @@ else:
 
 
 class StoreTests(Base):
-    """Tests that are run on each kind of database; mixed in before one of these."""
+    """Mixin of tests for each kind of database; precedes the database class."""
 
     store: SqlStore
     #: From the kind of database.
@@ -46,8 +51,21 @@ class StoreTests(Base):
         self.addCleanup(self.store.close)
 
 
+def _open(url: str, settings: dict[str, Any]) -> SqlStore:
+    """Return a store; those with the usual settings share their compiled statements.
+
+    A compiled statement belongs to a dialect, and a dialect to the keys of its store.
+    """
+    store = open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
+    if not settings:
+        dialect = store.engine.dialect
+        store.engine.dialect = _DIALECTS.setdefault(dialect.name, dialect)
+        store.engine.update_execution_options(compiled_cache=_COMPILED)
+    return store
+
+
 class ServerDatabase(unittest.TestCase):
-    """A database with the schema in it, on a server of one kind.
+    """A database with the schema, on a server.
 
     :cvar unknown: it is new to the class, so that the server has no statistics of it:
         how it finds rows does not depend on what was there before
@@ -68,42 +86,42 @@ class ServerDatabase(unittest.TestCase):
             cls.url = schemas.server(cls.kind)
 
     def open_empty(self, **settings: Any) -> SqlStore:
-        """Return a store with nothing in it."""
+        """Return an empty store."""
         store = self.open_again(**settings)
         with store.engine.connect() as connection:
             schemas.empty(connection)
         return store
 
     def open_again(self, **settings: Any) -> SqlStore:
-        """Return another store on what is there."""
+        """Return another store on the same database."""
         return open_store(DatabaseSettings(self.url, **{**SETTINGS, **settings}))
 
 
 class SqliteDatabase(base.TestCase):
-    """The same for SQLite, in the home of the test; each is a file of its own."""
+    """SQLite files, in the home of the test."""
 
     path: pathlib.Path
 
     def open_empty(self, **settings: Any) -> SqlStore:
-        """Return a store on a file that was not there."""
+        """Return a store on a new file."""
         self.path = self.home / f'{len(list(self.home.glob("*.sqlite")))}.sqlite'
         schemas.copy_sqlite(self.path)
         return self.open_again(**settings)
 
     def open_again(self, **settings: Any) -> SqlStore:
-        """Return another store on what is there."""
+        """Return another store on the same database."""
         url = f'sqlite:///{self.path}'
         return open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
 
 
 class PostgresqlDatabase(ServerDatabase, base.TestCase):
-    """The same for PostgreSQL."""
+    """Databases on PostgreSQL."""
 
     kind = services.POSTGRESQL
 
 
 class MysqlDatabase(ServerDatabase, base.TestCase):
-    """The same for MariaDB or MySQL."""
+    """Databases on MariaDB or MySQL."""
 
     kind = services.MYSQL
 

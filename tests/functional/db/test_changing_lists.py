@@ -1,4 +1,4 @@
-"""A list has every row, those that are changed at that moment included."""
+"""A list has every row, including rows that change at the same time."""
 
 import itertools
 import threading
@@ -19,7 +19,7 @@ READS = 150
 
 
 class ChangingListsTests(stores.StoreTests):
-    """What one thread changes all the time, and another lists."""
+    """Lists that one thread reads while another changes the rows."""
 
     def assert_whole(
         self,
@@ -27,7 +27,7 @@ class ChangingListsTests(stores.StoreTests):
         read: Callable[[], Iterable[Any]],
         change: Callable[[int], Any],
     ) -> None:
-        """Check that a list has so many rows however often these are changed."""
+        """Check that a list has all its rows while these change."""
         over, begun = threading.Event(), threading.Event()
 
         def changing() -> None:
@@ -51,7 +51,7 @@ class ChangingListsTests(stores.StoreTests):
         with self.store.transaction() as tx:
             definition = tx.insert_definition(make_definition())
             stack, _ = (
-                tx.insert_stack(make_stack(definition.id or 0, name='s', tenant=tenant))
+                tx.insert_stack(make_stack(definition.id, name='s', tenant=tenant))
                 for tenant in ('one', 'another')
             )
 

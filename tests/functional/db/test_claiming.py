@@ -1,4 +1,4 @@
-"""What one holds keeps nobody from the rest, who claims least of all."""
+"""Claims do not wait for rows that other transactions have locked."""
 
 import contextlib
 from typing import Any
@@ -18,11 +18,11 @@ DUE: dict[str, dict[str, Any]] = {'a': {}, 'b': {}, 'put off': {'not_before': at
 
 
 class EnoughError(Exception):
-    """Ends a transaction whose changes are of no more use."""
+    """Raised to end a transaction whose changes are not needed."""
 
 
 class ClaimingTests(stores.StoreTests):
-    """What holds where several may write at once.
+    """The behavior of databases with concurrent writers.
 
     :ivar sources: name -> what a claim is told, to take actions from there
     """
@@ -44,13 +44,13 @@ class ClaimingTests(stores.StoreTests):
             self.sources[name] = {'plan_id': plan.id}
 
     def claim(self, tx: Transaction, source: str, limit: int = 99) -> list[str | None]:
-        """Claim from a plan or a lane; return the names of what was taken."""
+        """Claim from a plan or a lane; return the names of the claimed actions."""
         values = self.sources[source]
         taken = tx.claim(worker=new_uuid(), limit=limit, now=NOW, **values)
         return names(taken)
 
-    def test_a_claim_keeps_nobody_from_what_it_does_not_take(self) -> None:
-        """A row that is held is passed over, and nobody would tell of it again."""
+    def test_a_claim_locks_no_other_actions(self) -> None:
+        """Other claims skip locked actions, and would find them only by a sweep."""
         for source in self.sources:
             with contextlib.suppress(EnoughError), self.store.transaction() as tx:
                 self.assertEqual(list(DUE), self.claim(tx, source))
@@ -64,7 +64,7 @@ class ClaimingTests(stores.StoreTests):
                 source,
             )
 
-    def test_a_claim_goes_on_behind_what_others_hold(self) -> None:
+    def test_a_claim_continues_behind_locked_actions(self) -> None:
         many = [make_action(name=str(n)) for n in range(7)]
         plan, _ = store_plan(self.store, *many)
         self.sources['wide'] = {'plan_id': plan.id}
@@ -76,7 +76,7 @@ class ClaimingTests(stores.StoreTests):
 
 
 class WaitingTests(stores.StoreTests):
-    """Who changes some actions waits for nobody who holds others."""
+    """A transaction that locks some actions does not wait for locks on others."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -94,15 +94,15 @@ class WaitingTests(stores.StoreTests):
         )
         (self.blocked,) = store_actions(self.store, blocked)
 
-    def test_what_is_held_holds_up_nobody_who_does_not_want_it(self) -> None:
+    def test_locked_actions_do_not_block_unrelated_statements(self) -> None:
         (_, held), (plan, actions) = self.plans
-        plan_id, runs = plan.id or 0, actions[-1].id or 0
+        plan_id, runs = plan.id, actions[-1].id
         impatient = self.open_again(busy_timeout=1)
         self.addCleanup(impatient.close)
         done: dict[str, list[str | None]] = {}
 
         with self.store.transaction() as tx:
-            tx.lock_actions([action.id or 0 for action in held])
+            tx.lock_actions([action.id for action in held])
             done['unblocked'] = [str(impatient.unblock_stale())]
             with impatient.transaction() as other:
                 told = other.set_control(states.SUSPEND, NOW, plan_id=plan_id)

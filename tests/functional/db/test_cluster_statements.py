@@ -1,4 +1,4 @@
-"""How many statements clusters cost, and along which indexes their rows are found."""
+"""The number of statements of operations on clusters, and the indexes that they use."""
 
 import functools
 from collections.abc import Callable
@@ -9,19 +9,21 @@ import sqlalchemy as sa
 from tests.contract.cluster_case import (
     OTHER,
     OWNER,
+    cluster_event,
     make_binding,
     make_cluster,
     make_node,
     make_policy,
     make_profile,
     make_receiver,
-    told_of,
 )
 from tests.factories import at, make_action, store_actions
 from tests.functional.db import counting, stores
 from watcherlite.db.clusters import COLLECTIONS, DEFAULT_SORT, SORT_KEYS, UNINDEXED
 from watcherlite.db.query import EventQuery, Query
-from watcherlite.db.sqlalchemy import events, keyset, lists, projects
+from watcherlite.db.sqlalchemy.lists import events, keyset, shapes
+from watcherlite.db.sqlalchemy.lists.queries import fetch_matches
+from watcherlite.db.sqlalchemy.statements import projects
 from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
 
@@ -37,7 +39,7 @@ COLUMNS = {
 
 
 class ClusterStatementTests(counting.CountingTests):
-    """Statements on clusters; the class attributes are what databases differ in."""
+    """Statements on clusters; databases differ in the class attributes."""
 
     unknown = True
 
@@ -52,8 +54,8 @@ class ClusterStatementTests(counting.CountingTests):
             self.cluster = tx.insert_object(make_cluster(profile))
         self.profile = profile
 
-    def a_world(self) -> None:
-        """Store rows of each noun, of several projects, and what a plan has."""
+    def insert_rows(self) -> None:
+        """Store rows of each class, of several projects, and a plan."""
         with self.store.transaction() as tx:
             for n in range(300):
                 whose = {'owner': OTHER} if n % 3 else {}
@@ -84,10 +86,10 @@ class ClusterStatementTests(counting.CountingTests):
             ),
             *(make_action() for _ in range(MANY)),
         )
-        self.know()
+        self.analyze()
 
-    def know(self) -> None:
-        """Have the database know its tables, if it does that."""
+    def analyze(self) -> None:
+        """Collect the statistics of the database, if it has any."""
 
     def test_each_kind_of_change_costs_the_same_for_one_and_for_many(self) -> None:
         expected = {
@@ -106,34 +108,34 @@ class ClusterStatementTests(counting.CountingTests):
         self.assertEqual([expected] * 2, [self.costs(n) for n in (1, MANY)])
 
     def costs(self, count: int) -> dict[str, int]:
-        """Return what the calls cost that are about so many rows."""
+        """Return the cost of the calls with a number of rows."""
         new = [make_node(self.cluster) for _ in range(count)]
         uuids = [node.uuid for node in new]
         cost, cluster = self.cost, self.cluster
         found = {'insert_nodes': cost(lambda tx: tx.insert_nodes(new))}
         rows = list(self.store.nodes_by_uuid(uuids).values())
-        events = [told_of(row, cluster) for row in rows]
+        events = [cluster_event(row, cluster) for row in rows]
         return found | {
             'lock_clusters': cost(lambda tx: tx.lock_clusters([cluster.uuid])),
             'lock_clusters_by_id': cost(
-                lambda tx: tx.lock_clusters_by_id([cluster.id or 0])
+                lambda tx: tx.lock_clusters_by_id([cluster.id])
             ),
             'lock_nodes': cost(lambda tx: tx.lock_nodes(uuids)),
-            'lock_nodes_of': cost(lambda tx: tx.lock_nodes_of(cluster.id or 0)),
+            'lock_nodes_of': cost(lambda tx: tx.lock_nodes_of(cluster.id)),
             'save_clusters': cost(lambda tx: tx.save_clusters([cluster])),
             'save_nodes': cost(lambda tx: tx.save_nodes(rows)),
-            'count_nodes': cost(lambda tx: tx.count_nodes([cluster.id or 0])),
+            'count_nodes': cost(lambda tx: tx.count_nodes([cluster.id])),
             'unfinished_actions': cost(lambda tx: tx.unfinished_actions(uuids, uuids)),
-            'bindings_of': cost(lambda tx: tx.bindings_of(cluster.id or 0)),
+            'bindings_of': cost(lambda tx: tx.bindings_of(cluster.id)),
             'add_events': cost(lambda tx: tx.add_events(events)),
         }
 
-    def test_nothing_that_is_read_costs_a_statement_per_row_or_locks_one(self) -> None:
-        self.a_world()
+    def test_no_query_costs_a_statement_per_row_or_locks_one(self) -> None:
+        self.insert_rows()
         store, of = self.store, Query(tenant=TENANT, limit=100)
-        ids = [self.cluster.id or 0]
+        ids = [self.cluster.id]
         with store.transaction() as tx:
-            tx.add_events([told_of(self.cluster) for _ in range(20)])
+            tx.add_events([cluster_event(self.cluster) for _ in range(20)])
         reads: dict[str, tuple[int, Callable[[], Any]]] = {
             'find_object': (
                 *(
@@ -159,14 +161,14 @@ class ClusterStatementTests(counting.CountingTests):
             self.assertEqual(count, len(found), name)
             self.assertNotRegex(' '.join(found), 'FOR |LOCK IN', name)
 
-    def said_of_page(self, kind: type, query: Query) -> str:
-        """Return what the database says of how it finds a page."""
+    def explain_page(self, kind: type, query: Query) -> str:
+        """Return the query plan of a page."""
         database = self.store.engine.dialect.name
-        shape, values = keyset.read(COLLECTIONS[kind], query, database)
+        shape, values = shapes.parse(COLLECTIONS[kind], query, database)
         return self.explained(keyset.page(shape), **values)
 
-    def test_every_sort_key_walks_along_an_index(self) -> None:
-        self.a_world()
+    def test_every_sort_key_uses_an_index(self) -> None:
+        self.insert_rows()
         markers = {
             kind: self.store.list_objects(kind, Query(tenant=TENANT, limit=50))[-1].uuid
             for kind in (Profile, PolicyObject, Cluster, Node, Receiver)
@@ -187,35 +189,39 @@ class ClusterStatementTests(counting.CountingTests):
                     for after in (None, marker):
                         sort = ((key, descending),)
                         query = Query(tenant=TENANT, sort=sort, after=after, limit=10)
-                        said = self.said_of_page(kind, query)
-                        self.assertIn(index, said, query)
-                        self.assert_no_scan(said, f'{table} {query}\n{said}')
+                        query_plan = self.explain_page(kind, query)
+                        self.assertIn(index, query_plan, query)
+                        self.assert_no_scan(
+                            query_plan, f'{table} {query}\n{query_plan}'
+                        )
             self.assertIn(DEFAULT_SORT[kind], SORT_KEYS[kind])
 
-    def test_lists_of_all_projects_walk_along_an_index_too(self) -> None:
-        self.a_world()
+    def test_lists_of_all_projects_use_an_index(self) -> None:
+        self.insert_rows()
         for kind in (Profile, PolicyObject, Cluster, Node, Receiver, Action):
             for key in SORT_KEYS[kind]:
-                said = self.said_of_page(kind, Query(sort=((key, True),), limit=10))
-                self.assert_no_scan(said, f'{kind} {key}\n{said}')
+                query_plan = self.explain_page(
+                    kind, Query(sort=((key, True),), limit=10)
+                )
+                self.assert_no_scan(query_plan, f'{kind} {key}\n{query_plan}')
 
-    def test_what_a_name_may_mean_is_found_along_indexes(self) -> None:
-        self.a_world()
+    def test_the_matches_of_a_name_are_found_by_indexes(self) -> None:
+        self.insert_rows()
         for kind in (Profile, PolicyObject, Cluster, Node, Receiver, Action):
             for tenant in (TENANT, None):
-                said = self.explained_call(
+                query_plan = self.explained_call(
                     functools.partial(
-                        lists.named,
+                        fetch_matches,
                         self.store._db,
                         COLLECTIONS[kind],
                         'abcdef',
                         tenant,
                     )
                 )
-                self.assert_no_scan(said, f'{kind} {tenant}\n{said}')
+                self.assert_no_scan(query_plan, f'{kind} {tenant}\n{query_plan}')
 
-    def test_what_a_project_has_is_found_along_indexes(self) -> None:
-        self.a_world()
+    def test_quotas_and_names_of_a_project_are_found_by_indexes(self) -> None:
+        self.insert_rows()
         asked: list[tuple[sa.Select[Any], dict[str, str]]] = [
             (projects.named(collection), {'name': 'x'})
             for kind, collection in COLLECTIONS.items()
@@ -224,15 +230,15 @@ class ClusterStatementTests(counting.CountingTests):
         asked.append((projects.UNFINISHED, {'action_type': 'CLUSTER_UPDATE'}))
         asked.append((projects.CLUSTERS, {}))
         for statement, values in asked:
-            said = self.explained(statement, tenant=TENANT, **values)
-            self.assert_no_scan(said, f'{statement}\n{said}')
+            query_plan = self.explained(statement, tenant=TENANT, **values)
+            self.assert_no_scan(query_plan, f'{statement}\n{query_plan}')
 
-    def test_a_page_of_a_history_is_taken_from_the_index_of_it(self) -> None:
+    def test_a_page_of_events_is_read_from_its_index(self) -> None:
         with self.store.transaction() as tx:
             other = tx.insert_object(make_cluster(self.profile))
         for cluster, count in ((other, 3000), (self.cluster, 30)):
             with self.store.transaction() as tx:
-                tx.add_events([told_of(cluster) for _ in range(count)])
+                tx.add_events([cluster_event(cluster) for _ in range(count)])
         database = self.store.engine.dialect.name
         one = {'cluster_id': [self.cluster.id]}
         (last,) = self.store.list_cluster_events(EventQuery(tenant=TENANT, limit=1))
@@ -246,15 +252,15 @@ class ClusterStatementTests(counting.CountingTests):
             for after in (None, last.event.uuid):
                 for descending in (True, False):
                     query = EventQuery(filters, descending, after, 10, tenant)
-                    shape, values = events.read(events.CLUSTERS, query, database)
-                    said = self.explained(events.page(shape), **values)
-                    self.assertIn(index, said, said)
-                    self.assertNotRegex(said, r'Seq Scan on events|events\nALL')
+                    shape, values = events.parse(events.CLUSTERS, query, database)
+                    query_plan = self.explained(events.page(shape), **values)
+                    self.assertIn(index, query_plan, query_plan)
+                    self.assertNotRegex(query_plan, r'Seq Scan on events|events\nALL')
 
-    def assert_no_scan(self, said: str, message: str) -> None:
-        """Check that no table is read from end to end."""
+    def assert_no_scan(self, query_plan: str, message: str) -> None:
+        """Check that no table is scanned completely."""
         self.assertNotRegex(
-            said,
+            query_plan,
             r'Seq Scan on (profiles|policies|clusters|nodes|receivers|actions)'
             r'|SCAN (profiles|policies|clusters|nodes|receivers|actions)(\n|$)'
             r'|\n(profiles|policies|clusters|nodes|receivers|actions)\nALL',
@@ -267,7 +273,7 @@ class SqliteClusterStatementTest(ClusterStatementTests, stores.SqliteDatabase):
 
 
 class PostgresqlClusterStatementTest(ClusterStatementTests, stores.PostgresqlDatabase):
-    def know(self) -> None:
+    def analyze(self) -> None:
         with self.store.engine.connect() as connection:
             connection.exec_driver_sql('ANALYZE')
 
@@ -278,7 +284,7 @@ class MysqlClusterStatementTest(ClusterStatementTests, stores.MysqlDatabase):
     # Its INSERT does not return the ids.
     insert = 2
 
-    def know(self) -> None:
+    def analyze(self) -> None:
         with self.store.engine.connect() as connection:
             for table in TABLES.values():
                 connection.exec_driver_sql(f'ANALYZE TABLE {table}').fetchall()

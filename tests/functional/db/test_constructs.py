@@ -1,4 +1,4 @@
-"""The constructs that each database compiles in its own words, executed by each."""
+"""The SQL constructs, executed on each database."""
 
 import datetime
 
@@ -30,7 +30,7 @@ TIMES = RowSource(goals.c.id, goals.c.created_at)
 
 
 class ConstructTests(stores.StoreTests):
-    """Constructs that mean the same on every database."""
+    """Constructs have the same effect on every database."""
 
     def insert_goal(self, name: str, **values: object) -> tuple[int, str]:
         """Store a goal; return its id and its uuid."""
@@ -39,7 +39,7 @@ class ConstructTests(stores.StoreTests):
         with self.store._db.transaction() as session:
             return session.insert_row(goals, row), uuid
 
-    def test_ids_and_texts_are_found_by_one_parameter(self) -> None:
+    def test_many_ids_and_texts_are_one_parameter(self) -> None:
         (one, first), (two, _), _ = map(self.insert_goal, ('a', 'b', 'c'))
 
         by_id = self.store._db.rows(BY_ID, ids=[one, two])
@@ -55,14 +55,14 @@ class ConstructTests(stores.StoreTests):
             (second,) = session.execute_rows(LOCK, LOCKS, [*rows, ('c', 3)])
         self.assertEqual((2, 1), (first.rowcount, second.rowcount))
 
-    def test_a_document_that_is_too_large_is_divided(self) -> None:
+    def test_a_large_document_is_divided(self) -> None:
         rows = [(f'{n}{"x" * 200}', n) for n in range(25_000)]
         with self.store._db.transaction() as session:
             results = session.execute_rows(LOCK, LOCKS, rows)
         self.assertEqual(2, len(results))
         self.assertEqual(25_000, sum(result.rowcount for result in results))
 
-    def test_rows_of_a_document_are_written_by_their_ids(self) -> None:
+    def test_rows_of_a_document_are_updated_by_their_ids(self) -> None:
         keys = [self.insert_goal(name)[0] for name in ('a', 'b', 'c')]
         source = RowSource(goals.c.id, goals.c.display_name, goals.c.updated_at)
         statement = constructs.update_rows(goals, source)
@@ -77,7 +77,7 @@ class ConstructTests(stores.StoreTests):
             [tuple(row) for row in self.store._db.rows(written.order_by(goals.c.id))],
         )
 
-    def test_a_document_has_values_as_columns_store_them(self) -> None:
+    def test_a_document_has_the_stored_values_of_columns(self) -> None:
         key, _ = self.insert_goal('a')
         joined = sa.select(goals.c.id, TIMES.c.created_at).join_from(
             goals, TIMES, TIMES.c.id == goals.c.id
@@ -101,18 +101,18 @@ class ConstructTests(stores.StoreTests):
         self.assertLess(abs(difference), datetime.timedelta(seconds=1))
         self.assertEqual(datetime.timedelta(0), now.utcoffset())
 
-    def test_tuples_and_what_is_secret_come_back_as_they_were(self) -> None:
+    def test_tuples_and_secrets_are_returned_as_they_were_stored(self) -> None:
         self.store.register_worker(make_worker(lanes=('a', 'b')), 60)
         self.assertIsInstance(audit_templates.c.scope.type, EncryptedJson)
         ((lanes,),) = self.store._db.rows(sa.select(workers.c.lanes))
         self.assertEqual(('a', 'b'), lanes)
 
-    def test_what_no_type_can_convert_is_the_error_of_its_conversion(self) -> None:
+    def test_a_failed_conversion_raises_its_own_error(self) -> None:
         for wrong in ([object()], [float]):
             with self.assertRaises(TypeError):
                 self.insert_goal('a', efficacy_specification=wrong)
 
-    def test_a_statement_can_name_its_index(self) -> None:
+    def test_a_statement_can_have_an_index_hint(self) -> None:
         query = sa.select(actions.c.id).where(actions.c.hidden == 0)
         hinted = constructs.use_index(
             query, actions, 'ix_actions_hidden_id', 'mysql', 'sqlite'

@@ -1,7 +1,6 @@
-"""What of a database is sealed, with which key, and what is done about other keys."""
+"""Encryption at rest: the encrypted columns, the keys, key rotation."""
 
 import base64
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -36,19 +35,19 @@ from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.query import Query
 from watcherlite.db.sqlalchemy import key_rotation, tables
-from watcherlite.db.sqlalchemy.encryption import MARK, SEALED, FieldCipher, Loading
+from watcherlite.db.sqlalchemy.encryption import ENCRYPTED, MARK, FieldCipher, KeyLoader
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.db.sqlalchemy.tables.types import LongText
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.clusters import Cluster, Profile, Receiver
-from watcherlite.domain.stacks import Definition
+from watcherlite.domain.stacks import StoredDefinition
 
 CANARY = 'canary-5d1f0c7b'
 #: Called like a secret, and not.
 NAMED, UNNAMED = {'password': CANARY}, {'value': CANARY}
 #: table -> how many rows of it `keep_secrets` makes
-ROWS = {**dict.fromkeys(SEALED, 1), 'actions': 2}
-NOBODY = dict.fromkeys(SEALED, 0)
+ROWS = {**dict.fromkeys(ENCRYPTED, 1), 'actions': 2}
+NOBODY = dict.fromkeys(ENCRYPTED, 0)
 #: table -> columns that have none: shown to everybody who may see the row.
 HARMLESS = {
     'goals': ('efficacy_specification',),
@@ -70,19 +69,19 @@ HARMLESS = {
 }
 
 
-def keys(*letters: str) -> Loading:
-    """Return what a store is given for these keys."""
+def keys(*letters: str) -> KeyLoader:
+    """Return the loader of these keys."""
     values = [base64.b64encode(x.encode() * BYTES).decode() for x in letters]
     return lambda make: Keys(tuple(values), f'[the keys {" ".join(letters)}]')
 
 
 def refused(make: bool) -> Keys:
-    """Fail: there was nothing to ask for keys for."""
+    """Fail: no keys are needed."""
     raise AssertionError('keys were asked for')
 
 
-class SealingTests(StackCase):
-    """Encryption on every database; mixed in before one of them."""
+class EncryptionTests(StackCase):
+    """Encryption on every database."""
 
     #: From the kind of database.
     open_empty: Callable[..., SqlStore]
@@ -94,15 +93,15 @@ class SealingTests(StackCase):
         self.sql_store = self.open_empty(keys=keys('a'))
         return self.sql_store
 
-    def with_keys(self, loading: Loading) -> SqlStore:
-        """Return another store on what is there."""
+    def with_keys(self, loading: KeyLoader) -> SqlStore:
+        """Return another store on the same database."""
         store = self.open_again(keys=loading)
         self.addCleanup(store.close)
         return store
 
-    def keep_secrets(self) -> list[Any]:
-        """Store a secret in every column that is sealed; return what was stored."""
-        goal = self.commit(lambda tx: tx.ensure_goal(make_goal())).id or 0
+    def store_secrets(self) -> list[Any]:
+        """Store a secret in every encrypted column; return the stored objects."""
+        goal = self.commit(lambda tx: tx.ensure_goal(make_goal())).id
         inside = {'inputs': NAMED, 'context': NAMED, 'data': NAMED}
         ends = {'token': NAMED, 'outputs': NAMED}
         plan, (action,) = store_plan(self.store, make_action(**inside, **ends))
@@ -113,20 +112,20 @@ class SealingTests(StackCase):
         documents = ('template', 'environment', 'files', 'parameters')
         definition = make_definition(**dict.fromkeys(documents, UNNAMED))
 
-        def block(tx: Transaction) -> Definition:
+        def block(tx: Transaction) -> StoredDefinition:
             tx.add_events([make_event(action, detail=NAMED)])
             tx.insert_audit(audit)
             tx.insert_audit_template(template)
             return tx.insert_definition(definition)
 
-        known = self.commit(block).id or 0
-        stack = self.a_stack(definition_id=known, context=NAMED)
+        known = self.commit(block)
+        stack = self.insert_stack(definition_id=known.id, context=NAMED)
         values = dict.fromkeys(
             ('properties', 'attributes', 'metadata', 'data'), UNNAMED
         )
-        self.some_resources(stack, {**values, 'reference': CANARY})
+        self.insert_resources(stack, {**values, 'reference': CANARY})
 
-        read_clusters = self.keep_clusters()
+        read_clusters = self.store_cluster_secrets()
 
         def read(store: Store) -> list[Any]:
             return [
@@ -135,18 +134,18 @@ class SealingTests(StackCase):
                 *store.list_events(plan_id=plan.id),
                 store.get_audit(audit.uuid),
                 store.find_audit_template(template.uuid),
-                store.get_definition(known),
+                store.get_definition(known.id),
                 store.find_stack(stack.uuid, None),
-                *store.list_resources([stack.id or 0]),
+                *store.list_resources([stack.id]),
             ]
 
         self.read = read
         self.other = other
-        self.definition = dataclasses.replace(definition, id=known)
+        self.definition = known
         return read(self.store)
 
-    def keep_clusters(self) -> Callable[[Store], list[Any]]:
-        """Likewise, in those of clusters; return what reads them."""
+    def store_cluster_secrets(self) -> Callable[[Store], list[Any]]:
+        """Store secrets in all encrypted columns of clusters; return a reader."""
         profile = make_profile(spec=UNNAMED, metadata=NAMED)
         policy = make_policy(spec=UNNAMED, data=UNNAMED)
         receiver = make_receiver(actor=UNNAMED, params=UNNAMED, channel=NAMED)
@@ -163,7 +162,7 @@ class SealingTests(StackCase):
             tx.insert_object(receiver)
             return cluster
 
-        key = self.commit(block).id or 0
+        key = self.commit(block).id
 
         def read(store: Store) -> list[Any]:
             nouns: list[Any] = []
@@ -180,19 +179,19 @@ class SealingTests(StackCase):
     # below the store
 
     def in_clear(self) -> set[tuple[str, str]]:
-        """Return where the secret can be read."""
+        """Return the columns with the secret in plain text."""
         return raw.places(self.sql_store.engine, CANARY)
 
     def put_in_clear(self) -> None:
-        """Have all as it was before anything was sealed."""
-        sealing = FieldCipher(keys('a'))
+        """Replace all encrypted texts by plain text."""
+        cipher = FieldCipher(keys('a'))
         with self.sql_store.engine.connect() as connection:
-            for name, columns in SEALED.items():
+            for name, columns in ENCRYPTED.items():
                 table = tables.metadata.tables[name]
                 (primary,) = table.primary_key
                 for row in raw.rows(connection, table):
                     values = {
-                        c: sa.literal(sealing.opened(row[c]), sa.Text)
+                        c: sa.literal(cipher.decrypt(row[c]), sa.Text)
                         for c in columns
                         if row[c]
                     }
@@ -204,20 +203,20 @@ class SealingTests(StackCase):
 
     # what is sealed
 
-    def test_every_column_that_may_hold_secrets_is_sealed(self) -> None:
-        self.keep_secrets()
+    def test_every_column_that_may_have_secrets_is_encrypted(self) -> None:
+        self.store_secrets()
         sealed = raw.places(self.sql_store.engine, MARK)
-        expected = {(table, c) for table, columns in SEALED.items() for c in columns}
+        expected = {(table, c) for table, columns in ENCRYPTED.items() for c in columns}
         self.assertEqual((expected, set()), (sealed, self.in_clear()))
 
-    def test_a_definition_is_not_found_by_a_digest_that_could_be_guessed(self) -> None:
-        self.keep_secrets()
+    def test_the_digest_of_a_definition_is_keyed(self) -> None:
+        self.store_secrets()
         found = raw.places(self.sql_store.engine, self.definition.digest)
         self.assertEqual(set(), found)
         again = self.commit(lambda tx: tx.insert_definition(self.definition))
         self.assertEqual(self.definition.id, again.id)
 
-    def test_where_nothing_is_secret_nobody_asks_for_a_key(self) -> None:
+    def test_keys_are_not_loaded_without_secrets(self) -> None:
         store = self.with_keys(refused)
         plan, (action,) = store_plan(store, make_action(inputs={'message': 'x'}))
         with store.transaction() as tx:
@@ -231,8 +230,8 @@ class SealingTests(StackCase):
 
     # before there were keys
 
-    def test_what_is_in_clear_is_read_and_sealed_when_it_is_asked_for(self) -> None:
-        stored = self.keep_secrets()
+    def test_plain_text_is_read_and_encrypted_by_a_rotation(self) -> None:
+        stored = self.store_secrets()
         self.put_in_clear()
         store = self.with_keys(keys('a'))
         self.assertEqual(stored, self.read(store))
@@ -243,17 +242,17 @@ class SealingTests(StackCase):
         again = self.commit(lambda tx: tx.insert_definition(self.definition))
         self.assertEqual(self.definition.id, again.id)
 
-    def test_what_is_in_clear_is_sealed_when_it_is_written_next(self) -> None:
-        self.keep_secrets()
+    def test_plain_text_is_encrypted_by_the_next_write(self) -> None:
+        self.store_secrets()
         self.put_in_clear()
         (row,) = self.store.list_resources(
-            [self.store.find_stack(self.read(self.store)[-2].uuid, None).id or 0]
+            [self.store.find_stack(self.read(self.store)[-2].uuid, None).id]
         )
         self.commit(lambda tx: tx.save_resources([row.evolve(status='FAILED')]))
         self.assertNotIn('resources', {table for table, _ in self.in_clear()})
 
-    def test_a_row_that_changed_meanwhile_is_left_to_who_changed_it(self) -> None:
-        self.keep_secrets()
+    def test_a_rotation_skips_rows_that_have_changed(self) -> None:
+        self.store_secrets()
         self.put_in_clear()
         mine = ('{"value":"mine"}', '{"value":"other"}')
         with self.sql_store._db.transaction() as session:
@@ -264,8 +263,8 @@ class SealingTests(StackCase):
 
     # other keys
 
-    def test_keys_are_changed_without_a_moment_in_which_something_is_lost(self) -> None:
-        stored = self.keep_secrets()
+    def test_a_rotation_keeps_all_secrets_readable(self) -> None:
+        stored = self.store_secrets()
         first, later, last = (self.with_keys(keys(*k)) for k in ('ab', 'ba', 'b'))
         self.assertEqual([stored] * 2, [self.read(s) for s in (first, later)])
         with self.assertRaises(exceptions.KeyMissing):
@@ -277,8 +276,8 @@ class SealingTests(StackCase):
             again = tx.insert_definition(self.definition)
         self.assertEqual(self.definition.id, again.id)
 
-    def test_of_equal_definitions_with_two_keys_one_is_found(self) -> None:
-        self.keep_secrets()
+    def test_one_of_equal_definitions_with_two_keys_is_found(self) -> None:
+        self.store_secrets()
         store = self.with_keys(keys('b', 'a'))
         with store.transaction() as tx:
             newer = tx.insert_definition(self.definition)
@@ -287,59 +286,61 @@ class SealingTests(StackCase):
         self.assertEqual(1, store.reseal()['definitions'])
         with store.transaction() as tx:
             self.assertEqual(newer, tx.insert_definition(self.definition))
-        found = store.get_definition(self.definition.id or 0)
+        found = store.get_definition(self.definition.id)
         self.assertEqual(self.definition, found)
 
-    def test_a_host_with_another_key_says_what_to_do(self) -> None:
-        self.keep_secrets()
+    def test_a_missing_key_is_an_error_with_its_remedy(self) -> None:
+        self.store_secrets()
         stranger = self.with_keys(keys('x'))
         for call in (stranger.check, lambda: self.read(stranger), stranger.reseal):
             with self.assertRaises(exceptions.KeyMissing) as caught:
                 call()
             self.assertEqual(
-                'The database holds secrets that [the keys x] cannot open, as they '
-                'were sealed with another key: set [secrets] encryption_keys to the '
-                'keys of the host that sealed them, alike on all hosts',
+                'The database has secrets that [the keys x] cannot decrypt, as they '
+                'were encrypted with another key: set [secrets] encryption_keys to '
+                'the keys of the host that encrypted them, alike on all hosts',
                 str(caught.exception),
             )
         self.store.check()
 
-    def test_what_cannot_be_opened_is_left_as_it_is(self) -> None:
-        stored = self.keep_secrets()
+    def test_secrets_that_cannot_be_decrypted_are_unchanged(self) -> None:
+        stored = self.store_secrets()
         with self.assertRaises(exceptions.KeyMissing):
             self.with_keys(keys('x')).reseal()
         self.assertEqual(stored, self.read(self.store))
 
-    def test_a_store_without_keys_refuses_to_keep_a_secret_in_clear(self) -> None:
+    def test_a_store_without_keys_refuses_secrets(self) -> None:
         settings = {k: v for k, v in stores.SETTINGS.items() if k != 'keys'}
         self.assertNotEqual(settings, stores.SETTINGS)
         store = SqlStore(self.sql_store.engine)
-        with self.assertRaisesRegex(exceptions.ConfigurationError, 'given no keys'):
+        with self.assertRaisesRegex(
+            exceptions.ConfigurationError, 'no encryption keys'
+        ):
             store_actions(store, make_action(inputs=NAMED))
         self.assertEqual([], store.list_actions())
 
 
 class ColumnsTest(base.TestCase):
-    """Whoever adds a column says whether there may be secrets in it."""
+    """Every new column declares whether it may contain secrets."""
 
-    def test_every_text_without_a_limit_is_sealed_or_known_to_be_harmless(self) -> None:
+    def test_every_unlimited_text_is_encrypted_or_exempt(self) -> None:
         texts = {
             (table.name, column.name)
             for table in tables.metadata.sorted_tables
             for column in table.columns
             if isinstance(column.type, LongText)
         }
-        sealed = {(table, c) for table, columns in SEALED.items() for c in columns}
+        sealed = {(table, c) for table, columns in ENCRYPTED.items() for c in columns}
         harmless = {(table, c) for table, columns in HARMLESS.items() for c in columns}
         self.assertEqual(set(), sealed & harmless)
         self.assertEqual(texts, sealed | harmless)
 
 
-class SqliteSealingTest(SealingTests, stores.SqliteDatabase):
+class SqliteEncryptionTest(EncryptionTests, stores.SqliteDatabase):
     """On SQLite."""
 
-    def test_nothing_is_left_in_the_file_of_what_was_in_clear(self) -> None:
-        self.keep_secrets()
+    def test_a_rotation_overwrites_plain_text_in_the_file(self) -> None:
+        self.store_secrets()
         self.put_in_clear()
         self.assertTrue(self.is_in_files())
         self.with_keys(keys('a')).reseal()
@@ -350,4 +351,4 @@ class SqliteSealingTest(SealingTests, stores.SqliteDatabase):
         return any(CANARY.encode() in path.read_bytes() for path in files)
 
 
-define_tests(__name__, SealingTests, on=(POSTGRESQL, MYSQL))
+define_tests(__name__, EncryptionTests, on=(POSTGRESQL, MYSQL))

@@ -1,4 +1,4 @@
-"""What a store says when its database is away, busy, or cuts it off."""
+"""The errors of the store while its database is unavailable, busy or disconnected."""
 
 import functools
 import os
@@ -39,7 +39,7 @@ with contextlib.closing(sqlite3.connect(sys.argv[1])) as database:
 
 
 class FailureTests(stores.StoreTests):
-    """Failures that every database reports alike."""
+    """Failures that cause the same errors on every database."""
 
     def another(self, **settings: Any) -> SqlStore:
         store = self.open_again(**settings)
@@ -52,27 +52,27 @@ class FailureTests(stores.StoreTests):
         self.addCleanup(thread.join, DEADLINE)
         return thread
 
-    def test_who_waits_too_long_for_another_may_try_again(self) -> None:
+    def test_a_lock_timeout_is_a_store_conflict(self) -> None:
         plan, _ = store_plan(self.store)
         impatient = self.another(busy_timeout=1)
         with self.store.transaction() as tx:
-            tx.lock_plans([plan.id or 0])
+            tx.lock_plans([plan.id])
             with (
                 self.assertRaises(exceptions.StoreConflict),
                 impatient.transaction() as other,
             ):
-                other.lock_plans([plan.id or 0])
+                other.lock_plans([plan.id])
         with impatient.transaction() as other:
-            self.assertEqual({plan.id: plan}, other.lock_plans([plan.id or 0]))
+            self.assertEqual({plan.id: plan}, other.lock_plans([plan.id]))
 
     def test_a_reader_does_not_wait_for_a_writer(self) -> None:
         plan, actions = store_plan(self.store, make_action())
         with self.store.transaction() as tx:
-            tx.lock_plans([plan.id or 0])
+            tx.lock_plans([plan.id])
             tx.claim(worker='w', limit=1, now=NOW, plan_id=plan.id)
             self.assertEqual(actions, self.store.list_actions(plan_id=plan.id))
 
-    def test_when_all_connections_are_taken_the_option_is_named(self) -> None:
+    def test_an_exhausted_pool_names_its_option(self) -> None:
         store = self.another(max_pool_size=1, pool_timeout=0.1)
         with (
             store.transaction(),
@@ -81,7 +81,7 @@ class FailureTests(stores.StoreTests):
             all_plans(store)
         self.assertEqual([], all_plans(store))
 
-    def test_a_transaction_that_raised_gives_its_connection_back_clean(self) -> None:
+    def test_a_failed_transaction_returns_a_clean_connection(self) -> None:
         store = self.another(max_pool_size=1)
         for _ in range(3):
             with self.assertRaises(ZeroDivisionError), store.transaction() as tx:
@@ -92,7 +92,7 @@ class FailureTests(stores.StoreTests):
             plan = tx.insert_plan(make_plan())
         self.assertEqual([plan], all_plans(store))
 
-    def test_what_an_error_says_does_not_repeat_what_users_stored(self) -> None:
+    def test_errors_do_not_contain_stored_values(self) -> None:
         action = make_action(inputs={'password': 'canary-1'}, name='canary-2')
         with self.store.transaction() as tx:
             tx.insert_actions([action], [])
@@ -105,7 +105,7 @@ class FailureTests(stores.StoreTests):
 
 
 class ServerFailureTests(FailureTests):
-    """What holds on every server."""
+    """The behavior of every server."""
 
     sleep: str
     kill: str
@@ -114,7 +114,7 @@ class ServerFailureTests(FailureTests):
     #: From the kind of database.
     url: str
 
-    def test_a_server_that_is_away_is_named_without_its_password(self) -> None:
+    def test_an_unavailable_server_is_named_without_its_password(self) -> None:
         store = open_store(DatabaseSettings(self.unreachable, connect_timeout=2))
         self.addCleanup(store.close)
 
@@ -137,7 +137,7 @@ class ServerFailureTests(FailureTests):
         with self.assertRaisesRegex(exceptions.StoreUnavailable, 'wl_test_nowhere'):
             store.check()
 
-    def test_a_statement_that_takes_too_long_is_given_up(self) -> None:
+    def test_a_slow_statement_is_cancelled(self) -> None:
         store = self.another(statement_timeout=1)
         with store.engine.connect() as connection:
             with self.assertRaisesRegex(
@@ -146,7 +146,7 @@ class ServerFailureTests(FailureTests):
                 connection.exec_driver_sql(self.sleep)
             self.assertEqual(1, connection.exec_driver_sql('SELECT 1').scalar())
 
-    def test_of_two_who_wait_for_each_other_one_may_try_again(self) -> None:
+    def test_a_deadlock_is_a_store_conflict_of_one_transaction(self) -> None:
         plans = [store_plan(self.store)[0] for _ in range(2)]
         barrier = threading.Barrier(2)
         outcomes: list[str] = []
@@ -154,9 +154,9 @@ class ServerFailureTests(FailureTests):
         def lock(first: ActionPlan, second: ActionPlan) -> None:
             try:
                 with self.store.transaction() as tx:
-                    tx.lock_plans([first.id or 0])
+                    tx.lock_plans([first.id])
                     barrier.wait(DEADLINE)
-                    tx.lock_plans([second.id or 0])
+                    tx.lock_plans([second.id])
                 outcomes.append('done')
             except exceptions.StoreConflict:
                 outcomes.append('conflict')
@@ -172,13 +172,13 @@ class ServerFailureTests(FailureTests):
     # connections that break
 
     def cut_off(self, store: SqlStore) -> None:
-        """Have the server close the one connection of a store."""
+        """Close the only connection of a store on the server."""
         with store.engine.connect() as connection:
             number = connection.exec_driver_sql(self.own_id).scalar()
         with self.store.engine.connect() as connection:
             connection.exec_driver_sql(self.kill.format(number))
 
-    def test_a_connection_that_broke_while_idle_is_replaced_in_silence(self) -> None:
+    def test_a_connection_that_broke_while_idle_is_replaced(self) -> None:
         store = self.another(max_pool_size=1)
         plan, _ = store_plan(store)
 
@@ -194,7 +194,7 @@ class ServerFailureTests(FailureTests):
         self.assertTrue(store.take_role('relay', 'w', 30))
 
     def cut_off_before(self, store: SqlStore, word: str) -> None:
-        """Have the server close a connection just before a kind of statement."""
+        """Close a connection on the server before a kind of statement."""
 
         def cut(connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
             if not statement.startswith(word):
@@ -208,7 +208,7 @@ class ServerFailureTests(FailureTests):
         sa.event.listen(engine, 'before_cursor_execute', cut)
         self.addCleanup(sa.event.remove, engine, 'before_cursor_execute', cut)
 
-    def test_what_breaks_within_a_transaction_undoes_all_of_it(self) -> None:
+    def test_a_connection_lost_in_a_transaction_rolls_it_back(self) -> None:
         store = self.another(max_pool_size=1)
         plan, actions = store_plan(store, make_action())
         event = make_event(plan)
@@ -225,7 +225,7 @@ class ServerFailureTests(FailureTests):
         self.assertEqual(plan, store.get_plan(plan.uuid))
         self.assertEqual(actions, store.list_actions())
 
-    def test_a_commit_that_failed_can_be_told_from_one_that_did_not(self) -> None:
+    def test_the_outcome_of_an_unacknowledged_commit_is_detected(self) -> None:
         store = self.another(max_pool_size=1)
         plan, _ = store_plan(store)
         events = [make_event(plan), make_event(plan)]
@@ -252,7 +252,7 @@ class PostgresqlFailureTest(ServerFailureTests, stores.PostgresqlDatabase):
         'postgresql+psycopg://me:canary@127.0.0.1:1/wl?application_name=canary'
     )
 
-    def test_text_that_cannot_be_stored_is_refused_as_such(self) -> None:
+    def test_a_text_that_cannot_be_stored_is_invalid(self) -> None:
         with self.assertRaises(exceptions.Invalid), self.store.transaction() as tx:
             tx.insert_actions([make_action(name='a\x00b')], [])
 
@@ -264,7 +264,7 @@ class MysqlFailureTest(ServerFailureTests, stores.MysqlDatabase):
     kill = 'KILL {}'
     unreachable = 'mysql+pymysql://me:canary@127.0.0.1:1/wl'
 
-    def test_a_transaction_sees_what_others_have_committed_meanwhile(self) -> None:
+    def test_a_transaction_reads_rows_committed_by_others(self) -> None:
         store_plan(self.store)
         count = 'SELECT count(*) FROM action_plans'
         with self.store.engine.connect() as connection:
@@ -282,7 +282,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
         ):
             open_store(DatabaseSettings(f'sqlite:///{self.home}/nowhere/x.sqlite'))
 
-    def test_a_file_that_is_no_database_is_refused(self) -> None:
+    def test_a_file_that_is_not_a_database_is_refused(self) -> None:
         path = self.home / 'notes.txt'
         path.write_text('not a database, but notes\n' * 100)
         with self.assertRaisesRegex(
@@ -291,7 +291,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
             open_store(DatabaseSettings(f'sqlite:///{path}'))
         self.assertEqual('not a database', path.read_text()[:14])
 
-    def test_writers_of_one_process_wait_in_line(self) -> None:
+    def test_writers_of_one_process_wait_for_each_other(self) -> None:
         def write(n: int) -> None:
             for _ in range(10):
                 with self.store.transaction() as tx:
@@ -302,7 +302,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
             thread.join(DEADLINE)
         self.assertEqual(80, len(all_plans(self.store)))
 
-    def test_what_is_committed_is_on_the_disk_unless_told_otherwise(self) -> None:
+    def test_commits_are_synchronous_by_default(self) -> None:
         def synchronous(store: SqlStore) -> tuple[object, ...]:
             with store.engine.connect() as connection:
                 return tuple(
@@ -314,8 +314,8 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
         relaxed = self.another(sqlite_synchronous='NORMAL')
         self.assertEqual(('wal', 1, 1), synchronous(relaxed))
 
-    def test_another_process_that_comes_and_goes_takes_nothing_along(self) -> None:
-        """Its last connection would remove the log, was it the last of all."""
+    def test_another_process_does_not_remove_the_log(self) -> None:
+        """Its last connection would remove the log if it were the last of all."""
 
         def seen_by_another_process() -> str:
             done = subprocess.run(
@@ -334,18 +334,18 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
 
         self.assertEqual(('1', '2'), (before, seen_by_another_process()))
 
-    def test_a_directory_is_told_as_that(self) -> None:
+    def test_the_error_for_a_directory_names_it(self) -> None:
         with self.assertRaisesRegex(exceptions.StoreUnavailable, 'Is a directory'):
             open_store(DatabaseSettings(f'sqlite:///{self.home}'))
 
-    def test_a_file_that_may_not_be_written_is_told_as_that(self) -> None:
+    def test_the_error_for_a_read_only_file_names_it(self) -> None:
         self.path.chmod(0o400)
         if os.access(self.path, os.W_OK):
             self.skipTest('Nothing is forbidden to the superuser')
         with self.assertRaisesRegex(exceptions.StoreUnavailable, 'Permission denied'):
             self.open_again()
 
-    def test_nobody_else_may_read_a_file_that_is_made(self) -> None:
+    def test_a_new_file_is_readable_by_its_owner_only(self) -> None:
         behind = self.home / 'behind.sqlite'
         link = self.home / 'link.sqlite'
         link.symlink_to(behind)
@@ -354,7 +354,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
             self.addCleanup(store.close)
             self.assertEqual(0o600, stat.S_IMODE((made or path).stat().st_mode))
 
-    def test_a_full_disk_is_told_and_loses_nothing(self) -> None:
+    def test_a_full_disk_is_an_error_without_loss(self) -> None:
         plan, _ = store_plan(self.store)
         with self.store.engine.connect() as connection:
             pages = connection.exec_driver_sql('PRAGMA page_count').scalar_one()
@@ -378,9 +378,9 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
 
 
 class UrlTest(base.TestCase):
-    """What a deployer may write, and what is said to what cannot work."""
+    """Connection URLs, and the errors of invalid ones."""
 
-    def test_a_url_without_a_driver_gets_the_one_that_works(self) -> None:
+    def test_a_url_without_a_driver_gets_the_supported_one(self) -> None:
         drivers = {
             'postgresql://u@h/d': 'postgresql+psycopg',
             'mysql://u@h/d': 'mysql+pymysql',
@@ -392,13 +392,13 @@ class UrlTest(base.TestCase):
             engine = open_engine(url)
             self.assertEqual(driver, engine.url.drivername)
 
-    def test_what_cannot_work_is_refused_without_repeating_it(self) -> None:
+    def test_invalid_urls_are_refused_without_their_passwords(self) -> None:
         for url, reason in {
             'canary': 'is not a URL',
             'postgresql+asyncpg://u:canary@h/d': 'begins with postgresql.asyncpg; it',
             'oracle://u:canary@h/d': 'begins with oracle; it can begin with mysql',
-            'sqlite://': 'in memory',
-            'sqlite:///:memory:': 'in memory',
+            'sqlite://': 'an in-memory SQLite database',
+            'sqlite:///:memory:': 'an in-memory SQLite database',
         }.items():
             with self.assertRaisesRegex(
                 exceptions.ConfigurationError, reason
@@ -408,5 +408,5 @@ class UrlTest(base.TestCase):
 
 
 def open_engine(url: str) -> sa.Engine:
-    """Return the engine for a URL; nothing is connected."""
+    """Return the engine for a URL, without connecting."""
     return make_engine(DatabaseSettings(url))

@@ -1,4 +1,4 @@
-"""Leases on each kind of database: whose clock they go by."""
+"""Leases use the clock of the database."""
 
 import re
 from typing import Any
@@ -13,16 +13,16 @@ TIME = re.compile(r'\d{4}-\d{2}-\d{2}')
 
 
 class LeaseTests(stores.StoreTests):
-    """Clocks of workers run apart, and one of them would take from another."""
+    """Clocks of workers differ."""
 
-    def test_the_clock_of_a_worker_has_no_part_in_any_lease(self) -> None:
+    def test_leases_do_not_use_the_clock_of_a_worker(self) -> None:
         bound: list[str] = []
 
-        def note(_c: Any, _cursor: Any, sql: str, values: Any, *_: Any) -> None:
+        def record(_c: Any, _cursor: Any, sql: str, values: Any, *_: Any) -> None:
             bound.append(f'{sql} {values!r}')
 
         worker = make_worker()
-        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        sa.event.listen(self.store.engine, 'before_cursor_execute', record)
         self.store.register_worker(worker, 3600)
         renewed = self.store.renew_lease(worker.uuid, 3600)
         taken = self.store.take_role('relay', worker.uuid, 3600)
@@ -30,7 +30,7 @@ class LeaseTests(stores.StoreTests):
         self.store.expired_workers()
         self.store.end_lease(worker.uuid)
         refused = self.store.renew_lease(worker.uuid, 3600)
-        sa.event.remove(self.store.engine, 'before_cursor_execute', note)
+        sa.event.remove(self.store.engine, 'before_cursor_execute', record)
 
         self.assertEqual((True, True, False), (renewed, taken, refused))
         self.assertGreaterEqual(len(bound), 7)

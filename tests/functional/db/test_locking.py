@@ -1,4 +1,4 @@
-"""A waiter is never forgotten: the race between who blocks itself and a release."""
+"""No waiter is lost in the race between a blocked action and a release."""
 
 import threading
 
@@ -17,7 +17,7 @@ A_WHILE = 0.3
 
 
 class LockingTests(stores.StoreTests):
-    """Row locks that every database takes alike."""
+    """Row locks on every database."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -26,26 +26,26 @@ class LockingTests(stores.StoreTests):
             *(make_action(status=states.READY, target=TARGET) for _ in range(2)),
         )
         with self.store.transaction() as tx:
-            tx.take_locks({TARGET: self.holder.id or 0})
+            tx.take_locks({TARGET: self.holder.id})
         self.woken: list[Action] = []
 
     def release(self) -> None:
-        """Release the lock, as often as it takes."""
+        """Release the lock; retry on conflicts."""
         while True:
             try:
                 with self.store.transaction() as tx:
-                    woken = tx.release_locks([self.holder.id or 0])
+                    woken = tx.release_locks([self.holder.id])
             except exceptions.StoreConflict:
                 continue
             self.woken = woken
             return
 
-    def test_who_is_about_to_wait_is_woken_by_a_release_in_between(self) -> None:
+    def test_a_concurrent_release_unblocks_a_new_waiter(self) -> None:
         thread = threading.Thread(target=self.release, daemon=True)
         blocked = self.waiter.evolve(status=states.WAITING, blocked_on=TARGET)
 
         with self.store.transaction() as tx:
-            self.assertEqual(set(), tx.take_locks({TARGET: self.waiter.id or 0}))
+            self.assertEqual(set(), tx.take_locks({TARGET: self.waiter.id}))
             thread.start()
             thread.join(A_WHILE)
             tx.change_actions([ActionChange(self.waiter, blocked)])
@@ -57,34 +57,34 @@ class LockingTests(stores.StoreTests):
             claimed = tx.claim(worker=new_uuid(), limit=9, now=NOW, lane='applier')
             self.assertIn(ready.id, [action.id for action in claimed])
 
-    def test_who_comes_during_a_release_waits_for_it_and_gets_the_lock(self) -> None:
+    def test_an_action_that_comes_during_a_release_gets_the_lock(self) -> None:
         taken: list[set[str]] = []
 
         def take() -> None:
             with self.store.transaction() as tx:
-                taken.append(tx.take_locks({TARGET: self.waiter.id or 0}))
+                taken.append(tx.take_locks({TARGET: self.waiter.id}))
 
         thread = threading.Thread(target=take, daemon=True)
         with self.store.transaction() as tx:
-            self.assertEqual([], tx.release_locks([self.holder.id or 0]))
+            self.assertEqual([], tx.release_locks([self.holder.id]))
             thread.start()
             thread.join(A_WHILE)
         thread.join(DEADLINE)
 
         self.assertEqual([{TARGET}], taken)
 
-    def test_who_is_about_to_wait_is_woken_by_the_last_who_leaves(self) -> None:
+    def test_the_last_sharer_unblocks_a_new_waiter(self) -> None:
         def leave() -> None:
             with self.store.transaction() as tx:
-                self.woken = tx.release_locks([self.holder.id or 0], (), {'whole'})
+                self.woken = tx.release_locks([self.holder.id], (), {'whole'})
 
         thread = threading.Thread(target=leave, daemon=True)
         blocked = self.waiter.evolve(status=states.WAITING, blocked_on='whole')
         with self.store.transaction() as tx:
-            tx.share_locks({'whole': [self.holder.id or 0]})
+            tx.share_locks({'whole': [self.holder.id]})
 
         with self.store.transaction() as tx:
-            self.assertEqual(set(), tx.take_locks({'whole': self.waiter.id or 0}))
+            self.assertEqual(set(), tx.take_locks({'whole': self.waiter.id}))
             thread.start()
             thread.join(A_WHILE)
             tx.change_actions([ActionChange(self.waiter, blocked)])
@@ -93,27 +93,27 @@ class LockingTests(stores.StoreTests):
         ready = blocked.evolve(status=states.READY, blocked_on=None)
         self.assertEqual([ready], self.woken)
 
-    def test_who_comes_while_the_last_leaves_waits_and_shares_the_lock(self) -> None:
+    def test_a_sharer_that_comes_while_the_last_leaves_gets_the_lock(self) -> None:
         shared: list[set[int]] = []
 
         def share() -> None:
             with self.store.transaction() as tx:
-                shared.append(tx.share_locks({'whole': [self.waiter.id or 0]}))
+                shared.append(tx.share_locks({'whole': [self.waiter.id]}))
 
         with self.store.transaction() as tx:
-            tx.share_locks({'whole': [self.holder.id or 0]})
+            tx.share_locks({'whole': [self.holder.id]})
         thread = threading.Thread(target=share, daemon=True)
         with self.store.transaction() as tx:
-            self.assertEqual([], tx.release_locks([self.holder.id or 0], (), {'whole'}))
+            self.assertEqual([], tx.release_locks([self.holder.id], (), {'whole'}))
             thread.start()
             thread.join(A_WHILE)
         thread.join(DEADLINE)
 
         self.assertEqual([{self.waiter.id}], shared)
         with self.store.transaction() as tx:
-            self.assertEqual(set(), tx.take_locks({'whole': self.holder.id or 0}))
+            self.assertEqual(set(), tx.take_locks({'whole': self.holder.id}))
 
-    def test_who_locks_a_project_waits_for_who_has_it(self) -> None:
+    def test_a_lock_of_a_project_waits_for_its_holder(self) -> None:
         came = threading.Event()
 
         def lock() -> None:
@@ -134,20 +134,20 @@ class LockingTests(stores.StoreTests):
 
 
 class ServerLockingTests(LockingTests):
-    """What holds where several may write at once."""
+    """The behavior of databases with concurrent writers."""
 
-    def test_who_locks_another_project_does_not_wait(self) -> None:
+    def test_locks_of_different_projects_are_independent(self) -> None:
         for _ in range(2):
             with self.store.transaction() as tx, self.store.transaction() as other:
                 tx.lock_tenant('here')
                 other.lock_tenant('there')
 
-    def test_a_claim_passes_over_what_another_is_about_to_change(self) -> None:
+    def test_a_claim_skips_locked_actions(self) -> None:
         plan, (first, second) = store_plan(
             self.store, *(make_action(status=states.READY) for _ in range(2))
         )
         with self.store.transaction() as tx, self.store.transaction() as other:
-            tx.lock_actions([first.id or 0])
+            tx.lock_actions([first.id])
             claimed = other.claim(worker=new_uuid(), limit=9, now=NOW, plan_id=plan.id)
 
         self.assertEqual([second.id], [action.id for action in claimed])

@@ -1,4 +1,4 @@
-"""The schema is made, compared, upgraded and refused."""
+"""Creation, comparison, upgrade and refusal of schemas."""
 
 import concurrent.futures
 import dataclasses
@@ -70,7 +70,7 @@ else:
 
 
 class MigrationTests(Base):
-    """Migrations that every database carries out alike.
+    """Migrations on every database.
 
     A schema takes a server seconds to make. Those that only look at it, or that undo
     what they do to it, share the `upgraded` one and the `created` one of their class.
@@ -88,7 +88,7 @@ class MigrationTests(Base):
         cls._shared = {}
 
     def upgraded(self) -> sa.Engine:
-        """Return an engine of a database that was upgraded from nothing."""
+        """Return an engine of a database created by migrations."""
         if 'upgraded' not in self._shared:
             url = self.shared_url()
             migration.upgrade(url)
@@ -96,7 +96,7 @@ class MigrationTests(Base):
         return self.engine(self._shared['upgraded'])
 
     def created(self) -> sa.Engine:
-        """Return an engine of a database that was made of the models."""
+        """Return an engine of a database created from the models."""
         if 'created' not in self._shared:
             url = self.shared_url()
             tables.metadata.create_all(self.engine(url))
@@ -104,7 +104,7 @@ class MigrationTests(Base):
         return self.engine(self._shared['created'])
 
     def be_of_a_newer_version(self, engine: sa.Engine) -> None:
-        """Note another revision in a database, and for other tests the right one."""
+        """Record another revision in a database, and the right one after the test."""
         self.addCleanup(self._note, engine, migration.HEAD)
         self._note(engine, '9999')
 
@@ -121,7 +121,7 @@ class MigrationTests(Base):
         return engine
 
     def definitions(self, engine: sa.Engine) -> list[tuple[object, ...]]:
-        """Return what the database says of its indexes, in the same form for all."""
+        """Return the indexes of the database, in the same form for all."""
         with engine.connect() as connection:
             found = connection.exec_driver_sql(DEFINITIONS[engine.dialect.name])
             return [
@@ -129,7 +129,7 @@ class MigrationTests(Base):
                 for row in found
             ]
 
-    def test_an_upgrade_from_nothing_makes_the_schema_of_the_models(self) -> None:
+    def test_an_upgrade_from_nothing_creates_the_schema_of_the_models(self) -> None:
         with self.upgraded().connect() as connection:
             context = alembic_migration.MigrationContext.configure(
                 connection, opts={'compare_type': True}
@@ -143,7 +143,7 @@ class MigrationTests(Base):
             self.definitions(self.created()), self.definitions(self.upgraded())
         )
 
-    def test_the_revision_is_known_before_and_after(self) -> None:
+    def test_the_revision_is_returned_before_and_after_an_upgrade(self) -> None:
         before, after = self.new_url(), self.upgraded()
 
         self.assertIsNone(migration.version(before))
@@ -152,7 +152,7 @@ class MigrationTests(Base):
         self.assertFalse(migration.needs_upgrade(after))
         migration.check(after)
 
-    def test_an_upgrade_keeps_what_is_stored(self) -> None:
+    def test_an_upgrade_keeps_all_rows(self) -> None:
         url = self.upgraded().url.render_as_string(hide_password=False)
         store = open_store(DatabaseSettings(url))
         self.addCleanup(store.close)
@@ -171,7 +171,7 @@ class MigrationTests(Base):
         self.assertEqual(actions, store.list_actions())
 
     def first_schema(self, engine: sa.Engine) -> None:
-        """Fill a database of revision 0001 with some of everything."""
+        """Insert rows in each table of revision 0001."""
         migration.upgrade(engine, FIRST)
         metadata = sa.MetaData()
         metadata.reflect(engine)
@@ -239,7 +239,7 @@ class MigrationTests(Base):
                 for row in some:
                     connection.execute(metadata.tables[table].insert(), row)
 
-    def test_an_upgrade_of_the_first_schema_completes_what_is_stored(self) -> None:
+    def test_an_upgrade_of_the_first_schema_completes_its_rows(self) -> None:
         engine = self.engine(self.new_url())
         self.first_schema(engine)
 
@@ -285,9 +285,9 @@ class MigrationTests(Base):
         # Keys are counted on, and names are unique from here on.
         self.assertEqual(3, self.next_worker(store))
         with self.assertRaises(exceptions.Conflict), store.transaction() as tx:
-            tx.insert_audit(make_audit(goal.id or 0, name='Once'))
+            tx.insert_audit(make_audit(goal.id, name='Once'))
 
-    def test_an_upgrade_of_a_schema_without_stacks_makes_room_for_them(self) -> None:
+    def test_an_upgrade_of_a_schema_without_stacks_adds_them(self) -> None:
         engine = self.engine(self.new_url())
         migration.upgrade(engine, '0003')
         metadata = sa.MetaData()
@@ -307,7 +307,7 @@ class MigrationTests(Base):
         self.assertEqual(['a', 'p'], [one.event.uuid for one in store.list_events()])
         with store.transaction() as tx:
             definition = tx.insert_definition(make_definition())
-            stack = tx.insert_stack(make_stack(definition.id or 0, name='web'))
+            stack = tx.insert_stack(make_stack(definition.id, name='web'))
             (key,) = tx.insert_resources([make_resource(stack)])
             tx.add_events([stack_event(stack)])
         self.assertEqual((1, 1, 1), (definition.id, stack.id, key))
@@ -315,7 +315,7 @@ class MigrationTests(Base):
         (found,) = store.list_stack_events(EventQuery({'stack_id': [1]}))
         self.assertEqual(('stack', 3), (found.event.subject, found.sequence))
         with self.assertRaises(exceptions.StackExists), store.transaction() as tx:
-            tx.insert_stack(make_stack(definition.id or 0, name='web'))
+            tx.insert_stack(make_stack(definition.id, name='web'))
 
     def next_worker(self, store: SqlStore) -> int:
         worker = store.register_worker(make_worker(), 60)
@@ -353,7 +353,7 @@ class MigrationTests(Base):
         self.assertGreater(len(named), 10)
 
     def columns(self, engine: sa.Engine) -> dict[str, dict[str, tuple[object, ...]]]:
-        """Return what all columns are like, by table.
+        """Return the properties of all columns, by table.
 
         Type, nullability, default, and whether one that is made of others is stored.
         """
@@ -378,14 +378,14 @@ class MigrationTests(Base):
                 for table in tables.metadata.sorted_tables
             }
 
-    def test_a_database_without_schema_is_refused_with_what_to_do(self) -> None:
+    def test_a_database_without_schema_is_refused_with_a_remedy(self) -> None:
         url = self.new_url()
         with self.assertRaisesRegex(
             exceptions.SchemaMismatch, 'no schema yet; run "watcherlite-manage db upgr'
         ):
             migration.check(url)
 
-    def test_a_newer_schema_is_refused_and_left_alone(self) -> None:
+    def test_a_newer_schema_is_refused_and_unchanged(self) -> None:
         engine = self.upgraded()
         self.be_of_a_newer_version(engine)
 
@@ -394,7 +394,7 @@ class MigrationTests(Base):
                 call(engine)
         self.assertEqual('9999', migration.version(engine))
 
-    def test_a_store_says_which_schema_it_needs(self) -> None:
+    def test_a_schema_mismatch_names_the_required_schema(self) -> None:
         store = SqlStore(self.upgraded())
         store.check()
         self.be_of_a_newer_version(store.engine)
@@ -407,14 +407,14 @@ class MigrationTests(Base):
             migration.upgrade(engine, '0815')
         self.assertEqual(migration.HEAD, migration.version(engine))
 
-    def test_upgrades_at_the_same_time_make_one_schema(self) -> None:
+    def test_concurrent_upgrades_create_one_schema(self) -> None:
         url = self.new_url()
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for done in [pool.submit(migration.upgrade, url) for _ in range(3)]:
                 done.result(60)
         self.assertEqual(migration.HEAD, migration.version(url))
 
-    def test_who_waits_for_another_upgrade_in_vain_says_so_and_changes_nothing(
+    def test_a_timeout_of_the_migration_lock_is_an_error(
         self,
     ) -> None:
         self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
@@ -428,7 +428,7 @@ class MigrationTests(Base):
         migration.upgrade(impatient, FIRST)
         self.assertEqual(FIRST, migration.version(url))
 
-    def test_nobody_waits_for_the_upgrade_of_another_database(self) -> None:
+    def test_upgrades_of_different_databases_are_independent(self) -> None:
         self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
         busy, url = self.new_url(), self.new_url()
         with migration._locked(self.engine(busy)):
@@ -447,7 +447,7 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
         self.count = getattr(self, 'count', 0) + 1
         return f'sqlite:///{self.home}/{self.count}.sqlite'
 
-    def test_a_file_is_made_and_upgraded_by_whoever_opens_it(self) -> None:
+    def test_a_file_is_created_and_upgraded_when_it_is_opened(self) -> None:
         url = self.new_url()
         for _ in range(2):
             store = open_store(DatabaseSettings(url))
@@ -456,7 +456,7 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
         path = pathlib.Path(sa.make_url(url).database or '')
         self.assertEqual('0o600', oct(path.stat().st_mode & 0o777))
 
-    def test_a_file_of_a_newer_version_is_not_opened(self) -> None:
+    def test_a_file_of_a_newer_version_is_refused(self) -> None:
         url = self.new_url()
         store = open_store(DatabaseSettings(url))
         with store.engine.connect() as connection:
@@ -465,7 +465,7 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
         with self.assertRaisesRegex(exceptions.SchemaMismatch, '9999'):
             open_store(DatabaseSettings(url))
 
-    def test_several_may_open_a_new_file_at_the_same_time(self) -> None:
+    def test_a_new_file_can_be_opened_concurrently(self) -> None:
         settings = DatabaseSettings(self.new_url())
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             stores = [pool.submit(open_store, settings) for _ in range(4)]
@@ -477,7 +477,7 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
 
 
 class ServerMigrationTests(MigrationTests):
-    """The same on a server."""
+    """Migrations on a server."""
 
     kind: ClassVar[str]
 
@@ -495,7 +495,7 @@ class ServerMigrationTests(MigrationTests):
 class PostgresqlMigrationTest(ServerMigrationTests, base.TestCase):
     kind = services.POSTGRESQL
 
-    def test_an_upgrade_may_take_as_long_as_it_takes(self) -> None:
+    def test_an_upgrade_has_no_statement_timeout(self) -> None:
         with migration._engine(self.new_url()) as engine, engine.connect() as found:
             limit = found.exec_driver_sql('SHOW statement_timeout').scalar()
         self.assertEqual('0', limit)
@@ -504,7 +504,7 @@ class PostgresqlMigrationTest(ServerMigrationTests, base.TestCase):
 class MysqlMigrationTest(ServerMigrationTests, base.TestCase):
     kind = services.MYSQL
 
-    def test_an_upgrade_may_take_as_long_as_it_takes(self) -> None:
+    def test_an_upgrade_has_no_statement_timeout(self) -> None:
         with migration._engine(self.new_url()) as engine, engine.connect() as found:
             limit = found.exec_driver_sql('SELECT @@max_statement_time').scalar()
             socket = found.connection.driver_connection
@@ -512,7 +512,7 @@ class MysqlMigrationTest(ServerMigrationTests, base.TestCase):
 
 
 class RevisionTest(base.TestCase):
-    """The constants, which spare a daemon the loading of alembic."""
+    """The constants, by which a daemon does not import alembic."""
 
     def test_the_revisions_are_those_of_the_scripts(self) -> None:
         folder = pathlib.Path(migration.__file__).parent / 'migrations'
@@ -521,7 +521,7 @@ class RevisionTest(base.TestCase):
         self.assertEqual(list(migration.REVISIONS), list(reversed(found)))
         self.assertEqual(migration.HEAD, scripts.get_current_head())
 
-    def test_alembic_is_not_loaded_where_there_is_nothing_to_migrate(self) -> None:
+    def test_alembic_is_not_imported_without_a_migration(self) -> None:
         program = (
             'import sys\n'
             'from watcherlite.db.sqlalchemy.engine import DatabaseSettings\n'

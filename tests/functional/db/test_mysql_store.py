@@ -1,4 +1,4 @@
-"""The store on MariaDB or MySQL keeps the store's contract."""
+"""Contract tests of the store on MariaDB or MySQL."""
 
 from tests.contract.store_contract import StoreContract
 from tests.functional.db.stores import MysqlDatabase

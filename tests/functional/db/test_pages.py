@@ -1,4 +1,4 @@
-"""How pages are found: along an index, from where the last one ended.
+"""Pages are read from an index, starting after the marker.
 
 What is looked at is how the database says that it executes the statement, on tables
 of a thousand rows of which it has no statistics.
@@ -21,14 +21,15 @@ from tests.functional.db import counting, stores
 from watcherlite import exceptions
 from watcherlite.db import query as queries
 from watcherlite.db.query import Query
-from watcherlite.db.sqlalchemy import keyset, lists
+from watcherlite.db.sqlalchemy.lists import keyset, shapes
+from watcherlite.db.sqlalchemy.lists.queries import fetch_page
 from watcherlite.states import action as states
 
 ROWS = 1000
 
 
 class PageTests(counting.CountingTests):
-    """Pages of lists on every database; the reading of query plans differs."""
+    """Pages of lists on every database; query plans differ."""
 
     unknown = True
 
@@ -38,13 +39,13 @@ class PageTests(counting.CountingTests):
     def setUp(self) -> None:
         super().setUp()
         self.plan, _ = store_plan(self.store)
-        around = self.store.plan_surroundings(self.plan.id or 0)
+        around = self.store.plan_surroundings(self.plan.id)
         assert around is not None
         self.audit, self.goal = around.audit, around.goal
         common = {'audit_id': self.audit.id, 'strategy_id': self.plan.strategy_id}
         with self.store.transaction() as tx:
             for _ in range(300):
-                tx.insert_audit(make_audit(self.goal.id or 0))
+                tx.insert_audit(make_audit(self.goal.id))
                 tx.insert_plan(make_plan(**common))
         store_actions(
             self.store,
@@ -59,17 +60,17 @@ class PageTests(counting.CountingTests):
         )
 
     def explained_page(self, noun: str, query: Query) -> str:
-        """Return what the database says of how it finds a page."""
+        """Return the query plan of a page."""
         return self.explained_call(
-            lambda: lists.page(self.store._db, noun, query, exceptions.NotFound)
+            lambda: fetch_page(self.store._db, noun, query, exceptions.NotFound)
         )
 
-    def said_of(self, sql: str, parameters: Any) -> str:
+    def driver_query_plan(self, sql: str, parameters: Any) -> str:
         with self.store.engine.connect() as connection:
             rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
             return '\n'.join(' '.join(map(str, row)) for row in rows)
 
-    def test_the_default_order_and_each_filter_walk_along_an_index(self) -> None:
+    def test_the_default_order_and_each_filter_use_an_index(self) -> None:
         of_plan = {'action_plan_uuid': self.plan.uuid}
         of_audit = {'audit_uuid': self.audit.uuid}
         of_goal = {'goal': self.goal.name}
@@ -108,7 +109,7 @@ class PageTests(counting.CountingTests):
             ]
         )
 
-    def test_every_sort_key_of_what_there_are_many_of_walks_along_an_index(
+    def test_every_sort_key_of_large_tables_uses_an_index(
         self,
     ) -> None:
         named = {
@@ -129,10 +130,10 @@ class PageTests(counting.CountingTests):
                 walks.append((noun, {}, key, named.get((noun, key), index)))
         self.assert_all_walk(walks)
 
-    def test_uuids_are_walked_along_their_index_where_it_is_known_what_is_hidden(
+    def test_uuids_are_listed_by_their_index(
         self,
     ) -> None:
-        self.know()
+        self.analyze()
         self.assert_all_walk(
             [
                 (noun, {}, 'uuid', f'uq_{noun}_uuid')
@@ -141,17 +142,19 @@ class PageTests(counting.CountingTests):
             limit=1,
         )
 
-    def test_uuids_of_deleted_rows_too_are_one_walk_along_their_index(self) -> None:
-        self.know()
+    def test_uuids_with_deleted_rows_are_listed_by_one_index_scan(self) -> None:
+        self.analyze()
         for noun in ('audits', 'action_plans', 'actions'):
             query = Query(sort=(('uuid', False),), limit=1, deleted=True)
-            shape, _ = keyset.read(noun, query, self.store.engine.dialect.name)
+            shape, _ = shapes.parse(noun, query, self.store.engine.dialect.name)
             self.assertNotIn('UNION', str(keyset.page(shape)))
-            said = self.explained_page(noun, query)
-            self.assert_walks(said, f'uq_{noun}_uuid', f'{noun} {query}\n{said}')
+            query_plan = self.explained_page(noun, query)
+            self.assert_walks(
+                query_plan, f'uq_{noun}_uuid', f'{noun} {query}\n{query_plan}'
+            )
 
-    def know(self) -> None:
-        """Have the database know its tables, if it does that."""
+    def analyze(self) -> None:
+        """Collect the statistics of the database, if it has any."""
 
     def assert_all_walk(
         self, walks: list[tuple[str, dict[str, Any], str, str]], limit: int = 100
@@ -165,22 +168,24 @@ class PageTests(counting.CountingTests):
             for descending in (False, True):
                 for marker in (None, after[noun]):
                     query = Query(filters, ((key, descending),), marker, limit)
-                    said = self.explained_page(noun, query)
-                    self.assert_walks(said, index, f'{noun} {query}\n{said}')
+                    query_plan = self.explained_page(noun, query)
+                    self.assert_walks(
+                        query_plan, index, f'{noun} {query}\n{query_plan}'
+                    )
 
-    def test_names_are_found_along_their_index(self) -> None:
+    def test_names_are_found_by_their_index(self) -> None:
         query = Query({'goal': self.goal.name}, limit=100)
-        said = self.explained_page('audits', query)
-        self.assertIn('ix_goals_lower_name', said)
+        query_plan = self.explained_page('audits', query)
+        self.assertIn('ix_goals_lower_name', query_plan)
 
-    def test_translations_of_what_users_ask_for_do_not_pile_up(self) -> None:
+    def test_the_cache_of_statements_is_limited(self) -> None:
         before = keyset.page.cache_info().misses
         for limit in range(200):
             self.store.list_goals(Query(limit=limit + 1))
         self.assertLess(keyset.page.cache_info().misses - before, 100)
-        self.assertEqual(keyset.MOST_STATEMENTS, keyset.page.cache_info().maxsize)
+        self.assertEqual(keyset.MAX_STATEMENTS, keyset.page.cache_info().maxsize)
 
-    def test_a_page_is_found_whatever_limit_it_has(self) -> None:
+    def test_a_page_can_have_any_limit(self) -> None:
         for limit in (1, 7, 100, 101, 10**9):
             for key in queries.SORT_KEYS['actions']:
                 found = self.store.page_of_actions(
@@ -188,16 +193,16 @@ class PageTests(counting.CountingTests):
                 )
                 self.assertEqual(min(limit, ROWS), len(found), (limit, key))
 
-    def test_an_unknown_marker_costs_one_statement_too(self) -> None:
+    def test_an_unknown_marker_costs_one_statement(self) -> None:
         count = 0
 
-        def note(*_arguments: Any) -> None:
+        def record(*_arguments: Any) -> None:
             nonlocal count
             count += 1
 
-        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        sa.event.listen(self.store.engine, 'before_cursor_execute', record)
         self.addCleanup(
-            sa.event.remove, self.store.engine, 'before_cursor_execute', note
+            sa.event.remove, self.store.engine, 'before_cursor_execute', record
         )
         self.assertRaises(
             queries.exceptions.NotFound,
@@ -210,10 +215,10 @@ class PageTests(counting.CountingTests):
 class SqlitePageTest(PageTests, stores.SqliteDatabase):
     explain = 'EXPLAIN QUERY PLAN'
 
-    def assert_walks(self, said: str, index: str, message: str) -> None:
+    def assert_walks(self, query_plan: str, index: str, message: str) -> None:
         name = index if index.startswith('ix_') else index[3:].removesuffix('_uuid')
-        self.assertIn(name, said, message)
-        self.assertNotRegex(said, r'SCAN (audits|action_plans|actions)$', message)
+        self.assertIn(name, query_plan, message)
+        self.assertNotRegex(query_plan, r'SCAN (audits|action_plans|actions)$', message)
 
 
 class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
@@ -226,17 +231,17 @@ class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
                     f'ALTER TABLE {table} SET (autovacuum_enabled = off)'
                 )
 
-    def know(self) -> None:
+    def analyze(self) -> None:
         with self.store.engine.connect() as connection:
             connection.exec_driver_sql('ANALYZE audits, action_plans, actions')
 
-    def assert_walks(self, said: str, index: str, message: str) -> None:
-        walk = said[said.index('Limit') :]
+    def assert_walks(self, query_plan: str, index: str, message: str) -> None:
+        walk = query_plan[query_plan.index('Limit') :]
         self.assertIn(f' using {index} on ', walk, message)
         backward = ', True),)' in message
         self.assertEqual(backward, ' Scan Backward ' in walk, message)
         for table in ('audits', 'action_plans', 'actions'):
-            self.assertNotIn(f'Seq Scan on {table}', said, message)
+            self.assertNotIn(f'Seq Scan on {table}', query_plan, message)
         if "sort=(('id', " in message and 'after=None' not in message:
             # It begins after the marker, and does not look at all before it.
             first = walk[walk.index(f' using {index} on ') :].split(' Index Cond: ')[1]
@@ -246,25 +251,27 @@ class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
             # the few plans that are active.
             self.assertLessEqual(walk.count('Sort Key'), 1, message)
 
-    def test_a_walk_ends_where_the_rows_of_its_kind_do(self) -> None:
+    def test_an_index_scan_ends_with_its_matching_rows(self) -> None:
         # Each is bounded in every column of its index: one that is bounded by a
         # comparison of rows goes on through all others of the same strategy.
         by_strategy = (('strategy_name', True),)
         query = Query({}, by_strategy, self.plan.uuid, 100, deleted=True)
-        said = self.explained_page('action_plans', query)
+        query_plan = self.explained_page('action_plans', query)
         walks = [
             line.split('Index Cond: ')[1]
-            for line in said.splitlines()
+            for line in query_plan.splitlines()
             if 'Index Cond: ' in line and '(strategy_id' in line
         ]
-        self.assertGreater(len(walks), 1, said)
+        self.assertGreater(len(walks), 1, query_plan)
         for walk in walks:
-            self.assertRegex(walk, r'AND \(hidden = [01]\)', said)
+            self.assertRegex(walk, r'AND \(hidden = [01]\)', query_plan)
 
 
 class MysqlPageTest(PageTests, stores.MysqlDatabase):
-    def assert_walks(self, said: str, index: str, message: str) -> None:
-        walks = [line for line in said.splitlines() if ' PRIMARY ' not in line[:11]]
+    def assert_walks(self, query_plan: str, index: str, message: str) -> None:
+        walks = [
+            line for line in query_plan.splitlines() if ' PRIMARY ' not in line[:11]
+        ]
         rows = [line for line in walks if f' {index} ' in line]
         self.assertTrue(rows, message)
         for row in rows:

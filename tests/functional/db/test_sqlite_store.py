@@ -1,4 +1,4 @@
-"""The store on SQLite keeps the store's contract."""
+"""Contract tests of the store on SQLite."""
 
 from tests.contract.store_contract import StoreContract
 from tests.functional.db.stores import SqliteDatabase

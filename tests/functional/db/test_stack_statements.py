@@ -1,4 +1,4 @@
-"""How many statements stacks cost, and how their rows are found."""
+"""The number of statements of operations on stacks, and the indexes that they use."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from tests.functional.db import counting, stores
 from tests.functional.db.stores import POSTGRESQL, define_tests
 from watcherlite.db.api import Transaction
 from watcherlite.db.query import EventQuery, Query
-from watcherlite.db.sqlalchemy import events
+from watcherlite.db.sqlalchemy.lists import events
 from watcherlite.domain.stacks import Resource, Stack
 
 #: As many as there may be in one stack.
@@ -23,7 +23,7 @@ MANY = 1000
 
 
 class StackStatementTests(counting.CountingTests):
-    """Statements on stacks; the class attributes are what databases differ in."""
+    """Statements on stacks; databases differ in the class attributes."""
 
     unknown = True
 
@@ -31,14 +31,14 @@ class StackStatementTests(counting.CountingTests):
     lock_tree = 2
     insert = 1
 
-    def a_tree(self, count: int) -> list[Stack]:
-        """Store a stack with so many in it; return all of them."""
+    def insert_tree(self, count: int) -> list[Stack]:
+        """Store a stack with nested stacks; return all of them."""
         with self.store.transaction() as tx:
             definition = tx.insert_definition(make_definition())
-            root = tx.insert_stack(make_stack(definition.id or 0))
+            root = tx.insert_stack(make_stack(definition.id))
             inner = {'owner_id': root.id, 'root_id': root.id, 'depth': 1}
             return [root] + [
-                tx.insert_stack(make_stack(definition.id or 0, **inner))
+                tx.insert_stack(make_stack(definition.id, **inner))
                 for _ in range(count)
             ]
 
@@ -56,20 +56,20 @@ class StackStatementTests(counting.CountingTests):
         self.assertEqual([expected] * 2, [self.costs(n) for n in (1, MANY)])
 
     def costs(self, count: int) -> dict[str, int]:
-        """Return what the calls cost that change so many rows."""
-        stacks = self.a_tree(min(count, 50))
-        ids = [stack.id or 0 for stack in stacks]
+        """Return the cost of calls that change a number of rows."""
+        stacks = self.insert_tree(min(count, 50))
+        ids = [stack.id for stack in stacks]
         new = [make_resource(stacks[0]) for _ in range(count)]
         rows: list[Resource] = []
 
         def insert(tx: Transaction) -> None:
             keys = tx.insert_resources(new)
-            rows.extend(r.evolve(id=k) for r, k in zip(new, keys, strict=True))
+            rows.extend(r.stored(k) for r, k in zip(new, keys, strict=True))
 
         def save(tx: Transaction) -> None:
             tx.save_resources([row.evolve(status='FAILED') for row in rows])
 
-        def tell(tx: Transaction) -> None:
+        def add_events(tx: Transaction) -> None:
             tx.add_events([resource_event(stacks[0], row) for row in rows])
 
         found = {
@@ -79,16 +79,16 @@ class StackStatementTests(counting.CountingTests):
             'insert_resources': self.cost(insert),
             'resources_of': self.cost(lambda tx: tx.resources_of(ids)),
             'resources_by_id': self.cost(
-                lambda tx: tx.resources_by_id(row.id or 0 for row in rows)
+                lambda tx: tx.resources_by_id(row.id for row in rows)
             ),
             'save_resources': self.cost(save),
-            'add_events': self.cost(tell),
+            'add_events': self.cost(add_events),
         }
         listed = self.store.list_resources(ids)
         self.assertEqual([row.evolve(status='FAILED') for row in rows], listed)
         return found
 
-    def test_a_definition_that_is_known_is_asked_for_once(self) -> None:
+    def test_a_stored_definition_costs_one_statement(self) -> None:
         definition = make_definition()
         self.assertEqual(
             (self.new_definition, 1),
@@ -96,15 +96,15 @@ class StackStatementTests(counting.CountingTests):
                 self.cost(lambda tx: tx.insert_definition(definition)) for _ in range(2)
             ),
         )
-        key = self.a_tree(0)[0].definition_id
+        key = self.insert_tree(0)[0].definition_id
         # A root learns its own id.
         self.assertEqual(2, self.cost(lambda tx: tx.insert_stack(make_stack(key))))
         inner = make_stack(key, owner_id=1, root_id=1)
         self.assertEqual(1, self.cost(lambda tx: tx.insert_stack(inner)))
 
-    def test_nothing_that_is_read_costs_a_statement_per_row_or_locks_one(self) -> None:
-        stacks = self.a_tree(20)
-        root, ids = stacks[0], [stack.id or 0 for stack in stacks]
+    def test_no_query_costs_a_statement_per_row_or_locks_one(self) -> None:
+        stacks = self.insert_tree(20)
+        root, ids = stacks[0], [stack.id for stack in stacks]
         with self.store.transaction() as tx:
             tx.lock_stacks(ids)
             tx.insert_resources([make_resource(stack, name='r') for stack in stacks])
@@ -143,22 +143,22 @@ class StackStatementTests(counting.CountingTests):
             self.assertEqual(1, len(found), name)
             self.assertNotRegex(found[0], 'FOR |LOCK IN', name)
 
-    def test_a_page_of_a_history_is_taken_from_the_index_of_it(self) -> None:
-        first, second = self.a_tree(1)
+    def test_a_page_of_events_is_read_from_its_index(self) -> None:
+        first, second = self.insert_tree(1)
         with self.store.transaction() as tx:
-            tx.lock_stacks([first.id or 0, second.id or 0])
+            tx.lock_stacks([first.id, second.id])
             for stack, count in ((first, 3000), (second, 30)):
                 tx.add_events([stack_event(stack) for _ in range(count)])
-        of = {'stack_id': [second.id or 0]}
+        of = {'stack_id': [second.id]}
         (last,) = self.store.list_stack_events(EventQuery(of, limit=1))
         database = self.store.engine.dialect.name
         for after in (None, last.event.uuid):
             for descending in (True, False):
                 query = EventQuery(of, descending, after, 10)
-                shape, values = events.read(events.STACKS, query, database)
-                said = self.explained(events.page(shape), **values)
-                self.assertIn('ix_events_of_stack', said)
-                self.assertNotRegex(said, r'Seq Scan|events\nALL')
+                shape, values = events.parse(events.STACKS, query, database)
+                query_plan = self.explained(events.page(shape), **values)
+                self.assertIn('ix_events_of_stack', query_plan)
+                self.assertNotRegex(query_plan, r'Seq Scan|events\nALL')
 
 
 class SqliteStackStatementTest(StackStatementTests, stores.SqliteDatabase):

@@ -1,4 +1,4 @@
-"""How many statements things cost: what round trips decide, decides the speed."""
+"""The number of statements of operations: round trips determine their duration."""
 
 import functools
 from collections.abc import Callable
@@ -18,7 +18,8 @@ from tests.factories import (
 from tests.functional.db import counting, stores
 from watcherlite.db import query as queries
 from watcherlite.db.api import Transaction
-from watcherlite.db.sqlalchemy import claims, mysql, reading, workers
+from watcherlite.db.sqlalchemy import mysql
+from watcherlite.db.sqlalchemy.statements import action_queries, claims, workers
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
@@ -26,7 +27,7 @@ WORKER = new_uuid()
 
 
 class StatementTests(counting.CountingTests):
-    """Statements on actions; the class attributes are what databases differ in."""
+    """Statements on actions; databases differ in the class attributes."""
 
     unknown = True
 
@@ -63,7 +64,7 @@ class StatementTests(counting.CountingTests):
         self.assertEqual([expected] * 2, [self.cost_of_changes(n) for n in (1, 300)])
 
     def cost_of_changes(self, count: int) -> dict[str, int]:
-        """Return what the calls cost that a group commit of so many makes."""
+        """Return the cost of the calls of a group commit."""
         plan, actions = store_plan(self.store, *(make_action() for _ in range(count)))
         taken: list[Action] = []
 
@@ -78,7 +79,7 @@ class StatementTests(counting.CountingTests):
             self.assertEqual(count, len(signalled))
 
         return {
-            'lock_plans': self.cost(lambda tx: tx.lock_plans([plan.id or 0])),
+            'lock_plans': self.cost(lambda tx: tx.lock_plans([plan.id])),
             'save_plans': self.cost(lambda tx: tx.save_plans([plan])),
             'claim': self.cost(claim),
             'change_actions': self.cost(start),
@@ -88,7 +89,7 @@ class StatementTests(counting.CountingTests):
             ),
         }
 
-    def test_storing_and_releasing_cost_the_same_for_one_and_for_many(self) -> None:
+    def test_inserts_and_releases_cost_the_same_for_one_and_for_many(self) -> None:
         expected = {
             'insert_actions': self.insert,
             'release_dependents': self.release,
@@ -96,7 +97,7 @@ class StatementTests(counting.CountingTests):
         }
         self.assertEqual([expected] * 2, [self.cost_of_graphs(n) for n in (1, 300)])
 
-    def test_a_plan_is_purged_in_one_transaction_and_many_foretold_at_once(
+    def test_a_plan_is_purged_in_one_transaction_and_a_dry_run_counts_many(
         self,
     ) -> None:
         begun, foretold = [], []
@@ -120,12 +121,12 @@ class StatementTests(counting.CountingTests):
         self.assertEqual(1, len(set(foretold)))
 
     def cost_of_graphs(self, count: int) -> dict[str, int]:
-        """Return what storing and releasing so many actions costs."""
+        """Return the cost of inserting and releasing actions."""
         plan, _ = store_plan(self.store)
         lonely = [make_action(plan_id=plan.id) for _ in range(count)]
         released, handed_over = self.pairs(count), self.pairs(count)
         handovers = {
-            child.id or 0: child.evolve(status=states.RUNNING, owner=WORKER, attempt=1)
+            child.id: child.evolve(status=states.RUNNING, owner=WORKER, attempt=1)
             for _, child in handed_over
         }
 
@@ -134,12 +135,12 @@ class StatementTests(counting.CountingTests):
             self.assertEqual((sorted(ids), count), (ids, len(set(ids))))
 
         def release(tx: Transaction) -> None:
-            ids = [parent.id or 0 for parent, _ in released]
+            ids = [parent.id for parent, _ in released]
             found = tx.release_dependents(ids, started=True, now=NOW)
             self.assertEqual([False] * count, [r.handed_over for r in found])
 
         def hand_over(tx: Transaction) -> None:
-            ids = [parent.id or 0 for parent, _ in handed_over]
+            ids = [parent.id for parent, _ in handed_over]
             found = tx.release_dependents(
                 ids, started=True, handovers=handovers, now=NOW
             )
@@ -152,7 +153,7 @@ class StatementTests(counting.CountingTests):
         }
 
     def pairs(self, count: int) -> list[tuple[Action, Action]]:
-        """Store actions, each with one that depends on it."""
+        """Store actions, each with one dependent."""
         parents = [make_action() for _ in range(count)]
         children = [make_action(parents=(a.uuid,)) for a in parents]
         _, stored = store_plan(self.store, *parents, *children)
@@ -164,15 +165,15 @@ class StatementTests(counting.CountingTests):
         self.assertEqual([(self.take_locks, self.release_locks)] * 2, costs)
 
     def cost_of_locks(self, actions: list[Action]) -> tuple[int, int]:
-        """Return what taking and releasing the locks of some actions costs."""
-        targets = {f'node-{action.id}': action.id or 0 for action in actions}
+        """Return the cost of taking and releasing the locks of actions."""
+        targets = {f'node-{action.id}': action.id for action in actions}
         ids = list(targets.values())
         return (
             self.cost(lambda tx: tx.take_locks(targets)),
             self.cost(lambda tx: tx.release_locks(ids)),
         )
 
-    def test_looking_ahead_is_one_statement_for_any_depth(self) -> None:
+    def test_successors_are_one_statement_for_any_depth(self) -> None:
         chain: list[Action] = []
         for _ in range(20):
             chain.append(make_action(parents=tuple(a.uuid for a in chain[-1:])))
@@ -182,7 +183,7 @@ class StatementTests(counting.CountingTests):
             1,
             self.cost(
                 lambda tx: found.extend(
-                    s.action for s in tx.successors([stored[0].id or 0], 30)
+                    s.action for s in tx.successors([stored[0].id], 30)
                 )
             ),
         )
@@ -191,7 +192,7 @@ class StatementTests(counting.CountingTests):
 
     # reading
 
-    def test_no_list_costs_a_statement_per_row_and_no_read_a_transaction(self) -> None:
+    def test_no_list_costs_a_statement_per_row_and_no_query_a_transaction(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(50)))
         with self.store.transaction() as tx:
             tx.add_events([make_event(a) for a in actions])
@@ -209,10 +210,10 @@ class StatementTests(counting.CountingTests):
                 read()
             self.assertEqual(['SELECT'], words, name)
 
-    def test_a_connection_is_used_without_asking_first_whether_it_is_alive(
+    def test_a_connection_is_used_without_a_test(
         self,
     ) -> None:
-        """The pool's question would not be seen among the statements."""
+        """A test by the pool would not be counted as a statement."""
         dialect = self.store.engine.dialect
         with mock.patch.object(dialect, 'do_ping', return_value=True) as ping:
             words = self.words_of_three_reads_and_a_change()
@@ -220,18 +221,18 @@ class StatementTests(counting.CountingTests):
         self.assertEqual([*['SELECT'] * 3, 'BEGIN', 'SELECT', 'COMMIT'], words)
 
     def words_of_three_reads_and_a_change(self) -> list[str]:
-        """Take a connection four times; return how the statements begin."""
+        """Take a connection four times; return the first words of the statements."""
         plan, _ = store_plan(self.store)
         with self.statements() as words:
             for _ in range(3):
                 self.store.get_plan(plan.uuid)
             with self.store.transaction() as tx:
-                tx.lock_plans([plan.id or 0])
+                tx.lock_plans([plan.id])
         return words
 
-    def test_a_page_of_any_noun_is_one_statement_and_so_is_what_is_found(self) -> None:
+    def test_a_page_and_a_search_of_any_collection_are_one_statement(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(50)))
-        around = self.store.plan_surroundings(plan.id or 0)
+        around = self.store.plan_surroundings(plan.id)
         assert around is not None and around.strategy is not None
         audit, goal, strategy = around.audit, around.goal, around.strategy
         store = self.store
@@ -308,7 +309,7 @@ class StatementTests(counting.CountingTests):
         plan, _ = store_plan(self.store, *(make_action() for _ in range(count)))
         with self.statements() as words:
             with self.store.transaction() as tx:
-                (locked,) = tx.lock_plans([plan.id or 0]).values()
+                (locked,) = tx.lock_plans([plan.id]).values()
                 taken = tx.claim(worker=WORKER, limit=count, now=NOW, plan_id=plan.id)
                 tx.save_plans([locked.evolve(active=count)])
             running = self.write(self.started(taken))
@@ -323,14 +324,14 @@ class StatementTests(counting.CountingTests):
             pending = self.store.pending_events(2 * count)
             self.store.mark_published([e.sequence for e in pending], at(2))
 
-        self.assertEqual({'SUCCEEDED': count}, self.store.count_actions(plan.id or 0))
+        self.assertEqual({'SUCCEEDED': count}, self.store.count_actions(plan.id))
         self.assertEqual((2 * count, []), (len(pending), self.store.pending_events(1)))
         self.assertLessEqual(len(words) / count, 0.1, words)
         # Each transaction writes once, and so does the mark.
         self.assertLessEqual((words.count('COMMIT') + 1) / count, 0.05, words)
 
     def write(self, changes: list[ActionChange]) -> list[Action]:
-        """Write what a group commit writes of changes; return the new actions."""
+        """Write changes like a group commit; return the changed actions."""
         after = [change.after for change in changes]
         with self.store.transaction() as tx:
             (plan,) = tx.lock_plans([after[0].plan_id or 0]).values()
@@ -341,7 +342,7 @@ class StatementTests(counting.CountingTests):
 
     # large rows
 
-    def test_what_is_too_large_for_one_statement_goes_in_several(self) -> None:
+    def test_rows_that_exceed_one_statement_are_divided(self) -> None:
         plan, _ = store_plan(self.store, *(make_action() for _ in range(5)))
         with self.store.transaction() as tx:
             taken = tx.claim(worker=WORKER, limit=9, now=NOW, plan_id=plan.id)
@@ -363,16 +364,16 @@ class StatementTests(counting.CountingTests):
             claims.CLAIM['plan'], source=1, worker=WORKER, limit=10, now=NOW
         )
 
-    def test_a_claim_takes_rows_from_an_index_in_its_order(self) -> None:
+    def test_a_claim_reads_rows_in_the_order_of_an_index(self) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
         self.assert_in_order(self.plan_of_a_claim())
 
-    def test_what_waits_too_long_and_what_a_run_derived_are_found_by_an_index(
+    def test_deadlines_and_derived_actions_are_found_by_an_index(
         self,
     ) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
         late = self.explained(workers.DEADLINES, lane='engine', until=NOW, limit=500)
-        derived = self.explained(reading.DERIVED_SINCE, key=1, since=NOW)
+        derived = self.explained(action_queries.DERIVED_SINCE, key=1, since=NOW)
         self.assertIn('ix_actions_deadline', late)
         self.assertNotRegex(late, 'TEMP B-TREE|Sort|filesort')
         self.assertIn('ix_actions_derived_from_created_at', derived)
@@ -382,11 +383,11 @@ class SqliteStatementTest(StatementTests, stores.SqliteDatabase):
     explain = 'EXPLAIN QUERY PLAN'
 
     def assert_in_order(self, explanation: str) -> None:
-        at_once = explanation.split('MATERIALIZE at_once')[1].split('SCAN')[0]
-        self.assertIn('ix_actions_claimable_of_plan', at_once)
-        self.assertNotIn('TEMP B-TREE', at_once)
+        unscheduled = explanation.split('MATERIALIZE unscheduled')[1].split('SCAN')[0]
+        self.assertIn('ix_actions_claimable_of_plan', unscheduled)
+        self.assertNotIn('TEMP B-TREE', unscheduled)
 
-    def test_the_driver_executes_nothing_but_our_own_statements(self) -> None:
+    def test_the_driver_executes_no_further_statements(self) -> None:
         executed: list[str] = []
         with self.store.engine.connect() as connection:
             # The pool hands out the last one that came back.
@@ -399,12 +400,12 @@ class SqliteStatementTest(StatementTests, stores.SqliteDatabase):
 
 class PostgresqlStatementTest(StatementTests, stores.PostgresqlDatabase):
     def assert_in_order(self, explanation: str) -> None:
-        at_once = explanation.split('CTE at_once')[1].split('CTE put_off')[0]
-        self.assertIn('Index Scan using ix_actions_claimable_of_plan', at_once)
-        self.assertNotIn('Sort', at_once)
+        unscheduled = explanation.split('CTE unscheduled')[1].split('CTE scheduled')[0]
+        self.assertIn('Index Scan using ix_actions_claimable_of_plan', unscheduled)
+        self.assertNotIn('Sort', unscheduled)
 
-    def test_no_plan_depends_on_statistics(self) -> None:
-        """A plan that was just stored has none."""
+    def test_no_query_plan_depends_on_statistics(self) -> None:
+        """A new plan has none."""
         store_plan(self.store, *(make_action() for _ in range(3000)))
         with self.store.engine.connect() as connection:
             connection.exec_driver_sql('ANALYZE actions')

@@ -1,4 +1,4 @@
-"""TLS of databases, by their URLs: a server has to show who it is."""
+"""TLS of databases: URLs that require a valid certificate."""
 
 import contextlib
 import socket
@@ -31,7 +31,7 @@ _GREETING = (
 
 
 def _postgresql(connection: socket.socket) -> None:
-    """Take the request for TLS."""
+    """Read the request for TLS."""
     connection.recv(8)
     connection.sendall(b'S')
 
@@ -43,7 +43,7 @@ def _mysql(connection: socket.socket) -> None:
 
 class TestTls(base.TestCase):
     def server(self, negotiate, certificate):
-        """Return the port of a server, and what it has heard within TLS."""
+        """Return the port of a server, and the messages received within TLS."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(certificate.path, certificate.key)
         listening = socket.create_server(('127.0.0.1', 0))
@@ -65,7 +65,7 @@ class TestTls(base.TestCase):
         return listening.getsockname()[1], heard, thread
 
     def attempt(self, url, negotiate, shown):
-        """Connect; return the error and whether the user was told within TLS."""
+        """Connect; return the error, and whether the user was sent within TLS."""
         port, heard, thread = self.server(negotiate, shown)
         made = engine.make_engine(engine.DatabaseSettings(url.format(port=port)))
         self.addCleanup(made.dispose)
@@ -90,7 +90,7 @@ class TestTls(base.TestCase):
             )[1],
         ]
 
-    def test_postgresql_is_told_who_asks_only_when_it_can_be_trusted(self):
+    def test_postgresql_receives_credentials_only_with_a_valid_certificate(self):
         url = (
             'postgresql+psycopg://teapot:x@localhost:{port}/x'
             '?sslmode=verify-full&sslrootcert=CA'
@@ -98,7 +98,7 @@ class TestTls(base.TestCase):
 
         self.assertEqual([True, False, False], self.attempts(url, _postgresql))
 
-    def test_mariadb_is_told_who_asks_only_when_it_can_be_trusted(self):
+    def test_mariadb_receives_credentials_only_with_a_valid_certificate(self):
         url = 'mysql+pymysql://teapot:x@localhost:{port}/x?ssl_ca=CA'
 
         self.assertEqual([True, False, False], self.attempts(url, _mysql))

@@ -1,4 +1,4 @@
-"""Who is told before nodes go, and has them wait: on a real HTTP server."""
+"""Lifecycle hooks call a real HTTP server and wait for its response."""
 
 import datetime
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 import fixtures
 
-from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE
+from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.functional.plugins.http_server import Server
 from tests.operated_worlds import OperatedWorld
 from tests.specs.database_case import define_stories
@@ -42,7 +42,7 @@ class HookCase(WorldCase):
         self.worker = self.world.worker(**self.settings)
 
     def hooked(self, size=2, timeout=LONG, **properties):
-        """Return a cluster whose nodes somebody is told of before they go."""
+        """Return a cluster with lifecycle hooks."""
         cluster = self.world.cluster(size)
         # They are made at the same time: which one is older is chance.
         for node in self.world.nodes(cluster):
@@ -60,7 +60,7 @@ class HookCase(WorldCase):
         return self.world.now(cluster)
 
     def shrunk(self, cluster, count=1):
-        """Ask for nodes to go; return the action and what was told, in order."""
+        """Request a scale-in; return the action and the messages of its hooks."""
         begun = self.operations.scale(cluster.uuid, self.by, 'CLUSTER_SCALE_IN', count)
         return begun.action, self.told(count)
 
@@ -75,7 +75,7 @@ class HookCase(WorldCase):
         )
 
     def derived(self, uuid):
-        """Return the types and statuses of what an action derived."""
+        """Return the types and statuses of the derived actions."""
         key = self.world.store.get_action(uuid).id
         return [
             (one.action_type, one.status)
@@ -87,7 +87,7 @@ class HookCase(WorldCase):
 
 
 class TestHooks(HookCase):
-    def test_a_node_waits_until_whoever_was_told_lets_it_go(self):
+    def test_a_node_waits_for_the_completion_of_its_hook(self):
         cluster = self.hooked()
         first, _ = self.world.nodes(cluster)
 
@@ -134,7 +134,7 @@ class TestHooks(HookCase):
             (hook.status, hook.status_message, hook.owner),
         )
 
-    def test_it_may_be_let_go_while_it_is_told_of(self):
+    def test_a_hook_may_be_completed_during_its_request(self):
         cluster = self.hooked()
 
         def at_once(exchange, received):
@@ -151,7 +151,7 @@ class TestHooks(HookCase):
             self.derived(action),
         )
 
-    def test_each_of_several_goes_when_it_may(self):
+    def test_each_node_waits_for_its_own_hook(self):
         cluster = self.hooked(3)
         action, messages = self.shrunk(cluster, 2)
 
@@ -163,7 +163,7 @@ class TestHooks(HookCase):
         self.assertEqual('SUCCEEDED', self.world.ended(action).status)
         self.assertEqual([3], self.names(cluster))
 
-    def test_when_its_worker_is_lost_the_token_is_still_good(self):
+    def test_a_token_stays_valid_after_the_loss_of_a_worker(self):
         cluster = self.hooked()
         action, (message,) = self.shrunk(cluster)
         token = message['lifecycle_action_token']
@@ -183,7 +183,7 @@ class TestHooks(HookCase):
 class TestHangingServers(HookCase):
     settings: Mapping[str, Any] = {'max_parallel': 1}
 
-    def test_they_hold_up_no_plan(self):
+    def test_hanging_servers_do_not_delay_plans(self):
         release = threading.Event()
         self.addCleanup(release.set)
         # Nothing but the thread that is left can end the plan.
@@ -203,21 +203,21 @@ class TestHangingServers(HookCase):
 
 
 class TestWays(HookCase):
-    def test_when_its_time_is_over_it_goes_in_any_case(self):
+    def test_a_node_is_removed_after_the_timeout_of_its_hook(self):
         cluster = self.hooked(timeout=1)
         action, _ = self.shrunk(cluster)
 
         self.assertEqual('SUCCEEDED', self.world.ended(action).status)
         self.assertEqual([2], self.names(cluster))
 
-    def test_without_a_time_it_is_only_told(self):
+    def test_a_hook_without_a_timeout_only_notifies(self):
         cluster = self.hooked(timeout=0)
         action, _ = self.shrunk(cluster)
 
         self.assertEqual('SUCCEEDED', self.world.ended(action).status)
         self.assertEqual([2], self.names(cluster))
 
-    def test_one_that_leaves_and_lives_waits_as_well(self):
+    def test_a_node_that_only_leaves_waits_for_its_hook(self):
         cluster = self.hooked(destroy_after_deletion=False)
         action, (message,) = self.shrunk(cluster)
 
@@ -230,7 +230,7 @@ class TestWays(HookCase):
         )
         self.assertEqual(2, len(self.world.outside.things))
 
-    def test_one_that_is_deleted_by_itself_waits_as_well(self):
+    def test_a_requested_node_deletion_waits_for_its_hook(self):
         cluster = self.hooked(grace_period=1)
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
@@ -244,7 +244,7 @@ class TestWays(HookCase):
         self.assertEqual([2], self.names(cluster))
         self.assertEqual(1, self.world.now(cluster).desired_capacity)
 
-    def test_one_that_was_never_made_goes_at_once(self):
+    def test_a_node_that_was_never_created_is_removed_at_once(self):
         cluster = self.hooked(0)
         node = self.world.a_node(self.world.profile(), 'new', cluster, 9)
         self.world.set(cluster, desired_capacity=1)
@@ -257,7 +257,7 @@ class TestWays(HookCase):
         self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
         self.assertEqual(([], []), (self.names(cluster), self.server.received))
 
-    def test_cancelled_a_hook_keeps_its_node(self):
+    def test_a_cancelled_hook_keeps_its_node(self):
         cluster = self.hooked()
         action, (message,) = self.shrunk(cluster)
         token = message['lifecycle_action_token']
@@ -281,7 +281,7 @@ class TestWays(HookCase):
         self.assertIn('The node stays, because of its hook', ended.status_message)
         self.assertEqual('ACTIVE', self.world.now(first).status)
 
-    def test_cancelled_its_deletion_leaves_the_node_as_it_was(self):
+    def test_a_cancelled_deletion_leaves_the_node_unchanged(self):
         cluster = self.hooked()
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
@@ -297,7 +297,7 @@ class TestWays(HookCase):
             (row.status, row.status_reason, row.data, row.physical_id),
         )
 
-    def test_a_deletion_that_is_out_of_time_leaves_it_so_too(self):
+    def test_a_timed_out_deletion_leaves_the_node_unchanged(self):
         cluster = self.hooked()
         self.world.set(cluster, timeout=1)
         first, _ = self.world.nodes(cluster)
@@ -309,7 +309,7 @@ class TestWays(HookCase):
         self.assertIn('its timeout was over before its hook was', ended.status_message)
         self.assertEqual('ACTIVE', self.world.now(first).status)
 
-    def test_one_that_cannot_be_deleted_after_that_says_so(self):
+    def test_a_failed_deletion_after_the_hook_has_a_reason(self):
         cluster = self.hooked()
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
@@ -321,7 +321,7 @@ class TestWays(HookCase):
         self.assertEqual('FAILED', self.world.ended(begun.action).status)
         self.assertEqual('ERROR', self.world.now(first).status)
 
-    def test_cancelled_the_action_ends_its_hooks(self):
+    def test_a_cancelled_action_ends_its_hooks(self):
         cluster = self.hooked()
         action, _ = self.shrunk(cluster)
 
@@ -333,7 +333,7 @@ class TestWays(HookCase):
             self.derived(action),
         )
 
-    def test_only_who_may_and_only_once(self):
+    def test_a_hook_is_completed_once_and_only_in_its_project(self):
         cluster = self.hooked()
         other = self.world.cluster(name='other')
         action, (message,) = self.shrunk(cluster)
@@ -366,6 +366,6 @@ class TestWays(HookCase):
 define_stories(
     __name__,
     {
-        TestHooks: (SQLITE, POSTGRESQL, MYSQL),
+        TestHooks: (POSTGRESQL, MYSQL),
     },
 )

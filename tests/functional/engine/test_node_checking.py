@@ -1,4 +1,4 @@
-"""Nodes that are looked at by a URL of their own, on a real server."""
+"""Health checks of nodes by URL, on a real server."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ POLLING = {'type': 'NODE_STATUS_POLLING'}
 
 
 def answering(*answers):
-    """Return a behaviour that gives these answers in turn, the last for ever."""
+    """Return a behaviour that gives these responses in turn, and repeats the last."""
     left = list(answers)
 
     def behave(exchange, received):
@@ -51,13 +51,13 @@ class UrlCase(ClusterCase):
 
 
 class TestUrls(UrlCase):
-    def test_an_answer_says_that_it_is_well(self):
+    def test_a_successful_response_means_healthy(self):
         said = self.looked(self.url('/{nodename}/%index%'))
 
         self.assertEqual(('ACTIVE', 'Check: Node is ACTIVE.'), said)
         self.assertEqual(['/web-1/1'], self.paths())
 
-    def test_a_bad_answer_is_asked_for_again_and_then_believed(self):
+    def test_an_error_response_is_retried_before_the_node_is_unhealthy(self):
         self.server.behaviour = answering((503, b'busy'))
 
         said = self.looked(self.url())
@@ -67,7 +67,7 @@ class TestUrls(UrlCase):
         self.assertEqual(3, len(self.paths()))
         self.assertEqual('ERROR', self.world.now(self.node).status)
 
-    def test_one_that_may_not_be_asked_is_neither_well_nor_unwell(self):
+    def test_a_destination_that_is_not_allowed_is_inconclusive(self):
         url = 'http://169.254.169.254/'
 
         said, why = self.looked(self.url(poll_url=url))
@@ -76,14 +76,14 @@ class TestUrls(UrlCase):
         self.assertEqual('ACTIVE', self.world.now(self.node).status)
         self.assertIn(f'Its state is unknown: {url}: 169.254.169.254 is in a', why)
 
-    def test_one_that_comes_back_in_time_is_well(self):
+    def test_a_node_that_recovers_during_the_retries_is_healthy(self):
         self.server.behaviour = answering((503, b''), (503, b''), (200, b'yes'))
 
         said, _ = self.looked(self.url(poll_url_retry_limit=3))
 
         self.assertEqual(('ACTIVE', 3), (said, len(self.paths())))
 
-    def test_an_answer_has_to_say_what_is_wanted(self):
+    def test_a_response_must_match_the_pattern(self):
         well = self.url(poll_url_healthy_response='is w.ll')
         bad = self.url(poll_url_healthy_response='is bad', poll_url_retry_limit=1)
 
@@ -96,7 +96,7 @@ class TestUrls(UrlCase):
             self.looked(bad),
         )
 
-    def test_where_nobody_answers_it_depends_on_what_that_is_to_mean(self):
+    def test_a_refused_connection_counts_as_configured(self):
         with socket.create_server(('127.0.0.1', 0)) as server:
             url = f'http://127.0.0.1:{server.getsockname()[1]}'
         options = {'poll_url': url, 'poll_url_retry_limit': 1}
@@ -109,7 +109,7 @@ class TestUrls(UrlCase):
         well = self.looked({'type': 'NODE_STATUS_POLL_URL', 'options': allowed})
         self.assertEqual('ACTIVE', well[0])
 
-    def test_of_several_ways_any_counts_or_only_all_of_them(self):
+    def test_several_modes_combine_by_any_or_all(self):
         self.server.behaviour = answering((500, b''))
         bad = self.url(poll_url_retry_limit=1)
 
@@ -119,7 +119,7 @@ class TestUrls(UrlCase):
 
         self.assertEqual(('ERROR', 'ACTIVE'), (either, both))
 
-    def test_without_any_way_only_what_users_say_counts(self):
+    def test_without_modes_only_the_mark_of_a_user_counts(self):
         self.world.outside.things.clear()
 
         known = self.looked()
@@ -129,7 +129,7 @@ class TestUrls(UrlCase):
         self.assertEqual(('ACTIVE', 'Creation succeeded'), known)
         self.assertEqual(('ERROR', 'it smells'), marked)
 
-    def test_a_pattern_that_cannot_be_used_fails_the_check_alone(self):
+    def test_an_invalid_pattern_fails_only_the_check(self):
         wanted = {'detection_modes': [self.url(poll_url_healthy_response='(')]}
         action = self.world.do(NODE_CHECK, self.node, {'detection': wanted})
 
@@ -139,7 +139,7 @@ class TestUrls(UrlCase):
 
 
 class TestHangingServers(UrlCase):
-    def test_they_hold_up_neither_plans_nor_each_other(self):
+    def test_hanging_servers_delay_neither_plans_nor_other_checks(self):
         release = threading.Event()
         self.addCleanup(release.set)
         self.server.behaviour = lambda *_: release.wait(PATIENCE)

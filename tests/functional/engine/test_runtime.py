@@ -8,7 +8,7 @@ from typing import Any
 from tests import base
 from tests.factories import all_plans
 from watcherlite import bootstrap, conf
-from watcherlite.domain.audits import Audit, NewAudit
+from watcherlite.domain.audits import Audit, AuditRequest
 from watcherlite.engine.audits.reconciler import ROLE
 from watcherlite.states import audit as states
 
@@ -28,10 +28,10 @@ class RuntimeTest(base.TestCase):
         self.changed = threading.Condition()
 
     def actuate(self, runtime: bootstrap.Runtime) -> Audit:
-        """Have an audit propose a plan of one action, and have that executed."""
+        """Let an audit propose a plan of one action, and execute it."""
         actions = [{'action_type': 'nop', 'input_parameters': {'message': 'x'}}]
         audit = runtime.audits.create(
-            NewAudit(
+            AuditRequest(
                 'ONESHOT',
                 goal='Unclassified',
                 strategy='Actuator',
@@ -63,7 +63,7 @@ class RuntimeTest(base.TestCase):
 
         self.assertEqual(states.SUCCEEDED, runtime.store.get_audit(audit.uuid).state)
 
-    def test_plans_of_users_and_of_audits_have_the_rule_for_lost_workers(self) -> None:
+    def test_plans_of_users_and_audits_have_the_configured_on_worker_loss(self) -> None:
         self.conf.set_override('on_worker_loss', 'cancel', group='applier')
         runtime = self.a_runtime()
         self.actuate(runtime)
@@ -75,7 +75,7 @@ class RuntimeTest(base.TestCase):
             ['cancel', 'cancel'], [p.on_worker_loss for p in all_plans(runtime.store)]
         )
 
-    def test_its_times_are_those_of_the_database(self) -> None:
+    def test_times_are_those_of_the_database(self) -> None:
         ahead = datetime.timedelta(hours=1)
         for lanes, begin in (
             (('applier',), bootstrap.Runtime.start),
@@ -90,7 +90,7 @@ class RuntimeTest(base.TestCase):
                 late = clock.now() - ask() - ahead
                 self.assertLess(abs(late.total_seconds()), PATIENCE)
 
-    def test_a_process_without_lanes_has_the_goals_as_well(self) -> None:
+    def test_a_process_without_lanes_synchronises_the_goals(self) -> None:
         runtime = bootstrap.build(self.conf, lanes=())
         self.addCleanup(runtime.stop, 0)
         runtime.sync()
@@ -98,7 +98,7 @@ class RuntimeTest(base.TestCase):
             'Dummy goal', runtime.store.find_goal('dummy').goal.display_name
         )
 
-    def test_a_plan_that_nobody_started_in_time_is_superseded(self) -> None:
+    def test_an_expired_plan_is_superseded(self) -> None:
         other = bootstrap.build(self.conf, lanes=())
         self.addCleanup(other.stop, 0)
         inputs = {'message': 'x'}
@@ -118,7 +118,7 @@ class RuntimeTest(base.TestCase):
                 self.changed.wait(LOOK)
         self.assertEqual('SUPERSEDED', state())
 
-    def test_the_upkeep_is_given_up_when_the_process_stops(self) -> None:
+    def test_the_reconciler_role_is_released_when_the_process_stops(self) -> None:
         runtime = self.a_runtime()
         assert runtime.reconciler is not None and runtime.worker is not None
         mine = runtime.worker.record.uuid

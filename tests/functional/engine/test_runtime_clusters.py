@@ -1,14 +1,14 @@
-"""A process as daemons build it: clusters under policies, in audits and in plans."""
+"""A process as daemons build it: clusters with policies, audits and plans."""
 
 from typing import Any
 
 from tests.functional.engine.runtime_case import RuntimeCase
 from watcherlite import exceptions
-from watcherlite.domain.audits import NewAudit
+from watcherlite.domain.audits import AuditRequest
 from watcherlite.domain.clusters import Node, Owner
 from watcherlite.domain.creators import LOCAL
 from watcherlite.engine.clusters.requests.values import (
-    NewCluster,
+    ClusterRequest,
     NewClusterAction,
     RequestContext,
 )
@@ -23,7 +23,7 @@ class RuntimeOfClustersTest(RuntimeCase):
         self.build('[clusters]\nmax_nodes_per_cluster = 3\nuser_action_types = nop\n')
         self.clusters = self.runtime.clusters
         self.clusters.profiles.create('p', SPEC, BY)
-        wanted = NewCluster(
+        wanted = ClusterRequest(
             'c', 'p', desired_capacity=2, config={'node.name.format': 'n$I'}
         )
         begun = self.clusters.create(wanted, BY)
@@ -36,14 +36,14 @@ class RuntimeOfClustersTest(RuntimeCase):
         return self.runtime.store.get_action(uuid)
 
     def nodes(self) -> list[Node]:
-        return self.runtime.store.nodes_of([self.cluster.id or 0])
+        return self.runtime.store.nodes_of([self.cluster.id])
 
-    def test_an_audit_has_what_is_marked_recovered(self) -> None:
+    def test_an_audit_recovers_marked_nodes(self) -> None:
         self.clusters.nodes.mark_unhealthy('n2', BY, True, 'it smokes')
         self.assertEqual(['ACTIVE', 'ERROR'], [node.status for node in self.nodes()])
 
         self.runtime.audits.create(
-            NewAudit(
+            AuditRequest(
                 'ONESHOT',
                 goal='cluster_health',
                 strategy='cluster_health',
@@ -59,7 +59,7 @@ class RuntimeOfClustersTest(RuntimeCase):
         efficacy = {i['name']: i['value'] for i in plan.global_efficacy}
         self.assertEqual({'recovered_nodes_ratio': 100}, efficacy)
 
-    def test_policies_that_are_installed_are_asked(self) -> None:
+    def test_installed_policies_are_called(self) -> None:
         spec = {
             'type': 'senlin.policy.scaling',
             'version': '1.0',
@@ -73,7 +73,7 @@ class RuntimeOfClustersTest(RuntimeCase):
         self.assertEqual(('SUCCEEDED', []), (done.status, self.nodes()))
         self.assertEqual(2, done.data['deletion']['count'])
 
-    def test_the_options_of_the_file_are_heeded(self) -> None:
+    def test_the_options_of_the_file_apply(self) -> None:
         with self.assertRaisesRegex(
             exceptions.BadRequest, r'allowed per cluster \(3\)'
         ):

@@ -1,10 +1,10 @@
-"""A process as daemons build it: audits look at stacks, and plans change them."""
+"""A process as daemons build it: audits of stacks, and plans that change them."""
 
 from tests.functional.engine.runtime_case import RuntimeCase
-from watcherlite.domain import documents
-from watcherlite.domain.audits import NewAudit
+from watcherlite.domain.audits import AuditRequest
 from watcherlite.domain.creators import LOCAL
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.documents import plan_document
+from watcherlite.domain.stacks import Stack, StackRequest
 
 TENANT = 'a-project'
 TEMPLATE = {
@@ -20,22 +20,22 @@ class RuntimeOfStacksTest(RuntimeCase):
     def setUp(self) -> None:
         super().setUp()
         self.build()
-        self.stack = self.runtime.stacks.create(NewStack('web', TEMPLATE), TENANT)
+        self.stack = self.runtime.stacks.create(StackRequest('web', TEMPLATE), TENANT)
         self.until(lambda: self.now().state.name == 'CREATE_COMPLETE')
 
     def now(self) -> Stack:
         return self.runtime.store.find_stack(self.stack.uuid, TENANT)
 
     def ids(self) -> dict[str, str | None]:
-        rows = self.runtime.store.list_resources([self.stack.id or 0])
+        rows = self.runtime.store.list_resources([self.stack.id])
         return {row.name: row.physical_id for row in rows}
 
-    def test_an_audit_has_what_is_marked_replaced(self) -> None:
+    def test_an_audit_replaces_marked_resources(self) -> None:
         before = self.ids()
         self.runtime.stacks.mark_unhealthy('web', TENANT, 'two', True, 'it smokes')
 
         self.runtime.audits.create(
-            NewAudit(
+            AuditRequest(
                 'ONESHOT',
                 goal='stack_health',
                 strategy='stack_health',
@@ -55,12 +55,12 @@ class RuntimeOfStacksTest(RuntimeCase):
         efficacy = {i['name']: i['value'] for i in plan.global_efficacy}
         self.assertEqual({'repaired_resources_ratio': 100}, efficacy)
 
-    def test_what_a_plan_does_with_a_locked_stack_is_skipped(self) -> None:
+    def test_an_action_of_a_plan_on_a_locked_stack_is_skipped(self) -> None:
         self.runtime.stacks.act('web', TENANT, 'LOCK')
         self.until(lambda: self.now().state.name == 'LOCK_COMPLETE')
 
         plan = self.runtime.plans.create(
-            documents.from_mapping(
+            plan_document.from_mapping(
                 {
                     'actions': [
                         {

@@ -1,4 +1,4 @@
-"""Two requests in the same moment: one of them has what there may be once."""
+"""Concurrent requests for a unique name or the rest of a quota: one succeeds."""
 
 import contextlib
 import functools
@@ -17,12 +17,12 @@ from watcherlite import exceptions
 from watcherlite.db.query import Query
 from watcherlite.db.request_keys import RequestKey, RequestRecord
 from watcherlite.domain.clusters import Cluster, Profile, Receiver
-from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.stacks import StackRequest
 from watcherlite.engine.clusters.requests.values import (
-    NewAdoption,
-    NewCluster,
-    NewNode,
-    NewReceiver,
+    AdoptionRequest,
+    ClusterRequest,
+    NodeRequest,
+    ReceiverRequest,
 )
 from watcherlite.engine.clusters.services import ClusterLimits
 from watcherlite.engine.stacks.services import StackLimits
@@ -47,7 +47,7 @@ class TestSameMoment(OperatedCase):
         return world
 
     def together(self, store: Any, question: str, *asks: Ask) -> list[str]:
-        """Ask two at once for what needs a question; return what becomes of them.
+        """Run two requests concurrently; return their results.
 
         Who has its answer waits for the other one: if both can ask, both are told that
         it may be.
@@ -85,22 +85,22 @@ class TestSameMoment(OperatedCase):
                 thread.join(DEADLINE)
         return sorted(became)
 
-    def test_a_project_has_no_more_clusters_than_it_may(self) -> None:
+    def test_concurrent_requests_respect_the_cluster_quota(self) -> None:
         world = self.a_world(ClusterLimits(clusters=1))
 
         def ask() -> None:
-            world.operations.create(NewCluster('c', 'p'), BY)
+            world.operations.create(ClusterRequest('c', 'p'), BY)
 
         self.assertEqual(
             ['OverQuota', 'done'],
             self.together(world.store, 'count_clusters', ask, ask),
         )
 
-    def test_a_project_has_no_more_stacks_than_it_may(self) -> None:
+    def test_concurrent_requests_respect_the_stack_quota(self) -> None:
         world = StackWorld(self.make_store(), limits=StackLimits(stacks=1))
 
         def ask(name: str) -> Ask:
-            new = NewStack(name, template({'a': res()}))
+            new = StackRequest(name, template({'a': res()}))
             return lambda: world.stacks.create(new, TENANT)
 
         self.assertEqual(
@@ -108,20 +108,20 @@ class TestSameMoment(OperatedCase):
             self.together(world.store, 'count_stacks', ask('a'), ask('b')),
         )
 
-    def test_a_unique_name_is_given_once(self) -> None:
+    def test_a_unique_name_is_assigned_once(self) -> None:
         world = self.a_world(ClusterLimits(unique_names=True))
         users = world.operations
-        users.create(NewCluster('c', 'p'), BY)
-        receiver = NewReceiver('r', 'webhook', 'c', 'CLUSTER_CHECK')
-        adoption = NewAdoption('a-thing', 'thing-1.0', 'adopted')
+        users.create(ClusterRequest('c', 'p'), BY)
+        receiver = ReceiverRequest('r', 'webhook', 'c', 'CLUSTER_CHECK')
+        adoption = AdoptionRequest('a-thing', 'thing-1.0', 'adopted')
         asks: dict[str, Ask] = {
             'profile': lambda: users.profiles.create('twice', SPEC, BY),
             'policy': lambda: users.policies.create('twice', POLICY, BY),
             'receiver': lambda: users.receivers.create(receiver, BY, URL),
-            'cluster': lambda: users.create(NewCluster('twice', 'p'), BY),
-            'node': lambda: users.nodes.create(NewNode('twice', 'p'), BY),
+            'cluster': lambda: users.create(ClusterRequest('twice', 'p'), BY),
+            'node': lambda: users.nodes.create(NodeRequest('twice', 'p'), BY),
             'member': lambda: users.nodes.create(
-                NewNode('member', 'p', 'c'), BY, wait=True
+                NodeRequest('member', 'p', 'c'), BY, wait=True
             ),
             'adopted': lambda: users.nodes.adopt(adoption, BY),
         }
@@ -132,7 +132,7 @@ class TestSameMoment(OperatedCase):
                     self.together(world.store, 'has_name', ask, ask),
                 )
 
-    def test_of_two_requests_with_one_key_one_creates(self) -> None:
+    def test_one_of_two_requests_with_a_key_creates(self) -> None:
         world = self.a_world(ClusterLimits())
         key = RequestKey('d' * 64, 'f' * 64, world.clock.now())
 
@@ -146,25 +146,25 @@ class TestSameMoment(OperatedCase):
         rows = world.store.list_objects(Profile, Query(tenant=TENANT))
         self.assertEqual(['twice'], [row.name for row in rows if row.name == 'twice'])
 
-    def test_one_is_made_and_the_other_one_renamed(self) -> None:
+    def test_a_creation_and_a_rename_do_not_share_a_name(self) -> None:
         world = self.a_world(ClusterLimits(unique_names=True))
         users = world.operations
-        users.create(NewCluster('old', 'p'), BY)
+        users.create(ClusterRequest('old', 'p'), BY)
 
         became = self.together(
             world.store,
             'has_name',
-            lambda: users.create(NewCluster('new', 'p'), BY),
+            lambda: users.create(ClusterRequest('new', 'p'), BY),
             lambda: users.update('old', BY, {'name': 'new'}, wait=True),
         )
 
         self.assertEqual(['BadRequest', 'done'], became)
 
-    def test_nothing_of_two_changes_is_lost(self) -> None:
+    def test_concurrent_changes_are_both_kept(self) -> None:
         world = self.a_world(ClusterLimits())
         users = world.operations.receivers
-        world.operations.create(NewCluster('c', 'p'), BY)
-        new = NewReceiver('r', 'webhook', 'c', 'CLUSTER_SCALE_OUT')
+        world.operations.create(ClusterRequest('c', 'p'), BY)
+        new = ReceiverRequest('r', 'webhook', 'c', 'CLUSTER_SCALE_OUT')
         made = users.create(new, BY, URL).receiver
 
         became = self.together(
@@ -185,7 +185,7 @@ class TestSameMoment(OperatedCase):
 class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlDatabase):
     """The same on PostgreSQL."""
 
-    def test_who_waits_for_a_project_keeps_nobody_from_asking(self) -> None:
+    def test_a_wait_for_the_project_lock_blocks_no_readers(self) -> None:
         # No question needs another connection beside that of the transaction
         store = self.open_empty(max_pool_size=1, pool_timeout=1)
         self.addCleanup(store.close)
@@ -193,8 +193,8 @@ class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlData
         users = OperatedWorld(store, limits=limits).operations
         users.profiles.create('p', SPEC, BY)
 
-        made = users.create(NewCluster('c', 'p'), BY).row
-        users.nodes.create(NewNode('n', 'p'), BY)
+        made = users.create(ClusterRequest('c', 'p'), BY).row
+        users.nodes.create(NodeRequest('n', 'p'), BY)
         users.update('c', BY, {'name': 'd'}, wait=True)
         users.profiles.update('p', BY, {'name': 'q'})
 

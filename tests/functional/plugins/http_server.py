@@ -22,7 +22,7 @@ class Received:
 
 
 class Exchange:
-    """What a test may do with one request."""
+    """The actions of a test within one request."""
 
     def __init__(self, handler, stopping):
         self._handler = handler
@@ -53,7 +53,7 @@ class Exchange:
             continue
 
     def hang(self):
-        """Say nothing until the server stops."""
+        """Send no response until the server stops."""
         self._stopping.wait(PATIENCE)
 
 

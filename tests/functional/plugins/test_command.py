@@ -468,7 +468,7 @@ class TestSignals(CommandTestCase):
 
 
 class TestProcesses(CommandTestCase):
-    """What does not depend on the action."""
+    """The parts of the type that do not depend on the action."""
 
     def run_process(self, *argv, context=None, **settings):
         return processes.run(

@@ -12,7 +12,7 @@ from tests import base
 from watcherlite import conf, exceptions, testing
 from watcherlite.clock import SystemClock
 from watcherlite.cmd import example_endpoint
-from watcherlite.domain import documents
+from watcherlite.domain.documents import plan_document
 from watcherlite.plugins import loader
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / 'etc' / 'watcherlite' / 'examples'
@@ -23,7 +23,7 @@ class TestPlan(base.TestCase):
     def setUp(self):
         super().setUp()
         path = EXAMPLES / 'first-plan.yaml'
-        self.plan = documents.parse(path.read_text(), str(path))
+        self.plan = plan_document.parse(path.read_text(), str(path))
         self.conf = conf.new([], config_files=[str(EXAMPLES / 'example.conf')])
         self.plugins = loader.load(options=self.conf)
         self.actions = {action.name: action for action in self.plan.actions}
@@ -40,7 +40,7 @@ class TestPlan(base.TestCase):
 
     def test_its_settings_and_inputs_are_right(self):
         self.assertEqual([], conf.unknown_options(self.conf))
-        documents.check_inputs(
+        plan_document.check_inputs(
             self.plan,
             lambda name, inputs: self.plugins.validate_inputs(
                 self.plugins.make_action_type(name), inputs
@@ -187,7 +187,7 @@ class TestEndpoint(base.TestCase):
 
         _, err = process.communicate(timeout=PATIENCE)
 
-        self.assertEqual((1, 'nobody asked within 0.2 s\n'), (process.returncode, err))
+        self.assertEqual((1, 'no request within 0.2 s\n'), (process.returncode, err))
 
     def test_a_port_that_is_taken_is_told(self):
         with socket.socket() as taken:
@@ -199,7 +199,7 @@ class TestEndpoint(base.TestCase):
             _, err = process.communicate(timeout=PATIENCE)
 
         self.assertEqual(
-            (1, f'port {port} is taken by another program\n'),
+            (1, f'port {port} is in use by another program\n'),
             (process.returncode, err),
         )
 

@@ -20,7 +20,7 @@ class TestExternal(StackWorldCase):
         path = os.path.join(directory, 'a file')
         with open(path, 'w', encoding='utf-8') as file:
             file.write('mine')
-        me = process_table.look(os.getpid())
+        me = process_table.read_process(os.getpid())
         assert me is not None
         ids = {
             'Local::File': path,

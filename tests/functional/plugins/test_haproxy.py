@@ -17,7 +17,7 @@ from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
 from tests.functional.plugins.http_server import Server
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Cluster, PolicyObject
+from watcherlite.domain.clusters import Cluster, NewPolicyObject, PolicyObject
 from watcherlite.engine.clusters import action_types
 from watcherlite.plugins import options
 from watcherlite.plugins.load_balancers.haproxy import HAProxy
@@ -136,7 +136,7 @@ class HAProxyTest(ClusterCase):
         self, world: ClusterWorld, cluster: Cluster, type_: str, **properties: Any
     ) -> tuple[PolicyObject, Action]:
         spec = {'properties': properties}
-        row = PolicyObject(events.new_uuid(), 'p', type_, spec, BY.owner)
+        row = NewPolicyObject(events.new_uuid(), 'p', type_, spec, BY.owner)
         with world.store.transaction() as tx:
             policy = tx.insert_object(row)
         given = {'policy_id': policy.uuid}

@@ -1,4 +1,4 @@
-"""What each call of Http::Resource sends, waits for and makes of an answer."""
+"""The requests of Http::Resource, and its handling of responses."""
 
 from tests.functional.plugins.http_server import Server
 from tests.functional.plugins.test_http_resource import HttpCase

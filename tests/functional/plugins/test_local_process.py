@@ -97,7 +97,7 @@ class ProcessCase(base.TestCase):
 
     def kill(self, run):
         os.kill(run.attributes['pid'], signal.SIGKILL)
-        self.until(lambda: process_table.look(run.attributes['pid']) is None)
+        self.until(lambda: process_table.read_process(run.attributes['pid']) is None)
 
     def script(self, text, *words):
         return [sys.executable, '-c', text, *map(str, words)]
@@ -123,7 +123,7 @@ class TestLife(ProcessCase):
             },
             run.attributes,
         )
-        start = process_table.look(pid).start
+        start = process_table.read_process(pid).start
         self.assertEqual(f'{socket.gethostname()}:{pid}:{start}', run.physical_id)
         self.assertEqual('COMPLETE', run.check().status)
         self.assertEqual('COMPLETE', run.delete().status)
@@ -473,7 +473,7 @@ class TestEnding(ProcessCase):
         self.assertGreaterEqual(deleted.polls, 2)
         self.assertEqual(
             [None, None],
-            [process_table.look(int(pid)) for pid in pids.read_text().split()],
+            [process_table.read_process(int(pid)) for pid in pids.read_text().split()],
         )
 
     def test_the_children_of_one_that_died_are_ended_as_well(self):
@@ -486,7 +486,7 @@ class TestEnding(ProcessCase):
 
         self.assertEqual(
             [None, None],
-            [process_table.look(int(pid)) for pid in pids.read_text().split()],
+            [process_table.read_process(int(pid)) for pid in pids.read_text().split()],
         )
 
 
@@ -518,8 +518,8 @@ class TestLostWorker(ProcessCase):
         run.properties = run.fit({'argv': SLEEP})
         run.data = {
             'pid': adopted.pid,
-            'start': process_table.look(adopted.pid).start,
-            'boot': process_table.boot(),
+            'start': process_table.read_process(adopted.pid).start,
+            'boot': process_table.boot_id(),
             'host': socket.gethostname(),
         }
 

@@ -1,4 +1,4 @@
-"""Where Local::Process looks whether a process is healthy, and what it expects."""
+"""The health checks of Local::Process."""
 
 import socket
 

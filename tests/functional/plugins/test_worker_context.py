@@ -25,7 +25,7 @@ class TestSignals(base.TestCase):
         """Execute in a thread; return the context and what to ask for the end."""
         context = Context(Action(UUID, 'x', id=1, inputs=inputs), None, SystemClock())
         context.set_deadline(timeout)
-        context.begin()
+        context.mark_started()
         instance = kind(options.alone(kind, values))
         instance.read_destinations = lambda: WITH_LOOPBACK
         ends = []

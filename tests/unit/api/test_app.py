@@ -72,7 +72,7 @@ class AppCase(base.TestCase):
 
 
 class TestAddresses(AppCase):
-    """How an address may be spelled, and what is at it."""
+    """Spellings of addresses, and their operations."""
 
     def setUp(self):
         super().setUp()
@@ -129,7 +129,7 @@ class TestAddresses(AppCase):
             answer = ask(app, 'GET', '/', environ={'PATH_INFO': path, CALLER: ADMIN})
             self.assertEqual({'name': '/srv/a'}, answer.body['path'])
 
-    def test_there_is_nothing_at_other_addresses(self):
+    def test_other_addresses_are_not_found(self):
         for place in (
             '/v2',
             '/v1/nonsense',
@@ -145,7 +145,7 @@ class TestAddresses(AppCase):
                     (answer.status, answer.fault),
                 )
 
-    def test_a_method_that_there_is_not_is_told_with_those_that_there_are(self):
+    def test_method_not_allowed_lists_the_allowed_methods(self):
         for method in ('PUT', 'POST', 'DELETE', 'PATCH'):
             with self.subTest(method=method):
                 answer = self.ask(self.api, method, '/v1/actions')
@@ -163,16 +163,16 @@ class TestAddresses(AppCase):
         self.assertEqual((405, b''), (answer.status, answer.data))
         self.assertEqual('GET, OPTIONS', answer.headers['Allow'])
 
-    def test_options_are_told(self):
+    def test_options_lists_the_methods(self):
         answer = self.ask(self.api, 'OPTIONS', '/v1/actions')
 
         self.assertEqual((200, b''), (answer.status, answer.data))
         self.assertEqual('GET', answer.headers['Allow'])
 
-    def test_a_method_that_nobody_knows_is_a_bad_request(self):
+    def test_unknown_method_is_a_bad_request(self):
         self.assertEqual(400, self.ask(self.api, 'EXPLODE', '/v1/actions').status)
 
-    def test_an_address_with_what_cannot_be_stored_is_a_bad_request(self):
+    def test_unstorable_characters_in_the_path_are_a_bad_request(self):
         self.assertEqual(400, self.ask(self.api, 'GET', '/v1/actions/a%00b').status)
 
     def test_the_template_is_left_for_the_metrics(self):
@@ -226,7 +226,7 @@ class TestVersions(AppCase):
     def test_the_root_has_no_version(self):
         self.assertEqual({}, self.versions_of(self.ask_in('1.9', place='/')))
 
-    def test_a_version_that_there_is_not_is_refused_with_the_range_only(self):
+    def test_unsupported_version_is_rejected_with_the_range(self):
         answer = self.ask_in('1.9')
 
         self.assertEqual(406, answer.status)
@@ -251,7 +251,7 @@ class TestVersions(AppCase):
 
 
 class TestCallers(AppCase):
-    """Who may."""
+    """The policy check of requests."""
 
     def setUp(self):
         super().setUp()
@@ -262,7 +262,7 @@ class TestCallers(AppCase):
             }
         )
 
-    def test_who_may_not_is_told_the_rule(self):
+    def test_forbidden_request_names_the_rule(self):
         nobody = Caller(user_id='eve')
 
         answer = self.ask(self.api, 'GET', '/v1/actions?foo=1', caller=nobody)
@@ -272,15 +272,15 @@ class TestCallers(AppCase):
             (answer.status, answer.fault),
         )
 
-    def test_who_was_not_authenticated_may_nothing(self):
+    def test_unauthenticated_caller_is_forbidden(self):
         self.assertEqual(
             403, self.ask(self.api, 'GET', '/v1/actions', caller=None).status
         )
 
-    def test_what_has_no_rule_is_open(self):
+    def test_operation_without_rule_is_public(self):
         self.assertEqual(200, self.ask(self.api, 'GET', '/v1', caller=None).status)
 
-    def test_a_rule_that_there_is_not_is_found_when_the_application_is_made(self):
+    def test_unknown_rule_fails_at_creation_of_the_application(self):
         error = self.assertRaises(
             ValueError, self.app, {'/v1': {'GET': operation(rule='a:b')}}
         )
@@ -289,7 +289,7 @@ class TestCallers(AppCase):
 
 
 class TestRequests(AppCase):
-    """What a request brings."""
+    """The contents of a request."""
 
     def setUp(self):
         super().setUp()
@@ -357,7 +357,7 @@ class TestRequests(AppCase):
         self.assertEqual({'n': 5}, posted.body['body'])
         self.assertEqual((400, 415), (broken.status, plain.status))
 
-    def test_a_body_that_nobody_asked_for_is_ignored_if_it_is_json(self):
+    def test_unexpected_json_body_is_ignored(self):
         self.assertEqual(
             [200, 200, 415],
             [
@@ -445,7 +445,7 @@ class TestRequests(AppCase):
 
                 self.assertEqual(status, answer.status)
 
-    def test_a_stream_is_asked_for_by_accept(self):
+    def test_accept_header_requests_a_stream(self):
         preferred = {
             accept: self.ask(self.api, 'GET', '/v1/x/events', accept=accept).body[
                 'event_stream'

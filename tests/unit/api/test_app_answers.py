@@ -16,7 +16,7 @@ def raising(error):
 
 
 class TestAnswers(AppCase):
-    """What an operation answers, and what it raises."""
+    """Responses and exceptions of operations."""
 
     def answer(self, call):
         return self.ask(self.app({'/v1/x': {'GET': operation(call)}}), 'GET', '/v1/x')
@@ -102,7 +102,7 @@ class TestAnswers(AppCase):
         self.assertIn('Request req-1, GET /v1/x', self.log.output)
         self.assertIn('division of secrets', self.log.output)
 
-    def test_a_database_that_is_away_is_worth_another_try(self):
+    def test_unavailable_database_is_503_with_retry_after(self):
         answer = self.answer(raising(exceptions.StoreUnavailable('at 10.0.0.1')))
 
         self.assertEqual('2', answer.headers['Retry-After'])
@@ -110,7 +110,7 @@ class TestAnswers(AppCase):
             'The database is not available. Try again later.', answer.fault
         )
 
-    def test_one_stream_too_many_is_told_when_to_come_back_and_is_no_failure(self):
+    def test_excess_stream_has_retry_after_and_is_not_logged_as_failure(self):
         answer = self.answer(raising(TooManyStreams('5 streams are open')))
 
         self.assertEqual('10', answer.headers['Retry-After'])

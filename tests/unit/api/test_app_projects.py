@@ -54,19 +54,19 @@ class ProjectCase(AppCase):
 
 
 class TestProjects(ProjectCase):
-    """Where the address names a project."""
+    """Addresses with a project."""
 
-    def test_who_is_in_the_project_gets_in(self):
+    def test_member_of_the_project_is_allowed(self):
         self.assertEqual(200, self.asked().status)
 
-    def test_who_is_in_another_one_does_not(self):
+    def test_member_of_another_project_is_forbidden(self):
         answer = self.asked(project='there')
 
         self.assertEqual(403, answer.status)
         self.assertEqual('Forbidden', answer.body['error']['type'])
         self.assertIn('there', answer.body['error']['message'])
 
-    def test_who_is_in_none_does_not(self):
+    def test_caller_without_project_is_forbidden(self):
         self.assertEqual(403, self.asked(project_id=None).status)
 
     def test_an_administrator_gets_in_everywhere(self):
@@ -74,7 +74,7 @@ class TestProjects(ProjectCase):
 
         self.assertEqual(200, admin.status)
 
-    def test_where_nobody_has_a_project_each_is_as_good_as_another(self):
+    def test_without_projects_every_project_is_allowed(self):
         answer = self.asked(project='there', project_id=None, in_all_projects=True)
 
         self.assertEqual(200, answer.status)
@@ -84,7 +84,7 @@ class TestProjects(ProjectCase):
 
 
 class TestRules(ProjectCase):
-    """Where the rule depends on what is asked for."""
+    """Policy rules that depend on the request."""
 
     def test_the_rule_is_that_of_the_request(self):
         responses = [
@@ -94,10 +94,10 @@ class TestRules(ProjectCase):
 
         self.assertEqual([200, 403], responses)
 
-    def test_a_body_that_is_not_there_has_a_rule_as_well(self):
+    def test_empty_body_has_a_rule(self):
         self.assertEqual(200, self.asked('POST').status)
 
-    def test_the_body_of_who_may_not_is_not_read(self):
+    def test_body_of_a_forbidden_request_is_not_read(self):
         responses = [
             self.asked('POST', body=b'{"create": ', roles=roles).status
             for roles in (READER, frozenset({'service'}))
@@ -107,7 +107,7 @@ class TestRules(ProjectCase):
 
 
 class TestForms(ProjectCase):
-    """What is not a JSON object."""
+    """Bodies that are not JSON objects."""
 
     def test_null_is_an_answer(self):
         answer = self.asked('POST')
@@ -125,7 +125,7 @@ class TestForms(ProjectCase):
             (answer.status, answer.data, answer.headers['Content-Type']),
         )
 
-    def test_a_request_knows_where_it_is(self):
+    def test_request_has_its_urls(self):
         answer = self.ask(
             self.api,
             'GET',

@@ -59,7 +59,7 @@ class TestQuery(base.TestCase):
         super().setUp()
         self.checker = arguments.Checker(QUERY)
 
-    def test_arguments_are_converted_as_their_schema_says(self):
+    def test_arguments_are_converted_by_their_schema(self):
         uuid = '3F2504E0-4F89-41D3-9A0C-0305E82C3301'
 
         self.assertEqual(
@@ -81,7 +81,7 @@ class TestQuery(base.TestCase):
             ),
         )
 
-    def test_what_is_not_known_is_passed_over_where_the_schema_allows_it(self):
+    def test_unknown_arguments_are_ignored_if_the_schema_allows(self):
         checker = arguments.Checker(
             {
                 'type': 'object',
@@ -155,7 +155,7 @@ class TestQuery(base.TestCase):
             with self.subTest(given=given):
                 self.assertEqual(text, said(self.checker.query, given))
 
-    def test_an_argument_that_is_needed_is_missed_by_name(self):
+    def test_missing_required_argument_is_named(self):
         checker = arguments.Checker({**QUERY, 'required': ['name']})
 
         self.assertEqual('Missing argument: "name"', said(checker.query, {}))
@@ -167,7 +167,7 @@ class TestQuery(base.TestCase):
 class TestBody(base.TestCase):
     """The body."""
 
-    def test_what_the_schema_allows_is_returned_as_it_is(self):
+    def test_valid_body_is_returned_unchanged(self):
         body = {'audit_type': 'EVENT', 'interval': None}
 
         self.assertIs(body, arguments.Checker(BODY).body(body))
@@ -206,7 +206,7 @@ class TestBody(base.TestCase):
             with self.subTest(given=given):
                 self.assertEqual(text, said(arguments.Checker(BODY).body, given))
 
-    def test_one_of_several_keys_is_asked_for_by_their_names(self):
+    def test_alternatives_of_required_keys_are_named(self):
         checker = arguments.Checker(
             {
                 'title': 'action',
@@ -262,7 +262,7 @@ class TestParsing(base.TestCase):
     def test_json_is_read(self):
         self.assertEqual({'a': [1, 0.5]}, arguments.parse(b'{"a": [1, 0.5]}'))
 
-    def test_what_cannot_be_stored_is_refused(self):
+    def test_unstorable_values_are_rejected(self):
         bad = 'The body is not valid JSON'
         for data, text in (
             (b'{', f'{bad}: Expecting property name enclosed in double quotes, line 1'),

@@ -69,7 +69,7 @@ class AuthenticationCase(base.TestCase):
 
 
 class TestGate(AuthenticationCase):
-    """What a client says about itself, and what needs no authentication."""
+    """Identity headers of clients, and requests without authentication."""
 
     def test_no_claim_of_a_client_gets_through(self):
         ask(self.gate(), 'GET', '/v1', **CLAIMS)
@@ -125,7 +125,7 @@ class TestGate(AuthenticationCase):
             {200}, {ask(gate, 'GET', '/metrics', Host=name).status for name in known}
         )
 
-    def test_a_public_address_asks_nobody(self):
+    def test_public_address_needs_no_authentication(self):
         def nobody(application):
             raise_ = Endpoint()
             return lambda environ, start: raise_(environ, start)
@@ -152,7 +152,7 @@ class TestLocalPages(AuthenticationCase):
         api = LocalOriginCheck(self.endpoint, {'https://dashboard.example.org'})
         return ask(api, 'POST', '/v1', **headers).status
 
-    def test_this_machine_asks(self):
+    def test_local_requests_are_accepted(self):
         for host in ('127.0.0.1:9322', 'localhost', 'LOCALHOST:9322', '[::1]:9322'):
             with self.subTest(host=host):
                 self.assertEqual(200, self.status(Host=host))
@@ -196,7 +196,7 @@ class TestHttpBasic(AuthenticationCase):
         pair = base64.b64encode(f'{user}:{password}'.encode()).decode()
         return ask(self.api, 'GET', '/v1', Authorization=f'Basic {pair}')
 
-    def test_who_knows_the_password_gets_the_roles_of_the_user(self):
+    def test_correct_password_gives_the_roles_of_the_user(self):
         self.path.write_text(f'alice:{hashed(PASSWORD)}\nbob:{hashed("b")}\n')
 
         statuses = [self.ask_as('alice').status, self.ask_as('bob', 'b').status]
@@ -220,7 +220,7 @@ class TestHttpBasic(AuthenticationCase):
             self.endpoint.callers,
         )
 
-    def test_nobody_else_gets_in(self):
+    def test_other_requests_are_rejected(self):
         headers = [
             {},
             {'Authorization': ''},
@@ -266,11 +266,11 @@ class TestHttpBasic(AuthenticationCase):
         self.path.write_text(''.join(f'{u}:{text}\n' for u, text in known.items()))
         self.ask_as('eve')
 
-        hashes = [self.passwords._nobody(f'eve{n}') for n in range(20)]
+        hashes = [self.passwords._dummy_hash(f'eve{n}') for n in range(20)]
 
         self.assertEqual({b'$2b$04$'}, {each[:7] for each in hashes})
         self.assertEqual(20, len(set(hashes)))
-        self.assertEqual(hashes[0], self.passwords._nobody('eve0'))
+        self.assertEqual(hashes[0], self.passwords._dummy_hash('eve0'))
         self.assertEqual({False}, {bcrypt.checkpw(b'x', each) for each in hashes})
 
     def test_wrong_passwords_leave_room_for_others(self):
@@ -299,19 +299,19 @@ class TestHttpBasic(AuthenticationCase):
             [self.ask_as('alice').status, self.ask_as('alice', 'new password').status],
         )
 
-    def test_a_file_that_goes_bad_changes_nothing_and_is_told_once(self):
+    def test_invalid_file_is_ignored_and_logged_once(self):
         self.path.write_text('alice:plain text password\n')
 
         self.assertEqual([200] * 3, [self.ask_as('alice').status for _ in range(3)])
         self.assertEqual(1, self.log.output.count('The password file was not reloaded'))
         self.assertNotIn('plain text', self.log.output)
 
-    def test_a_file_that_goes_away_changes_nothing(self):
+    def test_removed_file_changes_nothing(self):
         self.path.unlink()
 
         self.assertEqual(200, self.ask_as('alice').status)
 
-    def test_a_bad_file_is_told_by_its_line_without_what_is_in_it(self):
+    def test_invalid_file_is_reported_by_line_without_content(self):
         self.path.write_text(f'alice:{hashed("a")}\nbob:$apr1$secret\n')
 
         error = self.assertRaises(
@@ -324,7 +324,7 @@ class TestHttpBasic(AuthenticationCase):
             str(error),
         )
 
-    def test_a_file_that_there_is_not_is_told_with_its_option(self):
+    def test_missing_file_is_reported_with_its_option(self):
         error = self.assertRaises(
             exceptions.ConfigurationError, PasswordFile, '/nowhere/htpasswd'
         )
@@ -347,7 +347,7 @@ class TestKeystone(AuthenticationCase):
     def api(self, around):
         return self.gate(lambda application: Keystone(application, around))
 
-    def test_the_caller_is_who_the_token_says(self):
+    def test_caller_has_the_identity_of_the_token(self):
         found = {
             'HTTP_X_USER_ID': 'u1',
             'HTTP_X_USER_NAME': 'alice',
@@ -400,7 +400,7 @@ class TestKeystone(AuthenticationCase):
         self.assertEqual(str(len(answer.data)), answer.headers['Content-Length'])
         self.assertEqual(([True], []), (closed, self.endpoint.callers))
 
-    def test_what_keystonemiddleware_lets_through_is_no_error_of_the_api(self):
+    def test_errors_of_keystonemiddleware_are_503(self):
         log = self.useFixture(fixtures.FakeLogger())
         reason = 'internal endpoint for identity service not found'
 
@@ -420,7 +420,7 @@ class TestKeystone(AuthenticationCase):
             log.output,
         )
 
-    def test_an_exception_of_the_api_itself_goes_on(self):
+    def test_exceptions_of_the_api_propagate(self):
         def failing(environ, start):
             raise ZeroDivisionError
 

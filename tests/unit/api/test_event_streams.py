@@ -19,7 +19,7 @@ class TestHowManyAreOpen(base.TestCase):
         stream.close()
         self.assertEqual(0, self.streams.open)
 
-    def test_one_too_many_is_refused_and_told_when_to_try_again(self) -> None:
+    def test_excess_stream_is_rejected_with_retry_after(self) -> None:
         self.streams.serve(1, iter(()))
         held = self.streams.serve(1, iter(()))
         error = self.assertRaises(TooManyStreams, self.streams.serve, 1, iter(()))
@@ -30,12 +30,12 @@ class TestHowManyAreOpen(base.TestCase):
         held.close()
         self.streams.serve(1, iter(())).close()
 
-    def test_a_place_is_free_again_when_the_chunks_are_through(self) -> None:
+    def test_stream_closes_after_its_last_chunk(self) -> None:
         stream = self.streams.serve(1, iter([b'a', b'b']))
         self.assertEqual([b'a', b'b'], list(stream))
         self.assertEqual(0, self.streams.open)
 
-    def test_a_place_is_free_again_after_an_error(self) -> None:
+    def test_stream_closes_after_an_error(self) -> None:
         def chunks() -> object:
             yield b'a'
             raise KeyError
@@ -45,7 +45,7 @@ class TestHowManyAreOpen(base.TestCase):
         self.assertRaises(KeyError, next, stream)
         self.assertEqual(0, self.streams.open)
 
-    def test_a_place_is_free_again_when_nobody_ever_reads(self) -> None:
+    def test_stream_closes_if_it_is_never_read(self) -> None:
         self.streams.serve(1, iter([b'a']))
         self.assertEqual(0, self.streams.open)
 

@@ -81,7 +81,7 @@ class IdempotencyCase(base.TestCase):
 
 
 class TestRepeats(IdempotencyCase):
-    def test_a_repeat_is_answered_with_what_the_first_created(self) -> None:
+    def test_repeated_request_returns_the_created_object(self) -> None:
         first = self.ask()
         second, quoted = self.ask(), self.ask('"key-1"')
 
@@ -108,14 +108,14 @@ class TestRepeats(IdempotencyCase):
         self.ask(project='other', body='there')
         self.assertEqual(['one', 'hers', 'there'], self.created())
 
-    def test_of_a_webhook_the_address_is_who_asks(self) -> None:
+    def test_address_of_a_webhook_identifies_the_caller(self) -> None:
         self.ask(rule=None, query='token=a')
         self.ask(rule=None, query='token=a')
         self.ask(rule=None, query='token=b', body='two')
 
         self.assertEqual(['one', 'two'], self.created())
 
-    def test_what_is_no_key_is_refused(self) -> None:
+    def test_invalid_key_is_rejected(self) -> None:
         for key in ('', ' ', 'a b', '\u00e9', 'x' * 256, '""'):
             error = self.assertRaises(exceptions.Invalid, self.ask, key)
             self.assertIn(HEADER, str(error))
@@ -129,7 +129,7 @@ class TestRepeats(IdempotencyCase):
 
         self.assertEqual(['one', 'two'], self.created())
 
-    def test_what_is_gone_is_not_created_again(self) -> None:
+    def test_deleted_object_is_not_created_again(self) -> None:
         made = self.ask()
         row = self.store.find_object(Receiver, made.body['id'], None)
         with self.store.transaction() as tx:
@@ -153,7 +153,7 @@ class TestLostAnswers(IdempotencyCase):
             self.assertIs(self.away, error)
         self.assertEqual([], self.created())
 
-    def test_after_a_commit_a_key_finds_what_was_created(self) -> None:
+    def test_key_finds_the_created_object_after_a_commit(self) -> None:
         self.afterwards = self.failing(self.away)
 
         answer = self.ask()
@@ -161,7 +161,7 @@ class TestLostAnswers(IdempotencyCase):
         (row,) = self.store.list_objects(Receiver, Query())
         self.assertEqual((201, {'id': row.uuid}), (answer.status, answer.body))
 
-    def test_without_a_key_it_is_not_said_that_nothing_has_happened(self) -> None:
+    def test_outcome_is_unknown_without_a_key(self) -> None:
         self.afterwards = self.failing(self.away)
 
         error = self.assertRaises(exceptions.OutcomeUnknown, self.ask, None)
@@ -209,7 +209,7 @@ class TestTheSameMoment(IdempotencyCase):
 
         self.assertEqual((['one'], first[0].body), (self.created(), second.body))
 
-    def test_a_refusal_for_what_the_first_created_is_none(self) -> None:
+    def test_conflict_with_the_own_object_is_a_replay(self) -> None:
         first: list[Response] = []
 
         def overtake() -> None:

@@ -5,9 +5,9 @@ from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 
 
 class TestNegotiation(base.TestCase):
-    """Which version a header stands for; as measured at a Watcher."""
+    """The versions of version headers, as measured with Watcher."""
 
-    def test_a_version_that_there_is(self):
+    def test_supported_version(self):
         asked = {
             text: INFRA_OPTIM.negotiate(f'infra-optim {text}')
             for text in ('1.0', '1.5', '1.7', '1', 'latest', 'LATEST')
@@ -25,7 +25,7 @@ class TestNegotiation(base.TestCase):
             asked,
         )
 
-    def test_what_is_no_version_stands_for_the_first(self):
+    def test_invalid_header_means_the_first_version(self):
         for header in (
             None,
             '',
@@ -40,7 +40,7 @@ class TestNegotiation(base.TestCase):
             with self.subTest(header=header):
                 self.assertEqual((1, 0), INFRA_OPTIM.negotiate(header))
 
-    def test_what_is_no_version_is_refused_where_clients_know_it_so(self):
+    def test_invalid_header_is_rejected_by_strict_apis(self):
         for text in ('abc', '1.5x', '1_5', '1.'):
             with self.subTest(text=text):
                 error = self.assertRaises(
@@ -59,7 +59,7 @@ class TestNegotiation(base.TestCase):
 
         self.assertEqual((1, 4), INFRA_OPTIM.negotiate(header))
 
-    def test_a_version_that_there_is_not_is_refused_with_the_range(self):
+    def test_unsupported_version_is_rejected_with_the_range(self):
         for text in ('1.8', '2.0', '0.9', '1.-1', '1.5.0', '2', '1.99999999'):
             with self.subTest(text=text):
                 error = self.assertRaises(
@@ -74,7 +74,7 @@ class TestNegotiation(base.TestCase):
                     str(error),
                 )
 
-    def test_a_version_with_any_number_of_digits_is_none_that_there_is(self):
+    def test_version_with_many_digits_is_unsupported(self):
         nines = '9' * 900
 
         error = self.assertRaises(

@@ -51,7 +51,7 @@ ROUTES = {'/v1/x': {'GET': operation()}, '/v1/hooks/{x}': {'POST': operation()}}
 
 
 class TestAnotherMount(AppCase):
-    """What one mount says of itself holds for its own addresses and for no others."""
+    """The settings of a mount apply to its own addresses only."""
 
     def setUp(self):
         super().setUp()
@@ -103,7 +103,7 @@ class TestAnotherMount(AppCase):
             self.shown('/orchestration/v1/t/stacks/s').body['mount_url'],
         )
 
-    def test_softly_deleted_objects_are_asked_for_where_the_header_counts(self):
+    def test_deleted_objects_are_shown_on_mounts_with_the_header(self):
         self.assertEqual(
             [True, False],
             [
@@ -180,7 +180,7 @@ class TestDescription(base.TestCase):
 
 
 class TestDeployment(base.TestCase):
-    """What the application as a whole takes from its mounts."""
+    """The settings of the application that come from its mounts."""
 
     def application(self, auth_strategy='http_basic', webhooks_auth=True):
         path = self.home / 'users'

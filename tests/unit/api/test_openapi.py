@@ -29,7 +29,7 @@ def document(version, routes=None):
 
 
 class TestOperations(base.TestCase):
-    """What is said of one operation."""
+    """The document of one operation."""
 
     def described(self, version):
         return document(version, ROUTES)['paths']['/v1/things/{uuid}']
@@ -93,7 +93,7 @@ class TestOperations(base.TestCase):
     def test_it_names_its_rule(self):
         self.assertEqual('action:get', self.described((1, 5))['patch']['x-policy-rule'])
 
-    def test_what_is_younger_is_not_there(self):
+    def test_later_operations_are_omitted(self):
         self.assertEqual({}, document((1, 3), ROUTES)['paths'])
 
 
@@ -122,7 +122,7 @@ class TestServed(AppCase):
             ],
         )
 
-    def test_whoever_reads_nothing_else_does_not_read_it(self):
+    def test_document_needs_its_policy_rule(self):
         api = self.app(openapi.with_openapi(mount({})).routes)
 
         self.assertEqual(403, ask(api, 'GET', '/v1/openapi.json').status)

@@ -264,7 +264,7 @@ def caller_with(role):
 class TestMatrix(base.TestCase):
     """Every operation with every role."""
 
-    def test_each_role_may_do_what_the_table_says_and_nothing_else(self):
+    def test_roles_are_allowed_exactly_the_operations_of_the_table(self):
         policy = AccessPolicy(configuration())
 
         allowed = {
@@ -279,7 +279,7 @@ class TestMatrix(base.TestCase):
 
         self.assertEqual(matrix(), allowed)
 
-    def test_what_is_asked_besides_is_as_the_table_says(self):
+    def test_additional_rules_match_the_table(self):
         policy = AccessPolicy(configuration())
 
         allowed = {
@@ -290,7 +290,7 @@ class TestMatrix(base.TestCase):
         expected = {rule: in_any_scope(roles) for rule, roles in BESIDES.items()}
         self.assertEqual(expected, allowed)
 
-    def test_who_opens_plans_to_projects_opens_no_other_project_to_plans(self):
+    def test_access_of_managers_to_plans_gives_no_access_to_other_projects(self):
         rules = self.home / 'policy.yaml'
         rules.write_text('"system_manager_api": "rule:manager_api"\n')
         policy = AccessPolicy(configuration(f'--config-dir={self.home}'))
@@ -304,7 +304,7 @@ class TestMatrix(base.TestCase):
             ),
         )
 
-    def test_who_has_several_roles_may_what_any_of_them_may(self):
+    def test_permissions_of_several_roles_are_combined(self):
         policy = AccessPolicy(configuration())
 
         caller = Caller(roles=frozenset({'reader', 'service'}), system_scope='all')
@@ -318,7 +318,7 @@ class TestMatrix(base.TestCase):
 
         self.assertEqual([], [n for n in names() if policy.allows(n, Caller())])
 
-    def test_a_system_scoped_caller_may_what_its_role_may(self):
+    def test_system_scoped_caller_has_the_permissions_of_its_role(self):
         policy = AccessPolicy(configuration())
 
         reader = Caller(roles=frozenset({'reader'}), system_scope='all')
@@ -424,7 +424,7 @@ class TestPolicy(base.TestCase):
         ini.write_text(f'[oslo_policy]\npolicy_file = {self.path}\n')
         return AccessPolicy(configuration('--config-file', str(ini)), lambda: self.now)
 
-    def test_a_refusal_says_what_upstream_says(self):
+    def test_refusal_has_the_text_of_upstream(self):
         error = self.assertRaises(
             exceptions.Forbidden, self.policy().check, 'audit:create', self.READER
         )
@@ -433,7 +433,7 @@ class TestPolicy(base.TestCase):
             "Policy doesn't allow audit:create to be performed.", str(error)
         )
 
-    def test_a_rule_that_there_is_not_is_a_mistake_of_ours(self):
+    def test_unknown_rule_is_a_value_error(self):
         self.assertRaises(ValueError, self.policy().check_name, 'audit:explode')
 
     def test_the_file_of_the_operator_counts(self):
@@ -452,7 +452,7 @@ class TestPolicy(base.TestCase):
 
         self.assertEqual([True, False, True], asked)
 
-    def test_a_rule_may_ask_who_the_caller_is(self):
+    def test_rule_may_check_the_identity_of_the_caller(self):
         policy = self.policy('"audit:create": "user_id:alice and project_id:here"')
 
         asked = [
@@ -480,7 +480,7 @@ class TestPolicy(base.TestCase):
 
         self.assertIn(str(self.path), str(error))
 
-    def test_a_file_that_goes_bad_changes_nothing_and_is_told_once(self):
+    def test_invalid_file_is_ignored_and_logged_once(self):
         policy = self.policy('"audit:create": "role:reader"')
         self.path.write_text('"audit:create": [')
 

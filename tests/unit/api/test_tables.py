@@ -1,5 +1,6 @@
 """The tables of routes of all mounts, and the documents that describe them."""
 
+import json
 import re
 
 import jsonschema
@@ -37,11 +38,21 @@ class TestTables(base.TestCase):
         ]
 
     def test_every_schema_is_one_in_every_version(self):
-        for mount, operation in self.operations:
-            schemas = (operation.query, operation.body, *operation.responses.values())
-            for schema in filter(None, schemas):
-                for version in mount.versions.history:
-                    jsonschema.Draft202012Validator.check_schema(at(schema, version))
+        # Most are the same in all versions.
+        distinct = {
+            json.dumps(at(schema, version))
+            for mount, operation in self.operations
+            for schema in (
+                operation.query,
+                operation.body,
+                *operation.responses.values(),
+            )
+            if schema
+            for version in mount.versions.history
+        }
+
+        for schema in distinct:
+            jsonschema.Draft202012Validator.check_schema(json.loads(schema))
 
     def test_summaries_are_sentences(self):
         for _, operation in self.operations:

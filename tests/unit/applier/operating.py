@@ -1,4 +1,4 @@
-"""Operations on a store in memory, and what they left behind."""
+"""A base class for the tests of operations."""
 
 import contextlib
 
@@ -19,8 +19,15 @@ PREFIX = 'Action skipped by user. Reason: '
 AUTOMATIC = 'Action was skipped automatically: '
 
 
+class ReversibleType:
+    """The action types of a rollback that reverts the type 'reversible' only."""
+
+    def may_revert(self, name: str) -> bool:
+        return name == 'reversible'
+
+
 class BusyStore:
-    """A store of which the next transactions lose against others.
+    """A store whose next transactions conflict with others.
 
     :ivar conflicts: how many of them do
     """
@@ -50,7 +57,7 @@ class OperationsCase(base.TestCase):
         self.operations = PlanOperations(
             self.store,
             loader.Plugins.of(action_types={}),
-            PlanProgress(lambda name: False),
+            PlanProgress(),
             self.clock,
             self,
         )
@@ -79,7 +86,7 @@ class OperationsCase(base.TestCase):
         ]
 
     def events(self):
-        """Return what was stored: (kind, old, new, message, state of the plan)."""
+        """Return the stored events: (kind, old, new, message, state of the plan)."""
         return [
             (
                 stored.event.kind,
@@ -92,7 +99,7 @@ class OperationsCase(base.TestCase):
         ]
 
     def assert_refused(self, kind, text, call, *arguments):
-        """Check that a call is refused with a text, and that nothing happened."""
+        """Assert that a call is refused with a text, and changes nothing."""
         error = self.assertRaises(kind, call, *arguments)
 
         self.assertEqual(text, str(error))

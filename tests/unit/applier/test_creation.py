@@ -1,4 +1,4 @@
-"""From a plan document to what is stored."""
+"""The creation of plans from documents."""
 
 import datetime
 
@@ -7,8 +7,8 @@ from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.applier import creation
 from watcherlite.clock import EPOCH
-from watcherlite.domain import documents
 from watcherlite.domain.creators import Creator
+from watcherlite.domain.documents import plan_document
 from watcherlite.plugins import loader
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -17,7 +17,7 @@ CREATOR = Creator('u', 'p')
 
 
 def a_document(*actions, **plan):
-    return documents.from_mapping(
+    return plan_document.from_mapping(
         {
             **plan,
             'actions': [{'action_type': 'nop', **action} for action in actions],
@@ -31,10 +31,10 @@ class TestCheck(base.TestCase):
             document, loader.Plugins.of(action_types={'nop': kind(), **types})
         )
 
-    def test_what_its_types_accept_passes(self):
+    def test_a_document_with_valid_inputs_passes(self):
         self.assertIsNone(self.check(a_document({'name': 'a'}, {'name': 'b'})))
 
-    def test_all_problems_are_told_at_once(self):
+    def test_all_problems_are_reported_at_once(self):
         picky = kind(validate=raises(exceptions.InvalidInput('x is missing')))
 
         error = self.assertRaises(
@@ -52,7 +52,7 @@ class TestCheck(base.TestCase):
         self.assertIn('x is missing', first)
         self.assertIn('absent', second)
 
-    def test_a_class_that_cannot_be_made_is_named_and_keeps_its_secrets(self):
+    def test_a_type_whose_constructor_raises_is_reported_without_its_text(self):
         for wrong in (ValueError('password=hunter2'), SystemExit('hunter2')):
             text = str(
                 self.assertRaises(
@@ -124,7 +124,7 @@ class TestStore(base.TestCase):
         )
         self.assertEqual([[], []], [list(p.global_efficacy) for p in (plan, stored)])
 
-    def test_it_belongs_to_an_audit_that_proposed_it(self):
+    def test_the_plan_belongs_to_a_new_audit(self):
         self.create({'name': 'a'}, name='tidy up')
 
         around = self.store.plan_surroundings(self.plan.id)
@@ -153,13 +153,13 @@ class TestStore(base.TestCase):
         self.assertEqual((first.goal, first.strategy), (second.goal, second.strategy))
         self.assertNotEqual(first.audit.uuid, second.audit.uuid)
 
-    def test_the_name_of_an_audit_fits_however_long_the_plan_is_named(self):
+    def test_the_name_of_the_audit_is_limited(self):
         self.create({'name': 'a'}, name='n' * 200)
 
         name = self.store.plan_surroundings(self.plan.id).audit.name
         self.assertEqual(63, len(name))
 
-    def test_an_action_is_stored_as_the_document_has_it(self):
+    def test_an_action_has_the_fields_of_the_document(self):
         start = datetime.datetime(2026, 4, 1, 3, 0, tzinfo=datetime.UTC)
         actions = self.create(
             {
@@ -205,7 +205,7 @@ class TestStore(base.TestCase):
             b,
         )
 
-    def test_a_time_that_is_over_since_long_is_now(self):
+    def test_a_time_before_the_epoch_is_stored_as_the_epoch(self):
         actions = self.create({'name': 'a', 'not_before': '1960-01-01T00:00:00Z'})
 
         self.assertEqual(EPOCH, actions['a'].not_before)
@@ -230,7 +230,7 @@ class TestStore(base.TestCase):
             set(self.store.depends_on(actions['d'].id)),
         )
 
-    def test_its_creation_is_told_first_and_then_that_of_each_action(self):
+    def test_the_events_of_the_plan_and_then_of_its_actions_are_stored(self):
         actions = self.create({'name': 'b', 'parents': ['a']}, {'name': 'a'})
 
         self.assertEqual(
@@ -251,9 +251,9 @@ class TestStore(base.TestCase):
             ],
         )
 
-    def test_more_than_a_chunk_is_told_of_whole(self):
+    def test_more_actions_than_a_chunk_have_events(self):
         count = creation.CHUNK + 3
         actions = self.create(*({'name': str(at)} for at in range(count)))
 
-        told = [s.event.action_id for s in self.store.pending_events(count + 10)]
-        self.assertEqual([None, *sorted(a.id for a in actions.values())], told)
+        action_ids = [s.event.action_id for s in self.store.pending_events(count + 10)]
+        self.assertEqual([None, *sorted(a.id for a in actions.values())], action_ids)

@@ -1,17 +1,18 @@
-"""What operators may do with plans, and what others are told."""
+"""The operations of operators on plans, and their notifications."""
 
 from tests import factories
 from tests.factories import all_plans
 from tests.unit.applier.operating import EVENTS, NOW, OperationsCase
 from watcherlite import exceptions
 from watcherlite.applier.progress import CANCELLED
-from watcherlite.domain import commands, documents
+from watcherlite.domain import commands
+from watcherlite.domain.documents import plan_document
 from watcherlite.execution.retries import MAX_ATTEMPTS
 from watcherlite.states import action_plan as states
 
 
 class TestStart(OperationsCase):
-    def test_a_proposed_plan_is_pending_and_workers_hear_of_it(self):
+    def test_a_started_plan_is_pending_and_announced(self):
         plan, _ = self.a_plan('INIT', state='RECOMMENDED')
 
         after = self.operations.start(plan.uuid)
@@ -26,14 +27,14 @@ class TestStart(OperationsCase):
             [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.told
         )
 
-    def test_one_that_is_started_stays_as_it_is(self):
+    def test_a_second_start_changes_nothing(self):
         for state in ('PENDING', 'ONGOING'):
             plan, _ = self.a_plan(state=state)
 
             self.assertEqual(plan, self.operations.start(plan.uuid))
             self.assertEqual(([], []), (self.events(), self.told))
 
-    def test_one_in_any_other_state_is_refused(self):
+    def test_a_start_in_any_other_state_is_refused(self):
         for state in set(states.STATES) - {'RECOMMENDED', 'PENDING', 'ONGOING'}:
             plan, _ = self.a_plan(state=state)
             self.assert_refused(
@@ -43,14 +44,14 @@ class TestStart(OperationsCase):
                 plan.uuid,
             )
 
-    def test_one_that_is_not_there_is_not_found(self):
+    def test_an_unknown_plan_is_not_found(self):
         self.assertRaises(
             exceptions.NotFound, self.operations.start, factories.new_uuid()
         )
 
 
 class TestCancel(OperationsCase):
-    def test_one_that_no_worker_has_taken_is_cancelled_with_its_actions(self):
+    def test_an_unclaimed_plan_is_cancelled_with_its_actions(self):
         for state in ('RECOMMENDED', 'PENDING'):
             plan, _ = self.a_plan('INIT', 'SKIPPED', 'INIT', state=state, unfinished=2)
 
@@ -77,7 +78,7 @@ class TestCancel(OperationsCase):
                 self.events()[-3:],
             )
 
-    def test_a_running_one_tells_what_runs_to_stop(self):
+    def test_the_cancel_of_a_running_plan_signals_its_running_actions(self):
         plan, actions = self.a_plan('RUNNING', 'INIT', 'SUSPENDED', 'SUCCEEDED')
 
         after = self.operations.cancel(plan.uuid)
@@ -102,14 +103,14 @@ class TestCancel(OperationsCase):
             [(None, commands.ActionsSignalled((plan.uuid,))), EVENTS], self.told
         )
 
-    def test_one_that_is_cancelled_stays_as_it_is(self):
+    def test_a_second_cancel_changes_nothing(self):
         for state in ('CANCELLING', 'CANCELLED'):
             plan, _ = self.a_plan('RUNNING', state=state)
 
             self.assertEqual(plan, self.operations.cancel(plan.uuid))
             self.assertEqual(([], []), (self.events(), self.told))
 
-    def test_one_that_is_over_is_refused(self):
+    def test_the_cancel_of_an_ended_plan_is_refused(self):
         for state in ('SUCCEEDED', 'FAILED', 'SUPERSEDED', 'DELETED'):
             plan, _ = self.a_plan(state=state)
             self.assert_refused(
@@ -119,7 +120,7 @@ class TestCancel(OperationsCase):
                 plan.uuid,
             )
 
-    def test_each_state_is_either_cancelled_left_or_refused(self):
+    def test_each_state_is_cancelled_unchanged_or_refused(self):
         found = {}
         for state in states.STATES:
             plan, _ = self.a_plan(state=state)
@@ -168,12 +169,12 @@ class TestDelete(OperationsCase):
             self.store.list_actions(plan_id=plan.id),
         )
 
-    def test_what_no_worker_is_busy_with_can_be_deleted(self):
+    def test_inactive_plans_can_be_deleted(self):
         for state in ('RECOMMENDED', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'SUPERSEDED'):
             plan, _ = self.a_plan(state=state)
             self.assertIsNone(self.operations.delete(plan.uuid))
 
-    def test_anything_else_is_refused(self):
+    def test_the_deletion_of_an_active_plan_is_refused(self):
         for state in ('PENDING', 'ONGOING', 'CANCELLING', 'DELETED'):
             plan, _ = self.a_plan(state=state)
             self.assert_refused(
@@ -186,7 +187,7 @@ class TestDelete(OperationsCase):
 
 class TestCreate(OperationsCase):
     def test_a_plan_with_an_unknown_type_is_refused_and_nothing_is_stored(self):
-        document = documents.from_mapping(
+        document = plan_document.from_mapping(
             {
                 'actions': [
                     {'name': 'a', 'action_type': 'absent'},
@@ -205,7 +206,7 @@ class TestCreate(OperationsCase):
 
 
 class TestConflicts(OperationsCase):
-    def test_an_operation_that_lost_is_tried_again_as_a_whole(self):
+    def test_a_conflict_repeats_the_whole_operation(self):
         plan, _ = self.a_plan('INIT', state='RECOMMENDED')
         self.store.conflicts = MAX_ATTEMPTS - 1
 
@@ -214,7 +215,7 @@ class TestConflicts(OperationsCase):
         self.assertEqual(('PENDING', 1), (after.state, len(self.events())))
         self.assertEqual(2, len(self.told))
 
-    def test_after_some_tries_it_is_given_up(self):
+    def test_the_number_of_retries_is_limited(self):
         plan, _ = self.a_plan('INIT', state='RECOMMENDED')
         self.store.conflicts = MAX_ATTEMPTS
 
@@ -222,7 +223,7 @@ class TestConflicts(OperationsCase):
         self.assertEqual((0, [], []), (self.store.conflicts, self.events(), self.told))
         self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
-    def test_that_holds_for_every_operation(self):
+    def test_every_operation_is_retried(self):
         def tries(call, *arguments):
             self.store.conflicts = 1
             call(*arguments)

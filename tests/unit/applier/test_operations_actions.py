@@ -1,4 +1,4 @@
-"""What operators may do with actions: skip them, say why, signal them."""
+"""The operations of operators on actions: skip, edit messages, signal."""
 
 from tests import factories
 from tests.unit.applier.operating import AUTOMATIC, EVENTS, NOW, PREFIX, OperationsCase
@@ -54,7 +54,7 @@ class TestSkip(OperationsCase):
         )
         self.assertEqual([EVENTS], self.told)
 
-    def test_a_worker_hears_of_a_skip_in_a_plan_that_was_started(self):
+    def test_a_skip_in_a_started_plan_is_announced(self):
         plan, (action,) = self.a_plan('INIT', state='PENDING')
 
         after = self.operations.skip_action(action.uuid)
@@ -65,7 +65,7 @@ class TestSkip(OperationsCase):
             [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.told
         )
 
-    def test_an_action_that_is_not_pending_is_refused_by_its_state(self):
+    def test_the_skip_of_an_action_that_is_not_pending_is_refused(self):
         for state in ('RECOMMENDED', 'PENDING', 'ONGOING'):
             for status in set(action_states.STATES) - action_states.NOT_STARTED:
                 _, (action,) = self.a_plan(status, state=state)
@@ -77,7 +77,7 @@ class TestSkip(OperationsCase):
                     action.uuid,
                 )
 
-    def test_one_that_has_run_and_waits_is_refused(self):
+    def test_the_skip_of_a_waiting_action_that_has_run_is_refused(self):
         _, (action,) = factories.store_plan(
             self.store,
             factories.make_action(status='WAITING', phase=COMPLETE, start_time=NOW),
@@ -91,7 +91,7 @@ class TestSkip(OperationsCase):
             action.uuid,
         )
 
-    def test_a_plan_that_was_taken_or_is_over_is_refused(self):
+    def test_a_skip_in_a_running_or_ended_plan_is_refused(self):
         for state in set(states.STATES) - {'RECOMMENDED', 'PENDING'}:
             for status in action_states.NOT_STARTED:
                 _, (action,) = self.a_plan(status, state=state)
@@ -102,7 +102,7 @@ class TestSkip(OperationsCase):
                     action.uuid,
                 )
 
-    def test_an_action_without_a_plan_is_refused(self):
+    def test_the_skip_of_an_action_without_a_plan_is_refused(self):
         (action,) = factories.store_actions(self.store, factories.make_action())
 
         self.assert_refused(
@@ -126,7 +126,7 @@ class TestSkip(OperationsCase):
 
 
 class TestMessages(OperationsCase):
-    def test_a_message_has_255_characters_with_its_beginning(self):
+    def test_a_message_has_at_most_255_characters_with_its_prefix(self):
         most = 255 - len(PREFIX)
 
         self.assertEqual(PREFIX + 'ü' * most, user_message('ü' * most))
@@ -136,11 +136,11 @@ class TestMessages(OperationsCase):
             str(error),
         )
 
-    def test_no_reason_is_a_message_too(self):
+    def test_a_skip_without_a_reason_has_a_message(self):
         for reason in (None, ''):
             self.assertEqual('Action skipped by user.', user_message(reason))
 
-    def test_braces_are_text_like_any_other(self):
+    def test_braces_in_a_reason_are_kept(self):
         self.assertEqual(f'{PREFIX}{{0}} {{', user_message('{0} {'))
 
     def test_a_reason_that_cannot_be_stored_is_refused(self):
@@ -181,14 +181,14 @@ class TestEdit(OperationsCase):
             )
             self.assertEqual(EVENTS, self.told[-1])
 
-    def test_the_text_of_a_user_on_an_automatic_skip_is_labelled_as_the_users(self):
+    def test_a_reason_for_an_automatic_skip_is_marked_as_the_users(self):
         action = self.skipped(f'{AUTOMATIC}off')
 
         after = self.operations.edit_skip_message(action.uuid, 'it was off')
 
         self.assertEqual(f'{PREFIX}it was off', after.status_message)
 
-    def test_the_reason_of_an_automatic_skip_cannot_be_taken_away(self):
+    def test_the_reason_of_an_automatic_skip_cannot_be_removed(self):
         action = self.skipped(f'{AUTOMATIC}off')
         before = self.events()
 
@@ -198,14 +198,14 @@ class TestEdit(OperationsCase):
             self.assertEqual(action, after)
         self.assertEqual(before, self.events())
 
-    def test_a_reason_can_be_taken_away(self):
+    def test_the_reason_of_a_user_can_be_removed(self):
         action = self.skipped(f'{PREFIX}old')
 
         after = self.operations.edit_skip_message(action.uuid, None)
 
         self.assertEqual('Action skipped by user.', after.status_message)
 
-    def test_an_action_that_is_not_skipped_is_refused(self):
+    def test_the_edit_of_an_action_that_is_not_skipped_is_refused(self):
         for status in set(action_states.STATES) - {'SKIPPED'}:
             _, (action,) = self.a_plan(status)
             self.assert_refused(
@@ -229,7 +229,7 @@ class TestEdit(OperationsCase):
 
 
 class TestSignal(OperationsCase):
-    def test_a_signal_to_what_runs_is_written_for_its_worker(self):
+    def test_a_signal_to_a_running_action_is_stored_for_its_worker(self):
         for status, signal in (
             ('RUNNING', 'CANCEL'),
             ('RUNNING', 'SUSPEND'),
@@ -250,7 +250,7 @@ class TestSignal(OperationsCase):
                 self.told[-2:],
             )
 
-    def test_a_cancel_of_what_has_not_started_ends_it(self):
+    def test_the_cancel_of_an_unstarted_action_ends_it(self):
         for status in action_states.NOT_STARTED:
             plan, (action, _) = self.a_plan(status, 'RUNNING')
 
@@ -273,7 +273,7 @@ class TestSignal(OperationsCase):
                 self.events()[-1],
             )
 
-    def test_one_that_was_to_be_completed_had_started(self):
+    def test_a_cancelled_action_before_its_completion_had_started(self):
         (action,) = factories.store_actions(
             self.store, factories.make_action(status='READY', phase='complete')
         )
@@ -285,7 +285,7 @@ class TestSignal(OperationsCase):
             (after.status, after.status_message),
         )
 
-    def test_a_cancel_gives_the_target_to_who_waits_for_it(self):
+    def test_a_cancel_passes_the_lock_to_the_next_action(self):
         holder, waiting = factories.store_actions(
             self.store,
             factories.make_action(status='READY', target='host-1'),
@@ -301,7 +301,7 @@ class TestSignal(OperationsCase):
         free = self.store.get_action(waiting.uuid)
         self.assertEqual(('READY', None), (free.status, free.blocked_on))
 
-    def test_a_worker_ends_what_it_has_taken_and_what_is_to_be_tried_again(self):
+    def test_a_worker_ends_claimed_actions_and_those_between_two_tries(self):
         taken, again, waiting = factories.store_actions(
             self.store,
             factories.make_action(status='READY', owner='w', target='host-1'),
@@ -315,16 +315,20 @@ class TestSignal(OperationsCase):
         with self.store.transaction() as tx:
             tx.take_locks({'host-1': taken.id})
 
-        told = [self.operations.signal_action(a.uuid, 'CANCEL') for a in (taken, again)]
+        signalled = [
+            self.operations.signal_action(a.uuid, 'CANCEL') for a in (taken, again)
+        ]
 
         self.assertEqual(
             [
                 taken.evolve(control='CANCEL', updated_at=NOW),
                 again.evolve(control='CANCEL', updated_at=NOW, not_before=EPOCH),
             ],
-            told,
+            signalled,
         )
-        self.assertEqual(told, [self.store.get_action(a.uuid) for a in (taken, again)])
+        self.assertEqual(
+            signalled, [self.store.get_action(a.uuid) for a in (taken, again)]
+        )
         self.assertEqual(waiting, self.store.get_action(waiting.uuid))
         (after,) = factories.store_actions(
             self.store, factories.make_action(status='READY', owner='w')
@@ -332,7 +336,7 @@ class TestSignal(OperationsCase):
         after = self.operations.signal_action(after.uuid, 'SUSPEND')
         self.assertEqual(('READY', 'SUSPEND'), (after.status, after.control))
 
-    def test_one_whose_derived_actions_have_ended_is_suspended_and_told_once(self):
+    def test_an_action_before_its_completion_is_suspended_with_one_event(self):
         (action,) = factories.store_actions(
             self.store,
             factories.make_action(status='READY', phase=COMPLETE, start_time=NOW),
@@ -353,12 +357,12 @@ class TestSignal(OperationsCase):
                 ('state_changed', 'SUSPENDED', 'READY'),
             ],
             [
-                (told.event.kind, told.event.old_status, told.event.new_status)
-                for told in self.store.pending_events(100)[before:]
+                (stored.event.kind, stored.event.old_status, stored.event.new_status)
+                for stored in self.store.pending_events(100)[before:]
             ],
         )
 
-    def test_the_end_of_one_that_was_to_be_tried_again_is_told_as_its_end(self):
+    def test_the_cancel_between_two_tries_has_the_event_of_a_started_action(self):
         for start in (None, NOW):
             _, (action,) = factories.store_plan(
                 self.store, factories.make_action(status='READY', start_time=start)
@@ -369,16 +373,16 @@ class TestSignal(OperationsCase):
             event = self.store.pending_events(100)[-1].event
             if event.subject != 'action':
                 event = self.store.pending_events(100)[-2].event
-            told = [note.name for note in match(event).notifications]
+            notified = [note.name for note in match(event).notifications]
             ends = ['update'] if start is None else ['update', 'cancel.end']
-            self.assertEqual(ends, told)
+            self.assertEqual(ends, notified)
 
-    def test_no_signal_takes_a_cancel_back(self):
+    def test_no_signal_revokes_a_cancel(self):
         for status in ('RUNNING', 'SUSPENDED', 'READY'):
             _, (action,) = factories.store_plan(
                 self.store, factories.make_action(status=status, owner='w')
             )
-            told = self.operations.signal_action(action.uuid, 'CANCEL')
+            cancelled = self.operations.signal_action(action.uuid, 'CANCEL')
             for signal in ('SUSPEND', 'RESUME'):
                 error = self.assertRaises(
                     exceptions.Conflict,
@@ -387,11 +391,11 @@ class TestSignal(OperationsCase):
                     signal,
                 )
                 self.assertEqual(
-                    f'{signal} is not possible for action {action.uuid}: it was told '
-                    'to CANCEL',
+                    f'{signal} is not possible for action {action.uuid}: it was sent '
+                    'CANCEL',
                     str(error),
                 )
-            self.assertEqual(told, self.store.get_action(action.uuid))
+            self.assertEqual(cancelled, self.store.get_action(action.uuid))
 
     def test_a_signal_that_its_status_does_not_allow_is_refused(self):
         for signal in action_states.SIGNALS:
@@ -408,7 +412,7 @@ class TestSignal(OperationsCase):
                     signal,
                 )
 
-    def test_a_word_that_is_no_signal_is_refused(self):
+    def test_an_unknown_signal_is_refused(self):
         _, (action,) = self.a_plan('RUNNING')
         for word in ('KILL', 'cancel', ''):
             self.assert_refused(
@@ -419,7 +423,7 @@ class TestSignal(OperationsCase):
                 word,
             )
 
-    def test_without_a_plan_the_lane_hears_of_it(self):
+    def test_the_cancel_of_an_action_without_a_plan_is_announced_to_its_lane(self):
         (action,) = factories.store_actions(
             self.store, factories.make_action(status='RUNNING', lane='engine')
         )
@@ -435,7 +439,7 @@ class TestSignal(OperationsCase):
             self.told,
         )
 
-    def test_a_family_is_asked_for_one_generation_at_a_time(self):
+    def test_derived_actions_are_read_one_level_at_a_time(self):
         waits = {'phase': 'complete', 'status': 'WAITING', 'pending': 1}
         generation = factories.store_actions(
             self.store, factories.make_action(name='a', **waits)
@@ -461,7 +465,7 @@ class TestSignal(OperationsCase):
             {'CANCEL'}, {a.control for a in self.store.list_actions(limit=100)}
         )
 
-    def test_one_that_waits_passes_it_on_to_what_it_derived(self):
+    def test_a_signal_to_a_waiting_action_applies_to_its_derived_actions(self):
         _, (parent, runs, waits, ended) = factories.store_plan(
             self.store,
             factories.make_action(status='WAITING', phase=COMPLETE, start_time=NOW),
@@ -494,7 +498,7 @@ class TestSignal(OperationsCase):
             ],
         )
 
-    def test_a_resume_lets_nobody_go_who_waits_for_a_target(self):
+    def test_a_resume_does_not_release_an_action_that_waits_for_a_lock(self):
         (parent,) = factories.store_actions(
             self.store,
             factories.make_action(
@@ -526,7 +530,7 @@ class TestSignal(OperationsCase):
 
 
 class TestDeleted(OperationsCase):
-    def test_an_action_of_a_deleted_plan_cannot_be_changed_any_more(self):
+    def test_an_action_of_a_deleted_plan_cannot_be_changed(self):
         plan, (action,) = self.a_plan('INIT', state='RECOMMENDED')
         self.operations.delete(plan.uuid)
         stored = self.events()

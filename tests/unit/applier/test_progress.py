@@ -1,8 +1,9 @@
-"""How a plan gets on: what may start, what counts, and when it is over."""
+"""The progress of a plan: started actions, counters, and its end."""
 
 import dataclasses
 
 from tests import base, factories
+from tests.unit.applier.operating import ReversibleType
 from watcherlite.applier.progress import PlanProgress, plan_event
 from watcherlite.domain.action_plans import FORWARD, REVERTING, STAGES, STOPPING
 from watcherlite.domain.actions import ActionChange
@@ -36,11 +37,11 @@ def a_change(before, after, **values):
 class ProgressCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.progress = PlanProgress(lambda name: name == 'reversible')
+        self.progress = PlanProgress(ReversibleType())
 
 
 class TestRefusal(ProgressCase):
-    def test_an_action_starts_only_in_a_plan_that_goes_forward_or_back(self):
+    def test_actions_start_only_in_stages_forward_and_reverting(self):
         refusals = {
             (state, stage): self.progress.blocking_reason(
                 factories.make_plan(state=state, stage=stage)
@@ -68,7 +69,7 @@ class TestRefusal(ProgressCase):
 
 
 class TestTaken(ProgressCase):
-    def test_the_first_action_that_is_taken_makes_a_plan_ongoing(self):
+    def test_the_first_claim_makes_a_plan_ongoing(self):
         plan = factories.make_plan(id=7, state='PENDING', status_message='m')
 
         after, (event,) = self.progress.on_claimed(plan, NOW)
@@ -78,7 +79,7 @@ class TestTaken(ProgressCase):
             dataclasses.replace(plan_event(plan, after, NOW), uuid=event.uuid), event
         )
 
-    def test_in_any_other_state_nothing_changes(self):
+    def test_a_claim_in_any_other_state_changes_nothing(self):
         for state in set(states.STATES) - {'PENDING'}:
             plan = factories.make_plan(state=state)
             self.assertEqual((plan, []), self.progress.on_claimed(plan, NOW))
@@ -86,7 +87,7 @@ class TestTaken(ProgressCase):
 
 class TestCounted(ProgressCase):
     def apply_changes(self, *changes, claimed=0, derived=0, **values):
-        """Return which fields of a plan change with these changes."""
+        """Return the fields of a plan that these changes affect."""
         plan = factories.make_plan(
             **{'total': 9, 'unfinished': 5, 'active': 3, **values}
         )
@@ -103,46 +104,46 @@ class TestCounted(ProgressCase):
             if getattr(after, field.name) != getattr(plan, field.name)
         }
 
-    def test_nothing_happened_is_nothing_changed(self):
+    def test_without_changes_the_plan_is_unchanged(self):
         self.assertEqual({}, self.apply_changes())
 
-    def test_what_is_claimed_is_active(self):
+    def test_claimed_actions_are_active(self):
         self.assertEqual(
             {'active': 5, 'updated_at': NOW}, self.apply_changes(claimed=2)
         )
 
-    def test_what_is_derived_makes_the_plan_larger(self):
+    def test_derived_actions_increase_the_total(self):
         self.assertEqual(
             {'total': 11, 'unfinished': 7, 'updated_at': NOW},
             self.apply_changes(derived=2),
         )
 
-    def test_a_start_changes_no_count(self):
+    def test_a_start_changes_no_counter(self):
         self.assertEqual(
             {'updated_at': NOW}, self.apply_changes(a_change('READY', 'RUNNING'))
         )
 
-    def test_an_end_is_neither_active_nor_unfinished(self):
+    def test_an_ended_action_is_neither_active_nor_unfinished(self):
         for status in ('SUCCEEDED', 'CANCELLED'):
             self.assertEqual(
                 {'active': 2, 'unfinished': 4, 'updated_at': NOW},
                 self.apply_changes(a_change('RUNNING', status)),
             )
 
-    def test_one_that_was_not_taken_ends_without_having_been_active(self):
+    def test_the_end_of_an_unclaimed_action_keeps_the_active_counter(self):
         self.assertEqual(
             {'unfinished': 4, 'updated_at': NOW},
             self.apply_changes(a_change('INIT', 'CANCELLED')),
         )
 
-    def test_one_that_is_given_back_is_unfinished_still(self):
+    def test_a_released_action_is_unfinished_and_not_active(self):
         for status in ('READY', 'WAITING'):
             self.assertEqual(
                 {'active': 2, 'updated_at': NOW},
                 self.apply_changes(a_change('RUNNING', status)),
             )
 
-    def test_a_failure_counts_and_its_fault_is_kept(self):
+    def test_a_failure_is_counted_and_its_fault_is_stored(self):
         self.assertEqual(
             {
                 'active': 2,
@@ -154,7 +155,7 @@ class TestCounted(ProgressCase):
             self.apply_changes((a_change('RUNNING', 'FAILED'), FAULT)),
         )
 
-    def test_the_first_fault_is_the_one_of_the_plan(self):
+    def test_the_first_fault_is_that_of_the_plan(self):
         first = {'fault': dataclasses.asdict(FAULT)}
         fail = a_change('RUNNING', 'FAILED')
 
@@ -164,12 +165,12 @@ class TestCounted(ProgressCase):
         self.assertEqual((first['fault'], 2), (at_once['fault'], at_once['failed']))
         self.assertNotIn('fault', later)
 
-    def test_a_fault_without_a_failure_is_none_of_the_plans(self):
+    def test_a_fault_without_a_failure_is_ignored(self):
         self.assertNotIn(
             'fault', self.apply_changes((a_change('RUNNING', 'READY'), FAULT))
         )
 
-    def test_a_skip_counts_and_is_named_by_who_did_it(self):
+    def test_a_skip_is_counted_and_names_its_origin(self):
         user = a_change(
             'INIT', 'SKIPPED', status_message='Action skipped by user. Reason: x'
         )
@@ -190,7 +191,7 @@ class TestCounted(ProgressCase):
             self.apply_changes(user, own),
         )
 
-    def test_a_skip_in_a_plan_that_is_cancelled_comes_after_the_reason(self):
+    def test_a_skip_in_a_cancelled_plan_follows_the_reason(self):
         change = a_change('READY', 'SKIPPED', status_message='Action was skipped')
 
         found = self.apply_changes(
@@ -203,7 +204,7 @@ class TestCounted(ProgressCase):
             found['status_message'],
         )
 
-    def test_a_failure_stops_the_plans_that_want_it(self):
+    def test_a_failure_stops_a_plan_as_on_failure_says(self):
         fail = a_change('RUNNING', 'FAILED')
 
         self.assertEqual(
@@ -227,7 +228,7 @@ class TestCounted(ProgressCase):
             },
         )
 
-    def test_no_other_end_stops_a_plan(self):
+    def test_other_ends_do_not_stop_a_plan(self):
         for status in ('SUCCEEDED', 'CANCELLED', 'SKIPPED'):
             self.assertNotIn(
                 'stage',
@@ -243,12 +244,12 @@ class TestEnded(ProgressCase):
         after, written = self.progress.finish_if_done(plan, plan, NOW)
         return plan, after, written
 
-    def test_a_plan_with_something_left_goes_on(self):
+    def test_a_plan_with_unfinished_actions_does_not_end(self):
         plan, after, written = self.finish_if_done(unfinished=1)
 
         self.assertEqual((plan, []), (after, written))
 
-    def test_a_change_of_the_message_is_one_event_unless_the_end_tells_of_it(self):
+    def test_a_changed_message_has_an_event_unless_the_plan_ends(self):
         before = factories.make_plan(id=7, active=1, unfinished=1)
         skipped = before.evolve(status_message='One or more actions were skipped.')
 
@@ -276,7 +277,7 @@ class TestEnded(ProgressCase):
             dataclasses.replace(plan_event(plan, after, NOW), uuid=event.uuid), event
         )
 
-    def test_a_failure_says_what_failed_first(self):
+    def test_the_message_of_a_failure_has_the_first_fault(self):
         for values, message in (
             ({'failed': 1}, 'An action failed.'),
             ({'failed': 3}, '3 actions failed.'),
@@ -301,7 +302,7 @@ class TestEnded(ProgressCase):
                 after,
             )
 
-    def test_the_event_of_a_failure_has_its_fault_and_no_other_has(self):
+    def test_only_the_event_of_a_failure_has_a_fault(self):
         fault = dataclasses.asdict(FAULT)
 
         _, _, (failed,) = self.finish_if_done(failed=1, fault=fault)
@@ -315,7 +316,7 @@ class TestEnded(ProgressCase):
             [(e.detail, e.new_status) for e in (failed, unknown, cancelled)],
         )
 
-    def test_a_plan_that_is_to_be_rolled_back_goes_on(self):
+    def test_a_plan_before_its_rollback_does_not_end(self):
         plan, after, written = self.finish_if_done(
             failed=1, on_failure='rollback', stage=STOPPING
         )

@@ -1,6 +1,7 @@
-"""What a plan needs besides its actions, done piece by piece in a store."""
+"""The stored progress of a plan, in steps."""
 
 from tests import base, factories
+from tests.unit.applier.operating import ReversibleType
 from watcherlite import exceptions
 from watcherlite.applier.progress import WINDOW, PlanProgress
 from watcherlite.domain.action_plans import REVERTING, STOPPING
@@ -17,7 +18,7 @@ RAN = 'Action was cancelled while it ran.'
 class StoredCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.progress = PlanProgress(lambda name: name == 'reversible')
+        self.progress = PlanProgress(ReversibleType())
         self.store = MemoryStore()
         self.addCleanup(self.store.close)
 
@@ -36,7 +37,7 @@ class StoredCase(base.TestCase):
         ]
 
     def states(self):
-        """Return the changes that were stored: (old, new, state of the plan)."""
+        """Return the stored events: (old, new, state of the plan)."""
         return [
             (s.event.old_status, s.event.new_status, s.event.plan_state)
             for s in self.store.pending_events(2000)
@@ -49,7 +50,7 @@ class TestEndWindow(StoredCase):
             after, written, _, more = self.progress.end_window(tx, plan, limit, NOW)
         return after, written, more
 
-    def test_what_has_not_started_is_cancelled_and_counted(self):
+    def test_unstarted_actions_are_cancelled_and_counted(self):
         plan, _ = self.a_plan(
             'INIT',
             'WAITING',
@@ -79,14 +80,14 @@ class TestEndWindow(StoredCase):
             (plan.evolve(unfinished=1, updated_at=NOW), False), (after, more)
         )
 
-    def test_in_a_plan_that_stops_they_say_so(self):
+    def test_the_message_in_a_stopping_plan_says_so(self):
         plan, _ = self.a_plan('INIT', stage=STOPPING)
 
         self.end(plan)
 
         self.assertEqual([('CANCELLED', STOPPED)], self.statuses(plan))
 
-    def test_no_more_than_a_window_is_ended_at_one_time(self):
+    def test_at_most_a_window_is_ended_at_one_time(self):
         plan, _ = self.a_plan(*['INIT'] * 5, state='CANCELLING')
 
         found = []
@@ -96,7 +97,7 @@ class TestEndWindow(StoredCase):
 
         self.assertEqual([(2, 3, True), (2, 1, True), (1, 0, False)], found)
 
-    def test_what_had_run_before_says_that_it_ran(self):
+    def test_the_message_of_a_started_action_says_so(self):
         plan, (action,) = self.a_plan(
             {'status': 'READY', 'phase': COMPLETE, 'start_time': factories.NOW},
             state='CANCELLING',
@@ -111,7 +112,7 @@ class TestEndWindow(StoredCase):
         self.assertEqual(0, after.unfinished)
         self.assertEqual(NOW, self.store.get_action(action.uuid).end_time)
 
-    def test_one_that_a_worker_has_taken_is_active_no_more(self):
+    def test_a_claimed_action_is_not_active_any_more(self):
         plan, _ = self.a_plan(
             {'status': 'READY', 'owner': 'me', 'attempt': 1},
             state='CANCELLING',
@@ -127,7 +128,7 @@ class TestStep(StoredCase):
     def step(self, plan):
         return self.progress.step(self.store, plan.uuid, NOW).more
 
-    def test_a_plan_that_is_not_active_is_left_alone(self):
+    def test_an_inactive_plan_is_left_alone(self):
         for state in set(states.STATES) - states.ACTIVE:
             plan, _ = self.a_plan('INIT', state=state)
 
@@ -135,7 +136,7 @@ class TestStep(StoredCase):
             self.assertEqual(plan, self.store.get_plan(plan.uuid))
         self.assertEqual([], self.states())
 
-    def test_one_that_is_not_there_is_not_found(self):
+    def test_an_unknown_plan_is_not_found(self):
         self.assertRaises(
             exceptions.NotFound,
             self.progress.step,
@@ -144,14 +145,14 @@ class TestStep(StoredCase):
             NOW,
         )
 
-    def test_one_that_goes_forward_needs_nothing(self):
+    def test_a_plan_in_stage_forward_does_not_change(self):
         for state in ('PENDING', 'ONGOING'):
             plan, _ = self.a_plan('READY', state=state)
 
             self.assertFalse(self.step(plan))
             self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
-    def test_one_of_which_everything_was_skipped_runs_and_succeeds(self):
+    def test_a_plan_of_skipped_actions_succeeds(self):
         plan, _ = self.a_plan('SKIPPED', state='PENDING', unfinished=0)
 
         self.assertFalse(self.step(plan))
@@ -164,7 +165,7 @@ class TestStep(StoredCase):
             self.states(),
         )
 
-    def test_a_cancelled_one_ends_with_its_last_action(self):
+    def test_a_cancelled_plan_ends_with_its_last_action(self):
         plan, _ = self.a_plan('INIT', 'WAITING', state='CANCELLING')
 
         self.assertFalse(self.step(plan))
@@ -181,20 +182,20 @@ class TestStep(StoredCase):
             self.states(),
         )
 
-    def test_a_cancelled_one_waits_for_what_runs(self):
+    def test_a_cancelled_plan_waits_for_running_actions(self):
         plan, _ = self.a_plan('INIT', 'RUNNING', state='CANCELLING')
 
         self.assertFalse(self.step(plan))
         found = self.store.get_plan(plan.uuid)
         self.assertEqual(('CANCELLING', 1), (found.state, found.unfinished))
 
-    def test_a_large_one_takes_several_steps(self):
+    def test_a_large_plan_takes_several_steps(self):
         plan, _ = self.a_plan(*['INIT'] * (WINDOW + 1), state='CANCELLING')
 
         self.assertEqual((True, False), (self.step(plan), self.step(plan)))
         self.assertEqual('CANCELLED', self.store.get_plan(plan.uuid).state)
 
-    def test_a_stopped_one_fails_when_nothing_is_left(self):
+    def test_a_stopped_plan_fails_after_its_last_action(self):
         plan, _ = self.a_plan(
             'FAILED', 'INIT', stage=STOPPING, on_failure='stop', failed=1, unfinished=1
         )
@@ -206,7 +207,7 @@ class TestStep(StoredCase):
             self.states(),
         )
 
-    def test_one_that_is_to_be_rolled_back_goes_back_when_nothing_is_left(self):
+    def test_a_rollback_starts_after_the_last_action(self):
         plan, _ = self.a_plan(
             {'status': 'SUCCEEDED', 'action_type': 'reversible', 'name': 'a'},
             'FAILED',
@@ -226,7 +227,7 @@ class TestStep(StoredCase):
         (made,) = self.store.list_actions(plan_id=plan.id)[3:]
         self.assertEqual(('revert a', 'INIT'), (made.name, made.status))
 
-    def test_with_nothing_to_undo_it_fails_at_once(self):
+    def test_a_rollback_without_actions_fails_at_once(self):
         plan, _ = self.a_plan(
             'FAILED', stage=STOPPING, on_failure='rollback', failed=1, unfinished=0
         )
@@ -247,13 +248,13 @@ class TestLost(StoredCase):
     def lost(self, plan):
         return self.progress.on_worker_lost(self.store, plan.id, NOW)
 
-    def test_a_plan_that_resumes_goes_on(self):
+    def test_a_resuming_plan_does_not_change(self):
         plan, _ = self.a_plan('RUNNING', on_worker_loss='resume')
 
         self.assertIsNone(self.lost(plan))
         self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
-    def test_a_plan_that_fails_stops(self):
+    def test_a_failing_plan_stops(self):
         plan, (action,) = self.a_plan('RUNNING', on_worker_loss='fail')
 
         self.assertEqual('FAILED', self.lost(plan))
@@ -264,7 +265,7 @@ class TestLost(StoredCase):
             ([], None), (self.states(), self.store.get_action(action.uuid).control)
         )
 
-    def test_a_plan_that_is_cancelled_tells_what_runs_to_stop(self):
+    def test_a_cancelled_plan_signals_its_running_actions(self):
         plan, (first, second) = self.a_plan('RUNNING', 'INIT', on_worker_loss='cancel')
 
         self.assertEqual('CANCELLED', self.lost(plan))
@@ -296,11 +297,11 @@ class TestLost(StoredCase):
                 self.assertIsNone(self.lost(plan))
                 self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
-    def test_one_that_goes_back_is_not_stopped_half_way(self):
+    def test_a_rollback_is_not_interrupted(self):
         for answer in states.ON_WORKER_LOSS:
             plan, _ = self.a_plan('RUNNING', on_worker_loss=answer, stage=REVERTING)
             self.assertIsNone(self.lost(plan))
             self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
-    def test_one_that_is_not_there_is_nothing(self):
+    def test_a_purged_plan_is_ignored(self):
         self.assertIsNone(self.progress.on_worker_lost(self.store, 4711, NOW))

@@ -1,6 +1,7 @@
-"""The actions that undo what a failed plan has done."""
+"""The rollback of a failed plan."""
 
 from tests import base, factories
+from tests.unit.applier.operating import ReversibleType
 from watcherlite.applier import rollback
 from watcherlite.domain.actions import REVERT
 from watcherlite.states import action as states
@@ -9,18 +10,14 @@ from watcherlite.testing.memory_store import MemoryStore
 NOW = factories.at(600)
 
 
-def reverts(action_type):
-    return action_type == 'reversible'
-
-
 class TestRollback(base.TestCase):
     def setUp(self):
         super().setUp()
         self.store = MemoryStore()
         self.addCleanup(self.store.close)
 
-    def begin(self, *actions, **values):
-        """Store a plan with these actions, begin its rollback; return what it made."""
+    def roll_back(self, *actions, **values):
+        """Store a plan with these actions, and start its rollback; return both."""
         plan, stored = factories.store_plan(
             self.store,
             *actions,
@@ -33,7 +30,9 @@ class TestRollback(base.TestCase):
         )
         with self.store.transaction() as tx:
             plan = tx.lock_plans([plan.id])[plan.id]
-            self.after, self.made = rollback.begin(self.store, tx, plan, reverts, NOW)
+            self.after, self.made = rollback.start(
+                self.store, tx, plan, ReversibleType(), NOW
+            )
             tx.save_plans([self.after])
         self.before = plan
         every = self.store.list_actions(plan_id=plan.id, limit=5000)
@@ -51,22 +50,24 @@ class TestRollback(base.TestCase):
             }
         )
 
-    def test_what_succeeded_is_undone_the_last_first(self):
-        _, made = self.begin(self.done('a', 1), self.done('b', 3), self.done('c', 2))
+    def test_succeeded_actions_are_reverted_in_reverse_order(self):
+        _, made = self.roll_back(
+            self.done('a', 1), self.done('b', 3), self.done('c', 2)
+        )
 
         self.assertEqual(
             ['revert b', 'revert c', 'revert a'], [action.name for action in made]
         )
 
-    def test_of_those_that_ended_together_the_later_one_is_undone_first(self):
-        _, made = self.begin(*(self.done(name, 1) for name in 'abc'))
+    def test_actions_that_ended_together_are_reverted_by_descending_id(self):
+        _, made = self.roll_back(*(self.done(name, 1) for name in 'abc'))
 
         self.assertEqual(
             ['revert c', 'revert b', 'revert a'], [action.name for action in made]
         )
 
-    def test_each_waits_for_the_one_before(self):
-        _, made = self.begin(*(self.done(name, 1) for name in 'abc'))
+    def test_each_revert_waits_for_the_one_before(self):
+        _, made = self.roll_back(*(self.done(name, 1) for name in 'abc'))
 
         first, second = made[:2]
         self.assertEqual(
@@ -81,8 +82,8 @@ class TestRollback(base.TestCase):
             ],
         )
 
-    def test_it_takes_over_what_its_hook_needs(self):
-        (action,), (made,) = self.begin(
+    def test_a_revert_has_the_data_of_its_action(self):
+        (action,), (made,) = self.roll_back(
             self.done(
                 'a',
                 1,
@@ -119,32 +120,32 @@ class TestRollback(base.TestCase):
             made,
         )
 
-    def test_one_without_a_name_is_named_by_its_id(self):
-        (action,), (made,) = self.begin(self.done(None, 1))
+    def test_the_revert_of_an_unnamed_action_has_its_uuid(self):
+        (action,), (made,) = self.roll_back(self.done(None, 1))
 
         self.assertEqual(f'revert {action.uuid}', made.name)
 
-    def test_only_what_succeeded_is_undone(self):
-        _, made = self.begin(
+    def test_only_succeeded_actions_are_reverted(self):
+        _, made = self.roll_back(
             *(self.done(status, 1, status=status) for status in sorted(states.FINAL))
         )
 
         self.assertEqual(['revert SUCCEEDED'], [action.name for action in made])
 
-    def test_only_types_that_can_are_asked_to(self):
-        _, made = self.begin(
+    def test_only_types_that_can_revert_are_reverted(self):
+        _, made = self.roll_back(
             self.done('a', 1), self.done('b', 2, action_type='irreversible')
         )
 
         self.assertEqual(['revert a'], [action.name for action in made])
 
-    def test_what_undoes_is_not_undone(self):
-        _, made = self.begin(self.done('a', 1), self.done('b', 2, phase=REVERT))
+    def test_a_revert_is_not_reverted(self):
+        _, made = self.roll_back(self.done('a', 1), self.done('b', 2, phase=REVERT))
 
         self.assertEqual(['revert a'], [action.name for action in made])
 
-    def test_the_plan_counts_them_and_goes_back(self):
-        self.begin(self.done('a', 1), self.done('b', 2), failed=1, total=5)
+    def test_the_plan_counts_its_reverts_and_is_reverting(self):
+        self.roll_back(self.done('a', 1), self.done('b', 2), failed=1, total=5)
 
         self.assertEqual(
             self.before.evolve(
@@ -153,8 +154,8 @@ class TestRollback(base.TestCase):
             self.after,
         )
 
-    def test_each_is_told_of(self):
-        _, made = self.begin(self.done('a', 1), self.done('b', 2))
+    def test_each_revert_has_an_event(self):
+        _, made = self.roll_back(self.done('a', 1), self.done('b', 2))
 
         self.assertEqual(
             [('created', action.id, None, 'INIT', 'ONGOING', NOW) for action in made],
@@ -171,17 +172,17 @@ class TestRollback(base.TestCase):
             ],
         )
 
-    def test_with_nothing_to_undo_the_plan_has_nothing_left(self):
-        _, made = self.begin(self.done('a', 1, status='FAILED'))
+    def test_a_rollback_without_actions_is_empty(self):
+        _, made = self.roll_back(self.done('a', 1, status='FAILED'))
 
         self.assertEqual(
             ([], [], 'reverting', 0),
             (made, self.made, self.after.stage, self.after.unfinished),
         )
 
-    def test_more_than_a_page_is_undone_whole(self):
+    def test_more_actions_than_a_page_are_reverted(self):
         count = rollback.PAGE + 5
-        _, made = self.begin(*(self.done(str(at), at) for at in range(count)))
+        _, made = self.roll_back(*(self.done(str(at), at) for at in range(count)))
 
         self.assertEqual(
             [f'revert {at}' for at in reversed(range(count))],

@@ -4,24 +4,24 @@ import json
 
 from tests import base
 from tests.bench import api_report, lists
-from tests.bench.reading import Reading
+from tests.bench.page_timings import PageTiming
 from tests.bench.requests import Requests
-from tests.bench.starting import Starts
+from tests.bench.startup import Starts
 
 STATE = (('state', 'FAILED'),)
 
 
 class TestTargets(base.TestCase):
-    """What was promised, and what became of it."""
+    """The targets of the API and their results."""
 
     def setUp(self) -> None:
         super().setUp()
         plain = lists.Page(lists.PLANS)
         failed = lists.Page(lists.PLANS, 'state=FAILED', STATE)
         self.found = api_report.Results(1000, 1_000_000)
-        self.found.readings = [
-            Reading('sqlite', plain, (1, 1), (0.004, 0.005)),
-            Reading('sqlite', failed, (1, 101), (0.004, 0.010)),
+        self.found.timings = [
+            PageTiming('sqlite', plain, (1, 1), (0.004, 0.005)),
+            PageTiming('sqlite', failed, (1, 101), (0.004, 0.010)),
         ]
         self.found.requests = [
             Requests('sqlite', 1, [100.0], [4000.0], 0.01, 0.02, 1.0),
@@ -29,7 +29,7 @@ class TestTargets(base.TestCase):
         ]
         self.found.starts = Starts([0.5, 0.1, 0.2], [0.02])
 
-    def test_each_promise_is_judged_by_what_is_worst(self) -> None:
+    def test_each_target_is_judged_by_the_worst_figure(self) -> None:
         found = [
             (target.limit, target.figure, target.reached)
             for target in api_report.targets(self.found)
@@ -51,14 +51,14 @@ class TestTargets(base.TestCase):
 
     def test_a_list_that_depends_on_the_rows_fails_with_its_figures(self) -> None:
         slow = lists.Page(lists.ACTIONS, 'by uuid', deleted=True)
-        self.found.readings[1:] = [Reading('mysql', slow, (1, 1), (0.004, 0.060))]
+        self.found.timings[1:] = [PageTiming('mysql', slow, (1, 1), (0.004, 0.060))]
 
         self.assertEqual(
             ['mysql actions by uuid with deleted: 15.0 times the time of 1000 rows'],
             api_report.failures(self.found),
         )
 
-    def test_what_was_not_measured_is_not_reached_either(self) -> None:
+    def test_a_target_without_a_measurement_is_not_reached(self) -> None:
         found = api_report.targets(api_report.Results(1000, 1_000_000))
 
         self.assertEqual([None], [target.reached for target in found])

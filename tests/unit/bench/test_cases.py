@@ -6,14 +6,14 @@ from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL, SQLITE, Case
 
 
 class TestMatrix(base.TestCase):
-    """What is measured when nobody says otherwise."""
+    """The default cases."""
 
-    def test_every_place_has_every_shape_up_to_its_largest_size(self) -> None:
+    def test_every_deployment_has_every_shape_up_to_its_largest_size(self) -> None:
         found = cases.matrix()
 
         largest: dict[tuple[str, str], int] = {}
         for case in found:
-            largest[case.place, case.shape] = case.size
+            largest[case.deployment, case.shape] = case.size
         self.assertEqual(
             {
                 (POSTGRESQL, PARALLEL): 100_000,
@@ -24,7 +24,7 @@ class TestMatrix(base.TestCase):
             largest,
         )
 
-    def test_one_action_is_measured_once_in_each_place(self) -> None:
+    def test_one_action_is_measured_once_per_deployment(self) -> None:
         single = [case for case in cases.matrix() if case.size == 1]
 
         self.assertEqual(
@@ -50,7 +50,7 @@ class TestMatrix(base.TestCase):
 
 
 class TestChosen(base.TestCase):
-    """What `--only` selects."""
+    """The cases that `--only` selects."""
 
     def names(self, *patterns: str) -> list[str]:
         found = cases.chosen(cases.matrix(quick=True), patterns)

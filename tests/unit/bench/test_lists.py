@@ -1,7 +1,7 @@
-"""Tests of tests.bench.lists and tests.bench.filling."""
+"""Tests of tests.bench.lists and tests.bench.sample_rows."""
 
 from tests import base
-from tests.bench import filling, lists
+from tests.bench import lists, sample_rows
 from watcherlite.db.query import SORT_KEYS
 
 COUNT = 1000
@@ -9,20 +9,20 @@ WITH = ('', ' with deleted')
 
 
 class TestStatements(base.TestCase):
-    """How a database is filled."""
+    """The statements that insert sample rows."""
 
     def test_rare_rows_are_as_many_in_every_table(self) -> None:
-        found = [COUNT // filling.step(COUNT), 10**6 // filling.step(10**6)]
+        found = [COUNT // sample_rows.step(COUNT), 10**6 // sample_rows.step(10**6)]
 
-        self.assertEqual([filling.RARE] * 2, found)
+        self.assertEqual([sample_rows.RARE] * 2, found)
 
     def test_a_table_that_cannot_have_the_rare_rows_is_refused(self) -> None:
-        self.assertRaises(ValueError, filling.step, 900)
-        self.assertRaises(ValueError, filling.step, 1001)
+        self.assertRaises(ValueError, sample_rows.step, 900)
+        self.assertRaises(ValueError, sample_rows.step, 1001)
 
     def test_each_table_has_one_statement_on_every_database(self) -> None:
         found = {
-            backend: [sql.split()[2] for sql in filling.statements(backend, COUNT)]
+            backend: [sql.split()[2] for sql in sample_rows.statements(backend, COUNT)]
             for backend in ('postgresql', 'sqlite', 'mysql')
         }
 
@@ -33,7 +33,7 @@ class TestStatements(base.TestCase):
 
     def test_half_of_each_rare_kind_comes_after_the_middle(self) -> None:
         for count in (1000, 1_000_000):
-            step, middle = filling.step(count), filling.middle(count)
+            step, middle = sample_rows.step(count), sample_rows.middle(count)
 
             after = [
                 len([i for i in range(remainder, count + 1, step) if i > middle])
@@ -45,13 +45,13 @@ class TestStatements(base.TestCase):
 
 
 class TestPages(base.TestCase):
-    """Which lists are measured."""
+    """The measured lists."""
 
     def test_a_page_in_the_middle_has_a_marker_of_that_table(self) -> None:
         page = lists.Page(lists.PLANS, 'state=FAILED', (('state', 'FAILED'),))
         further = lists.Page(lists.PLANS, detail=True, further=True)
 
-        marker = filling.uuid_of('action_plans', filling.middle(COUNT))
+        marker = sample_rows.uuid_of('action_plans', sample_rows.middle(COUNT))
         self.assertEqual(
             [
                 ('/v1/action_plans', 'state=FAILED&limit=100'),

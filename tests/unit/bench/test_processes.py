@@ -15,7 +15,7 @@ def stat_line(name: str) -> str:
 
 
 class TestParsing(base.TestCase):
-    """What the kernel writes."""
+    """The parsers of /proc."""
 
     def test_a_name_may_have_spaces_and_parentheses(self) -> None:
         found = processes.parse_stat(stat_line('a (b) c'))
@@ -54,9 +54,11 @@ class TestTree(base.TestCase):
 
 
 class TestSnapshot(base.TestCase):
-    """What the servers have used between two moments."""
+    """The CPU time of the servers between two snapshots."""
 
-    def test_what_came_or_went_under_the_name_of_the_broker_is_left_out(self) -> None:
+    def test_short_lived_processes_with_the_name_of_the_broker_are_excluded(
+        self,
+    ) -> None:
         before = Snapshot(10.0, {1: 5.0, 2: 1.0})
         after = Snapshot(10.5, {1: 5.25, 3: 9.0})
 

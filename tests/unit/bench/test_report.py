@@ -1,33 +1,33 @@
-"""Tests of tests.bench.report and tests.bench.profiling."""
+"""Tests of tests.bench.report and tests.bench.profile_report."""
 
 from tests import base
-from tests.bench import profiling, report
+from tests.bench import profile_report, report
 from tests.bench.targets import Target
 
 
 class TestTable(base.TestCase):
-    """How figures are shown."""
+    """The format of tables and figures."""
 
-    def test_words_stand_to_the_left_and_figures_to_the_right(self) -> None:
+    def test_words_are_left_aligned_and_figures_right_aligned(self) -> None:
         text = report.table(
-            ('place', 'shape', 'actions'),
+            ('deployment', 'shape', 'actions'),
             [('sqlite', 'chain', '10'), ('postgresql', 'parallel', '100000')],
         )
 
         self.assertEqual(
-            'place       shape     actions\n'
+            'deployment  shape     actions\n'
             '----------  --------  -------\n'
             'sqlite      chain          10\n'
             'postgresql  parallel   100000',
             text,
         )
 
-    def test_a_figure_has_the_digits_that_mean_something(self) -> None:
+    def test_a_figure_has_three_significant_digits(self) -> None:
         found = [report.number(v) for v in (None, 0.0, 0.0671, 1.25, 45.31, 1226.4)]
 
         self.assertEqual(['-', '0', '0.0671', '1.25', '45.3', '1226'], found)
 
-    def test_every_target_has_its_verdict_and_its_figure(self) -> None:
+    def test_every_target_has_a_verdict_and_a_figure(self) -> None:
         lines = report.targets_table(
             [
                 Target('share', 60, '%', 66.5, least=True),
@@ -47,7 +47,7 @@ class TestTable(base.TestCase):
 
 
 class TestProfiling(base.TestCase):
-    """What is made of the looks of a sampler."""
+    """The report of the samples of a profile."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -78,15 +78,15 @@ class TestProfiling(base.TestCase):
         }
 
     def test_threads_of_a_pool_are_one_and_the_busiest_comes_first(self) -> None:
-        found = profiling.threads(self.profile)
+        found = profile_report.threads(self.profile)
 
         self.assertEqual(
             [('action-*', 700.0, 200), ('relay', 300.0, 10), ('lease', 1.0, 0)],
             [(thread.name, thread.cpu, thread.looks) for thread in found],
         )
 
-    def test_a_function_has_its_own_looks_and_those_of_what_it_calls(self) -> None:
-        pool, relay, _ = profiling.threads(self.profile)
+    def test_a_function_has_its_own_samples_and_those_of_its_callees(self) -> None:
+        pool, relay, _ = profile_report.threads(self.profile)
 
         self.assertEqual(
             (
@@ -98,8 +98,8 @@ class TestProfiling(base.TestCase):
             (pool.own, pool.total, pool.waits, relay.total),
         )
 
-    def test_cpu_time_is_divided_among_the_looks_at_work(self) -> None:
-        text = profiling.report(self.profile, 1000)
+    def test_cpu_time_is_divided_among_the_working_samples(self) -> None:
+        text = profile_report.report(self.profile, 1000)
 
         self.assertIn('1000 actions in 2.00 s: 1001 ms on a CPU, 1.001 ms', text)
         self.assertIn('    420.0   60.0  json:dumps', text)

@@ -76,7 +76,7 @@ class CompletionTest(base.TestCase):
         self.assertEqual(['json'], self.words('run --output = j'))
         self.assertEqual(['add'], self.words('audit update first a'))
 
-    def test_names_are_asked_of_the_api_that_the_line_names(self):
+    def test_names_are_requested_from_the_api_of_the_line(self):
         line = '--endpoint http://127.0.0.1:1 stack lock --wait s'
 
         found = self.complete(line, json.dumps(STACKS))
@@ -90,7 +90,7 @@ class CompletionTest(base.TestCase):
             self.listed,
         )
 
-    def test_a_part_is_asked_for_within_the_first_argument(self):
+    def test_nested_names_are_requested_for_the_first_argument(self):
         rows = [{'Resource Name': 'web', 'Resource Status': 'CREATE_COMPLETE'}]
 
         found = self.complete(
@@ -100,7 +100,7 @@ class CompletionTest(base.TestCase):
         self.assertEqual([Candidate('web', 'CREATE_COMPLETE')], found)
         self.assertTrue(self.listed[0].endswith(" -c 'Resource Status' shop"))
 
-    def test_nothing_is_asked_for_what_is_new_or_for_too_many_arguments(self):
+    def test_no_request_for_new_names_or_excess_arguments(self):
         for line in ('stack create ', 'cluster create ', 'stack show shop '):
             self.assertEqual([], self.complete(line))
 

@@ -22,7 +22,7 @@ class CellsTest(base.TestCase):
             self.assertEqual('[]', cell([], formatter))
             self.assertEqual(True, cell(True, formatter))
 
-    def test_no_format_has_what_a_terminal_obeys(self):
+    def test_no_format_contains_control_sequences(self):
         for formatter in ('table', 'csv', 'value', 'shell'):
             self.assertEqual(' [2Ja b\nc', cell('\x1b[2Ja\rb\nc', formatter), formatter)
 
@@ -45,7 +45,7 @@ class CellsTest(base.TestCase):
                 [cell(None, formatter), cell(None, formatter, empty='auto')],
             )
 
-    def test_what_is_not_told_has_no_column(self):
+    def test_unknown_fields_have_no_column(self):
         columns = [Column('A', 'a'), Column('B', 'b')]
 
         self.assertEqual(columns[1:], formatting.known(columns, {'b': None, 'c': 1}))

@@ -34,7 +34,7 @@ class ReadTest(base.TestCase):
 
         self.assertEqual(['a'], [action.name for action in document.actions])
 
-    def test_inputs_are_asked_about_only_when_there_are_mistakes(self):
+    def test_inputs_are_validated_only_for_an_invalid_plan(self):
         good, bad = self.home / 'good.yaml', self.home / 'bad.yaml'
         good.write_bytes(PLAN)
         bad.write_bytes(PLAN.replace(b'}', b', timeout: soon}'))
@@ -60,12 +60,12 @@ class ReadTest(base.TestCase):
             self.refused('-'),
         )
 
-    def test_a_file_that_is_not_there(self):
+    def test_missing_file(self):
         self.assertEqual(
             'the plan file plan.yaml does not exist', self.refused('plan.yaml')
         )
 
-    def test_a_file_that_is_a_directory(self):
+    def test_directory_instead_of_a_file(self):
         self.assertEqual(
             f'the plan file {self.home} cannot be read: Is a directory',
             self.refused(self.home),

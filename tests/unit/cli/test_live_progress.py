@@ -1,4 +1,4 @@
-"""What a terminal shows while a plan runs."""
+"""The live view of a plan on a terminal."""
 
 from rich.console import Console
 
@@ -30,7 +30,7 @@ class LiveProgressTest(base.TestCase):
         progress = self.progress
         progress.known(self.change(1, 'drain', None, 'PENDING'))
         progress.known(self.change(2, '[bold]evil[/]', None, 'PENDING'))
-        progress.changed(self.change(None, 'the action plan', 'PENDING', 'ONGOING'))
+        progress.changed(self.change(None, 'action plan', 'PENDING', 'ONGOING'))
         progress.changed(self.change(2, '[bold]evil[/]', 'PENDING', 'SKIPPED', 'why'))
         progress.changed(self.change(1, 'drain', 'PENDING', 'ONGOING'))
         progress.note('Cancelling\nnow')
@@ -57,13 +57,13 @@ class LiveProgressTest(base.TestCase):
         lines = [' '.join(line.split()) for line in self.seen()]
 
         self.assertEqual(
-            'Action plan nightly ONGOING: 600 of 1000 actions ended, 1 FAILED, 8 under '
-            'way',
+            'Action plan nightly ONGOING: 600 of 1000 actions ended, 1 FAILED, 8 '
+            'running',
             lines[0],
         )
         self.assertEqual(f'a7 nop FAILED {self.time} broke', lines[-1])
 
-    def test_the_last_notes_stay_when_the_table_has_gone(self):
+    def test_last_notes_remain_after_the_table(self):
         with self.progress as progress:
             progress.changed(self.change(1, 'drain', 'PENDING', 'ONGOING'))
             for number in range(5):

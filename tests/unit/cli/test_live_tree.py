@@ -30,7 +30,7 @@ class BranchesTest(base.TestCase):
             drawn({'a': [], 'b': ['a'], 'c': ['a'], 'd': ['c', 'b', 'a']}),
         )
 
-    def test_a_parent_that_is_not_known_is_passed_over(self):
+    def test_unknown_parent_is_ignored(self):
         self.assertEqual(['a'], drawn({'a': ['gone']}))
 
     def test_a_chain_may_be_long(self):
@@ -43,13 +43,13 @@ class BranchesTest(base.TestCase):
 
 
 class LiveTreeTest(base.TestCase):
-    def test_what_is_seen(self):
+    def test_rendered_tree(self):
         tree = LiveTree(Lines(), 'Action plan x', {'a': [], 'b': ['a']})
         for key, name, new in (
             ('b', 'rest', 'PENDING'),
             ('a', 'drain', 'ONGOING'),
             ('z', 'derived', 'SUCCEEDED'),
-            (None, 'the action plan', 'ONGOING'),
+            (None, 'action plan', 'ONGOING'),
         ):
             tree.known(Change(NOW, key, name, 'nop', None, new, ''))
 

@@ -94,7 +94,7 @@ class MainTest(base.TestCase):
         self.assertEqual((0, ''), (code, err))
         self.assertRegex(out, r'^watcherlite \d+\.\d+')
 
-    def test_mistakes_are_one_line_that_says_where_to_look(self):
+    def test_usage_errors_are_one_line_with_a_reference_to_help(self):
         for argv, message in (
             (['rnu'], "unknown command 'rnu'; did you mean run? (see `watcherlite"),
             (['dance'], "unknown command 'dance' (see `watcherlite --help`)"),
@@ -151,7 +151,7 @@ class MainTest(base.TestCase):
                 err.splitlines()[-1],
             )
 
-    def test_plugin_list_shows_what_is_built_in(self):
+    def test_plugin_list_shows_built_in_plugins(self):
         code, out, err = self.call(
             'plugin', 'list', '--output', 'csv', '--quote', 'none'
         )
@@ -211,7 +211,7 @@ class MainTest(base.TestCase):
             arguments = shlex.split(line.removeprefix(f'watcherlite {name}'))
             parser.parse_args(arguments)
 
-    def test_every_formatter_is_there(self):
+    def test_all_formatters_exist(self):
         for name in ('table', 'json', 'yaml', 'csv'):
             code, out, err = self.call('plugin', 'list', '-o', name)
 

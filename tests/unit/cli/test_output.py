@@ -30,7 +30,7 @@ class OutputTest(base.TestCase):
 
         self.assertEqual(b'f\\xfcnf \\ud800\n', buffer.getvalue())
 
-    def test_a_reader_that_went_away_does_not_stop_the_writer(self):
+    def test_closed_pipe_does_not_stop_the_writer(self):
         read, write = os.pipe()
         os.close(read)
         out = Output(os.fdopen(write, 'w'))

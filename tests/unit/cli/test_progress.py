@@ -44,10 +44,10 @@ class PlainProgressTest(base.TestCase):
 
         self.assertEqual(
             [
-                f'{self.time} restart PENDING -> ONGOING',
-                f'{self.time} restart CANCEL requested',
+                f'{self.time} restart: PENDING -> ONGOING',
+                f'{self.time} restart: CANCEL requested',
                 'Cancelling now',
-                f'{self.time} restart ONGOING -> FAILED two lines [2J',
+                f'{self.time} restart: ONGOING -> FAILED two lines [2J',
             ],
             self.out.lines,
         )
@@ -67,7 +67,7 @@ class PlainProgressTest(base.TestCase):
             [line.partition(' ')[2] for line in self.out.lines],
         )
 
-    def test_counts_name_what_did_not_succeed_and_what_runs(self):
+    def test_counts_include_unsuccessful_and_running_actions(self):
         plan = factories.make_plan(
             state=states.CANCELLING,
             total=100,
@@ -78,7 +78,7 @@ class PlainProgressTest(base.TestCase):
         )
 
         self.assertEqual(
-            'CANCELLING: 60 of 100 actions ended, 2 FAILED, 1 SKIPPED, 8 under way',
+            'CANCELLING: 60 of 100 actions ended, 2 FAILED, 1 SKIPPED, 8 running',
             counts(plan),
         )
 

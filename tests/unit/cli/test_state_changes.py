@@ -1,4 +1,4 @@
-"""What of the events of a plan is shown to people."""
+"""The events of a plan that are shown to users."""
 
 import datetime
 
@@ -24,7 +24,7 @@ class ChangeTest(base.TestCase):
             self.action, old_status=old, new_status=new, **values
         )
 
-    def test_a_change_has_all_that_there_is_to_show(self):
+    def test_change_has_all_shown_values(self):
         event = self.event('RUNNING', 'FAILED', message='it broke')
 
         self.assertEqual(
@@ -61,7 +61,7 @@ class ChangeTest(base.TestCase):
             expected = expected and ('restart', *expected, '')
             self.assertEqual(expected, shown(event), (old, new))
 
-    def test_a_signal_is_shown_as_what_was_asked(self):
+    def test_signal_is_shown_as_the_request(self):
         event = self.event(
             'RUNNING', 'RUNNING', kind=events.SIGNALLED, detail={'signal': 'CANCEL'}
         )
@@ -75,14 +75,14 @@ class ChangeTest(base.TestCase):
 
         self.assertEqual(('restart', None, 'SKIPPED', 'why'), shown(event))
 
-    def test_a_new_action_is_there_and_changes_nothing(self):
+    def test_new_action_has_no_old_state(self):
         event = self.event(None, 'INIT', kind=events.CREATED)
 
         self.assertEqual(('restart', None, 'PENDING', ''), shown(event))
 
     def test_of_the_plan_only_its_states_are_shown(self):
         for kind, expected in (
-            (events.STATE_CHANGED, ('the action plan', 'ONGOING', 'FAILED', '')),
+            (events.STATE_CHANGED, ('action plan', 'ONGOING', 'FAILED', '')),
             (events.MESSAGE_CHANGED, None),
             (events.CREATED, None),
             (events.DELETED, None),
@@ -119,7 +119,7 @@ class ShownTest(base.TestCase):
             **values,
         }
 
-    def test_a_change_has_all_that_there_is_to_show(self):
+    def test_change_has_all_shown_values(self):
         self.assertEqual(
             Change(
                 when=datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC),
@@ -133,7 +133,7 @@ class ShownTest(base.TestCase):
             change_of_shown(self.event(message='why')),
         )
 
-    def test_what_is_told_of_each_kind(self):
+    def test_text_of_each_kind(self):
         plan = {'subject': 'action_plan', 'action_uuid': None, 'action_name': None}
         for values, expected in (
             ({'new_state': 'PENDING'}, None),
@@ -153,7 +153,7 @@ class ShownTest(base.TestCase):
             ({'action_name': None}, ('uuid-1', 'PENDING', 'ONGOING', '')),
             (
                 {**plan, 'message': 'a paragraph'},
-                ('the action plan', 'PENDING', 'ONGOING', ''),
+                ('action plan', 'PENDING', 'ONGOING', ''),
             ),
             ({**plan, 'kind': 'created'}, None),
             ({**plan, 'kind': 'message_changed'}, None),

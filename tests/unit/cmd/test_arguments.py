@@ -1,4 +1,4 @@
-"""How commands begin and end."""
+"""The start and the end of commands."""
 
 import contextlib
 import io
@@ -25,7 +25,7 @@ class TestRun(base.TestCase):
     def test_the_code_is_that_of_the_work(self):
         self.assertEqual((7, ''), self.run_with([], lambda args: 7))
 
-    def test_what_goes_wrong_is_one_line_and_its_code(self):
+    def test_errors_are_one_line_with_an_exit_code(self):
         def fail(args):
             raise exceptions.StoreUnavailable('it is away')
 
@@ -50,7 +50,7 @@ class TestRun(base.TestCase):
             self.run_with([], interrupted, failure=2),
         )
 
-    def test_a_traceback_is_there_for_who_asks(self):
+    def test_debug_shows_the_traceback(self):
         def fail(args):
             raise ValueError('why')
 
@@ -63,7 +63,7 @@ class TestRun(base.TestCase):
 class TestUnread(base.TestCase):
     """Output whose reader has gone away."""
 
-    def test_a_reader_that_went_away_is_no_error(self):
+    def test_closed_pipe_is_no_error(self):
         programs = {
             'help': 'arguments.run(parser, ["--help"], print)',
             'work': 'arguments.run(parser, [], lambda args: print("x" * 100000) or 0)',

@@ -1,4 +1,4 @@
-"""What a command says at its end, and its exit code."""
+"""The message and the exit code at the end of a command."""
 
 import contextlib
 import io
@@ -37,7 +37,7 @@ class TellTest(base.TestCase):
             try:
                 raise exceptions.NotFound('there is no plan')
             except exceptions.NotFound as error:
-                code = exits.tell('watcherlite', error, debug)
+                code = exits.print_error('watcherlite', error, debug)
         return code, err.getvalue().splitlines()
 
     def test_an_error_is_one_line_and_a_code(self):
@@ -113,7 +113,7 @@ class ExplainTest(base.TestCase):
             ),
         )
 
-    def test_what_nobody_expected_says_how_to_learn_more(self):
+    def test_unexpected_error_refers_to_debug(self):
         self.assertEqual(
             'watcherlite: unexpected ZeroDivisionError: by zero; --debug shows the '
             'traceback',

@@ -1,4 +1,4 @@
-"""What commands ask of an installation before anything is opened."""
+"""The checks of an installation before commands open the store."""
 
 from tests import base
 from watcherlite import bootstrap, conf
@@ -9,13 +9,13 @@ class TestAsking(base.TestCase):
         super().setUp()
         self.conf = conf.new([], [])
 
-    def test_messages_within_the_process_need_no_broker_however_that_is_spelled(self):
+    def test_in_process_messages_need_no_broker(self):
         for url in ('memory://', ' memory://', 'Memory://'):
             self.conf.set_override('url', url, 'messaging')
 
-            self.assertIs(False, bootstrap.ask_broker(self.conf, 'a test'))
+            self.assertIs(False, bootstrap.check_broker(self.conf, 'a test'))
 
-    def test_a_database_that_nobody_has_made_is_told_and_not_made(self):
+    def test_missing_database_is_reported_and_not_created(self):
         path = self.home / 'new.db'
         url = f'sqlite:///{path}?timeout=1'
         self.conf.set_override('connection', url, 'database')

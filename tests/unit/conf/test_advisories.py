@@ -18,7 +18,7 @@ class TestAdvisories(base.TestCase):
     def test_an_ordinary_file_needs_none(self):
         self.assertEqual([], self.told('[applier]\nworkers = 1\n[of_another]\na = b\n'))
 
-    def test_groups_of_the_upstreams_are_told_with_what_to_set_instead(self):
+    def test_groups_of_upstreams_are_reported_with_alternatives(self):
         groups = (
             *('oslo_messaging_notifications', 'oslo_messaging_rabbit'),
             *('watcher_applier', 'watcher_decision_engine', 'watcher_planner'),
@@ -38,7 +38,7 @@ class TestAdvisories(base.TestCase):
             next(line for line in found if 'decision' in line),
         )
 
-    def test_no_group_that_is_read_is_among_them(self):
+    def test_used_groups_are_not_reported(self):
         written = ''.join(
             f'[{group.name if group else "DEFAULT"}]\n'
             for _, group in conf.validation._options(conf.new(config_files=[]))
@@ -48,7 +48,7 @@ class TestAdvisories(base.TestCase):
         self.assertEqual([], self.told(written + libraries))
         self.assertTrue(UPSTREAM)
 
-    def test_files_that_everybody_may_write_are_told(self):
+    def test_world_writable_files_are_reported(self):
         users = self.home / 'htpasswd'
         users.touch(mode=0o600)
         text = (

@@ -84,7 +84,7 @@ class TestMaskSecrets(RecordsCase):
 
 
 class LogsCase(RecordsCase):
-    """What comes out of the handlers that oslo.log sets up."""
+    """The output of the handlers that oslo.log configures."""
 
     def setUp(self):
         super().setUp()
@@ -125,7 +125,7 @@ class TestSetupLogging(LogsCase):
         self.assertIn(f'{request.request_id} alice', line)
         self.assertIn('calling amqp://u:***@h', line)
 
-    def test_the_exception_that_is_being_handled_is_masked(self):
+    def test_handled_exception_is_masked(self):
         self.setup_logging()
 
         try:
@@ -213,7 +213,7 @@ class TestSetupLogging(LogsCase):
             str(error),
         )
 
-    def test_a_configuration_of_the_logs_that_is_not_there_is_one_line(self):
+    def test_missing_log_configuration_is_one_line(self):
         error = self.assertRaises(
             exceptions.ConfigurationError,
             self.setup_logging,

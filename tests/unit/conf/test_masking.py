@@ -138,12 +138,12 @@ class TestMaskText(base.TestCase):
             with self.subTest(text=text):
                 self.assertEqual(expected, masking.mask_text(text))
 
-    def test_masking_again_changes_nothing(self):
+    def test_masking_is_idempotent(self):
         for text in MASKED.values():
             with self.subTest(text=text):
                 self.assertEqual(text, masking.mask_text(text))
 
-    def test_other_texts_are_left_alone(self):
+    def test_other_texts_are_unchanged(self):
         for text in KEPT:
             with self.subTest(text=text):
                 self.assertEqual(text, masking.mask_text(text))
@@ -205,5 +205,5 @@ class TestMaskData(base.TestCase):
                 shown = masking.mask_data({'argv': items})
                 self.assertEqual({'argv': masked}, shown)
 
-    def test_what_is_called_private_alone_is_suspicious_enough(self):
+    def test_keys_named_private_are_masked(self):
         self.assertTrue(masking.is_suspicious('{"private_parameters": {"a": "b"}}'))

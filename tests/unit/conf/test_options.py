@@ -189,7 +189,7 @@ class TestDefaults(base.TestCase):
         self.assertEqual(conf.state_directory(expected), conf.state_directory(found))
         self.assertEqual(conf.database_url(expected), conf.database_url(found))
 
-    def test_a_database_that_is_set_is_used_as_it_is(self):
+    def test_given_database_url_is_used_unchanged(self):
         configuration = conf.new(config_files=[])
         configuration.set_override('connection', 'postgresql+psycopg://h/x', 'database')
 
@@ -199,7 +199,7 @@ class TestDefaults(base.TestCase):
 class TestDeclarations(base.TestCase):
     """Rules for all options, those of later groups included."""
 
-    def test_every_option_says_in_sentences_when_to_change_it(self):
+    def test_help_of_every_option_is_in_sentences(self):
         for group, options in opts.list_opts():
             for option in options:
                 with self.subTest(group=group and group.name, option=option.dest):
@@ -226,7 +226,7 @@ class TestDeclarations(base.TestCase):
                     with self.subTest(group=group and group.name, option=option.dest):
                         self.assertIsNotNone(option.type.min)
 
-    def test_what_a_lane_marks_as_mutable_is_what_the_core_takes_over(self):
+    def test_mutable_options_of_lanes_are_those_the_core_reloads(self):
         for module in (applier, engine):
             marked = {option.dest for option in module.OPTS if option.mutable}
             if module is engine:
@@ -250,7 +250,7 @@ class TestDeclarations(base.TestCase):
             {name: {name} for name in (group.lower() for group in DEFAULTS)}, found
         )
 
-    def test_list_opts_has_every_option_that_is_registered(self):
+    def test_list_opts_has_all_registered_options(self):
         configuration = cfg.ConfigOpts()
         for module in conf.GROUPS:
             conf.register_group(configuration, module)

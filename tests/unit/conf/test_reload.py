@@ -41,7 +41,7 @@ class TestReload(base.TestCase):
         self.assertEqual((7, 3.0), self.values())
         self.assertEqual(['first', 'second'], self.calls)
 
-    def test_a_bad_value_of_an_option_that_stays_is_told_all_the_same(self):
+    def test_invalid_value_of_an_immutable_option_is_reported(self):
         self.ini.write_text('[applier]\nlease = long\nsweep_interval = 4\n')
 
         error = self.assertRaises(
@@ -67,7 +67,7 @@ class TestReload(base.TestCase):
         )
         self.assertEqual((7, 3.0), self.values())
 
-    def test_a_file_that_is_gone_changes_nothing(self):
+    def test_missing_file_changes_nothing(self):
         self.ini.unlink()
 
         error = self.assertRaises(

@@ -30,7 +30,7 @@ class SecretsCase(base.TestCase):
 
 
 class TestOption(SecretsCase):
-    """What is set counts, and is never told."""
+    """Options with secrets have an effect, and are never shown."""
 
     def test_the_keys_that_are_set_are_used_and_none_is_made(self):
         found = conf.sealing_keys(self.conf(f'encryption_keys = {KEY},{OTHER}'))
@@ -46,7 +46,7 @@ class TestOption(SecretsCase):
             (key,), conf.sealing_keys(self.conf(f'encryption_keys = {key}')).values
         )
 
-    def test_one_that_is_no_key_is_named_by_its_place(self):
+    def test_invalid_key_is_named_by_its_position(self):
         for bad in ('hunter2', 'YWJj', f'{KEY[:-4]}', 'žž'):
             text = self.refused(self.conf(f'encryption_keys = {KEY},{bad}'))
             self.assertEqual(
@@ -67,7 +67,7 @@ class TestKeyFile(SecretsCase):
     def path(self):
         return self.state / 'secrets.key'
 
-    def test_it_is_made_for_its_owner_alone_and_used_from_then_on(self):
+    def test_key_file_is_created_private_and_reused(self):
         before = os.umask(0)
         self.addCleanup(os.umask, before)
 
@@ -96,7 +96,7 @@ class TestKeyFile(SecretsCase):
         self.assertEqual({conf.sealing_keys(configuration).values}, found)
         self.assertEqual([self.path()], list(self.state.iterdir()))
 
-    def test_who_comes_second_leaves_the_first_key_alone(self):
+    def test_concurrent_creation_keeps_the_first_key(self):
         first = conf.sealing_keys(self.conf())
 
         # As one that had looked before there was a file.
@@ -105,7 +105,7 @@ class TestKeyFile(SecretsCase):
         self.assertEqual(first, conf.sealing_keys(self.conf()))
         self.assertEqual([self.path()], list(self.state.iterdir()))
 
-    def test_none_is_made_where_there_is_something_to_open(self):
+    def test_no_key_is_created_if_encrypted_data_exists(self):
         self.assertEqual(
             'The database contains encrypted secrets, and this host has no key: '
             'restore the key file STATE/secrets.key, or set [secrets] '
@@ -114,7 +114,7 @@ class TestKeyFile(SecretsCase):
         )
         self.assertFalse(self.path().exists())
 
-    def test_without_room_on_its_disk_it_is_asked_for_again_later(self):
+    def test_full_disk_is_retried_later(self):
         configuration = self.conf()
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, limits)
@@ -137,7 +137,7 @@ class TestKeyFile(SecretsCase):
 
         self.assertEqual((KEY, OTHER), conf.sealing_keys(self.conf()).values)
 
-    def test_what_is_wrong_with_it_is_told_in_one_line(self):
+    def test_error_of_the_key_file_is_one_line(self):
         self.state.mkdir()
         cases = {
             b'': 'There is no key in the key file STATE/secrets.key',

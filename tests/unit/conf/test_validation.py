@@ -30,7 +30,7 @@ class ProblemsCase(base.TestCase):
 class TestBadValues(ProblemsCase):
     """A value that cannot work is found at the start, with its place."""
 
-    def test_each_bad_value_is_told_with_its_file_group_and_option(self):
+    def test_invalid_values_are_reported_with_file_group_and_option(self):
         self.assertEqual(
             '~/watcherlite.conf: [applier] lease is not valid: '
             'Should be greater than or equal to 1; '
@@ -41,14 +41,14 @@ class TestBadValues(ProblemsCase):
             ),
         )
 
-    def test_a_bad_choice_is_told_with_the_good_ones(self):
+    def test_invalid_choice_is_reported_with_the_choices(self):
         self.assertEqual(
             '~/watcherlite.conf: [applier] on_worker_loss is not valid: '
             "Valid values are [resume, fail, cancel], but found 'hope'",
             self.refused_text('[applier]\non_worker_loss = hope\n'),
         )
 
-    def test_a_bad_value_of_the_environment_is_told_with_the_variable(self):
+    def test_invalid_environment_value_is_reported_with_the_variable(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_ENGINE__WORKERS', 'many'))
 
         self.assertEqual(
@@ -107,7 +107,7 @@ class TestFiles(ProblemsCase):
             self.refused(config_files=[str(self.home)]),
         )
 
-    def test_a_file_that_is_no_text(self):
+    def test_binary_file(self):
         self.ini.write_bytes(b'[DEFAULT]\nhost = \xff\xfe\n')
 
         self.assertEqual(
@@ -126,13 +126,13 @@ class TestFiles(ProblemsCase):
 
 
 class TestUnknownOptions(ProblemsCase):
-    """What nothing will ever read is told, with the name that was meant."""
+    """Unknown options are reported with the closest known name."""
 
     def problems(self, text, environ=None):
         found = conf.unknown_options(self.new(text), environ or {})
         return [line.replace(str(self.home), '~') for line in found]
 
-    def test_an_unknown_option_is_told_with_the_nearest_name(self):
+    def test_unknown_option_is_reported_with_a_similar_name(self):
         self.assertEqual(
             [
                 '~/watcherlite.conf: [database] has no option conection; '
@@ -153,7 +153,7 @@ class TestUnknownOptions(ProblemsCase):
             self.problems('[engine]\non_worker_loss = fail\n'),
         )
 
-    def test_a_misspelt_group_is_told_with_the_nearest_name(self):
+    def test_misspelt_group_is_reported_with_a_similar_name(self):
         self.assertEqual(
             [
                 '~/watcherlite.conf: there are no options in a group [databse]; '
@@ -165,7 +165,7 @@ class TestUnknownOptions(ProblemsCase):
     def test_a_group_of_another_program_is_none_of_our_business(self):
         self.assertEqual([], self.problems('[keystone_authtoken]\nauth_url = x\n'))
 
-    def test_a_group_of_a_plugin_that_is_not_there_is_told(self):
+    def test_group_of_a_missing_plugin_is_reported(self):
         self.assertEqual(
             [
                 '~/watcherlite.conf: there are no options in a group '
@@ -201,7 +201,7 @@ class TestUnknownOptions(ProblemsCase):
             ),
         )
 
-    def test_a_variable_with_an_unknown_option_is_told(self):
+    def test_variable_of_an_unknown_option_is_reported(self):
         self.assertEqual(
             [
                 'OS_DATABASE__CONECTION: [database] has no option conection; '

@@ -29,7 +29,7 @@ class TestSkipMessage(base.TestCase):
     def test_it_begins_with_the_fixed_sentence(self):
         self.assertEqual(f'{SKIPPED_MESSAGE}{USER}', skip_message(None, [(A, True)]))
 
-    def test_it_tells_what_users_skipped_from_what_skipped_itself(self):
+    def test_message_distinguishes_skips_by_users(self):
         self.assertEqual(
             f'{SKIPPED_MESSAGE}{USER}{AUTOMATIC}',
             skip_message(None, [(A, True), (B, False)]),
@@ -42,7 +42,7 @@ class TestSkipMessage(base.TestCase):
             f'{SKIPPED_MESSAGE}{USER}{AUTOMATIC}', skip_message(first, [(B, False)])
         )
 
-    def test_what_was_there_before_comes_after_the_fixed_sentence(self):
+    def test_earlier_text_follows_the_fixed_sentence(self):
         self.assertEqual(
             f'{SKIPPED_MESSAGE} Proposed by hand.{USER}',
             skip_message('Proposed by hand.', [(A, True)]),
@@ -62,7 +62,7 @@ class TestSkipMessage(base.TestCase):
             skip_message(full, [(B, False)]),
         )
 
-    def test_one_by_one_it_becomes_what_it_is_at_once(self):
+    def test_single_skips_give_the_message_of_one_batch(self):
         text = None
         for count in range(1, 120):
             text = skip_message(text, [(A, True)])
@@ -99,7 +99,7 @@ class TestReasons(base.TestCase):
             self.assertThat(len(text), _at_most(255))
             self.assertTrue(text.startswith(cut('x' * length)), text)
 
-    def test_what_does_not_fit_behind_it_is_counted(self):
+    def test_actions_that_do_not_fit_are_counted(self):
         self.assertEqual(
             f'{"x" * 100}. {SKIPPED_MESSAGE}{USER} And 11 more.',
             reason_message(self.SKIPS, 'x' * 100),
@@ -121,7 +121,7 @@ class TestReasons(base.TestCase):
             ),
         )
 
-    def test_what_is_appended_stands_behind_all_and_is_never_lost(self):
+    def test_appended_text_is_last_and_never_truncated(self):
         self.assertEqual(
             f'{SKIPPED_MESSAGE}{USER} Too old.',
             appended_message(f'{SKIPPED_MESSAGE}{USER}', 'Too old.'),
@@ -141,7 +141,7 @@ class TestEndedState(base.TestCase):
     def ended(self, **values):
         return ended_state(factories.make_plan(**{'unfinished': 0, **values}))
 
-    def test_a_plan_with_something_unfinished_goes_on_whatever_it_is(self):
+    def test_plan_with_unfinished_actions_has_not_ended(self):
         for state in states.STATES:
             self.assertIsNone(self.ended(state=state, unfinished=1, failed=1), state)
 
@@ -156,7 +156,7 @@ class TestEndedState(base.TestCase):
     def test_a_plan_that_was_cancelled_is_cancelled_whatever_failed(self):
         self.assertEqual('CANCELLED', self.ended(state='CANCELLING', failed=3))
 
-    def test_what_was_skipped_fails_nothing(self):
+    def test_skipped_actions_do_not_fail_the_plan(self):
         self.assertEqual('SUCCEEDED', self.ended(skipped=4))
 
     def test_a_failure_is_final_unless_it_is_still_to_be_rolled_back(self):
@@ -207,7 +207,7 @@ class TestStages(base.TestCase):
 
         self.assertEqual({('ONGOING', STOPPING)}, wanted)
 
-    def test_it_waits_for_what_is_unfinished(self):
+    def test_rollback_waits_for_unfinished_actions(self):
         plan = factories.make_plan(stage=STOPPING, on_failure='rollback', unfinished=1)
 
         self.assertFalse(needs_rollback(plan))
@@ -217,7 +217,7 @@ class TestStages(base.TestCase):
             plan = factories.make_plan(stage=STOPPING, on_failure=on_failure)
             self.assertFalse(needs_rollback(plan), on_failure)
 
-    def test_workers_take_actions_of_what_goes_forward_or_back(self):
+    def test_actions_are_claimable_in_forward_and_reverting_plans(self):
         self.assertEqual(
             {
                 ('PENDING', FORWARD),
@@ -229,7 +229,7 @@ class TestStages(base.TestCase):
             {key for key, plan in self.plans().items() if plan.claimable},
         )
 
-    def test_what_has_not_started_is_cancelled_in_a_plan_that_stops(self):
+    def test_stopping_plan_cancels_unstarted_actions(self):
         self.assertEqual(
             {
                 ('ONGOING', STOPPING),

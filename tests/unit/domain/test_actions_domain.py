@@ -53,7 +53,7 @@ class TestAction(base.TestCase):
 
         self.assertEqual({'SUCCEEDED', 'FAILED', 'CANCELLED', 'SKIPPED'}, finished)
 
-    def test_its_state_tells_one_that_waits_from_one_that_waits_again(self):
+    def test_state_distinguishes_first_wait_and_retry(self):
         new = factories.make_action(status='WAITING')
 
         self.assertEqual(

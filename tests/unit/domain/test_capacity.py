@@ -1,4 +1,4 @@
-"""How many nodes a cluster is to have, which of them go, and how they are called."""
+"""The desired size of a cluster, the nodes to delete, and the names of nodes."""
 
 import datetime
 import random
@@ -16,7 +16,7 @@ OWNER = Owner('a-project')
 
 def a_cluster(desired: int = 4, low: int = 2, high: int = 8) -> Cluster:
     return Cluster(
-        'c', 'c', OWNER, 1, desired_capacity=desired, min_size=low, max_size=high
+        'c', 'c', OWNER, 1, id=1, desired_capacity=desired, min_size=low, max_size=high
     )
 
 
@@ -24,7 +24,9 @@ def a_node(name: str, **values: object) -> Node:
     """Return a node; the number at the end of its name is its index and its age."""
     index = int(name[-1])
     made = START - datetime.timedelta(days=index)
-    node = Node(name, name, OWNER, 1, 'Thing', index=index, status=states.ACTIVE)
+    node = Node(
+        name, name, OWNER, 1, 'Thing', id=index, index=index, status=states.ACTIVE
+    )
     return node.evolve(**{'created_at': made, **values})
 
 
@@ -35,7 +37,7 @@ class SizesTest(base.TestCase):
         )
         return str(error)
 
-    def test_what_fits_is_not_refused(self) -> None:
+    def test_consistent_sizes_are_accepted(self) -> None:
         cluster = a_cluster()
         for sizes in ((4, 2, 8), (0, 0, -1), (9, None, -1), (1, None, None)):
             capacity.check_sizes(cluster, *sizes)
@@ -43,7 +45,7 @@ class SizesTest(base.TestCase):
         capacity.check_sizes(None, 3, 3, 3, strict=True, most=3)
         capacity.check_sizes(None)
 
-    def test_a_desired_capacity_outside_what_is_given_is_refused(self) -> None:
+    def test_desired_capacity_outside_given_limits_is_rejected(self) -> None:
         self.assertEqual(
             'The target capacity (3) is less than the specified min_size (4).',
             self.refusal(3, 4, None),
@@ -58,7 +60,7 @@ class SizesTest(base.TestCase):
             self.refusal(11, None, None, most=10),
         )
 
-    def test_one_outside_what_the_cluster_has_is_refused_when_strict(self) -> None:
+    def test_strict_rejects_a_capacity_outside_the_limits_of_the_cluster(self) -> None:
         self.assertEqual(
             "The target capacity (1) is less than the cluster's min_size (2).",
             self.refusal(1, strict=True),
@@ -102,7 +104,7 @@ class SizesTest(base.TestCase):
 
 
 class ResizeTest(base.TestCase):
-    def test_percentages_come_to_whole_nodes_away_from_zero_below_one(self) -> None:
+    def test_percentages_below_one_node_are_rounded_away_from_zero(self) -> None:
         percent = capacity.CHANGE_IN_PERCENTAGE
         self.assertEqual(
             [5, 5, 3, 6, 3, 7, 1, 10, 2],
@@ -129,7 +131,7 @@ class ResizeTest(base.TestCase):
             ],
         )
 
-    def test_what_the_limits_forbid_is_done_as_far_as_they_allow(self) -> None:
+    def test_resize_is_clamped_to_the_limits(self) -> None:
         cluster = a_cluster()
         much = Adjustment(capacity.CHANGE_IN_CAPACITY, 10)
         little = Adjustment(capacity.EXACT_CAPACITY, 0)
@@ -149,7 +151,7 @@ class ResizeTest(base.TestCase):
         )
         self.assertIn("greater than the cluster's max_size (8)", str(error))
 
-    def test_limits_alone_leave_the_desired_capacity_if_they_can(self) -> None:
+    def test_new_limits_keep_the_capacity_if_possible(self) -> None:
         cluster = a_cluster()
         self.assertEqual(
             [Sizes(4, 0, 20), Sizes(5, 5, 8), Sizes(3, 2, 3)],
@@ -160,7 +162,7 @@ class ResizeTest(base.TestCase):
             ],
         )
 
-    def test_what_a_scaling_policy_has_come_or_go(self) -> None:
+    def test_number_of_nodes_of_a_scaling_policy(self) -> None:
         percent = capacity.CHANGE_IN_PERCENTAGE
         self.assertEqual(
             [2, 1, -1, 3, 1, 2],
@@ -178,8 +180,8 @@ class ResizeTest(base.TestCase):
 class VictimsTest(base.TestCase):
     def names(self, nodes: list[Node], count: int, criteria: str) -> list[str]:
         profiles = {
-            1: Profile('p', 'p', 't', 'T', {}, OWNER, created_at=START),
-            2: Profile('q', 'q', 't', 'T', {}, OWNER).evolve(
+            1: Profile('p', 'p', 't', 'T', {}, OWNER, id=1, created_at=START),
+            2: Profile('q', 'q', 't', 'T', {}, OWNER, id=2).evolve(
                 created_at=START - datetime.timedelta(days=1)
             ),
         }
@@ -219,7 +221,7 @@ class VictimsTest(base.TestCase):
             set(self.names(nodes, 4, capacity.RANDOM)),
         )
 
-    def test_a_random_choice_is_the_same_when_the_action_begins_again(self) -> None:
+    def test_random_selection_is_stable_for_an_action(self) -> None:
         nodes = [a_node(f'n{at}') for at in range(9)]
         chosen = {
             seed: [n.name for n in capacity.victims(given, 4, seed=seed)]

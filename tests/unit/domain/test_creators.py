@@ -25,7 +25,7 @@ class TestCreator(base.TestCase):
             ],
         )
 
-    def test_a_change_by_another_user_leaves_what_both_may(self) -> None:
+    def test_change_by_another_user_keeps_the_common_authority(self) -> None:
         self.assertEqual(
             [A, Creator('a user'), A, Creator(None, 'a'), LOCAL, NOBODY],
             [
@@ -37,12 +37,12 @@ class TestCreator(base.TestCase):
             ],
         )
 
-    def test_it_is_stored_and_read_again(self) -> None:
+    def test_creator_round_trips_through_storage(self) -> None:
         for creator in (A, LOCAL, NOBODY):
             context = {creators.CREATOR: creator.as_mapping()}
             self.assertEqual(creator, creators.of_context(context))
 
-    def test_what_was_stored_before_has_no_authority(self) -> None:
+    def test_creator_of_old_rows_has_no_authority(self) -> None:
         old = {'project_id': 'a', 'user_id': 'x', 'everywhere': True}
         self.assertEqual(
             [NOBODY] * 3,

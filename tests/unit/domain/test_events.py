@@ -62,7 +62,7 @@ class TestIds(base.TestCase):
 
         self.assertNotEqual(first.uuid, second.uuid)
 
-    def test_every_kind_says_what_it_means(self):
+    def test_every_kind_has_a_description(self):
         self.assertEqual(
             {
                 *('created', 'state_changed', 'message_changed', 'signalled'),

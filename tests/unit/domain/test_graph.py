@@ -32,7 +32,7 @@ def graphs(draw, acyclic=True):
 
 
 class OrderTest(base.TestCase):
-    def test_an_order_that_is_right_already_is_kept(self):
+    def test_valid_order_is_kept(self):
         self.assertEqual([0, 1, 2, 3], graph.order([[], [], [1], [0, 2]]))
 
     def test_a_parent_is_pulled_before_its_first_dependent(self):
@@ -81,7 +81,7 @@ class LevelsTest(base.TestCase):
 
 
 class CyclesTest(base.TestCase):
-    def test_a_cycle_begins_with_its_lowest_node_and_goes_on_in_running_order(self):
+    def test_cycle_starts_at_its_lowest_node_in_execution_order(self):
         # 0 runs after 2, 2 after 1, 1 after 0
         self.assertEqual([[0, 1, 2]], graph.find_cycles([[2], [0], [1]]))
 
@@ -94,7 +94,7 @@ class CyclesTest(base.TestCase):
         self.assertEqual([[0], [1]], graph.find_cycles([[0], [1], [2]], limit=2))
 
     @given(graphs(acyclic=False))
-    def test_a_cycle_is_found_whenever_there_is_one(self, parents):
+    def test_every_cycle_is_found(self, parents):
         try:
             graphlib.TopologicalSorter(dict(enumerate(parents))).prepare()
             cyclic = False

@@ -51,7 +51,7 @@ def story(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
 
 
 class OrderTest(base.TestCase):
-    """Who goes first."""
+    """The order of deletions."""
 
     def test_failed_ones_come_first_then_the_oldest_then_by_name(self) -> None:
         members = [
@@ -65,7 +65,7 @@ class OrderTest(base.TestCase):
             ['broken', 'never', 'a', 'b', 'young'], names(groups.order(members))
         )
 
-    def test_what_is_not_as_it_is_to_be_comes_before_what_is_older(self) -> None:
+    def test_outdated_members_precede_older_ones(self) -> None:
         members = [
             member('old', age=1, definition={'v': 1}),
             member('other', age=3, definition={'v': 2}),
@@ -76,7 +76,7 @@ class OrderTest(base.TestCase):
         )
         self.assertEqual(['broken', 'old', 'other'], names(groups.order(members)))
 
-    def test_one_whose_age_is_unknown_counts_as_old(self) -> None:
+    def test_member_of_unknown_age_is_old(self) -> None:
         members = [member('a'), member('b', created_at=None)]
         self.assertEqual(['b', 'a'], names(groups.order(members)))
 
@@ -167,7 +167,7 @@ class RemovedTest(base.TestCase):
             self.removed({}, '0', 1, 'ref-2'),
         )
 
-    def test_what_nobody_is_called_is_ignored(self) -> None:
+    def test_unknown_names_are_ignored(self) -> None:
         self.assertEqual({}, self.removed({}, '9', 'ref-9'))
 
     def test_append_never_forgets(self) -> None:
@@ -176,7 +176,7 @@ class RemovedTest(base.TestCase):
         )
         self.assertEqual({'7': None}, self.removed({'7': None}))
 
-    def test_update_forgets_what_is_not_listed_any_more(self) -> None:
+    def test_update_removes_unlisted_names(self) -> None:
         before = {'7': 'ref-7', '8': 'ref-8', '9': None}
         self.assertEqual(
             {'7': 'ref-7', '8': 'ref-8', '1': 'ref-1'},
@@ -225,7 +225,7 @@ class RollingTest(base.TestCase):
             self.roll('a b c', 'a b c', Pace(min_in_service=2, max_batch=2)),
         )
 
-    def test_what_does_not_serve_is_made_first_under_its_name(self) -> None:
+    def test_unhealthy_members_are_replaced_first_under_their_names(self) -> None:
         self.assertEqual(
             [('a b c', 'c', 'c'), ('a b c', 'a c', 'a'), ('a b c', 'a b c', 'b')],
             [
@@ -234,19 +234,19 @@ class RollingTest(base.TestCase):
             ],
         )
 
-    def test_what_does_not_serve_is_not_there_until_it_is_its_turn(self) -> None:
+    def test_unhealthy_members_are_absent_until_their_batch(self) -> None:
         self.assertEqual(
             [('c a', 'a', 'a'), ('c a b', 'a b', 'b'), ('a b c', 'a b c', 'c')],
             self.roll('a b c', 'a b c', Pace(), down='a b'),
         )
 
-    def test_what_is_to_go_goes_first_and_is_not_changed(self) -> None:
+    def test_members_to_remove_go_first_unchanged(self) -> None:
         self.assertEqual(
             [('c d', 'c', 'c'), ('c d', 'c d', 'd')],
             self.roll('c d', 'a b c d', Pace()),
         )
 
-    def test_what_is_to_go_serves_while_it_is_needed(self) -> None:
+    def test_members_to_remove_stay_while_needed(self) -> None:
         self.assertEqual(
             [
                 ('d e f c', 'd', 'd'),
@@ -262,13 +262,13 @@ class RollingTest(base.TestCase):
             self.roll('a x y', 'a', Pace(min_in_service=1, max_batch=2)),
         )
 
-    def test_one_that_was_interrupted_goes_on_where_it_was(self) -> None:
+    def test_interrupted_update_continues(self) -> None:
         self.assertEqual(
             [('a b c', 'a b', 'b'), ('a b c', 'a b c', 'c')],
             self.roll('a b c', 'a b c', Pace(), done='a'),
         )
 
-    def test_a_name_for_the_time_being_is_never_one_that_is_there(self) -> None:
+    def test_temporary_names_are_unique(self) -> None:
         self.assertEqual(
             [('a t0 t1', 't1', 't1'), ('a t0 t1', 'a t1', 'a'), ('a t0', 'a t0', 't0')],
             self.roll('a t0', 'a t0', Pace(min_in_service=2)),
@@ -294,7 +294,7 @@ def worlds(draw: Any) -> tuple[list[str], list[Standing], Pace]:
 
 
 class RollingPropertiesTest(base.TestCase):
-    """What is true of every rolling update."""
+    """The properties of every rolling update."""
 
     @given(worlds())
     def test_it_ends_with_the_target_all_of_it_new(self, world: Any) -> None:
@@ -343,7 +343,7 @@ class RollingPropertiesTest(base.TestCase):
             self.assertEqual(set(), step.converted - before)
 
     @given(worlds())
-    def test_it_takes_no_more_steps_than_there_is_to_do(self, world: Any) -> None:
+    def test_number_of_batches_is_minimal(self, world: Any) -> None:
         target, members, pace = world
         steps = groups.rolling(target, members, pace, spare())
         # Each step but those that only make others for the time being does a piece.
@@ -403,9 +403,7 @@ class AdjustedTest(base.TestCase):
         some.floats(-500, 500),
         some.integers(0, 50),
     )
-    def test_a_percentage_moves_as_it_says(
-        self, size: int, percent: float, step: int
-    ) -> None:
+    def test_percentage_of_members(self, size: int, percent: float, step: int) -> None:
         moved = groups.adjusted(size, groups.PERCENT, percent, step) - size
         exact = abs(size * percent / 100)
         if percent == 0:

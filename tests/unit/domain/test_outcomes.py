@@ -1,4 +1,4 @@
-"""What plugins return and raise, as outcomes and faults."""
+"""The results and exceptions of plugins as outcomes and faults."""
 
 from tests import base
 from watcherlite import exceptions
@@ -78,7 +78,7 @@ class TestFromReturned(base.TestCase):
         self.assertEqual(Done(), from_returned(('OK', None)))
         self.assertEqual(Failed(''), from_returned(('ERROR', None)))
 
-    def test_a_reason_that_is_no_text_is_made_one(self):
+    def test_reason_is_converted_to_text(self):
         self.assertEqual(Failed('404'), from_returned(('ERROR', 404)))
 
     def test_rubbish_is_a_failure_that_names_only_its_type(self):
@@ -106,7 +106,7 @@ class TestFromReturned(base.TestCase):
                 from_returned(rubbish),
             )
 
-    def test_what_only_equals_true_is_not_success(self):
+    def test_truthy_values_are_not_success(self):
         class Agreeable:
             def __eq__(self, other):
                 return True
@@ -126,10 +126,10 @@ class TestPublicText(base.TestCase):
             public_text(exceptions.WatcherliteError('The disk is full.')),
         )
 
-    def test_an_error_without_a_text_says_what_its_class_says(self):
+    def test_error_without_message_has_that_of_its_class(self):
         self.assertEqual('There is no such object.', public_text(exceptions.NotFound()))
 
-    def test_a_class_of_a_plugin_that_derives_from_ours_speaks_too(self):
+    def test_derived_exceptions_of_plugins_are_public(self):
         class DiskGone(exceptions.WatcherliteError):
             """The disk is gone."""
 
@@ -138,7 +138,7 @@ class TestPublicText(base.TestCase):
     def test_of_a_foreign_error_only_the_class_is_shown(self):
         self.assertEqual('ValueError', public_text(ValueError('password=hunter2')))
 
-    def test_that_holds_for_what_is_no_exception_proper_as_well(self):
+    def test_base_exceptions_are_handled_as_well(self):
         self.assertEqual('SystemExit', public_text(SystemExit('password=hunter2')))
 
 

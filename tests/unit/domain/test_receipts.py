@@ -1,4 +1,4 @@
-"""When a command from the broker may be forgotten there."""
+"""The time at which a command from the broker may be acknowledged."""
 
 from tests import base
 from watcherlite.domain.commands import Receipt
@@ -14,7 +14,7 @@ class ReceiptTest(base.TestCase):
         made.when_settled(lambda: self.calls.append('settled'))
         return made
 
-    def test_it_is_settled_once_however_often_that_is_said(self):
+    def test_receipt_is_settled_once(self):
         receipt = self.receipt()
 
         receipt.settle()
@@ -33,7 +33,7 @@ class ReceiptTest(base.TestCase):
         self.assertEqual(([], False), before)
         self.assertEqual((['settled'], True), (self.calls, receipt.settled))
 
-    def test_who_asks_late_is_told_at_once(self):
+    def test_late_callback_is_called_at_once(self):
         made = Receipt(2)
         made.settle()
 

@@ -70,7 +70,7 @@ class CronTest(base.TestCase):
         self.assert_times('0 0 1 1 * 0 */50', '2070-01-01')
         self.assert_times('0 0 1 2 * 0 *', '2030-02-01', '2031-02-01')
 
-    def test_a_time_that_is_right_now_is_the_first_but_never_the_next(self) -> None:
+    def test_present_time_is_a_first_but_no_next_run(self) -> None:
         schedule = schedules.parse('0 0 * * *')
         self.assertEqual(NOW, schedule.first(NOW))
         tomorrow = NOW + datetime.timedelta(days=1)
@@ -78,7 +78,7 @@ class CronTest(base.TestCase):
         later = NOW + datetime.timedelta(microseconds=1)
         self.assertEqual(tomorrow, schedule.first(later))
 
-    def test_what_passed_meanwhile_is_left_out(self) -> None:
+    def test_missed_runs_are_dropped(self) -> None:
         schedule = schedules.parse('*/10 * * * *')
         now = NOW + datetime.timedelta(minutes=25)
         self.assertEqual(at('2030-01-01T00:30'), schedule.following(NOW, now))

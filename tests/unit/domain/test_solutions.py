@@ -45,7 +45,7 @@ class SolutionTest(base.TestCase):
             solution.add_action('nop', {'message': Incomparable(text)})
         self.assertEqual(3, len(solution.actions))
 
-    def test_what_is_no_json_is_told_apart_as_well(self) -> None:
+    def test_actions_with_non_json_inputs_are_distinguished(self) -> None:
         solution = Solution()
         for message in ({1: 'a'}, {1: 'b'}, {1, 2}, {1: 'a', 'b': 2}):
             solution.add_action('nop', {'message': message})

@@ -1,4 +1,4 @@
-"""What a worker of the engine can execute."""
+"""The action types of a worker of the engine."""
 
 from typing import Any
 
@@ -33,5 +33,5 @@ class TestEngineTypes(base.TestCase):
 
         self.assertEqual([*own, 'nop'], self.made(self.types(stacks=object())))
 
-    def test_without_stacks_it_makes_none(self) -> None:
+    def test_stack_types_need_the_services_of_stacks(self) -> None:
         self.assertEqual(['AuditAction', '', '', 'nop'], self.made(self.types()))

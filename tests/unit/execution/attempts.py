@@ -1,4 +1,4 @@
-"""Attempts, and conclusions of them, for tests of the parts that handle these."""
+"""Attempts and conclusions for the tests of the core."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ def make_attempt(
 
 
 class Commit(PendingCommit):
-    """A conclusion that calls a function of a test when it is written."""
+    """A conclusion that calls a function of the test after its commit."""
 
     def __init__(
         self,

@@ -1,21 +1,22 @@
-"""A store whose transactions go wrong as a test says."""
+"""A store that fails as a test says."""
 
 import contextlib
 
 
 class FragileStore:
-    """A store whose transactions go wrong as a test says.
+    """A store that fails as a test says.
 
-    :ivar before: what the next transactions raise instead of committing
-    :ivar after: what the next ones raise although they have committed
-    :ivar asking: what the next questions for an event raise
-    :ivar refuses: says of an action (as changed) that it cannot be stored
+    :ivar before: errors of the next transactions, instead of a commit
+    :ivar after: errors of the next transactions, after the commit
+    :ivar asking: errors of the next calls of `event_exists`
+    :ivar refuses: returns whether a changed action cannot be stored
     :ivar locked: ids of plans that another transaction has locked
-    :ivar sizes: how many changes each transaction that was tried had
-    :ivar links: what became of each link: True, False or what it raised
+    :ivar sizes: the number of changes of each transaction, failed ones included
+    :ivar asked: the answers of `event_exists`
+    :ivar steps: the result of each chain step: True, False or its error
     """
 
-    writes_links = True
+    has_chain_commit = True
 
     def __init__(self, store):
         self._store = store
@@ -26,16 +27,19 @@ class FragileStore:
         self.locked = set()
         self.sizes = []
         self.asked = []
-        self.links = []
+        self.steps = []
 
-    def write_link(self, link):
-        written = not self.before and self._store.write_link(link)
+    def commit_chain_step(self, step):
+        written = not self.before and self._store.commit_chain_step(step)
         error = next(iter(self.before or self.after), None)
-        self.links.append(error or written)
+        self.steps.append(error or written)
         if error is not None:
             (self.before or self.after).pop(0)
             raise error
         return written
+
+    def surroundings_of_plans(self, plan_ids):
+        return self._store.surroundings_of_plans(plan_ids)
 
     def event_exists(self, uuid):
         if self.asking:
@@ -64,7 +68,7 @@ class FragileTransaction:
 
     def lock_plans(self, plan_ids, *, wait=True):
         if wait and self._fragile.locked & set(plan_ids):
-            raise AssertionError('it would wait for another transaction')
+            raise AssertionError('waits for the lock of another transaction')
         free = [i for i in plan_ids if i not in self._fragile.locked]
         return self._tx.lock_plans(free, wait=wait)
 

@@ -1,9 +1,10 @@
-"""A runner for one type of action, with a clock that a test turns."""
+"""A runner for one action type, with a scripted clock."""
 
 from collections.abc import Sequence
 from typing import Any, cast
 
 from tests import base
+from tests.clocks import ScriptedClock
 from tests.factories import make_action
 from tests.policies import chain_of
 from tests.worlds import Calls, kind
@@ -17,12 +18,11 @@ from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType, Policy
 from watcherlite.states import action as states
 from watcherlite.testing.actions import SimulatedResult
-from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
 
 class Checkpoints:
-    """Takes the place of the writer; everything is durable at once."""
+    """Checkpoints that are durable at once, and recorded."""
 
     def __init__(self, kept: list[Any]) -> None:
         self._kept = kept
@@ -41,11 +41,11 @@ class Checkpoints:
 
 
 class RunnerCase(base.TestCase):
-    """A runner for one type of action, called 'kind'."""
+    """A runner for one action type, named 'kind'."""
 
     def setUp(self) -> None:
         super().setUp()
-        self.clock = ManualClock()
+        self.clock = ScriptedClock()
         self.calls = Calls()
         self.derived: Sequence[SimulatedResult] = ()
         self.policies: list[Policy] = []
@@ -86,7 +86,7 @@ class RunnerCase(base.TestCase):
                 }
             ),
             'a-plan',
-            # Of the types of the runner that it is handed to.
+            # Resolves types as the runner of the test does.
             AttemptServices(
                 self.clock, cast(ActionTypes, self), self.checkpoints, self
             ),
@@ -101,7 +101,7 @@ class RunnerCase(base.TestCase):
     def run_task(
         self, attempt: Attempt | None = None, signal: str | None = None, **members: Any
     ) -> Conclusion:
-        """Take an attempt to its end; a signal comes once it is RUNNING."""
+        """Run an attempt to its end; deliver a signal after its start."""
         attempt = attempt or self.attempt()
         runner = self.runner(**members)
         prepared = runner.prepare(attempt)
@@ -111,6 +111,6 @@ class RunnerCase(base.TestCase):
             attempt.context.deliver(signal)
         return runner.perform(attempt)
 
-    def said(self, *arguments: Any, **members: Any) -> tuple[str, str | None]:
+    def result_of(self, *arguments: Any, **members: Any) -> tuple[str, str | None]:
         after = self.run_task(*arguments, **members).action
         return after.status, after.status_message

@@ -1,4 +1,4 @@
-"""A chain gets on without transactions, and tells the same story as with them."""
+"""Chain commits, which have the same effects as transactions."""
 
 from tests import factories
 from tests.unit.execution.attempts import Commit, make_attempt
@@ -14,11 +14,11 @@ FAILED = outcomes.Failed('no')
 
 
 class ChainStore(MemoryStore):
-    """Writes links as PostgreSQL does, in a transaction instead of one statement."""
+    """Writes steps as PostgreSQL does, but in a transaction."""
 
-    def write_link(self, link):
-        before, after = link.plan
-        parent, child = link.ended.before, link.started.after
+    def commit_chain_step(self, step):
+        before, after = step.plan
+        parent, child = step.ended.before, step.started.after
         with self.transaction() as tx:
             plan = tx.lock_plans([before.id]).get(before.id)
             found = self.actions_by_id([child.id]).get(child.id)
@@ -28,7 +28,7 @@ class ChainStore(MemoryStore):
                 or (found.pending, found.attempt) != (1, child.attempt - 1)
                 or found.owner is not None
                 or found.status not in (states.INIT, states.WAITING)
-                or not tx.change_actions([link.ended])
+                or not tx.change_actions([step.ended])
             ):
                 return False
             tx.release_dependents(
@@ -38,12 +38,12 @@ class ChainStore(MemoryStore):
                 now=factories.NOW,
             )
             tx.save_plans([after])
-            tx.add_events(link.events)
+            tx.add_events(step.events)
         return True
 
 
 class ChainCase(CommitterCase):
-    """A plan of five actions in a row, of which this worker executes the first."""
+    """A plan with a chain of five actions, whose first one this worker executes."""
 
     def make_store(self):
         return ChainStore(self.clock)
@@ -57,21 +57,19 @@ class ChainCase(CommitterCase):
         self.plan, self.actions = factories.store_plan(self.store, *actions, active=1)
         with self.store.transaction() as tx:
             tx.claim(worker='me', limit=1, now=factories.NOW, plan_id=self.plan.id)
-        self.committer.start()
         self.attempt = make_attempt(self.store.get_action(actions[0].uuid))
         self.write(Conclusion(results.start(self.attempt.action, self.clock.now())))
 
     def write(self, conclusion, handover=None):
-        """Write what the attempt came to, and wait for that."""
-        item = Commit(self.attempt, conclusion, self.tell, handover)
-        self.told.clear()
+        """Write a conclusion of the attempt."""
+        item = Commit(self.attempt, conclusion, self.on_settled, handover)
+        self.settled.clear()
         self.queue.submit(item)
-        # The clock stands still while the committer waits for a database.
-        self.turn_until_told(1, 0.1)
+        self.commit(1)
         return item
 
     def step(self, outcome=DONE):
-        """End the action that runs, and start the next; say whether that was so."""
+        """End the running action and start the next; return whether it started."""
         ended = results.conclude(
             self.attempt.action, outcome, results.EXECUTE, self.clock.now()
         )
@@ -94,7 +92,7 @@ class ChainCase(CommitterCase):
         return self.store.get_plan(self.plan.uuid)
 
     def story(self):
-        """Return every change of state, and how the plan stands."""
+        """Return all changes of state, and the state and counters of the plan."""
         names = {action.id: action.name for action in self.actions}
         plan = self.stored_plan()
         return (
@@ -125,38 +123,38 @@ WHOLE = (
 
 
 class TestChains(ChainCase):
-    def test_a_step_of_a_plan_that_nobody_else_works_on_needs_no_transaction(self):
+    def test_a_chain_of_an_exclusive_plan_needs_no_transactions(self):
         self.assertEqual([True] * 4 + [False], [self.step() for _ in 'abcde'])
 
-        # The start, the first end, which finds the plan as it was left, the last end.
-        self.assertEqual(([1, 1, 1], [True] * 3), (self.fragile.sizes, self.links()))
+        # The start; the first end, which verifies the plan; the last end.
+        self.assertEqual(([1, 1, 1], [True] * 3), (self.fragile.sizes, self.steps()))
         self.assertEqual(WHOLE, self.story())
 
-    def test_without_links_the_story_is_the_same(self):
-        self.fragile.writes_links = False
+    def test_a_store_without_links_has_the_same_result(self):
+        self.fragile.has_chain_commit = False
         for _ in 'abcde':
             self.step()
 
-        self.assertEqual(([1] * 6, []), (self.fragile.sizes, self.links()))
+        self.assertEqual(([1] * 6, []), (self.fragile.sizes, self.steps()))
         self.assertEqual(WHOLE, self.story())
 
-    def links(self):
-        return self.fragile.links
+    def steps(self):
+        return self.fragile.steps
 
-    def test_when_others_change_the_plan_a_transaction_finds_out(self):
+    def test_a_changed_plan_falls_back_to_a_transaction(self):
         self.step()
         self.change_plan(status_message='edited by somebody')
         self.assertTrue(self.step())
 
-        self.assertEqual([False], self.links())
+        self.assertEqual([False], self.steps())
         self.assertEqual('edited by somebody', self.stored_plan().status_message)
         self.step()
         self.step()
         self.step()
-        self.assertEqual([False, True], self.links())
+        self.assertEqual([False, True], self.steps())
         self.assertEqual(WHOLE, self.story())
 
-    def test_a_plan_that_is_cancelled_starts_nothing_more(self):
+    def test_a_cancelled_plan_starts_no_dependent(self):
         self.step()
         self.change_plan(state=plan_states.CANCELLING)
 
@@ -169,40 +167,40 @@ class TestChains(ChainCase):
             self.story(),
         )
 
-    def test_a_failure_is_counted_and_the_plan_goes_on(self):
+    def test_a_failure_is_counted_and_the_chain_continues(self):
         self.step()
         self.assertTrue(self.step(FAILED))
 
-        self.assertEqual([True], self.links())
+        self.assertEqual([True], self.steps())
         self.assertEqual(
             (('ONGOING', 3, 1, 1), 'no'),
             (self.story()[1], self.stored_plan().fault['message']),
         )
 
-    def test_a_lost_answer_does_not_look_like_a_lost_action(self):
+    def test_an_unanswered_link_is_recognized_by_its_events(self):
         self.step()
         self.fragile.after.append(AWAY)
         handed_over = self.step()
 
-        self.assertEqual((True, [AWAY]), (handed_over, self.links()))
-        self.assertEqual(([('b', True)], [True]), (self.told, self.fragile.asked))
+        self.assertEqual((True, [AWAY]), (handed_over, self.steps()))
+        self.assertEqual(([('b', True)], [True]), (self.settled, self.fragile.asked))
         for _ in 'cde':
             self.step()
         self.assertEqual(WHOLE, self.story())
 
-    def test_what_did_not_arrive_is_written_again(self):
+    def test_a_link_without_effect_is_written_again(self):
         self.step()
         self.fragile.before.append(AWAY)
         handed_over = self.step()
 
-        self.assertEqual((True, [AWAY, True]), (handed_over, self.links()))
+        self.assertEqual((True, [AWAY, True]), (handed_over, self.steps()))
         self.assertEqual([False], self.fragile.asked)
         for _ in 'cde':
             self.step()
         self.assertEqual(WHOLE, self.story())
 
     def change_plan(self, **values):
-        """Change the plan as another process would."""
+        """Change the plan as another worker would."""
         with self.store.transaction() as tx:
             plan = tx.lock_plans([self.plan.id])[self.plan.id]
             tx.save_plans([plan.evolve(**values)])

@@ -1,4 +1,4 @@
-"""The claim queues: which actions a worker claims, and when."""
+"""The claim queues: the order and limits of claims."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def queues(*lanes: str) -> ClaimQueues:
 
 
 class ClaimQueuesTest(base.TestCase):
-    """A worker of one lane that has an eye on plans."""
+    """A worker that serves the applier lane."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -31,7 +31,7 @@ class ClaimQueuesTest(base.TestCase):
         self.empty('applier')
 
     def empty(self, *names: Any) -> None:
-        """Let claims find nothing at these."""
+        """Apply claims that found nothing to these queues."""
         for source in self.queues:
             if (source.lane or source.plan_id) in names:
                 source.more = source.hinted = False
@@ -46,28 +46,28 @@ class ClaimQueuesTest(base.TestCase):
         assert source is not None
         return source
 
-    def test_what_nobody_has_looked_at_may_have_something(self) -> None:
+    def test_a_new_queue_may_have_actions(self) -> None:
         found = queues('applier', 'engine')
         self.assertEqual([('applier', 5), ('engine', 5)], asked(found.share(10)))
         self.assertTrue(found.serves('engine'))
         self.assertFalse(self.queues.serves('engine'))
 
-    def test_without_more_there_is_nothing_to_ask(self) -> None:
+    def test_no_claim_is_requested_without_more(self) -> None:
         self.assertFalse(self.queues.any_more())
         self.assertEqual([], self.queues.share(10))
 
-    def test_the_room_is_shared_out_whole(self) -> None:
+    def test_the_room_is_divided_among_the_queues(self) -> None:
         for key in (1, 2, 3):
             self.queues.hint_plan(key, f'plan-{key}')
         self.assertEqual([(1, 3), (2, 3), (3, 4)], asked(self.queues.share(10)))
 
-    def test_where_there_is_little_room_they_take_turns(self) -> None:
+    def test_queues_take_turns_in_little_room(self) -> None:
         for key in (1, 2, 3):
             self.queues.hint_plan(key, f'plan-{key}')
         first = [asked(self.queues.share(1)) for _ in range(4)]
         self.assertEqual([[(1, 1)], [(2, 1)], [(3, 1)], [(1, 1)]], first)
 
-    def test_a_lane_has_its_turn_among_plans_that_are_more_than_there_is_room(
+    def test_a_lane_has_its_turn_among_more_plans_than_there_is_room(
         self,
     ) -> None:
         found = queues('applier')
@@ -78,7 +78,7 @@ class ClaimQueuesTest(base.TestCase):
             [asked(found.share(2)) for _ in range(3)],
         )
 
-    def test_what_does_not_divide_goes_to_another_one_each_time(self) -> None:
+    def test_the_remainder_of_the_room_rotates_among_the_queues(self) -> None:
         for key in (1, 2):
             self.queues.hint_plan(key, f'plan-{key}')
         self.assertEqual(
@@ -86,7 +86,7 @@ class ClaimQueuesTest(base.TestCase):
             [asked(self.queues.share(3)) for _ in range(2)],
         )
 
-    def test_a_claim_that_found_enough_is_followed_by_another(self) -> None:
+    def test_a_claim_that_reached_its_limit_is_followed_by_another(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.claim(wanted, more=True)
@@ -94,7 +94,7 @@ class ClaimQueuesTest(base.TestCase):
         self.claim(wanted, more=False)
         self.assertFalse(self.queues.any_more())
 
-    def test_each_claim_takes_more_than_the_last_while_there_is_more(self) -> None:
+    def test_the_limit_of_a_queue_grows_while_it_has_more(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         taken = []
         for more in (True, True, True, False):
@@ -106,7 +106,7 @@ class ClaimQueuesTest(base.TestCase):
         self.assertEqual([32, 128, 512, 600], taken)
         self.assertEqual(32, wanted.limit)
 
-    def test_a_hint_outlives_a_claim_that_was_on_its_way(self) -> None:
+    def test_a_hint_during_a_claim_outlives_the_claim(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.queues.hint_plan(1, 'plan-1')
@@ -116,14 +116,14 @@ class ClaimQueuesTest(base.TestCase):
         self.claim(wanted, more=False)
         self.assertFalse(self.queues.any_more())
 
-    def test_what_became_free_in_the_transaction_of_a_claim_does_not(self) -> None:
+    def test_a_release_in_the_transaction_of_a_claim_does_not_outlive_it(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.plan(1).more = True
         self.claim(wanted, more=False)
         self.assertFalse(self.queues.any_more())
 
-    def test_a_plan_at_its_limit_waits_until_one_of_it_ends(self) -> None:
+    def test_a_limited_plan_waits_until_one_of_its_actions_ends(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.claim(wanted, more=True, limited=True)
@@ -133,21 +133,21 @@ class ClaimQueuesTest(base.TestCase):
         self.queues.update_plan(make_plan(id=1, max_parallel=3, active=2))
         self.assertTrue(self.queues.any_more())
 
-    def test_a_plan_that_is_over_or_stops_is_let_go_of(self) -> None:
+    def test_the_queue_of_an_ended_or_stopping_plan_is_removed(self) -> None:
         for values in ({'state': 'SUCCEEDED'}, {'stage': 'stopping'}):
             self.queues.hint_plan(1, 'plan-1')
             self.queues.update_plan(make_plan(id=1, **values))
             self.assertIsNone(self.queues.find(1, 'applier'))
         self.assertIsNone(self.claim(ClaimRequest(1, None, 5), more=True))
 
-    def test_plans_of_others_are_no_sources(self) -> None:
+    def test_a_plan_without_a_hint_has_no_queue(self) -> None:
         self.queues.update_plan(make_plan(id=7))
         self.assertIsNone(self.queues.find(7, 'applier'))
         lane = self.queues.find(None, 'applier')
         assert lane is not None
         self.assertEqual('applier', lane.lane)
 
-    def test_hints(self) -> None:
+    def test_each_kind_of_hint_marks_its_queues(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         self.empty(1)
         self.queues.hint_lane('applier')

@@ -12,29 +12,29 @@ class TestWindow(base.TestCase):
 
     def taking(self, seconds, times=16):
         for _ in range(times):
-            self.window.took(seconds)
+            self.window.record_duration(seconds)
         return self.window
 
-    def test_as_many_as_there_are_threads_before_anything_is_known(self):
+    def test_the_initial_window_is_the_number_of_threads(self):
         self.assertEqual((8, 8, 3), (self.window.size, *map(self.window.room, (0, 5))))
 
-    def test_no_more_when_actions_take_long(self):
+    def test_long_actions_do_not_enlarge_the_window(self):
         self.assertEqual((8, 0), (self.taking(1.0).size, self.window.room(8)))
 
-    def test_more_when_they_are_short_as_soon_as_a_few_have_told(self):
+    def test_a_few_short_actions_enlarge_the_window(self):
         self.assertEqual(12, self.taking(0.0, times=8).size)
 
-    def test_no_more_than_one_claim_takes(self):
+    def test_the_window_is_limited_to_one_claim_batch(self):
         self.assertEqual(512, self.taking(0.00001, times=200).size)
 
-    def test_not_for_a_few_at_a_time(self):
+    def test_a_large_window_has_no_room_until_half_of_it_is_free(self):
         self.taking(0.00001, times=200)
 
         self.assertEqual(
             (0, 256, 511), tuple(self.window.room(busy) for busy in (257, 256, 1))
         )
 
-    def test_what_holds_up_all_threads_is_not_short(self):
-        self.taking(0.00001, times=200).stuck(0.25)
+    def test_stuck_threads_reduce_the_window(self):
+        self.taking(0.00001, times=200).record_stuck(0.25)
 
         self.assertEqual(8, self.window.size)

@@ -1,24 +1,21 @@
-"""The committer: results of attempts are written in groups, once or not at all."""
-
-import threading
-import time
+"""The committer, whose batches the tests write one by one, without its thread."""
 
 from tests import base, factories
+from tests.clocks import ScriptedClock
 from tests.unit.execution.attempts import Commit, make_attempt
 from tests.unit.execution.fragile import FragileStore
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain import outcomes
 from watcherlite.execution import results
-from watcherlite.execution.committer import CommitQueue, Committer
-from watcherlite.execution.events import EventListeners
+from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
 from watcherlite.execution.group_commit import ClaimRequest
 from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.states import action as states
-from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
-PATIENCE = 10
+#: The largest number of batches for the items of one test.
+MAX_BATCHES = 100
 DONE = outcomes.Done()
 AWAY = exceptions.StoreUnavailable('The database is away.')
 CONFLICT = exceptions.StoreConflict('A deadlock.')
@@ -28,17 +25,16 @@ REFUSED = (
         'exception': 'StoreRefused',
         'message': 'its result cannot be stored',
         'module': 'watcherlite.execution.committer',
-        'function': '_drop',
+        'function': '_fail_refused',
     },
 )
 
 
 class Dispatcher:
-    """Takes the place of the dispatcher: wishes once, and hears what was written."""
+    """A source of claims, which records the results of transactions."""
 
     def __init__(self):
         self._claim_requests = []
-        self._condition = threading.Condition()
         self.batches = []
 
     def request(self, *claim_requests):
@@ -55,20 +51,11 @@ class Dispatcher:
         return [], 0
 
     def on_committed(self, batch):
-        with self._condition:
-            self.batches.append(batch)
-            self._condition.notify_all()
-
-    def until_written(self, times=1):
-        with self._condition:
-            if not self._condition.wait_for(
-                lambda: len(self.batches) >= times, PATIENCE
-            ):
-                raise AssertionError(f'{len(self.batches)} batches, not {times}')
+        self.batches.append(batch)
 
 
 class Lease:
-    """Lasts as long as the test says."""
+    """A lease that lasts as long as the test says."""
 
     def __init__(self, case):
         self._case = case
@@ -83,15 +70,14 @@ class Lease:
 class CommitterCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.clock = ManualClock(factories.NOW)
+        self.clock = self.make_clock()
         self.store = self.make_store()
         self.addCleanup(self.store.close)
         self.fragile = FragileStore(self.store)
         self.left = 1000.0
         self.losses = []
-        self.condition = threading.Condition()
-        self.told = []
-        self.heard = []
+        self.settled = []
+        self.notified = []
         services = CoreServices(
             self.fragile, self.clock, ExecutionSettings(claim_batch=8), 'me'
         )
@@ -101,55 +87,41 @@ class CommitterCase(base.TestCase):
         self.committer = Committer(
             services,
             self.queue,
-            PlanProgress(lambda name: False),
+            PlanProgress(),
             self.dispatcher,
             Lease(self),
             self.listeners,
         )
-        self.listeners.add(self.heard.append)
-        self.addCleanup(self.end)
+        self.listeners.add(self.notified.append)
+
+    def make_clock(self):
+        return ScriptedClock(factories.NOW)
 
     def make_store(self):
         """Return an empty store."""
         return MemoryStore(self.clock)
 
-    def end(self):
-        """Stop the thread, whatever it waits for."""
-        self.left = 0
-        self.committer.stop(0)
-        self.clock.advance(100)
-        self.committer.stop(PATIENCE)
-
     def lost(self):
-        with self.condition:
-            self.losses.append(self.clock.monotonic())
-            self.condition.notify_all()
+        self.losses.append(self.clock.monotonic())
 
-    def tell(self, item, applied):
-        with self.condition:
-            self.told.append((item.attempt.action.name, applied))
-            self.condition.notify_all()
+    def on_settled(self, item, applied):
+        self.settled.append((item.attempt.action.name, applied))
 
-    def until(self, wanted):
-        with self.condition:
-            if not self.condition.wait_for(wanted, PATIENCE):
-                raise AssertionError(f'told {self.told}, lost {self.losses}')
+    def commit(self, count):
+        """Write batches until this number of items is settled."""
+        for _ in range(MAX_BATCHES):
+            if len(self.settled) >= count:
+                return
+            self.committer.commit_next()
+        raise AssertionError(f'settled {self.settled}, lost {self.losses}')
 
-    def until_told(self, count):
-        """Wait until so many items were answered."""
-        self.until(lambda: len(self.told) >= count)
-
-    def turn_until_told(self, count, step):
-        """Turn the clock until so many items were answered."""
-        until = time.monotonic() + PATIENCE
-        while not self.answered(count, 0.01):
-            if time.monotonic() > until:
-                raise AssertionError(f'told {self.told}')
-            self.clock.advance(step)
-
-    def answered(self, count, seconds):
-        with self.condition:
-            return self.condition.wait_for(lambda: len(self.told) >= count, seconds)
+    def commit_all(self):
+        """Stop the queue, and write what is left in it."""
+        self.queue.stop()
+        for _ in range(MAX_BATCHES):
+            if not self.committer.commit_next():
+                return
+        raise AssertionError('the committer does not end')
 
     def running(self, *names, **values):
         """Store actions that this worker executes."""
@@ -171,12 +143,12 @@ class CommitterCase(base.TestCase):
         )
 
     def submit(self, *actions, outcome=DONE, done=None):
-        """Queue what these actions came to."""
+        """Submit the conclusions of these actions."""
         items = [
             Commit(
                 make_attempt(action),
                 results.conclude(action, outcome, results.EXECUTE, self.clock.now()),
-                done or self.tell,
+                done or self.on_settled,
             )
             for action in actions
         ]
@@ -197,14 +169,13 @@ class CommitterCase(base.TestCase):
 
 
 class TestWriting(CommitterCase):
-    def test_what_is_queued_is_written_in_one_transaction(self):
+    def test_queued_items_are_written_in_one_transaction(self):
         actions = self.running('a', 'b', 'c')
         items = self.submit(*actions)
-        self.committer.start()
-        self.until_told(3)
+        self.commit(3)
 
         self.assertEqual([3], self.fragile.sizes)
-        self.assertEqual([('a', True), ('b', True), ('c', True)], self.told)
+        self.assertEqual([('a', True), ('b', True), ('c', True)], self.settled)
         self.assertEqual(
             [('a', 'SUCCEEDED'), ('b', 'SUCCEEDED'), ('c', 'SUCCEEDED')], self.changes()
         )
@@ -213,53 +184,49 @@ class TestWriting(CommitterCase):
             [item.attempt.action for item in items],
         )
 
-    def test_what_was_said_first_of_one_action_counts(self):
+    def test_the_first_conclusion_of_an_action_counts(self):
         (action,) = self.running('a')
         self.submit(action, outcome=outcomes.Failed('no'))
         self.submit(action)
-        self.committer.start()
-        self.until_told(2)
+        self.commit(2)
 
-        self.assertEqual([('a', True), ('a', False)], self.told)
+        self.assertEqual([('a', True), ('a', False)], self.settled)
         self.assertEqual([('a', 'FAILED')], self.changes())
 
-    def test_who_lost_an_action_changes_nothing(self):
+    def test_the_conclusion_of_a_lost_action_changes_nothing(self):
         (action,) = self.running('a')
         self.submit(action.evolve(attempt=0))
-        self.committer.start()
-        self.until_told(1)
+        self.commit(1)
 
-        self.assertEqual([('a', False)], self.told)
+        self.assertEqual([('a', False)], self.settled)
         self.assertEqual(([], {'a': 'RUNNING'}), (self.changes(), self.statuses()))
 
-    def test_one_transaction_is_not_larger_than_two_claims(self):
+    def test_a_transaction_has_at_most_two_claim_batches(self):
         self.submit(*self.running(*(str(number) for number in range(20))))
-        self.committer.start()
-        self.until_told(20)
+        self.commit(20)
 
         self.assertEqual([16, 4], self.fragile.sizes)
 
-    def test_stopping_writes_what_is_queued(self):
-        self.committer.start()
-        self.clock.until_waiting()
+    def test_the_stop_writes_queued_items(self):
         self.queue.expect_more()
         self.submit(*self.running('a'))
+        self.queue.stop()
 
-        self.assertTrue(self.committer.stop(PATIENCE))
-        self.assertEqual([('a', True)], self.told)
+        self.assertTrue(self.committer.commit_next())
+        self.assertFalse(self.committer.commit_next())
+        self.assertEqual(([('a', True)], []), (self.settled, self.clock.waits))
 
-    def test_stopping_before_the_start_waits_for_nothing(self):
-        self.assertTrue(self.committer.stop(PATIENCE))
+    def test_a_stop_before_the_start_returns_at_once(self):
+        self.assertTrue(self.committer.stop(10))
 
-    def test_a_poke_lets_it_claim_though_nothing_is_queued(self):
+    def test_a_wake_claims_without_queued_items(self):
         factories.store_actions(
             self.store, factories.make_action(name='a', status='READY')
         )
         dispatcher = self.dispatcher
         dispatcher.request(ClaimRequest(None, 'applier', 5))
-        self.committer.start()
         self.queue.wake()
-        dispatcher.until_written()
+        self.committer.commit_next()
 
         (claimed,) = dispatcher.batches[0].claims
         self.assertEqual(
@@ -270,15 +237,14 @@ class TestWriting(CommitterCase):
             ),
         )
 
-    def test_a_poke_with_nothing_to_claim_begins_no_transaction(self):
+    def test_a_wake_without_claims_starts_no_transaction(self):
         dispatcher = self.dispatcher
         dispatcher.request()
         self.queue.wake()
         self.submit(*self.running('a'))
-        self.committer.start()
-        dispatcher.until_written()
+        self.committer.commit_next()
         self.queue.wake()
-        self.assertTrue(self.committer.stop(PATIENCE))
+        self.commit_all()
 
         self.assertEqual(1, len(dispatcher.batches))
 
@@ -287,34 +253,31 @@ class TestLingering(CommitterCase):
     def setUp(self):
         super().setUp()
         self.queue.expect_more()
-        self.committer.start()
-        self.clock.until_waiting()
         self.actions = self.running('a', 'b', 'c', 'd', 'e')
 
-    def test_changes_gather_while_threads_produce_them(self):
-        self.submit(*self.actions[:3])
-        self.clock.until_waiting()
-        self.assertEqual([], self.fragile.sizes)
-        self.turn_until_told(3, 0.02)
+    def test_changes_are_collected_while_threads_produce_them(self):
+        self.clock.steps.append(lambda: self.submit(*self.actions[1:3]))
+        self.submit(self.actions[0])
+        self.committer.commit_next()
 
-        self.assertEqual([3], self.fragile.sizes)
+        self.assertEqual(([3], [0.02, 0.02]), (self.fragile.sizes, self.clock.waits))
 
-    def test_they_are_written_at_once_when_the_threads_are_through(self):
+    def test_a_flush_ends_the_linger(self):
+        self.clock.steps.append(self.queue.flush)
         self.submit(*self.actions[:2])
-        self.queue.flush()
-        self.until_told(2)
+        self.committer.commit_next()
 
-        self.assertEqual(0.0, self.clock.monotonic())
+        self.assertEqual(([2], 0.0), (self.fragile.sizes, self.clock.monotonic()))
 
-    def test_they_are_written_at_once_when_many_have_gathered(self):
+    def test_half_a_claim_batch_ends_the_linger(self):
         self.submit(*self.actions[:4])
-        self.until_told(4)
+        self.committer.commit_next()
 
-        self.assertEqual(0.0, self.clock.monotonic())
+        self.assertEqual(([4], []), (self.fragile.sizes, self.clock.waits))
 
 
 class TestListeners(CommitterCase):
-    def test_they_are_told_of_what_is_durable(self):
+    def test_listeners_receive_durable_events(self):
         def listen(stored):
             seen.append(all(self.store.event_exists(one.uuid) for one in stored))
 
@@ -322,140 +285,133 @@ class TestListeners(CommitterCase):
         self.listeners.add(listen)
         (action,) = self.running('a')
         self.submit(action)
-        self.committer.start()
-        self.committer.stop(PATIENCE)
+        self.commit_all()
 
         self.assertEqual(
             ([True], [[stored.event for stored in self.store.pending_events(10)]]),
-            (seen, self.heard),
+            (seen, self.notified),
         )
 
-    def test_one_that_raises_does_not_keep_it_from_others(self):
-        heard = []
+    def test_an_exception_of_a_listener_does_not_affect_others(self):
+        received = []
         self.listeners.add(lambda stored: stored['x'])
-        self.listeners.add(heard.append)
+        self.listeners.add(received.append)
         self.submit(*self.running('a'))
-        self.committer.start()
-        self.committer.stop(PATIENCE)
+        self.commit_all()
 
-        self.assertEqual((1, self.heard), (len(heard), heard))
+        self.assertEqual((1, self.notified), (len(received), received))
         self.assertIn('A listener failed; the events are stored', self.log.output)
 
-    def test_nothing_changed_is_nothing_told(self):
+    def test_without_events_no_listener_is_called(self):
         (action,) = self.running('a')
         self.submit(action.evolve(attempt=0))
-        self.committer.start()
-        self.committer.stop(PATIENCE)
+        self.commit_all()
 
-        self.assertEqual([], self.heard)
+        self.assertEqual([], self.notified)
 
-    def test_one_that_cannot_be_told_does_not_keep_it_from_others(self):
+    def test_an_exception_of_an_item_does_not_affect_others(self):
         def fail(item, applied):
             raise ValueError
 
         first, second = self.running('a', 'b')
         self.submit(first, done=fail)
         self.submit(second)
-        self.committer.start()
-        self.until_told(1)
+        self.commit(1)
 
-        self.assertEqual([('b', True)], self.told)
-        self.assertIn(f'Action {first.uuid} could not be gone on with', self.log.output)
+        self.assertEqual([('b', True)], self.settled)
+        self.assertIn(
+            f'Action {first.uuid}: the follow-up of its commit failed', self.log.output
+        )
 
 
 class TestFailures(CommitterCase):
-    def run_to_the_end(self, count):
-        self.committer.start()
-        self.turn_until_told(count, 4)
-
-    def test_a_conflict_is_tried_again_as_a_whole(self):
+    def test_a_conflict_repeats_the_whole_transaction(self):
         self.fragile.before = [CONFLICT, CONFLICT]
         self.submit(*self.running('a', 'b'))
-        self.run_to_the_end(2)
+        self.commit(2)
 
-        self.assertEqual([('a', True), ('b', True)], self.told)
+        self.assertEqual([('a', True), ('b', True)], self.settled)
         self.assertEqual([2, 2, 2], self.fragile.sizes)
         self.assertEqual([('a', 'SUCCEEDED'), ('b', 'SUCCEEDED')], self.changes())
 
-    def test_who_lost_once_does_not_wait_to_try_again(self):
+    def test_the_first_conflict_is_retried_without_a_pause(self):
         self.fragile.before = [CONFLICT]
         self.submit(*self.running('a'))
-        self.committer.start()
-        self.until_told(1)
+        self.commit(1)
 
         self.assertEqual(
             ([('a', True)], 0.0, [1, 1]),
-            (self.told, self.clock.monotonic(), self.fragile.sizes),
+            (self.settled, self.clock.monotonic(), self.fragile.sizes),
         )
 
-    def test_a_database_that_was_away_is_written_to_when_it_is_back(self):
+    def test_the_transaction_is_retried_until_the_database_is_available(self):
         self.fragile.before = [AWAY, AWAY]
         self.submit(*self.running('a'))
-        self.run_to_the_end(1)
+        self.commit(1)
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
         self.assertEqual([('a', 'SUCCEEDED')], self.changes())
         self.assertEqual([False, False], self.fragile.asked)
 
-    def test_a_lost_answer_does_not_look_like_a_lost_action(self):
+    def test_an_unanswered_commit_is_recognized_by_its_events(self):
         self.fragile.after = [AWAY]
         (item,) = self.submit(*self.running('a'))
-        self.run_to_the_end(1)
+        self.commit(1)
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
         self.assertEqual(([1], [True]), (self.fragile.sizes, self.fragile.asked))
         self.assertEqual([('a', 'SUCCEEDED')], self.changes())
         self.assertEqual(
-            [[stored.event for stored in self.store.pending_events(10)]], self.heard
+            [[stored.event for stored in self.store.pending_events(10)]], self.notified
         )
         self.assertEqual('SUCCEEDED', item.attempt.action.status)
 
-    def test_the_question_is_asked_until_it_is_answered(self):
+    def test_the_lookup_of_an_unanswered_commit_is_retried(self):
         self.fragile.after = [AWAY]
         self.fragile.asking = [AWAY, CONFLICT, AWAY]
         self.submit(*self.running('a'))
-        self.run_to_the_end(1)
+        self.commit(1)
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
         self.assertEqual(([1], [True]), (self.fragile.sizes, self.fragile.asked))
 
-    def test_a_transaction_that_did_not_take_effect_is_written_again(self):
+    def test_a_transaction_without_effect_is_written_again(self):
         self.fragile.before = [AWAY]
         self.fragile.asking = [AWAY]
         self.submit(*self.running('a'))
-        self.run_to_the_end(1)
+        self.commit(1)
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
         self.assertEqual(([1, 1], [False]), (self.fragile.sizes, self.fragile.asked))
 
-    def test_each_try_is_asked_for_by_its_own_events(self):
+    def test_each_try_is_looked_up_by_its_own_events(self):
         self.submit(*self.running('a'))
         self.fragile.before = [AWAY]
         self.fragile.after = [AWAY]
-        self.run_to_the_end(1)
+        self.commit(1)
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
         self.assertEqual(
             ([1, 1], [False, True]), (self.fragile.sizes, self.fragile.asked)
         )
 
-    def test_a_change_that_cannot_be_stored_takes_no_other_with_it(self):
+    def test_a_refused_change_does_not_affect_the_rest_of_its_batch(self):
         self.fragile.refuses = lambda action: action.name == 'c' and action.outputs
         actions = self.running('a', 'b', 'c', 'd', 'e')
         self.submit(*actions, outcome=outcomes.Done({'a': 1}))
-        self.run_to_the_end(5)
+        self.commit(5)
 
-        self.assertEqual({(name, True) for name in 'abcde'}, set(self.told))
+        self.assertEqual({(name, True) for name in 'abcde'}, set(self.settled))
         self.assertEqual(
             {name: 'FAILED' if name == 'c' else 'SUCCEEDED' for name in 'abcde'},
             self.statuses(),
         )
 
-    def test_the_action_of_such_a_change_is_failed_and_says_why(self):
+    def test_the_action_of_a_refused_change_fails_with_the_reason(self):
         self.fragile.refuses = lambda action: action.outputs
         (action,) = self.running('a', token={'job': 1}, interval=60)
         self.submit(action, outcome=outcomes.Done({'a': 1}))
-        self.run_to_the_end(1)
+        self.commit(1)
 
         stored = self.store.get_action(action.uuid)
         self.assertEqual(
@@ -472,15 +428,15 @@ class TestFailures(CommitterCase):
         (event,) = self.store.pending_events(10)
         self.assertEqual({'fault': REFUSED[1]}, event.event.detail)
 
-    def test_one_that_cannot_even_be_failed_is_left_to_the_sweep(self):
+    def test_an_action_whose_failure_is_refused_is_left_to_the_sweep(self):
         self.fragile.refuses = lambda action: action.name == 'b'
         self.submit(*self.running('a', 'b'))
-        self.run_to_the_end(2)
+        self.commit(2)
 
-        self.assertEqual({('a', True), ('b', False)}, set(self.told))
+        self.assertEqual({('a', True), ('b', False)}, set(self.settled))
         self.assertEqual({'a': 'SUCCEEDED', 'b': 'RUNNING'}, self.statuses())
 
-    def test_what_it_was_about_to_write_when_it_failed_is_left_to_the_sweep(self):
+    def test_the_items_of_a_failed_batch_are_left_to_the_sweep(self):
         def claim_requests():
             raise RuntimeError('a bug')
 
@@ -488,13 +444,12 @@ class TestFailures(CommitterCase):
         dispatcher.request()
         dispatcher.claim_requests = claim_requests
         self.submit(*self.running('a', 'b'))
-        self.committer.start()
-        self.until_told(2)
+        self.commit(2)
 
-        self.assertEqual([('a', False), ('b', False)], self.told)
+        self.assertEqual([('a', False), ('b', False)], self.settled)
         self.assertIn('a transaction of 2 changes failed', self.log.output)
 
-    def test_what_is_told_is_not_told_again_when_the_rest_fails(self):
+    def test_items_are_settled_once_if_the_follow_up_fails(self):
         def written(batch):
             raise RuntimeError('a bug')
 
@@ -502,50 +457,48 @@ class TestFailures(CommitterCase):
         dispatcher.request()
         dispatcher.written = written
         self.submit(*self.running('a'))
-        self.committer.start()
-        self.assertTrue(self.committer.stop(PATIENCE))
+        self.commit_all()
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
 
-    def test_the_committer_goes_on_after_it(self):
+    def test_the_committer_continues_after_a_refused_change(self):
         self.fragile.refuses = lambda action: action.name == 'a'
         self.submit(*self.running('a'))
-        self.run_to_the_end(1)
+        self.commit(1)
         self.submit(*self.running('b'))
-        self.until_told(2)
+        self.commit(2)
 
-        self.assertEqual([('a', False), ('b', True)], self.told)
+        self.assertEqual([('a', False), ('b', True)], self.settled)
 
 
 class TestLease(CommitterCase):
-    def test_nothing_is_written_when_it_is_over(self):
+    def test_nothing_is_written_after_the_end_of_the_lease(self):
         self.left = 0
         self.submit(*self.running('a'))
-        self.committer.start()
-        self.until(lambda: self.losses)
+        self.assertFalse(self.committer.commit_next())
         self.submit(*self.running('b'))
 
-        self.assertTrue(self.committer.stop(PATIENCE))
         self.assertEqual(
             ([0.0], [], [], {'a': 'RUNNING', 'b': 'RUNNING'}),
-            (self.losses, self.told, self.fragile.sizes, self.statuses()),
+            (self.losses, self.settled, self.fragile.sizes, self.statuses()),
         )
         self.assertIn(
             'Worker me could not write before its lease ended', self.log.output
         )
 
-    def test_it_is_looked_at_again_before_each_try(self):
+    def test_the_lease_is_checked_before_each_try(self):
         self.fragile.before = [AWAY] * 100
         self.submit(*self.running('a'))
-        self.committer.start()
-        self.clock.until_waiting()
-        self.left = 0
-        self.clock.advance(4)
-        self.until(lambda: self.losses)
 
-        self.assertTrue(self.committer.stop(PATIENCE))
+        def end_lease():
+            self.clock.advance(4)
+            self.left = 0
+
+        self.clock.steps.append(end_lease)
+
+        self.assertFalse(self.committer.commit_next())
         self.assertEqual(
-            ([4.0], [], 1), (self.losses, self.told, len(self.fragile.sizes))
+            ([4.0], [], 1), (self.losses, self.settled, len(self.fragile.sizes))
         )
 
 
@@ -565,77 +518,69 @@ class TestLockedPlans(CommitterCase):
 
     def item(self, action):
         done = results.conclude(action, DONE, results.EXECUTE, factories.NOW)
-        return Commit(make_attempt(action), done, self.tell)
+        return Commit(make_attempt(action), done, self.on_settled)
 
-    def test_what_concerns_a_locked_plan_is_left_out_and_written_later(self):
+    def test_the_items_of_a_locked_plan_are_written_later(self):
         (held, (a,)), (_, (b,)) = self.in_plan('a'), self.in_plan('b')
         self.fragile.locked = {held.id}
         for item in self.items(a, b):
             self.queue.submit(item)
-        self.committer.start()
 
-        self.until_told(1)
-        self.assertEqual([('b', True)], self.told)
+        self.commit(1)
+        self.assertEqual([('b', True)], self.settled)
         for _ in range(3):
-            self.clock.until_waiting()
-            self.clock.advance(1)
-        self.assertEqual([('b', True)], self.told)
+            self.committer.commit_next()
+        self.assertEqual([('b', True)], self.settled)
         self.fragile.locked = set()
-        self.turn_until_told(2, 0.1)
+        self.commit(2)
 
-        self.assertEqual([('b', True), ('a', True)], self.told)
+        self.assertEqual([('b', True), ('a', True)], self.settled)
         self.assertEqual(
             [states.SUCCEEDED] * 2,
             [self.store.get_action(one.uuid).status for one in (a, b)],
         )
 
-    def test_what_is_held_is_written_before_it_stops(self):
+    def test_held_items_are_written_before_the_stop(self):
         held, (a,) = self.in_plan('a')
         self.fragile.locked = {held.id}
         self.queue.submit(self.item(a))
-        self.committer.start()
-        self.clock.until_waiting()
+        self.committer.commit_next()
+        self.assertEqual([], self.settled)
         self.fragile.locked = set()
-        stopped = threading.Thread(target=self.committer.stop, args=(PATIENCE,))
-        stopped.start()
-        self.turn_until_told(1, 0.1)
-        stopped.join(PATIENCE)
+        self.commit_all()
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
 
-    def test_a_plan_that_is_gone_is_nobody_s_to_lock(self):
+    def test_the_items_of_a_purged_plan_are_written(self):
         _, (a,) = self.in_plan('a')
         self.fragile.locked = {a.plan_id}
         self.fragile.surroundings_of_plans = lambda ids: {}
         self.queue.submit(self.item(a))
-        self.committer.start()
-        self.turn_until_told(1, 1)
+        self.commit(1)
 
-        self.assertEqual([('a', True)], self.told)
+        self.assertEqual([('a', True)], self.settled)
 
-    def test_a_wish_for_a_locked_plan_is_repeated(self):
+    def test_a_claim_from_a_locked_plan_is_repeated(self):
         plan, _ = factories.store_plan(
             self.store, factories.make_action(name='a'), state='PENDING'
         )
         self.fragile.locked = {plan.id}
         dispatcher = self.dispatcher
         dispatcher.request(ClaimRequest(plan.id, None, 5))
-        asked = threading.Event()
+        retried = []
 
         def retry_plans(plan_ids):
             self.assertEqual({plan.id}, plan_ids)
             self.fragile.locked = set()
             dispatcher._claim_requests = [ClaimRequest(plan.id, None, 5)]
-            asked.set()
+            retried.append(plan_ids)
 
         dispatcher.retry_plans = retry_plans
         self.queue.wake()
-        self.committer.start()
-        self.clock.until_waiting()
-        self.clock.advance(1)
-        dispatcher.until_written(2)
+        self.committer.commit_next()
+        self.committer.commit_next()
 
-        self.assertTrue(asked.is_set())
+        self.assertEqual([{plan.id}], retried)
         self.assertEqual(
             [[], ['a']],
             [

@@ -1,76 +1,57 @@
-"""The object that a plugin is handed: signals, deadlines, sleeping, pauses."""
+"""The context of a plugin: signals, deadlines, sleep, suspension."""
 
 import datetime
-import threading
 
 from tests import base, factories
+from tests.clocks import ScriptedClock
 from watcherlite import exceptions
 from watcherlite.execution.context import TIMEOUT, Context
-from watcherlite.testing.clock import ManualClock
-
-PATIENCE = 10
 
 
-class Pauses:
-    """What a context reports of its suspensions."""
+class Checkpoints:
+    """Records the suspensions that a context makes durable.
+
+    :ivar made: True for a suspension, False for its end
+    """
 
     def __init__(self):
         self.made = []
-        self._condition = threading.Condition()
 
     def suspend(self):
-        self._add(True)
+        self.made.append(True)
 
     def resume(self):
-        self._add(False)
-
-    def _add(self, suspended):
-        with self._condition:
-            self.made.append(suspended)
-            self._condition.notify_all()
-
-    def until(self, expected):
-        with self._condition:
-            if not self._condition.wait_for(lambda: self.made == expected, PATIENCE):
-                raise AssertionError(f'{self.made} were made, not {expected}')
+        self.made.append(False)
 
 
 class ContextCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.clock = ManualClock()
-        self.pauses = Pauses()
+        self.clock = ScriptedClock()
+        self.pauses = Checkpoints()
         self.context = self.a_context()
 
     def a_context(self, **values):
         context = Context(
             factories.make_action(**values), 'a-plan', self.clock, self.pauses
         )
-        context.begin()
+        context.mark_started()
         return context
 
-    def in_thread(self, call, *arguments):
-        """Call something in a thread; return a function that waits for its end."""
-        ended = []
+    def script(self, *steps):
+        """Set what happens during the next waits: (seconds, signal or None)."""
 
-        def run():
-            try:
-                ended.append(call(*arguments))
-            except BaseException as error:
-                ended.append(type(error))
+        def step(seconds, signal):
+            self.clock.advance(seconds)
+            if signal is not None:
+                self.context.deliver(signal)
 
-        thread = threading.Thread(target=run, daemon=True)
-        thread.start()
-
-        def result():
-            thread.join(PATIENCE)
-            return ended
-
-        return result
+        for seconds, signal in steps:
+            self.clock.steps.append(lambda s=seconds, g=signal: step(s, g))
 
 
 class TestProperties(ContextCase):
-    def test_it_shows_what_the_plugin_may_know(self):
+    def test_a_context_has_the_properties_of_its_action(self):
         context = self.a_context(
             uuid='u',
             name='n',
@@ -97,15 +78,15 @@ class TestProperties(ContextCase):
             ),
         )
 
-    def test_it_has_the_time_of_the_worker(self):
+    def test_a_context_has_the_time_of_the_worker(self):
         self.assertEqual(self.clock.now(), self.context.now())
 
-    def test_it_holds_nothing_else(self):
+    def test_a_context_has_no_other_attributes(self):
         self.assertRaises(AttributeError, setattr, self.context, 'store', None)
 
 
 class TestCheckpoint(ContextCase):
-    def test_without_a_signal_it_does_nothing(self):
+    def test_a_checkpoint_without_a_signal_does_nothing(self):
         self.assertIsNone(self.context.checkpoint())
 
     def test_a_cancel_is_raised_each_time(self):
@@ -114,41 +95,41 @@ class TestCheckpoint(ContextCase):
         self.assertRaises(exceptions.Cancelled, self.context.checkpoint)
         self.assertRaises(exceptions.Cancelled, self.context.checkpoint)
 
-    def test_a_signal_that_was_there_before_is_heeded(self):
+    def test_a_stored_signal_is_applied(self):
         context = self.a_context(control='CANCEL')
 
         self.assertRaises(exceptions.Cancelled, context.checkpoint)
 
-    def test_a_resume_without_a_suspend_is_nothing(self):
+    def test_a_resume_without_a_suspend_is_ignored(self):
         self.context.deliver('RESUME')
 
         self.assertIsNone(self.context.checkpoint())
         self.assertEqual([], self.pauses.made)
 
-    def test_a_timeout_that_is_told_is_raised(self):
+    def test_a_delivered_timeout_is_raised(self):
         self.context.deliver(TIMEOUT)
 
         self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
 
-    def test_a_cancel_is_not_taken_back(self):
+    def test_a_cancel_is_not_revoked(self):
         for later in ('SUSPEND', 'RESUME'):
             self.context.deliver('CANCEL')
             self.context.deliver(later)
             self.assertEqual('CANCEL', self.context.signal)
 
-    def test_a_timeout_is_not_taken_back(self):
+    def test_a_timeout_is_not_revoked(self):
         self.context.deliver(TIMEOUT)
         self.context.deliver('CANCEL')
 
         self.assertEqual(TIMEOUT, self.context.signal)
 
-    def test_a_timeout_outdoes_a_cancel(self):
+    def test_a_timeout_overrides_a_cancel(self):
         self.context.deliver('CANCEL')
         self.context.deliver(TIMEOUT)
 
         self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
 
-    def test_before_the_start_a_suspend_is_left_for_later(self):
+    def test_a_suspend_before_the_start_is_deferred(self):
         context = Context(
             factories.make_action(control='SUSPEND'), None, self.clock, self.pauses
         )
@@ -156,7 +137,7 @@ class TestCheckpoint(ContextCase):
         context.checkpoint()
         self.assertEqual(([], 'SUSPEND'), (self.pauses.made, context.signal))
 
-    def test_before_the_start_a_cancel_is_heeded(self):
+    def test_a_cancel_before_the_start_is_applied(self):
         context = Context(factories.make_action(), None, self.clock)
         context.deliver('CANCEL')
 
@@ -164,7 +145,7 @@ class TestCheckpoint(ContextCase):
 
 
 class TestDeadline(ContextCase):
-    def test_it_is_shown_as_a_time_and_as_what_is_left(self):
+    def test_a_deadline_is_a_time_and_the_seconds_left(self):
         self.context.set_deadline(10)
         self.clock.advance(4)
 
@@ -173,13 +154,13 @@ class TestDeadline(ContextCase):
             self.clock.now() + datetime.timedelta(seconds=6), self.context.deadline
         )
 
-    def test_what_is_left_is_never_less_than_nothing(self):
+    def test_the_seconds_left_are_never_negative(self):
         self.context.set_deadline(10)
         self.clock.advance(11)
 
         self.assertEqual(0.0, self.context.remaining())
 
-    def test_a_checkpoint_raises_when_it_has_come_and_not_before(self):
+    def test_a_checkpoint_raises_at_the_deadline(self):
         self.context.set_deadline(10)
         self.clock.advance(9.9)
         self.context.checkpoint()
@@ -187,7 +168,7 @@ class TestDeadline(ContextCase):
 
         self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
 
-    def test_a_stopped_clock_tells_what_was_left_and_never_runs_out(self):
+    def test_a_stopped_clock_returns_the_time_left_and_never_expires(self):
         self.context.set_deadline(10)
         self.clock.advance(4)
 
@@ -198,7 +179,7 @@ class TestDeadline(ContextCase):
             (None, None), (self.context.deadline, self.context.remaining())
         )
 
-    def test_a_deadline_outdoes_a_cancel(self):
+    def test_a_deadline_overrides_a_cancel(self):
         self.context.set_deadline(1)
         self.context.deliver('CANCEL')
         self.clock.advance(1)
@@ -207,171 +188,159 @@ class TestDeadline(ContextCase):
 
 
 class TestSleep(ContextCase):
-    def test_no_time_is_no_sleep(self):
+    def test_a_sleep_without_time_returns_at_once(self):
         self.assertIsNone(self.context.sleep(0))
         self.assertIsNone(self.context.sleep(-1))
 
-    def test_it_ends_when_its_time_is_over(self):
-        result = self.in_thread(self.context.sleep, 5)
-        self.clock.until_waiting()
-        self.clock.advance(4)
-        self.clock.until_waiting()
-        self.clock.advance(1)
+    def test_a_sleep_ends_after_its_time(self):
+        self.script((4, None))
 
-        self.assertEqual([None], result())
+        self.assertIsNone(self.context.sleep(5))
+        self.assertEqual(([5, 1], 5), (self.clock.waits, self.clock.monotonic()))
 
-    def test_a_cancel_ends_it_at_once(self):
-        result = self.in_thread(self.context.sleep, 3600)
-        self.clock.until_waiting()
-        self.context.deliver('CANCEL')
+    def test_a_cancel_ends_a_sleep_at_once(self):
+        self.script((0, 'CANCEL'))
 
-        self.assertEqual([exceptions.Cancelled], result())
+        self.assertRaises(exceptions.Cancelled, self.context.sleep, 3600)
+        self.assertEqual(0, self.clock.monotonic())
 
-    def test_a_cancel_that_is_there_already_lets_nobody_sleep(self):
+    def test_a_cancel_before_a_sleep_prevents_it(self):
         self.context.deliver('CANCEL')
 
         self.assertRaises(exceptions.Cancelled, self.context.sleep, 3600)
+        self.assertEqual([], self.clock.waits)
 
-    def test_the_deadline_ends_it_before_its_time(self):
+    def test_the_deadline_ends_a_sleep(self):
         self.context.set_deadline(3)
-        result = self.in_thread(self.context.sleep, 3600)
-        self.clock.until_waiting()
-        self.clock.advance(3)
 
-        self.assertEqual([exceptions.TimedOut], result())
+        self.assertRaises(exceptions.TimedOut, self.context.sleep, 3600)
+        self.assertEqual(([3], 3), (self.clock.waits, self.clock.monotonic()))
 
-    def test_a_suspension_does_not_use_it_up(self):
-        result = self.in_thread(self.context.sleep, 10)
-        self.clock.until_waiting()
-        self.clock.advance(4)
-        self.context.deliver('SUSPEND')
-        self.pauses.until([True])
-        self.clock.advance(1000)
-        self.context.deliver('RESUME')
-        self.pauses.until([True, False])
-        self.clock.until_waiting()
-        self.clock.advance(5.5)
-        self.clock.until_waiting()
-        self.clock.advance(0.5)
+    def test_a_suspension_does_not_count_towards_a_sleep(self):
+        self.script((4, 'SUSPEND'), (1000, 'RESUME'), (5.5, None))
 
-        self.assertEqual([None], result())
+        self.assertIsNone(self.context.sleep(10))
+        self.assertEqual(
+            ([10, None, 6, 0.5], 1010, [True, False]),
+            (self.clock.waits, self.clock.monotonic(), self.pauses.made),
+        )
 
 
 class TestSuspend(ContextCase):
-    def suspended(self):
-        """Return a function that waits for the end of a suspended checkpoint."""
+    def suspend(self, during):
+        """Suspend the action in a checkpoint, during which a function is called."""
         self.context.deliver('SUSPEND')
-        result = self.in_thread(self.context.checkpoint)
-        self.clock.until_waiting()
-        return result
+        self.clock.steps.append(during)
+        self.context.checkpoint()
 
-    def test_it_stays_until_the_resume_and_both_are_made_durable(self):
-        result = self.suspended()
-        self.assertEqual([True], self.pauses.made)
-        self.context.deliver('RESUME')
+    def test_a_suspension_lasts_until_the_resume_and_both_are_durable(self):
+        def resume():
+            self.assertEqual([True], self.pauses.made)
+            self.context.deliver('RESUME')
 
-        self.assertEqual([None], result())
+        self.suspend(resume)
+
+        self.assertEqual(([None], []), (self.clock.waits, list(self.clock.steps)))
         self.assertEqual([True, False], self.pauses.made)
 
-    def test_a_cancel_ends_it_and_it_does_not_run_again(self):
-        result = self.suspended()
-        self.context.deliver('CANCEL')
-
-        self.assertEqual([exceptions.Cancelled], result())
+    def test_a_cancel_ends_a_suspension_and_the_action_does_not_resume(self):
+        self.assertRaises(
+            exceptions.Cancelled, self.suspend, lambda: self.context.deliver('CANCEL')
+        )
         self.assertEqual([True], self.pauses.made)
 
-    def test_a_lost_lease_ends_it(self):
-        result = self.suspended()
-        self.context.deliver(TIMEOUT)
-
-        self.assertEqual([exceptions.TimedOut], result())
+    def test_a_lost_lease_ends_a_suspension(self):
+        self.assertRaises(
+            exceptions.TimedOut, self.suspend, lambda: self.context.deliver(TIMEOUT)
+        )
         self.assertEqual([True], self.pauses.made)
 
-    def test_time_does_not_count_while_it_lasts(self):
+    def test_the_timeout_stops_during_a_suspension(self):
+        def resume():
+            self.assertEqual(
+                (None, None), (self.context.deadline, self.context.remaining())
+            )
+            self.clock.advance(3600)
+            self.context.deliver('RESUME')
+
         self.context.set_deadline(10)
         self.clock.advance(4)
-        result = self.suspended()
-        self.assertEqual(
-            (None, None), (self.context.deadline, self.context.remaining())
-        )
-        self.clock.advance(3600)
-        self.context.deliver('RESUME')
+        self.suspend(resume)
 
-        self.assertEqual([None], result())
         self.assertEqual(6, self.context.remaining())
         self.assertEqual(
             self.clock.now() + datetime.timedelta(seconds=6), self.context.deadline
         )
 
-    def test_nobody_need_be_told(self):
+    def test_a_context_without_checkpoints_suspends_as_well(self):
         context = Context(factories.make_action(), None, self.clock)
-        context.begin()
+        context.mark_started()
         context.deliver('SUSPEND')
-        result = self.in_thread(context.checkpoint)
-        self.clock.until_waiting()
-        context.deliver('RESUME')
+        self.clock.steps.append(lambda: context.deliver('RESUME'))
 
-        self.assertEqual([None], result())
+        self.assertIsNone(context.checkpoint())
+        self.assertEqual([None], self.clock.waits)
 
 
 class TestListeners(ContextCase):
-    def test_signals_are_told_while_somebody_listens(self):
-        heard = []
+    def test_a_listener_is_called_for_each_signal_until_it_leaves(self):
+        received = []
 
         self.context.deliver('SUSPEND')
         self.context.deliver('RESUME')
-        with self.context.on_signal(heard.append):
+        with self.context.on_signal(received.append):
             self.context.deliver('CANCEL')
         self.context.deliver(TIMEOUT)
 
-        self.assertEqual(['RESUME', 'CANCEL'], heard)
+        self.assertEqual(['RESUME', 'CANCEL'], received)
 
-    def test_one_that_is_there_already_is_told_at_once(self):
-        heard = []
+    def test_a_listener_is_called_at_once_for_an_earlier_signal(self):
+        received = []
         self.context.deliver('CANCEL')
 
-        with self.context.on_signal(heard.append):
-            self.assertEqual(['CANCEL'], heard)
+        with self.context.on_signal(received.append):
+            self.assertEqual(['CANCEL'], received)
 
-    def test_all_listeners_are_told(self):
-        heard = []
+    def test_all_listeners_are_called(self):
+        received = []
 
         with (
-            self.context.on_signal(lambda signal: heard.append(('a', signal))),
-            self.context.on_signal(lambda signal: heard.append(('b', signal))),
+            self.context.on_signal(lambda signal: received.append(('a', signal))),
+            self.context.on_signal(lambda signal: received.append(('b', signal))),
         ):
             self.context.deliver('CANCEL')
 
-        self.assertEqual([('a', 'CANCEL'), ('b', 'CANCEL')], heard)
+        self.assertEqual([('a', 'CANCEL'), ('b', 'CANCEL')], received)
 
-    def test_one_that_raises_anything_does_not_harm_who_delivers(self):
-        heard = []
+    def test_an_exception_of_a_listener_is_logged(self):
+        received = []
 
         def refuse(signal):
             raise SystemExit(signal)
 
-        with self.context.on_signal(refuse), self.context.on_signal(heard.append):
+        with self.context.on_signal(refuse), self.context.on_signal(received.append):
             self.context.deliver('CANCEL')
 
-        self.assertEqual(['CANCEL'], heard)
+        self.assertEqual(['CANCEL'], received)
         self.assertIn(
-            f'Action {self.context.uuid} does not want to hear CANCEL', self.log.output
+            f'Action {self.context.uuid}: its listener of signals failed for CANCEL',
+            self.log.output,
         )
 
-    def test_what_a_plugin_raises_ends_the_listening(self):
-        heard = []
+    def test_an_exception_of_the_plugin_removes_its_listener(self):
+        received = []
 
         def use():
-            with self.context.on_signal(heard.append):
+            with self.context.on_signal(received.append):
                 raise ValueError
 
         self.assertRaises(ValueError, use)
         self.context.deliver('CANCEL')
-        self.assertEqual([], heard)
+        self.assertEqual([], received)
 
 
 class FenceTest(ContextCase):
-    """No effect of a worker whose lease is over, however long its process stood."""
+    """A worker has no effect after its lease, also if its process was stopped."""
 
     def test_the_lease_is_checked_at_each_fence_and_checkpoint(self):
         left = [1.0]

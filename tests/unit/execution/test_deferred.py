@@ -1,4 +1,4 @@
-"""Actions whose work goes on outside: polled, signalled, taken over."""
+"""Deferred polling: delays, signals, adoption."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from watcherlite.testing.memory_store import MemoryStore
 
 
 class FakeRunner:
-    """Answers as the runner would."""
+    """A runner with fixed answers."""
 
     def __init__(self) -> None:
         self.adoption: Conclusion | None = None
@@ -31,7 +31,7 @@ class FakeRunner:
 
 
 class Control:
-    """Takes the place of the dispatcher; the threads are the test's."""
+    """A dispatcher whose jobs the test runs."""
 
     def __init__(self, case: 'DeferredPollingTest') -> None:
         self.run = case.run_step
@@ -40,7 +40,7 @@ class Control:
 
 
 class DeferredPollingTest(base.TestCase):
-    """One action that is InProgress; what happens to it is in `done`."""
+    """One action that is InProgress; `done` records its jobs and conclusions."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -78,7 +78,7 @@ class DeferredPollingTest(base.TestCase):
         self.done.append(after.status_message or after.status)
 
     def durable(self, status: str) -> None:
-        """Let what was concluded be in the store."""
+        """Apply the last conclusion, as its commit does."""
         self.attempt.action = self.attempt.action.evolve(status=status)
         if status == states.SUSPENDED:
             self.deferred.hold(self.attempt)
@@ -86,7 +86,7 @@ class DeferredPollingTest(base.TestCase):
             self.deferred.poll_later(self.attempt, 0.0)
 
     def work(self) -> None:
-        """Let the threads do what there is for them."""
+        """Run the queued jobs."""
         self.timers.run_due()
         while self.jobs:
             self.jobs.pop(0)()
@@ -95,7 +95,7 @@ class DeferredPollingTest(base.TestCase):
         self.context.deliver(signal)
         self.deferred.apply_signal(self.attempt, signal)
 
-    def test_it_is_polled_when_its_delay_is_over_and_not_before(self) -> None:
+    def test_an_action_is_polled_after_its_delay(self) -> None:
         self.deferred.poll_later(self.attempt, 5)
         self.assertEqual((0, True), (self.in_flight.busy, self.attempt.idle))
         self.clock.advance(4.9)
@@ -115,7 +115,7 @@ class DeferredPollingTest(base.TestCase):
         self.work()
         self.assertEqual(['polled'], self.done)
 
-    def test_one_that_was_let_go_of_is_not_polled(self) -> None:
+    def test_a_removed_attempt_is_not_polled(self) -> None:
         self.deferred.poll_later(self.attempt, 5)
         self.in_flight.remove(self.attempt)
         self.clock.advance(5)
@@ -129,20 +129,20 @@ class DeferredPollingTest(base.TestCase):
         self.work()
         return self.done
 
-    def test_a_cancel_stops_the_work_in_a_thread(self) -> None:
+    def test_a_cancel_runs_in_a_thread(self) -> None:
         self.assertEqual(['Cancelled'], self.stopped_by(states.CANCEL))
 
-    def test_a_timeout_stops_the_work_in_a_thread(self) -> None:
+    def test_a_timeout_runs_in_a_thread(self) -> None:
         self.assertEqual(['TimedOut'], self.stopped_by(TIMEOUT))
 
-    def test_a_second_cancel_while_the_first_is_heeded_does_nothing(self) -> None:
+    def test_a_second_cancel_during_the_first_is_ignored(self) -> None:
         self.deferred.poll_later(self.attempt, 5)
         self.deliver(states.CANCEL)
         self.deliver(states.CANCEL)
         self.work()
         self.assertEqual(['Cancelled'], self.done)
 
-    def test_suspended_it_is_not_polled_and_resumed_at_once(self) -> None:
+    def test_a_suspended_action_is_polled_at_once_after_its_resume(self) -> None:
         self.deferred.poll_later(self.attempt, 5)
         self.deliver(states.SUSPEND)
         self.durable(states.SUSPENDED)
@@ -154,7 +154,7 @@ class DeferredPollingTest(base.TestCase):
         self.work()
         self.assertEqual([states.SUSPENDED, states.RUNNING, 'polled'], self.done)
 
-    def test_its_time_stands_still_while_it_is_suspended(self) -> None:
+    def test_the_timeout_stops_during_a_suspension(self) -> None:
         self.context.set_deadline(30)
         self.deferred.poll_later(self.attempt, 5)
         self.deliver(states.SUSPEND)
@@ -164,7 +164,7 @@ class DeferredPollingTest(base.TestCase):
         self.deliver(states.RESUME)
         self.assertEqual(30, self.context.remaining())
 
-    def test_signals_on_the_heels_of_each_other_are_heeded_one_by_one(self) -> None:
+    def test_successive_signals_are_applied_one_by_one(self) -> None:
         self.deferred.poll_later(self.attempt, 5)
         self.deliver(states.SUSPEND)
         self.deliver(states.CANCEL)
@@ -174,12 +174,12 @@ class DeferredPollingTest(base.TestCase):
         self.work()
         self.assertEqual([states.SUSPENDED, 'Cancelled'], self.done)
 
-    def test_a_signal_that_came_while_a_thread_polled_is_heeded_then(self) -> None:
+    def test_a_signal_during_a_poll_is_applied_after_it(self) -> None:
         self.context.deliver(states.SUSPEND)
         self.deferred.poll_later(self.attempt, 5)
         self.assertEqual([states.SUSPENDED], self.done)
 
-    def test_signals_that_change_nothing_are_none(self) -> None:
+    def test_signals_without_an_effect_are_ignored(self) -> None:
         self.deferred.poll_later(self.attempt, 5)
         self.deliver(states.RESUME)
         self.assertEqual(([], 0), (self.done, self.in_flight.busy))
@@ -187,12 +187,12 @@ class DeferredPollingTest(base.TestCase):
         self.work()
         self.assertEqual(['polled'], self.done)
 
-    def test_one_that_was_taken_over_is_polled_at_once(self) -> None:
+    def test_an_adopted_action_is_polled_at_once(self) -> None:
         self.deferred.adopt(self.attempt)
         self.work()
         self.assertEqual(['polled'], self.done)
 
-    def test_one_that_was_taken_over_suspended_stays_so(self) -> None:
+    def test_an_adopted_suspended_action_stays_suspended(self) -> None:
         self.context.set_deadline(30)
         self.attempt.action = self.attempt.action.evolve(status=states.SUSPENDED)
         self.deferred.adopt(self.attempt)
@@ -200,7 +200,7 @@ class DeferredPollingTest(base.TestCase):
         self.assertEqual(([], 30.0), (self.done, self.attempt.remaining))
         self.assertIsNone(self.context.remaining())
 
-    def test_a_cancel_from_before_it_was_taken_over_is_heeded(self) -> None:
+    def test_a_cancel_before_the_adoption_is_applied(self) -> None:
         for status in (states.RUNNING, states.SUSPENDED):
             self.context.signal = states.CANCEL
             self.attempt.action = self.attempt.action.evolve(status=status)
@@ -208,7 +208,7 @@ class DeferredPollingTest(base.TestCase):
             self.work()
         self.assertEqual(['Cancelled', 'Cancelled'], self.done)
 
-    def test_one_whose_plugin_cannot_be_made_is_concluded(self) -> None:
+    def test_an_adopted_action_without_its_plugin_fails(self) -> None:
         failed = self.attempt.action.evolve(status_message='no such type')
         self.runner.adoption = Conclusion(failed)
         self.deferred.adopt(self.attempt)

@@ -1,4 +1,4 @@
-"""What becomes possible, or impossible, when actions end."""
+"""The effect of ended actions on their dependents."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ class SuccessorsCase(base.TestCase):
         return {str(a.name): a for a in stored}
 
     def end(self, *names: str, status: str = states.SUCCEEDED) -> tuple[Any, Any]:
-        """End actions; return who is free now, and who was ended too."""
+        """End actions; return the released and the cancelled dependents."""
         with self.store.transaction() as tx:
             before = [self.store.get_action(self.uuids[name]) for name in names]
             ended = [a.evolve(status=status, end_time=at(1)) for a in before]
@@ -68,30 +68,30 @@ class SuccessorsCase(base.TestCase):
 
 
 class ReleaseTest(SuccessorsCase):
-    """Counting down."""
+    """The release of dependents by the ends of their parents."""
 
-    def test_the_last_parent_frees_its_dependents(self) -> None:
+    def test_the_last_parent_releases_its_dependents(self) -> None:
         self.graph(a='', b='', c='a b', d='b')
         self.assertEqual(([], []), self.end('a'))
         self.assertEqual((['c', 'd'], []), self.end('b'))
 
-    def test_several_at_once(self) -> None:
+    def test_several_parents_end_at_once(self) -> None:
         self.graph(a='', b='', c='a b')
         self.assertEqual((['c'], []), self.end('a', 'b'))
 
-    def test_any_end_frees_what_needs_the_completion(self) -> None:
+    def test_any_end_releases_a_dependent_that_needs_completion(self) -> None:
         for status in sorted(states.FINAL):
             self.graph(a='', b='a')
             self.assertEqual((['b'], []), self.end('a', status=status))
 
-    def test_one_that_ended_early_holds_its_place_in_the_order(self) -> None:
+    def test_an_action_that_ended_early_keeps_its_place_in_the_order(self) -> None:
         self.graph(a='', b='a', c='b', d='c', e='a')
         self.assertEqual(([], []), self.end('c', status=states.SKIPPED))
         self.assertEqual(([], []), self.end('b', status=states.CANCELLED))
         self.assertEqual((['e', 'd'], []), self.end('a'))
         self.assertEqual(states.READY, self.statuses()['d'])
 
-    def test_one_that_waits_for_it_and_for_others_waits_for_these(self) -> None:
+    def test_a_dependent_waits_for_all_of_its_parents(self) -> None:
         self.graph(a='', b='a', x='', c='b x')
         self.end('b', status=states.SKIPPED)
         self.assertEqual(([], []), self.end('a'))
@@ -99,11 +99,11 @@ class ReleaseTest(SuccessorsCase):
 
 
 class NeedsSuccessTest(SuccessorsCase):
-    """Edges that need more than an end."""
+    """Edges that need the success of the parent."""
 
     MESSAGE = 'Not started: an action that it needs the success of did not succeed.'
 
-    def test_what_needs_success_ends_with_all_that_needs_its_success(self) -> None:
+    def test_a_dependent_that_needs_success_is_cancelled_transitively(self) -> None:
         for status in (states.FAILED, states.CANCELLED):
             self.graph(SUCCESS, a='', b='a', c='b', d='c', x='')
             self.assertEqual(
@@ -112,11 +112,11 @@ class NeedsSuccessTest(SuccessorsCase):
             )
             self.assertEqual('READY', self.statuses()['x'])
 
-    def test_a_skipped_one_is_no_failure(self) -> None:
+    def test_a_skipped_parent_is_not_a_failure(self) -> None:
         self.graph(SUCCESS, a='', b='a')
         self.assertEqual((['b'], []), self.end('a', status=states.SKIPPED))
 
-    def test_one_with_other_parents_is_ended_all_the_same_and_only_once(self) -> None:
+    def test_a_dependent_with_other_parents_is_cancelled_once(self) -> None:
         self.graph(SUCCESS, a='', b='', c='a b')
         self.assertEqual(
             ([], [('c', states.CANCELLED, self.MESSAGE)]),
@@ -126,7 +126,7 @@ class NeedsSuccessTest(SuccessorsCase):
 
 
 class DeriveTest(SuccessorsCase):
-    """Storing what an action asked for."""
+    """The insertion of derived actions."""
 
     def derive(self, *derived: DerivedAction, **values: Any) -> list[Action]:
         (self.parent,) = store_actions(
@@ -144,7 +144,7 @@ class DeriveTest(SuccessorsCase):
         with self.store.transaction() as tx:
             return dependents.derive(tx, self.parent, derived, at(2))
 
-    def test_they_are_in_its_place_and_for_its_sake(self) -> None:
+    def test_derived_actions_inherit_lane_plan_and_target(self) -> None:
         (x,) = self.derive(
             DerivedAction('x', 'create', {'n': 1}, name='the first', timeout=5)
         )
@@ -186,7 +186,7 @@ class DeriveTest(SuccessorsCase):
             },
         )
 
-    def test_it_waits_for_all_of_them(self) -> None:
+    def test_the_parent_waits_for_all_derived_actions(self) -> None:
         made = self.derive(
             DerivedAction('x', 'nop'),
             DerivedAction('y', 'nop', parents=('x',)),
@@ -210,11 +210,13 @@ class DeriveTest(SuccessorsCase):
             DerivedAction('x', 'nop'),
         )
         self.assertEqual(['x', 'y', 'z'], [a.name for a in made])
-        ids = [a.id or 0 for a in made]
+        ids = [a.id for a in made]
         self.assertEqual(sorted(ids), ids)
         self.assertEqual((made[1].uuid,), made[2].parents)
 
-    def test_what_needs_the_success_of_another_is_ended_with_it(self) -> None:
+    def test_a_derived_action_that_needs_success_is_cancelled_with_its_parent(
+        self,
+    ) -> None:
         made = self.derive(
             DerivedAction('x', 'nop'),
             DerivedAction('y', 'nop', parents=('x',)),
@@ -226,7 +228,7 @@ class DeriveTest(SuccessorsCase):
         self.assertEqual(['y'], [name for name, _, _ in too])
         self.assertEqual((['parent'], []), self.end('z'))
 
-    def test_they_belong_to_whom_it_belongs_to_and_are_in_what_it_is_in(self) -> None:
+    def test_derived_actions_inherit_tenant_and_whole(self) -> None:
         made = self.derive(
             DerivedAction('x', 'nop'),
             DerivedAction('y', 'nop', target='n', tenant='other', within='cluster'),
@@ -241,7 +243,7 @@ class DeriveTest(SuccessorsCase):
             [(a.name, a.tenant, a.within, a.target, a.cause) for a in made],
         )
 
-    def test_what_stands_for_itself_does_not_wait_for_what_it_is_waited_by(
+    def test_a_derived_action_in_another_lane_takes_its_own_lock(
         self,
     ) -> None:
         made = self.derive(

@@ -1,4 +1,4 @@
-"""One group commit: everything that one transaction of a worker writes."""
+"""The group commit: one transaction of a worker."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -25,32 +25,32 @@ from watcherlite.testing.memory_store import MemoryStore
 
 
 class FakeClaims:
-    """A dispatcher that looks ahead from everything that starts."""
+    """A claim source that prefetches the dependents of all started actions."""
 
     def claim_requests(self) -> Sequence[Any]:
         return ()
 
     def prefetch_roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
-        return [a.id or 0 for a in started], 2
+        return [a.id for a in started], 2
 
     def retry_plans(self, plan_ids: Collection[int]) -> None:
-        raise AssertionError('the committer looks again, not the group')
+        raise AssertionError('the committer calls this, not the group commit')
 
-    def written(self, batch: CommitResult) -> None:
-        raise AssertionError('the committer tells, not the group')
+    def result(self, batch: CommitResult) -> None:
+        raise AssertionError('the committer calls this, not the group commit')
 
 
 class GroupCase(base.TestCase):
-    """A plan whose actions are in the hands of worker 'w'."""
+    """A plan whose actions worker 'w' executes."""
 
     def setUp(self) -> None:
         super().setUp()
         self.store = MemoryStore()
         self.addCleanup(self.store.close)
-        self.group = GroupCommit('w', PlanProgress(lambda name: False))
+        self.group = GroupCommit('w', PlanProgress(), claims=FakeClaims())
 
     def a_plan(self, *names: str, after: str | None = None, **plan: Any) -> ActionPlan:
-        """Store a plan; `after`: the first one's name, which the others follow."""
+        """Store a plan; `after`: the name of the first action, which others follow."""
         actions = [make_action(name=name) for name in names]
         parent = actions[0].uuid
         stored, _ = store_plan(
@@ -61,7 +61,7 @@ class GroupCase(base.TestCase):
             ),
             **plan,
         )
-        self.plan_id = stored.id or 0
+        self.plan_id = stored.id
         return stored
 
     def action(self, name: str) -> Action:
@@ -69,20 +69,18 @@ class GroupCase(base.TestCase):
         return found[-1]
 
     def fill(self, *items: PendingCommit, claim: int = 0) -> CommitResult:
-        written = CommitResult()
+        result = CommitResult()
         claim_requests = [ClaimRequest(self.plan_id, None, claim)] if claim else []
         with self.store.transaction() as tx:
-            self.group.fill(
-                tx, written, list(items), claim_requests, FakeClaims(), at(1)
-            )
-        for item, applied, _ in written.outcomes:
+            self.group.write(tx, result, list(items), claim_requests, at(1))
+        for item, applied in result.outcomes:
             item.on_written(applied)
-        return written
+        return result
 
     def claim(self, limit: int) -> list[Attempt]:
-        """Take actions; return their attempts."""
-        written = self.fill(claim=limit)
-        return [make_attempt(action) for action in written.claims[0].actions]
+        """Claim actions; return their attempts."""
+        result = self.fill(claim=limit)
+        return [make_attempt(action) for action in result.claims[0].actions]
 
     def start(self, attempt: Attempt) -> PendingCommit:
         return self.item(attempt, Conclusion(results.start(attempt.action, at(1))))
@@ -99,7 +97,7 @@ class GroupCase(base.TestCase):
         return Commit(attempt, conclusion, handover=handover)
 
     def running(self, *names: str) -> list[Attempt]:
-        """Take and start so many actions."""
+        """Claim and start these actions."""
         attempts = self.claim(len(names) or 1)
         self.fill(*(self.start(attempt) for attempt in attempts))
         return attempts
@@ -114,11 +112,11 @@ class GroupCase(base.TestCase):
     def plan(self) -> ActionPlan:
         return all_plans(self.store)[-1]
 
-    def told(self, written: CommitResult) -> list[tuple[Any, Any, Any]]:
+    def changes_of(self, result: CommitResult) -> list[tuple[Any, Any, Any]]:
         names = {a.id: a.name for a in self.store.list_actions()}
         return [
             (names.get(e.action_id, 'plan'), e.old_status, e.new_status)
-            for e in written.events
+            for e in result.events
         ]
 
 
@@ -127,14 +125,14 @@ class ChangesTest(GroupCase):
 
     def test_the_first_claim_makes_the_plan_ongoing(self) -> None:
         self.a_plan('a', 'b', state='PENDING')
-        written = self.fill(claim=5)
-        self.assertEqual([('plan', 'PENDING', 'ONGOING')], self.told(written))
+        result = self.fill(claim=5)
+        self.assertEqual([('plan', 'PENDING', 'ONGOING')], self.changes_of(result))
         self.assertEqual(('ONGOING', 2), (self.plan().state, self.plan().active))
-        (claimed,) = written.claims
+        (claimed,) = result.claims
         self.assertEqual((2, False), (len(claimed.actions), claimed.more))
-        self.assertEqual([], self.told(self.fill(claim=5)))
+        self.assertEqual([], self.changes_of(self.fill(claim=5)))
 
-    def test_a_plan_whose_first_actions_are_all_blocked_is_ongoing_all_the_same(
+    def test_a_plan_whose_first_actions_are_blocked_is_ongoing(
         self,
     ) -> None:
         with self.store.transaction() as tx:
@@ -142,11 +140,11 @@ class ChangesTest(GroupCase):
         plan, _ = store_plan(
             self.store, make_action(name='b', target='x'), state='PENDING'
         )
-        self.plan_id = plan.id or 0
-        written = self.fill(claim=5)
-        self.assertEqual([('plan', 'PENDING', 'ONGOING')], self.told(written))
+        self.plan_id = plan.id
+        result = self.fill(claim=5)
+        self.assertEqual([('plan', 'PENDING', 'ONGOING')], self.changes_of(result))
         self.assertEqual(('ONGOING', 0), (self.plan().state, self.plan().active))
-        self.assertEqual([], self.told(self.fill(claim=5)))
+        self.assertEqual([], self.changes_of(self.fill(claim=5)))
 
     def test_an_item_of_an_older_attempt_does_not_shadow_the_current_one(self) -> None:
         self.a_plan('a', state='ONGOING')
@@ -159,31 +157,32 @@ class ChangesTest(GroupCase):
         stale = self.item(make_attempt(lost), Conclusion(again))
         start = self.start(taken)
         for items in ([stale, start], [start, stale]):
-            written = CommitResult()
+            result = CommitResult()
             with self.store.transaction() as tx:
-                self.group.fill(tx, written, items, [], FakeClaims(), at(1))
+                self.group.write(tx, result, items, [], at(1))
                 self.assertEqual(
                     {stale: False, start: True},
-                    {item: applied for item, applied, _ in written.outcomes},
+                    dict(result.outcomes),
                 )
-                self.assertEqual([('a', 'READY', 'RUNNING')], self.told(written))
-                # Undone, so that the other order finds the same row.
+                self.assertEqual([('a', 'READY', 'RUNNING')], self.changes_of(result))
+                # Reverted, so that the other order finds the same row.
                 tx.change_actions([ActionChange(start.after, start.before)])
         after = self.action('a')
         self.assertEqual(
             (states.READY, 'w', 2), (after.status, after.owner, after.attempt)
         )
 
-    def test_an_end_is_counted_and_the_last_one_ends_the_plan(self) -> None:
+    def test_ends_are_counted_and_the_last_one_ends_the_plan(self) -> None:
         self.a_plan('a', 'b')
         a, b = self.running('a', 'b')
         self.assertEqual(
-            [('a', 'RUNNING', 'SUCCEEDED')], self.told(self.fill(self.end(a, Done())))
+            [('a', 'RUNNING', 'SUCCEEDED')],
+            self.changes_of(self.fill(self.end(a, Done()))),
         )
         self.assertEqual((1, 1), (self.plan().unfinished, self.plan().active))
         self.assertEqual(
             [('b', 'RUNNING', 'FAILED'), ('plan', 'ONGOING', 'FAILED')],
-            self.told(self.fill(self.end(b, Failed('no disk')))),
+            self.changes_of(self.fill(self.end(b, Failed('no disk')))),
         )
         self.assertEqual(
             ('FAILED', 0, 0, 'An action failed: no disk'),
@@ -195,7 +194,7 @@ class ChangesTest(GroupCase):
             ),
         )
 
-    def test_what_is_not_ours_any_more_changes_nothing(self) -> None:
+    def test_the_conclusion_of_a_lost_action_changes_nothing(self) -> None:
         self.a_plan('a', 'b')
         (attempt,) = self.running('a')
         late = self.end(attempt, Done())
@@ -203,9 +202,9 @@ class ChangesTest(GroupCase):
             other = attempt.action.evolve(owner='another', attempt=2)
             tx.change_actions([ActionChange(attempt.action, other)])
         before = self.plan()
-        written = self.fill(late)
-        self.assertEqual([(late, False)], [(i, ok) for i, ok, _ in written.outcomes])
-        self.assertEqual(([], before), (written.events, self.plan()))
+        result = self.fill(late)
+        self.assertEqual([(late, False)], [(i, ok) for i, ok in result.outcomes])
+        self.assertEqual(([], before), (result.events, self.plan()))
         self.assertEqual(other, self.store.get_action(other.uuid))
 
     def test_of_two_conclusions_for_one_action_the_first_counts(self) -> None:
@@ -213,27 +212,25 @@ class ChangesTest(GroupCase):
         (attempt,) = self.running('a')
         given_up = self.end(attempt, outcomes.TimedOut())
         came_back = self.end(attempt, Done())
-        written = self.fill(given_up, came_back)
-        self.assertEqual([True, False], [ok for _, ok, _ in written.outcomes])
+        result = self.fill(given_up, came_back)
+        self.assertEqual([True, False], [ok for _, ok in result.outcomes])
         self.assertEqual('FAILED', self.action('a').status)
         self.assertEqual((1, 1), (self.plan().unfinished, self.plan().failed))
-        self.assertEqual(1, len(written.events))
+        self.assertEqual(1, len(result.events))
 
-    def test_what_was_concluded_already_is_not_concluded_again(self) -> None:
-        # Its plugin came back while it was about to be given up.
+    def test_an_ended_action_is_not_concluded_again(self) -> None:
+        # Its plugin returned at the moment in which it was abandoned.
         self.a_plan('a', 'b')
         (attempt,) = self.running('a')
         self.fill(self.end(attempt, Done()))
         before = self.plan()
         given_up = self.end(attempt, outcomes.TimedOut())
-        written = self.fill(given_up)
-        self.assertEqual(
-            [(given_up, False)], [(i, ok) for i, ok, _ in written.outcomes]
-        )
-        self.assertEqual(([], before), (written.events, self.plan()))
+        result = self.fill(given_up)
+        self.assertEqual([(given_up, False)], [(i, ok) for i, ok in result.outcomes])
+        self.assertEqual(([], before), (result.events, self.plan()))
         self.assertEqual('SUCCEEDED', self.action('a').status)
 
-    def test_what_was_cancelled_meanwhile_derives_nothing(self) -> None:
+    def test_a_cancelled_action_derives_nothing(self) -> None:
         (parent,) = store_actions(
             self.store,
             make_action(name='a', status='RUNNING', owner='w', start_time=at(0)),
@@ -241,9 +238,9 @@ class ChangesTest(GroupCase):
         attempt = make_attempt(parent)
         derives = self.end(attempt, Derived((DerivedAction('x', 'nop'),)))
         with self.store.transaction() as tx:
-            tx.set_control(states.CANCEL, at(0), action_ids=[parent.id or 0])
-        written = self.fill(derives)
-        self.assertEqual([('a', 'RUNNING', 'CANCELLED')], self.told(written))
+            tx.set_control(states.CANCEL, at(0), action_ids=[parent.id])
+        result = self.fill(derives)
+        self.assertEqual([('a', 'RUNNING', 'CANCELLED')], self.changes_of(result))
         self.assertEqual(
             [('a', 'CANCELLED', None, results.CANCELLED_RUNNING)],
             [
@@ -252,7 +249,7 @@ class ChangesTest(GroupCase):
             ],
         )
 
-    def test_nothing_starts_in_a_plan_that_is_cancelled_or_stops(self) -> None:
+    def test_no_action_starts_in_a_cancelled_or_stopping_plan(self) -> None:
         for values, message in (
             ({'state': 'CANCELLING'}, results.CANCELLED_UNSTARTED),
             ({'stage': 'stopping'}, results.STOPPED_UNSTARTED),
@@ -262,13 +259,13 @@ class ChangesTest(GroupCase):
             with self.store.transaction() as tx:
                 plan = tx.lock_plans([self.plan_id])[self.plan_id]
                 tx.save_plans([plan.evolve(**values)])
-            written = self.fill(self.start(attempt), claim=5)
-            self.assertEqual([('a', 'READY', 'CANCELLED')], self.told(written))
+            result = self.fill(self.start(attempt), claim=5)
+            self.assertEqual([('a', 'READY', 'CANCELLED')], self.changes_of(result))
             self.assertEqual(message, self.action('a').status_message)
-            self.assertEqual([[]], [c.actions for c in written.claims])
+            self.assertEqual([[]], [c.actions for c in result.claims])
             self.assertEqual((1, 0), (self.plan().unfinished, self.plan().active))
 
-    def test_a_given_back_one_is_free_for_others_and_told_to_nobody(self) -> None:
+    def test_a_released_action_is_claimable_without_an_event(self) -> None:
         self.a_plan('a')
         (attempt,) = self.claim(1)
         back = Conclusion(attempt.action.evolve(owner=None))
@@ -276,25 +273,25 @@ class ChangesTest(GroupCase):
         self.assertEqual(0, self.plan().active)
         self.assertEqual(2, self.claim(1)[0].action.attempt)
 
-    def test_what_was_derived_counts_and_is_told(self) -> None:
+    def test_derived_actions_are_counted_and_have_events(self) -> None:
         self.a_plan('a')
         (attempt,) = self.running('a')
         derived = Derived((DerivedAction('x', 'nop'), DerivedAction('y', 'nop')))
-        written = self.fill(self.end(attempt, derived))
+        result = self.fill(self.end(attempt, derived))
         self.assertEqual(
             [
                 ('a', 'RUNNING', 'WAITING'),
                 ('x', None, 'READY'),
                 ('y', None, 'READY'),
             ],
-            self.told(written),
+            self.changes_of(result),
         )
-        self.assertEqual(['x', 'y'], [a.name for a in written.derived])
+        self.assertEqual(['x', 'y'], [a.name for a in result.derived])
         self.assertEqual(
             (3, 3, 0), (self.plan().total, self.plan().unfinished, self.plan().active)
         )
 
-    def test_what_several_derive_at_once_counts_for_each(self) -> None:
+    def test_the_derived_actions_of_several_parents_are_counted(self) -> None:
         self.a_plan('a', 'b')
         self.fill(
             *(
@@ -304,30 +301,30 @@ class ChangesTest(GroupCase):
         )
         self.assertEqual((4, 4), (self.plan().total, self.plan().unfinished))
 
-    def test_actions_without_a_plan_need_none(self) -> None:
+    def test_actions_without_a_plan_are_written(self) -> None:
         with self.store.transaction() as tx:
             tx.insert_actions(
                 [make_action(name='a', lane='engine', status=states.READY)], []
             )
-        written = CommitResult()
+        result = CommitResult()
         with self.store.transaction() as tx:
             request = ClaimRequest(None, 'engine', 5)
-            self.group.fill(tx, written, [], [request], None, at(1))
-        (attempt,) = [make_attempt(action) for action in written.claims[0].actions]
+            self.group.write(tx, result, [], [request], at(1))
+        (attempt,) = [make_attempt(action) for action in result.claims[0].actions]
         self.plan_id = 0
         self.fill(self.start(attempt))
-        written = self.fill(self.end(attempt, Done()))
-        self.assertEqual([('a', 'RUNNING', 'SUCCEEDED')], self.told(written))
-        self.assertEqual({}, written.plans)
+        result = self.fill(self.end(attempt, Done()))
+        self.assertEqual([('a', 'RUNNING', 'SUCCEEDED')], self.changes_of(result))
+        self.assertEqual({}, result.plans)
 
 
 class ParallelTest(GroupCase):
     """max_parallel."""
 
-    def test_no_more_are_taken_than_the_plan_allows(self) -> None:
+    def test_a_claim_is_limited_by_max_parallel(self) -> None:
         self.a_plan('a', 'b', 'c', 'd', max_parallel=2)
-        written = self.fill(claim=5)
-        (claimed,) = written.claims
+        result = self.fill(claim=5)
+        (claimed,) = result.claims
         self.assertEqual(
             (2, True, True), (len(claimed.actions), claimed.more, claimed.limited)
         )
@@ -336,33 +333,33 @@ class ParallelTest(GroupCase):
             (0, True, True), (len(nothing.actions), nothing.more, nothing.limited)
         )
 
-    def test_an_end_in_the_same_transaction_makes_room(self) -> None:
+    def test_an_end_in_the_same_transaction_allows_a_claim(self) -> None:
         self.a_plan('a', 'b', 'c', max_parallel=1)
         (attempt,) = self.running('a')
-        written = self.fill(self.end(attempt, Done()), claim=5)
-        self.assertEqual(['b'], [a.name for a in written.claims[0].actions])
+        result = self.fill(self.end(attempt, Done()), claim=5)
+        self.assertEqual(['b'], [a.name for a in result.claims[0].actions])
         self.assertEqual(1, self.plan().active)
 
-    def test_a_dependent_that_starts_with_that_end_takes_it(self) -> None:
+    def test_a_handover_counts_towards_max_parallel(self) -> None:
         self.a_plan('a', 'b', after='a', max_parallel=1)
         with self.store.transaction() as tx:
             tx.insert_actions([make_action(name='c', plan_id=self.plan_id)], [])
             plan = tx.lock_plans([self.plan_id])[self.plan_id]
             tx.save_plans([plan.evolve(total=3, unfinished=3)])
         (attempt,) = self.running('a')
-        written = self.fill(self.end(attempt, Done(), *self.handed('b')), claim=5)
-        self.assertEqual([[]], [c.actions for c in written.claims])
+        result = self.fill(self.end(attempt, Done(), *self.handed('b')), claim=5)
+        self.assertEqual([[]], [c.actions for c in result.claims])
         self.assertEqual(1, self.plan().active)
         self.assertEqual('RUNNING', self.action('b').status)
 
-    def test_without_a_limit_a_small_plan_is_no_limit(self) -> None:
+    def test_a_plan_without_max_parallel_does_not_limit_claims(self) -> None:
         self.a_plan('a')
         (claimed,) = self.fill(claim=5).claims
         self.assertEqual((False, False), (claimed.more, claimed.limited))
 
 
 class HandOverTest(GroupCase):
-    """A dependent that starts in the transaction of the end before it."""
+    """A dependent that starts in the transaction of its parent's end."""
 
     def end_with(self, outcome: outcomes.Outcome, **plan: Any) -> CommitResult:
         self.a_plan('a', 'b', after='a', **plan)
@@ -370,11 +367,11 @@ class HandOverTest(GroupCase):
         self.item_of_a = self.end(attempt, outcome, *self.handed('b'))
         return self.fill(self.item_of_a)
 
-    def test_it_starts_and_is_told_and_counted(self) -> None:
-        written = self.end_with(Done())
+    def test_a_dependent_starts_with_its_event_and_is_counted(self) -> None:
+        result = self.end_with(Done())
         self.assertEqual(
             [('a', 'RUNNING', 'SUCCEEDED'), ('b', 'READY', 'RUNNING')],
-            self.told(written),
+            self.changes_of(result),
         )
         self.assertTrue(self.item_of_a.handed_over)
         self.assertEqual((1, 1), (self.plan().unfinished, self.plan().active))
@@ -384,19 +381,19 @@ class HandOverTest(GroupCase):
             (child.status, child.owner, child.attempt, child.start_time),
         )
 
-    def test_not_after_a_failure_that_stops_the_plan(self) -> None:
+    def test_a_failure_that_stops_the_plan_starts_no_dependent(self) -> None:
         for on_failure in ('stop', 'rollback'):
             self.end_with(Failed('x'), on_failure=on_failure)
             self.assertFalse(self.item_of_a.handed_over)
             self.assertEqual('READY', self.action('b').status)
 
-    def test_not_after_what_is_no_end(self) -> None:
+    def test_a_change_that_is_not_an_end_starts_no_dependent(self) -> None:
         for outcome in (outcomes.Retry('x'), outcomes.InProgress('job')):
             self.end_with(outcome)
             self.assertFalse(self.item_of_a.handed_over)
             self.assertEqual('INIT', self.action('b').status)
 
-    def test_not_in_a_plan_that_is_cancelled_meanwhile(self) -> None:
+    def test_a_cancelled_plan_starts_no_dependent(self) -> None:
         self.a_plan('a', 'b', after='a')
         (attempt,) = self.running('a')
         with self.store.transaction() as tx:
@@ -406,10 +403,10 @@ class HandOverTest(GroupCase):
         self.fill(item)
         self.assertEqual((False, 'READY'), (item.handed_over, self.action('b').status))
 
-    def test_what_started_is_looked_ahead_from(self) -> None:
+    def test_dependents_of_started_actions_are_prefetched(self) -> None:
         self.a_plan('a', 'b', after='a')
         (attempt,) = self.claim(1)
-        written = self.fill(self.start(attempt))
+        result = self.fill(self.start(attempt))
         self.assertEqual(
             [('a', 'b')],
             [
@@ -417,7 +414,7 @@ class HandOverTest(GroupCase):
                     self.store.actions_by_id([s.parent_id])[s.parent_id].name,
                     s.action.name,
                 )
-                for s in written.successors
+                for s in result.successors
             ],
         )
 
@@ -425,7 +422,7 @@ class HandOverTest(GroupCase):
 class RepeatedTest(GroupCase):
     """The target of a repeated action is free between two runs."""
 
-    def test_the_end_of_a_run_releases_it_and_a_retry_does_not(self) -> None:
+    def test_the_end_of_a_run_releases_the_lock_and_a_retry_does_not(self) -> None:
         for outcome, woken in ((Done(), ['b']), (outcomes.Retry('x'), [])):
             self.store = MemoryStore()
             self.addCleanup(self.store.close)
@@ -434,8 +431,8 @@ class RepeatedTest(GroupCase):
                 make_action(name='a', target='x', interval=60),
                 make_action(name='b', target='x'),
             )
-            self.plan_id = plan.id or 0
+            self.plan_id = plan.id
             (attempt,) = self.claim(5)
             self.fill(self.start(attempt))
-            written = self.fill(self.end(attempt, outcome))
-            self.assertEqual(woken, [a.name for a in written.unblocked])
+            result = self.fill(self.end(attempt, outcome))
+            self.assertEqual(woken, [a.name for a in result.unblocked])

@@ -1,4 +1,4 @@
-"""Who a process is, and whether it is gone."""
+"""The identity of a process, and the detection of lost ones."""
 
 import os
 import pathlib
@@ -15,10 +15,10 @@ class TestIdentity(base.TestCase):
     def test_this_process_is_not_gone(self):
         self.assertFalse(lease.is_gone(lease.of_process()))
 
-    def test_it_is_the_same_each_time(self):
+    def test_the_identity_of_a_process_is_stable(self):
         self.assertEqual(lease.of_process(), lease.of_process(os.getpid()))
 
-    def test_another_process_has_another(self):
+    def test_each_process_has_its_own_identity(self):
         self.assertNotEqual(lease.of_process(), lease.of_process(os.getppid()))
 
     def test_a_process_that_has_ended_is_gone(self):
@@ -34,7 +34,7 @@ class TestIdentity(base.TestCase):
 
         self.assertEqual((False, True), (alive, lease.is_gone(named)))
 
-    def test_a_process_that_has_ended_and_was_not_waited_for_is_gone(self):
+    def test_a_zombie_is_gone(self):
         child = subprocess.Popen([sys.executable, '-c', ''])
         self.addCleanup(child.wait)
         named = lease.of_process(child.pid)
@@ -43,8 +43,8 @@ class TestIdentity(base.TestCase):
 
         self.assertTrue(lease.is_gone(named))
 
-    def test_a_process_that_proc_does_not_show_is_not_gone(self):
-        # As with hidepid: the file is not there, and the process is.
+    def test_a_process_hidden_by_proc_is_not_gone(self):
+        # As with hidepid: the process exists without its file.
         named = lease.of_process()
 
         read = pathlib.Path.read_text
@@ -58,31 +58,31 @@ class TestIdentity(base.TestCase):
 
         self.assertFalse(lease.is_gone(named))
 
-    def test_a_pid_that_is_used_again_does_not_bring_it_back(self):
+    def test_a_reused_pid_has_another_identity(self):
         place, _, start = lease.of_process().rpartition('/')
 
         self.assertTrue(lease.is_gone(f'{place}/{int(start) - 1}'))
 
-    def test_of_another_machine_nobody_can_tell(self):
+    def test_a_process_of_another_machine_is_not_gone(self):
         _, _, rest = lease.of_process().partition('/')
 
         self.assertFalse(lease.is_gone(f'another-boot/{rest}'))
 
-    def test_of_another_pid_namespace_nobody_can_tell(self):
+    def test_a_process_of_another_pid_namespace_is_not_gone(self):
         boot, _, pid, start = lease.of_process().rsplit('/', 3)
 
         self.assertFalse(lease.is_gone(f'{boot}/pid:[1]/{pid}/{start}'))
 
-    def test_of_rubbish_nobody_can_tell(self):
+    def test_an_invalid_identity_is_not_gone(self):
         place = lease.of_process().rsplit('/', 2)[0]
 
         for rubbish in ('', 'x', '/pid/', f'{place}/', f'{place}/x/1', f'{place}/-1/1'):
             self.assertFalse(lease.is_gone(rubbish), rubbish)
 
-    def test_one_whose_start_could_not_be_read_is_not_called_gone(self):
+    def test_a_process_with_an_unknown_start_is_not_gone(self):
         place = lease.of_process().rpartition('/')[0]
 
         self.assertFalse(lease.is_gone(f'{place}/?'))
 
-    def test_each_worker_has_an_id_of_its_own(self):
+    def test_each_worker_has_its_own_uuid(self):
         self.assertEqual(100, len({lease.new_uuid() for _ in range(100)}))

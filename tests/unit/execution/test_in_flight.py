@@ -1,4 +1,4 @@
-"""Actions in flight, and how many of them occupy a thread."""
+"""The attempts in flight, and the number of busy ones."""
 
 from tests import base
 from tests.factories import make_action
@@ -9,22 +9,22 @@ from watcherlite.testing.clock import ManualClock
 
 
 class InFlightTest(base.TestCase):
-    """Every way in and out leaves the count right."""
+    """The counters are correct after each operation."""
 
     def setUp(self) -> None:
         super().setUp()
         self.clock = ManualClock()
         self.in_flight = InFlight(self.clock)
 
-    def a_task(self, key: int = 1, **values: int) -> Attempt:
+    def an_attempt(self, key: int = 1, **values: int) -> Attempt:
         return make_attempt(make_action(id=key, attempt=1, **values))
 
     def take(self, key: int = 1) -> Attempt:
-        attempt = self.a_task(key)
+        attempt = self.an_attempt(key)
         self.in_flight.add(attempt)
         return attempt
 
-    def test_a_task_is_busy_until_it_ends(self) -> None:
+    def test_an_attempt_is_busy_until_its_removal(self) -> None:
         first, second = self.take(1), self.take(2)
         self.assertEqual(2, self.in_flight.busy)
         self.assertEqual({1: 1, 2: 1}, self.in_flight.attempt_numbers())
@@ -33,14 +33,14 @@ class InFlightTest(base.TestCase):
         self.in_flight.remove(first)
         self.assertEqual((1, None), (self.in_flight.busy, self.in_flight.get(1)))
 
-    def test_to_forget_twice_is_to_forget_once(self) -> None:
+    def test_a_second_removal_does_nothing(self) -> None:
         attempt = self.take()
         self.take(2)
         self.in_flight.remove(attempt)
         self.in_flight.remove(attempt)
         self.assertEqual(1, self.in_flight.busy)
 
-    def test_an_idle_task_is_not_busy(self) -> None:
+    def test_an_idle_attempt_is_not_busy(self) -> None:
         attempt = self.take()
         self.in_flight.set_idle(attempt)
         self.in_flight.set_idle(attempt)
@@ -52,37 +52,37 @@ class InFlightTest(base.TestCase):
         self.in_flight.remove(attempt)
         self.assertEqual(0, self.in_flight.busy)
 
-    def test_a_task_that_is_not_in_flight_changes_nothing(self) -> None:
-        stranger = self.a_task(7)
+    def test_an_attempt_that_is_not_in_flight_changes_no_counter(self) -> None:
+        stranger = self.an_attempt(7)
         self.in_flight.set_idle(stranger)
         self.in_flight.set_paused(stranger, True)
         self.in_flight.remove(stranger)
         self.assertFalse(self.in_flight.set_busy(stranger))
         self.assertEqual((0, False), (self.in_flight.busy, stranger.paused))
 
-    def test_a_new_attempt_takes_the_place_of_the_old(self) -> None:
+    def test_a_new_attempt_replaces_the_former(self) -> None:
         old = self.take()
-        new = self.a_task()
+        new = self.an_attempt()
         self.in_flight.add(new)
         self.assertEqual((1, True), (self.in_flight.busy, old.abandoned))
         self.in_flight.remove(old)
         self.assertTrue(self.in_flight.is_current(new))
         self.assertEqual(1, self.in_flight.busy)
 
-    def test_quiet_is_when_no_thread_is_at_work(self) -> None:
+    def test_wait_until_idle_returns_without_busy_attempts(self) -> None:
         self.assertTrue(self.in_flight.wait_until_idle(0))
         attempt = self.take()
         self.assertFalse(self.in_flight.wait_until_idle(0))
         self.in_flight.set_idle(attempt)
         self.assertTrue(self.in_flight.wait_until_idle(0))
 
-    def test_who_is_suspended_in_a_thread_is_not_waited_for_and_is_not_over(
+    def test_wait_until_idle_ignores_paused_attempts(
         self,
     ) -> None:
         attempt = self.take()
         self.in_flight.set_paused(attempt, True)
         self.in_flight.set_paused(attempt, True)
-        # At once, and it takes nobody's place.
+        # It returns at once, and the attempt is not busy.
         self.assertFalse(self.in_flight.wait_until_idle(3600))
         self.assertEqual(0, self.in_flight.busy)
         other = self.take(2)
@@ -91,14 +91,14 @@ class InFlightTest(base.TestCase):
         self.in_flight.remove(other)
         self.assertTrue(self.in_flight.wait_until_idle(0))
 
-    def test_one_that_goes_on_is_at_work_again(self) -> None:
+    def test_a_resumed_attempt_is_busy_again(self) -> None:
         attempt = self.take()
         self.in_flight.set_paused(attempt, True)
         self.in_flight.set_paused(attempt, False)
         self.assertFalse(self.in_flight.wait_until_idle(0))
         self.assertEqual(1, self.in_flight.busy)
 
-    def test_what_is_given_up_hears_of_it_and_nothing_more_is_taken(self) -> None:
+    def test_an_abandon_applies_to_later_attempts_as_well(self) -> None:
         attempt = self.take()
         idle = self.take(2)
         self.in_flight.set_idle(idle)

@@ -1,4 +1,4 @@
-"""Locks on targets: who may go on, who waits, and who is woken."""
+"""Locks on targets: acquisition, waiting, release."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from watcherlite.testing.memory_store import MemoryStore
 
 
 class LockingCase(base.TestCase):
-    """Actions that were claimed by worker 'w'."""
+    """Actions that worker 'w' has claimed."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -53,22 +53,22 @@ class LockingCase(base.TestCase):
 
 
 class LockingTest(LockingCase):
-    """Targets that are locked by one action at a time."""
+    """Exclusive locks."""
 
-    def test_without_a_target_there_is_nothing_to_lock(self) -> None:
+    def test_an_action_without_a_target_needs_no_lock(self) -> None:
         self.assertEqual((['a0', 'a1'], []), self.acquire(*self.claimed(None, None)))
 
     def test_targets_are_locked_one_by_one(self) -> None:
         self.assertEqual((['a0', 'a1'], []), self.acquire(*self.claimed('x', 'y')))
 
-    def test_of_two_on_one_target_the_first_goes_on(self) -> None:
+    def test_the_first_of_two_actions_gets_the_lock(self) -> None:
         actions = self.claimed('x', 'x', 'y', 'x')
         self.assertEqual((['a0', 'a2'], ['a1', 'a3']), self.acquire(*actions))
         self.assertEqual(['a1'], self.release(actions[0]))
         self.assertEqual(states.READY, self.stored(actions[1]).status)
         self.assertEqual(states.WAITING, self.stored(actions[3]).status)
 
-    def test_one_that_never_had_its_target_lets_the_next_one_on(self) -> None:
+    def test_a_waiter_that_ends_wakes_the_next(self) -> None:
         holder, *actions = self.claimed('x', 'x', 'x')
         self.acquire(holder)
         self.acquire(*actions)
@@ -80,12 +80,12 @@ class LockingTest(LockingCase):
         self.assertEqual(['a2'], self.release(ended))
         self.assertEqual([], self.release(holder))
 
-    def test_a_target_that_is_locked_lets_nobody_on(self) -> None:
+    def test_actions_on_a_locked_target_wait(self) -> None:
         (holder,) = self.claimed('x')
         self.acquire(holder)
         self.assertEqual(([], ['a0', 'a1']), self.acquire(*self.claimed('x', 'x')))
 
-    def test_many_who_want_a_locked_target_ask_for_it_once(self) -> None:
+    def test_many_waiters_cost_one_statement(self) -> None:
         (holder,) = self.claimed('x')
         self.acquire(holder)
         actions = self.claimed('x', 'x', 'x')
@@ -96,8 +96,8 @@ class LockingTest(LockingCase):
             _, waiting = locks.acquire(tx, actions, at(1))
         self.assertEqual((1, 3), (len(asked), len(waiting)))
 
-    def test_who_holds_it_already_goes_on_whoever_comes_with_it(self) -> None:
-        # It was READY for a retry while others became free that come before it.
+    def test_the_holder_keeps_its_lock_among_new_actions(self) -> None:
+        # It was READY for a retry when actions with lower ids became READY.
         first, second, holder = self.claimed('x', 'x', 'x')
         self.acquire(holder)
         with self.store.transaction() as tx:
@@ -105,7 +105,7 @@ class LockingTest(LockingCase):
         self.assertEqual((['a2'], ['a0', 'a1']), self.acquire(first, second, again))
         self.assertEqual(['a0'], self.release(again))
 
-    def test_several_that_were_taken_before_are_tried_in_turn(self) -> None:
+    def test_actions_claimed_before_are_tried_in_turn(self) -> None:
         actions = self.claimed('x', 'x', 'x', 'x', attempt=2)
         self.acquire(actions[2])
         self.assertEqual((['a2'], ['a0', 'a1', 'a3']), self.acquire(*actions))
@@ -118,7 +118,7 @@ class LockingTest(LockingCase):
         self.assertEqual([], self.release(*derived))
         self.assertEqual(([], ['a0']), self.acquire(*self.claimed('x')))
 
-    def test_to_release_what_nobody_waits_for_wakes_nobody(self) -> None:
+    def test_a_release_without_waiters_wakes_nobody(self) -> None:
         actions = self.claimed('x', None)
         self.acquire(*actions)
         self.assertEqual([], self.release(*actions))
@@ -126,7 +126,7 @@ class LockingTest(LockingCase):
 
 
 class SharingTest(LockingCase):
-    """Actions on the parts 'p' and 'q' of 'whole', and on 'whole' itself."""
+    """Shared locks: actions on the parts 'p' and 'q' of 'whole', and on 'whole'."""
 
     def parts(self, *targets: str, **values: Any) -> list[Action]:
         return self.claimed(*targets, within='whole', **values)
@@ -144,16 +144,16 @@ class SharingTest(LockingCase):
         )
         return action
 
-    def test_actions_on_different_parts_go_on_side_by_side(self) -> None:
+    def test_actions_on_different_parts_run_in_parallel(self) -> None:
         self.assertEqual((['a0', 'a1'], []), self.acquire(*self.parts('p', 'q')))
 
-    def test_of_two_on_one_part_the_first_goes_on(self) -> None:
+    def test_the_first_of_two_actions_on_a_part_gets_the_lock(self) -> None:
         first, second = self.parts('p', 'p')
         self.assertEqual((['a0'], ['a1']), self.acquire(first, second))
         self.assertEqual('p', self.stored(second).blocked_on)
         self.assertEqual(['a1'], self.release(first))
 
-    def test_none_goes_on_beside_one_on_the_whole(self) -> None:
+    def test_actions_on_parts_wait_for_an_action_on_the_whole(self) -> None:
         whole, parts = self.whole(), self.parts('p', 'q')
         self.assertEqual((['whole'], ['a0', 'a1']), self.acquire(whole, *parts))
         self.assertEqual(
@@ -161,7 +161,7 @@ class SharingTest(LockingCase):
         )
         self.assertEqual(['a0', 'a1'], self.release(whole))
 
-    def test_one_on_the_whole_waits_for_all_parts(self) -> None:
+    def test_an_action_on_the_whole_waits_for_all_parts(self) -> None:
         parts = self.parts('p', 'q')
         whole, late = self.whole(), *self.parts('late')
         self.assertEqual(
@@ -174,7 +174,7 @@ class SharingTest(LockingCase):
             [self.stored(action).status for action in (whole, late)],
         )
 
-    def test_who_shares_it_already_goes_on_after_a_retry(self) -> None:
+    def test_a_holder_of_the_shared_lock_keeps_it_for_a_retry(self) -> None:
         (part,) = self.parts('p')
         self.acquire(part)
         self.acquire(self.whole())
@@ -183,7 +183,7 @@ class SharingTest(LockingCase):
             tx.change_actions([ActionChange(part, again)])
         self.assertEqual((['a0'], ['a0']), self.acquire(*self.parts('q'), again))
 
-    def test_who_waits_for_its_part_lets_the_whole_go_when_it_is_cancelled(
+    def test_a_cancelled_waiter_for_a_part_releases_the_whole(
         self,
     ) -> None:
         first, second = self.parts('p', 'p')
@@ -206,7 +206,7 @@ class SharingTest(LockingCase):
         self.assertEqual([], self.release(*derived))
         self.assertEqual(([], ['a0']), self.acquire(*self.parts('p')))
 
-    def test_what_is_its_own_whole_is_locked_once(self) -> None:
+    def test_a_target_that_is_its_own_whole_is_locked_once(self) -> None:
         (odd,) = self.parts('whole')
         self.assertEqual((['a0'], []), self.acquire(odd))
         self.assertEqual(([], ['a0']), self.acquire(*self.parts('p')))

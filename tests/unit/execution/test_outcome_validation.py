@@ -1,4 +1,4 @@
-"""Which outcomes can be kept, and what is said of the others."""
+"""The validation of outcomes."""
 
 import datetime
 from typing import Any
@@ -21,10 +21,10 @@ from watcherlite.domain.outcomes import (
 from watcherlite.execution.results import indexed, json_problem, validated
 
 
-class SoundTest(base.TestCase):
-    """Outcomes."""
+class ValidationTest(base.TestCase):
+    """Valid outcomes, and the failures of all others."""
 
-    def test_what_is_sound_comes_back_as_it_is(self) -> None:
+    def test_a_valid_outcome_is_returned_unchanged(self) -> None:
         x = DerivedAction('x', 'nop', {'a': [1]})
         y = DerivedAction('y', 'nop', parents=('x',), needs='completion', timeout=3)
         for outcome in (
@@ -54,14 +54,14 @@ class SoundTest(base.TestCase):
             Failed(f'its {type(outcome).__name__} {said}'), validated(outcome)
         )
 
-    def test_the_next_run_is_at_a_time_with_a_zone(self) -> None:
+    def test_again_at_must_have_a_time_zone(self) -> None:
         for again in ('tomorrow', 5, datetime.datetime(2030, 1, 1)):
             self.assert_refused(
                 Done(again_at=again),  # type: ignore[arg-type]
-                'has an again_at that is no time with a time zone',
+                'has an again_at that is not a datetime with a time zone',
             )
 
-    def test_outputs_are_a_mapping_of_json(self) -> None:
+    def test_outputs_must_be_a_json_mapping(self) -> None:
         self.assert_refused(Done('x'), 'has outputs that are text, not a mapping')
         self.assert_refused(
             Failed('no', None, [1]),  # type: ignore[arg-type]
@@ -87,18 +87,18 @@ class SoundTest(base.TestCase):
             'which is not a character',
         )
 
-    def test_what_contains_itself_is_refused(self) -> None:
+    def test_a_value_that_contains_itself_is_refused(self) -> None:
         loop: dict[str, Any] = {}
         loop['again'] = loop
         outcome = validated(Done(loop))
         assert isinstance(outcome, Failed)
         self.assertIn('nested deeper than', outcome.reason)
 
-    def test_reasons_are_text(self) -> None:
+    def test_reasons_must_be_text(self) -> None:
         for outcome in (Failed(7), Skipped(7), Retry(7), Cancelled(7), TimedOut(7)):  # type: ignore[arg-type]
             self.assert_refused(outcome, 'has a reason that is a number, not text')
 
-    def test_text_that_databases_refuse_is_made_readable(self) -> None:
+    def test_text_that_databases_refuse_is_cleaned(self) -> None:
         fault = Fault('Error', 'a\0b', 'm', '\ud800')
         self.assertEqual(
             Failed('a?b ?', Fault('Error', 'a?b', 'm', '?'), {'n': 1}),
@@ -106,14 +106,14 @@ class SoundTest(base.TestCase):
         )
         self.assertEqual(Skipped('a?'), validated(Skipped('a\0')))
 
-    def test_faults_are_faults(self) -> None:
+    def test_a_fault_must_be_a_fault(self) -> None:
         self.assert_refused(Failed('x', 'boom'), 'has a fault that is text')  # type: ignore[arg-type]
         self.assert_refused(
             Failed('x', Fault('a', 7, 'c', 'd')),  # type: ignore[arg-type]
             'has a fault that is a Fault',
         )
 
-    def test_delays_are_numbers_that_a_clock_can_count(self) -> None:
+    def test_delays_must_be_finite_numbers_in_range(self) -> None:
         for delay, shown in (
             (-1, '-1'),
             (float('inf'), 'inf'),
@@ -127,14 +127,14 @@ class SoundTest(base.TestCase):
             self.assert_refused(Retry('x', delay), said)  # type: ignore[arg-type]
             self.assert_refused(InProgress('job', delay), said)  # type: ignore[arg-type]
 
-    def test_a_token_is_there_and_json(self) -> None:
+    def test_a_token_must_be_json(self) -> None:
         self.assert_refused(InProgress(None), 'has no token; poll is called with it')
         self.assert_refused(
             InProgress({'a': {1}}),
             'has a token that is not JSON: a: this is a set, which JSON does not have',
         )
 
-    def test_derived_actions_can_be_stored_and_can_all_run(self) -> None:
+    def test_derived_actions_must_be_valid(self) -> None:
         def derived(*actions: Any) -> Outcome:
             return Derived(actions)
 
@@ -146,7 +146,7 @@ class SoundTest(base.TestCase):
             (derived(x, x), 'has two actions with one key'),
             (
                 derived(DerivedAction('y', 'nop', parents=('x',))),
-                'has an action y with a parent x that is not there',
+                'has an action y with a parent x that does not exist',
             ),
             (
                 derived(x, DerivedAction('y', 'nop', parents=('x', 'x'))),
@@ -188,11 +188,11 @@ class SoundTest(base.TestCase):
         ):
             self.assert_refused(outcome, said)
 
-    def test_the_graph_of_derived_actions(self) -> None:
+    def test_the_graph_of_derived_actions_must_have_no_cycles(self) -> None:
         x = DerivedAction('x', 'nop', parents=('y',))
         y = DerivedAction('y', 'nop')
         self.assertEqual([[1], []], indexed([x, y]))
 
-    def test_json_is_json(self) -> None:
+    def test_json_problem_names_the_invalid_value(self) -> None:
         self.assertIsNone(json_problem({'a': [1, 'ž']}))
         self.assertEqual('this is a set, which JSON does not have', json_problem({1}))

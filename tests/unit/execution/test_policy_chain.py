@@ -1,4 +1,4 @@
-"""Policies, asked in order, whose decisions are durable one by one."""
+"""The policy chain: order, selection, durable decisions."""
 
 import math
 
@@ -16,7 +16,7 @@ from watcherlite.plugins.base import Policy
 
 
 def a_policy(name, number, does, before=('nop',), after=('nop',)):
-    """Return a policy that does something with the data in both hooks."""
+    """Return a policy whose hooks call a function with the data."""
 
     def hook(self, context, data):
         does(data)
@@ -56,17 +56,17 @@ class TestPolicyChain(base.TestCase):
     def ask(self, *policies):
         chain_of(*policies).before(self.attempt)
 
-    def test_they_are_asked_in_the_order_of_their_priority(self):
+    def test_policies_run_in_the_order_of_their_priority(self):
         self.ask(self.noting('c', 300), self.noting('a', 100), self.noting('b', 200))
 
         self.assertEqual(['a', 'b', 'c'], self.asked)
 
-    def test_equal_priorities_are_asked_as_they_are_attached(self):
+    def test_policies_of_equal_priority_run_in_the_order_of_attachment(self):
         self.ask(self.noting('b', 1), self.noting('a', 1))
 
         self.assertEqual(['b', 'a'], self.asked)
 
-    def test_only_those_are_asked_that_registered_for_the_type_and_the_moment(self):
+    def test_only_policies_of_the_type_and_the_hook_run(self):
         policies = [
             self.noting('both', 1),
             self.noting('before', 2, after=()),
@@ -81,7 +81,7 @@ class TestPolicyChain(base.TestCase):
 
         self.assertEqual(['both', 'before', '|', 'both', 'after'], self.asked)
 
-    def test_what_one_decides_is_durable_before_the_next_is_asked(self):
+    def test_a_decision_is_durable_before_the_next_policy_runs(self):
         self.ask(
             self.setting('a', 1, count=2),
             self.noting('b', 2),
@@ -96,19 +96,19 @@ class TestPolicyChain(base.TestCase):
             self.kept,
         )
 
-    def test_the_plugin_sees_what_was_decided(self):
+    def test_the_plugin_receives_the_data_of_the_policies(self):
         self.ask(self.setting('a', 1, count=2))
 
         self.assertEqual(
             ({'count': 2}, {'count': 2}), (self.attempt.data, self.attempt.context.data)
         )
 
-    def test_nothing_decided_is_nothing_written(self):
+    def test_unchanged_data_is_not_written(self):
         self.ask(self.noting('a', 1), self.setting('b', 2, count=1))
 
         self.assertEqual(([], None), (self.kept, self.attempt.data))
 
-    def test_a_change_deep_inside_is_a_change(self):
+    def test_a_change_of_a_nested_value_is_detected(self):
         self.attempt = make_attempt(
             factories.make_action(data={'nodes': ['n1']}), checkpoints=self
         )
@@ -118,7 +118,7 @@ class TestPolicyChain(base.TestCase):
         self.assertEqual({'nodes': ['n1', 'n2']}, self.attempt.data)
         self.assertEqual({'nodes': ['n1']}, self.attempt.action.data)
 
-    def test_the_moment_after_goes_on_from_what_was_decided_before(self):
+    def test_post_op_receives_the_data_of_pre_op(self):
         chain = chain_of(
             a_policy('a', 1, lambda data: data.update(count=data['count'] + 1))
         )
@@ -128,7 +128,7 @@ class TestPolicyChain(base.TestCase):
 
         self.assertEqual({'count': 3}, self.attempt.data)
 
-    def test_data_that_is_not_json_is_refused_and_named(self):
+    def test_data_that_is_not_json_is_refused(self):
         error = self.assertRaises(
             exceptions.WatcherliteError, self.ask, self.setting('Sly', 1, x=math.nan)
         )
@@ -140,8 +140,8 @@ class TestPolicyChain(base.TestCase):
         )
         self.assertEqual(([], None), (self.kept, self.attempt.data))
 
-    def test_what_one_raises_is_told_and_the_rest_is_not_asked(self):
-        for raised, told in (
+    def test_an_exception_of_a_policy_ends_the_chain(self):
+        for raised, text in (
             (exceptions.WatcherliteError('too small'), 'too small'),
             (OSError('a secret'), 'OSError'),
         ):
@@ -156,11 +156,11 @@ class TestPolicyChain(base.TestCase):
                 self.noting('b', 2),
             )
             self.assertEqual(
-                f"Policy check failure: Failed policy 'a': {told}", str(error)
+                f"Policy check failure: Failed policy 'a': {text}", str(error)
             )
             self.assertEqual([], self.asked)
 
-    def test_who_has_lost_the_action_goes_on_with_nothing(self):
+    def test_a_lost_action_ends_the_chain(self):
         def lost(data):
             raise exceptions.Cancelled
 
@@ -169,14 +169,14 @@ class TestPolicyChain(base.TestCase):
         )
         self.assertEqual([], self.asked)
 
-    def test_they_are_told_how_the_action_went(self):
-        told = []
+    def test_post_op_receives_the_result_of_the_action(self):
+        results = []
 
         class Tells(Policy):
             before = after = frozenset({'nop'})
 
             def pre_op(self, context, data):
-                told.append(context.result)
+                results.append(context.result)
 
             post_op = pre_op
 
@@ -186,9 +186,9 @@ class TestPolicyChain(base.TestCase):
         chain.after(self.attempt, OK)
         chain.after(self.attempt, ERROR)
 
-        self.assertEqual([None, 'OK', 'ERROR'], told)
+        self.assertEqual([None, 'OK', 'ERROR'], results)
 
-    def test_the_next_run_of_a_repeated_action_is_decided_anew(self):
+    def test_the_next_run_of_a_repeated_action_starts_without_data(self):
         self.attempt = make_attempt(
             factories.make_action(data={'count': 7}, end_time=factories.NOW),
             checkpoints=self,

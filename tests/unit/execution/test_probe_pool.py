@@ -1,4 +1,4 @@
-"""Threads for what waits outside: shared out, and none lost."""
+"""The probe pool: limits and shares."""
 
 from tests import base
 from watcherlite.execution.pool import CLUSTER, PROJECT, ProbePool
@@ -18,7 +18,7 @@ class TestProbePool(base.TestCase):
             max_probes_per_cluster=cluster,
             max_probes_per_project=project,
         )
-        # A thread is what the test has not called yet.
+        # A started thread is a function that the test calls.
         return ProbePool(settings, self.threads.append)
 
     def submit(self, pool, name, cluster='c', project='p'):
@@ -26,11 +26,11 @@ class TestProbePool(base.TestCase):
         pool.submit(self.jobs[name], ((CLUSTER, cluster), (PROJECT, project)))
 
     def finish(self, at=0):
-        """Let a thread do its job, and all that it finds after that."""
+        """Run a thread until it ends."""
         self.threads.pop(at)()
         return self.begun
 
-    def test_no_more_run_than_may(self):
+    def test_the_number_of_probes_is_limited(self):
         pool = self.a_pool(size=2)
         for name in 'abc':
             self.submit(pool, name, cluster=name, project=name)
@@ -38,7 +38,7 @@ class TestProbePool(base.TestCase):
         self.assertEqual(2, len(self.threads))
         self.assertEqual(['a', 'c'], self.finish())
 
-    def test_a_cluster_leaves_room_for_the_others(self):
+    def test_a_cluster_cannot_exceed_its_share(self):
         pool = self.a_pool(cluster=1)
         self.submit(pool, 'a', cluster='slow')
         self.submit(pool, 'b', cluster='slow')
@@ -48,7 +48,7 @@ class TestProbePool(base.TestCase):
         self.assertEqual(['c'], self.finish(1))
         self.assertEqual(['c', 'a', 'b'], self.finish())
 
-    def test_a_project_leaves_room_for_the_others(self):
+    def test_a_project_cannot_exceed_its_share(self):
         pool = self.a_pool(project=1)
         self.submit(pool, 'a', cluster='1', project='p')
         self.submit(pool, 'b', cluster='2', project='p')
@@ -57,12 +57,12 @@ class TestProbePool(base.TestCase):
         self.assertEqual(2, len(self.threads))
         self.assertEqual(['c'], self.finish(1))
 
-    def test_a_thread_that_is_lost_leaves_its_place(self):
+    def test_a_detached_thread_frees_its_place(self):
         pool = self.a_pool(size=1)
         self.submit(pool, 'a')
         self.submit(pool, 'b')
 
-        pool.lose_thread(self.jobs['a'])
+        pool.detach(self.jobs['a'])
 
         self.assertEqual(2, len(self.threads))
         self.assertTrue(pool.runs(self.jobs['a']))
@@ -70,7 +70,7 @@ class TestProbePool(base.TestCase):
         self.assertFalse(pool.runs(self.jobs['a']))
         self.assertEqual(['a', 'b'], self.finish())
 
-    def test_what_waits_can_be_taken_back(self):
+    def test_waiting_jobs_can_be_withdrawn(self):
         pool = self.a_pool(size=1)
         for name in 'abc':
             self.submit(pool, name)
@@ -81,7 +81,7 @@ class TestProbePool(base.TestCase):
         self.assertEqual([jobs['b']], withdrawn)
         self.assertEqual(['a', 'c'], self.finish())
 
-    def test_a_job_that_raises_leaves_its_place_too(self):
+    def test_a_job_that_raises_frees_its_place(self):
         pool = self.a_pool(size=1)
 
         def broken():

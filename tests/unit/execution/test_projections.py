@@ -1,4 +1,4 @@
-"""Several kinds of subjects, each told only of its own."""
+"""Composite projections."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,17 @@ from watcherlite.testing.memory_store import MemoryStore
 
 
 class OfType:
-    """The subjects of actions of one type."""
+    """A projection of the actions of one type."""
 
-    def __init__(self, action_type: str, told: list[Any]) -> None:
+    def __init__(self, action_type: str, changes: list[Any]) -> None:
         self._type = action_type
-        self._told = told
+        self._changes = changes
 
     def is_affected_by(self, action: Action) -> bool:
         return action.action_type == self._type
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
-        self._told.append(('lock', self._type, [a.name for a in actions]))
+        self._changes.append(('lock', self._type, [a.name for a in actions]))
         return f'held by {self._type}'
 
     def apply(
@@ -36,7 +36,7 @@ class OfType:
         now: datetime.datetime,
     ) -> list[Event]:
         names = [change.after.name for change, _ in changes]
-        self._told.append(('follow', held, names))
+        self._changes.append(('follow', held, names))
         return [
             Event(self._type, 'followed', None, None, None, 'X', name, None, None, now)
             for name in names
@@ -44,13 +44,15 @@ class OfType:
 
 
 class CompositeProjectionTest(base.TestCase):
-    """Stacks and clusters, as it were, and actions of neither."""
+    """Two projections, and actions that affect neither."""
 
     def setUp(self) -> None:
         super().setUp()
-        self.told: list[Any] = []
+        self.changes: list[Any] = []
         self.projection = CompositeProjection(
-            OfType('stack', self.told), NoProjection(), OfType('cluster', self.told)
+            OfType('stack', self.changes),
+            NoProjection(),
+            OfType('cluster', self.changes),
         )
 
     def apply(self, *types: str) -> list[Any]:
@@ -67,7 +69,7 @@ class CompositeProjectionTest(base.TestCase):
             followed = self.projection.apply(tx, held, changes, NOW)
         return [(event.subject, event.message) for event in followed]
 
-    def test_what_concerns_none_of_them_concerns_nobody(self) -> None:
+    def test_an_action_that_affects_no_projection_affects_none(self) -> None:
         self.assertEqual(
             [True, True, False],
             [
@@ -76,7 +78,7 @@ class CompositeProjectionTest(base.TestCase):
             ],
         )
 
-    def test_each_is_told_of_its_own_in_the_order_of_locking(self) -> None:
+    def test_each_projection_receives_its_own_changes_in_order(self) -> None:
         self.assertEqual(
             [('stack', 'stack-1'), ('cluster', 'cluster-0'), ('cluster', 'cluster-2')],
             self.apply('cluster', 'stack', 'cluster'),
@@ -88,15 +90,15 @@ class CompositeProjectionTest(base.TestCase):
                 ('follow', 'held by stack', ['stack-1']),
                 ('follow', 'held by cluster', ['cluster-0', 'cluster-2']),
             ],
-            self.told,
+            self.changes,
         )
 
-    def test_one_that_has_none_of_its_own_is_left_alone(self) -> None:
+    def test_a_projection_without_changes_is_not_called(self) -> None:
         self.assertEqual([('cluster', 'cluster-0')], self.apply('cluster'))
         self.assertEqual(
             [
                 ('lock', 'cluster', ['cluster-0']),
                 ('follow', 'held by cluster', ['cluster-0']),
             ],
-            self.told,
+            self.changes,
         )

@@ -1,4 +1,4 @@
-"""What becomes of actions whose worker was lost: the whole table."""
+"""The recovery of actions whose worker was lost."""
 
 from tests import base, factories
 from tests.worlds import kind, raises
@@ -25,14 +25,12 @@ UNKNOWN = (
     'Outcome unknown: worker lost was lost while the action ran, and its type '
     'cannot tell whether it took effect.'
 )
-PLAN_ENDS = (
-    'Worker lost was lost while the action ran, and its plan is not to go on then.'
-)
+PLAN_ENDS = 'Worker lost was lost while the action ran, and its plan ends in this case.'
 TOO_OFTEN = 'Worker lost was lost while the action ran; it is not tried again after {}.'
 
 
 class Committed:
-    """Takes the place of the committer and keeps what it is handed."""
+    """A commit queue that records its items."""
 
     def __init__(self):
         self.items = []
@@ -73,7 +71,7 @@ class RecoveryCase(base.TestCase):
         return Recovery(
             CoreServices(self.store, self.clock, self.settings, 'me'),
             loader.Plugins.of(action_types=TYPES),
-            rules or PlanProgress(lambda name: False),
+            rules or PlanProgress(),
             self.committer,
             self,
         )
@@ -88,7 +86,7 @@ class RecoveryCase(base.TestCase):
         self.signals += 1
 
     def lost(self, **values):
-        """Return an action that a lost worker had taken and started."""
+        """Return an action that a lost worker had started."""
         return factories.make_action(
             **{
                 'action_type': 'once',
@@ -103,7 +101,7 @@ class RecoveryCase(base.TestCase):
 
 class TestJudge(RecoveryCase):
     def assert_again(self, phase, action, ends=None):
-        """Check that any worker may run an action again."""
+        """Assert that an action is READY again."""
         verdict = self.recovery.decide(action, 'lost', ends)
 
         self.assertEqual(
@@ -122,7 +120,7 @@ class TestJudge(RecoveryCase):
         )
 
     def assert_ended(self, status, message, action, ends=None):
-        """Check that an action ends, with a fault if it is FAILED."""
+        """Assert that an action ends, with a fault if it is FAILED."""
         verdict = self.recovery.decide(action, 'lost', ends)
 
         self.assertEqual(
@@ -150,7 +148,7 @@ class TestJudge(RecoveryCase):
         self.assertEqual((fault, None), (verdict.detail, verdict.action.owner))
 
     def assert_adopted(self, action, ends=None, **changes):
-        """Check that this worker goes on with an action."""
+        """Assert that this worker adopts an action."""
         verdict = self.recovery.decide(action, 'lost', ends)
 
         self.assertEqual(
@@ -170,30 +168,30 @@ class TestJudge(RecoveryCase):
             (verdict.detail, verdict.action.owner),
         )
 
-    def test_what_was_taken_and_not_started_is_free_again_in_its_phase(self):
+    def test_a_claimed_action_is_ready_again_in_its_phase(self):
         for phase in (RUN, CHECK, COMPLETE, REVERT):
             self.assert_again(phase, self.lost(status='READY', phase=phase))
 
-    def test_a_missing_plugin_does_not_matter_before_the_start(self):
+    def test_an_unstarted_action_is_requeued_without_its_plugin(self):
         self.assert_again(RUN, self.lost(status='READY', action_type='absent'))
 
-    def test_what_does_no_harm_twice_runs_again(self):
+    def test_an_idempotent_action_runs_again(self):
         for status in ('RUNNING', 'SUSPENDED'):
             self.assert_again(RUN, self.lost(action_type='idempotent', status=status))
 
-    def test_what_can_be_asked_is_asked_first(self):
+    def test_a_checkable_action_is_checked_first(self):
         for name in ('checkable', 'both'):
             for phase in (RUN, CHECK):
                 self.assert_again(CHECK, self.lost(action_type=name, phase=phase))
 
-    def test_the_outcome_of_anything_else_is_unknown(self):
+    def test_the_outcome_of_other_actions_is_unknown(self):
         for status in ('RUNNING', 'SUSPENDED'):
             self.assert_ended('FAILED', UNKNOWN, self.lost(status=status))
 
-    def test_a_completion_is_called_again_whatever_its_type(self):
+    def test_a_completion_is_repeated_for_any_type(self):
         self.assert_again(COMPLETE, self.lost(phase=COMPLETE))
 
-    def test_a_revert_runs_again_only_where_that_does_no_harm(self):
+    def test_a_revert_is_repeated_only_if_idempotent(self):
         for name in ('idempotent', 'both'):
             self.assert_again(REVERT, self.lost(action_type=name, phase=REVERT))
         for name in ('once', 'checkable'):
@@ -201,11 +199,11 @@ class TestJudge(RecoveryCase):
                 'FAILED', UNKNOWN, self.lost(action_type=name, phase=REVERT)
             )
 
-    def test_work_outside_is_gone_on_with_here(self):
+    def test_an_action_in_progress_is_adopted(self):
         for status in ('RUNNING', 'SUSPENDED'):
             self.assert_adopted(self.lost(status=status, token={'job': 1}))
 
-    def test_a_missing_plugin_is_a_failure_that_names_it(self):
+    def test_a_started_action_without_its_plugin_fails(self):
         said = self.assertRaises(
             exceptions.PluginNotFound,
             loader.Plugins.of(action_types=TYPES).make_action_type,
@@ -214,12 +212,12 @@ class TestJudge(RecoveryCase):
 
         self.assert_ended('FAILED', str(said), self.lost(action_type='absent'))
 
-    def test_a_plugin_that_cannot_tell_is_a_failure_that_keeps_its_secrets(self):
+    def test_an_exception_of_the_plugin_fails_the_action_without_its_text(self):
         self.assert_ended('FAILED', 'ValueError', self.lost(action_type='unsure'))
         self.assert_ended('FAILED', 'SystemExit', self.lost(action_type='leaving'))
 
     def assert_given_up(self, lost, action):
-        """Check that an action is FAILED at its so-manieth lost worker, not before."""
+        """Assert that an action fails with this number of lost workers, not before."""
         before = action.evolve(recoveries=lost - 2)
         after = self.recovery.decide(before, 'lost').action
         self.assertEqual(lost - 1, after.recoveries)
@@ -229,16 +227,16 @@ class TestJudge(RecoveryCase):
             action.evolve(recoveries=lost - 1),
         )
 
-    def test_one_is_started_so_many_times_at_most_the_first_included(self):
+    def test_the_number_of_starts_is_limited(self):
         for name in ('idempotent', 'checkable'):
             self.assert_given_up(3, self.lost(action_type=name))
         self.assert_given_up(3, self.lost(phase=COMPLETE))
 
-    def test_one_that_the_worker_had_not_started_is_given_up_as_well(self):
+    def test_the_limit_applies_to_unstarted_actions_as_well(self):
         self.assert_given_up(4, self.lost(status='READY'))
         self.assert_given_up(4, self.lost(token=1))
 
-    def test_one_that_may_be_started_once_does_not_run_again(self):
+    def test_an_action_with_one_attempt_does_not_run_again(self):
         self.settings.max_attempts = 1
 
         self.assert_ended(
@@ -249,17 +247,17 @@ class TestJudge(RecoveryCase):
         self.assert_again(RUN, self.lost(status='READY'))
         self.assert_adopted(self.lost(token=1))
 
-    def test_one_that_was_to_be_cancelled_does_not_run_again(self):
+    def test_a_cancelled_action_does_not_run_again(self):
         for action in (
             self.lost(action_type='idempotent', control='CANCEL'),
             self.lost(action_type='checkable', control='CANCEL', status='SUSPENDED'),
         ):
             self.assert_ended('CANCELLED', 'Action was cancelled while it ran.', action)
 
-    def test_a_cancel_of_work_outside_is_left_to_who_goes_on_with_it(self):
+    def test_an_adopted_action_keeps_its_cancel(self):
         self.assert_adopted(self.lost(token=1, control='CANCEL'), control='CANCEL')
 
-    def test_a_repeated_one_whose_run_was_lost_has_a_next_run(self):
+    def test_a_repeated_action_whose_run_was_lost_has_a_next_run(self):
         action = self.lost(interval=90)
 
         after = self.recovery.decide(action, 'lost').action
@@ -269,14 +267,14 @@ class TestJudge(RecoveryCase):
             (after.status, after.status_message, after.not_before, after.recoveries),
         )
 
-    def test_a_repeated_one_that_costs_too_many_workers_is_not_repeated(self):
+    def test_a_repeated_action_with_too_many_lost_workers_ends(self):
         action = self.lost(interval=90, recoveries=3, action_type='idempotent')
 
         after = self.recovery.decide(action, 'lost').action
 
         self.assertEqual(('FAILED', 0), (after.status, after.interval))
 
-    def test_a_plan_that_is_to_fail_fails_what_had_started(self):
+    def test_a_failing_plan_fails_its_started_actions(self):
         for action in (
             self.lost(),
             self.lost(action_type='both'),
@@ -286,7 +284,7 @@ class TestJudge(RecoveryCase):
         ):
             self.assert_ended('FAILED', PLAN_ENDS, action, 'FAILED')
 
-    def test_a_plan_that_is_to_be_cancelled_cancels_what_had_started(self):
+    def test_a_cancelled_plan_cancels_its_started_actions(self):
         for action in (
             self.lost(),
             self.lost(action_type='both'),
@@ -294,10 +292,10 @@ class TestJudge(RecoveryCase):
         ):
             self.assert_ended('CANCELLED', PLAN_ENDS, action, 'CANCELLED')
 
-    def test_work_outside_is_then_told_to_stop_there(self):
+    def test_a_cancelled_plan_cancels_adopted_actions_outside(self):
         self.assert_adopted(self.lost(token=1), 'CANCELLED', control='CANCEL', token=1)
 
-    def test_what_had_not_started_is_left_to_its_plan(self):
+    def test_unstarted_actions_are_left_to_their_plan(self):
         for ends in ('FAILED', 'CANCELLED'):
             self.assert_again(RUN, self.lost(status='READY'), ends)
 
@@ -312,7 +310,7 @@ class TestSweep(RecoveryCase):
     def statuses(self):
         return {i.before.name: i.after.status for i in self.committer.items}
 
-    def test_what_expired_workers_own_is_taken_over(self):
+    def test_the_actions_of_expired_workers_are_recovered(self):
         factories.store_actions(
             self.store,
             self.lost(name='ran'),
@@ -331,11 +329,11 @@ class TestSweep(RecoveryCase):
             (self.statuses(), self.committer.drains),
         )
         self.assertIn(
-            'The lease of worker lost on host-7 has run out; 3 actions are taken over',
+            'The lease of worker lost on host-7 has expired; recovering 3 actions',
             self.log.output,
         )
 
-    def test_actions_of_a_locked_plan_are_left_for_another_try(self):
+    def test_the_actions_of_a_locked_plan_are_recovered_later(self):
         rules = Locked(lambda name: False)
         recovery = self.a_recovery(rules)
         factories.store_actions(self.store, self.lost(name='of no plan'))
@@ -349,7 +347,7 @@ class TestSweep(RecoveryCase):
         self.assertEqual((False, {'of no plan': 'FAILED'}), (first, taken))
         self.assertEqual((True, 'FAILED'), (second, self.statuses()['of a plan']))
 
-    def test_what_was_claimed_by_a_worker_that_is_forgotten_is_taken_over(self):
+    def test_the_actions_of_a_removed_worker_are_recovered(self):
         factories.store_actions(
             self.store,
             self.lost(name='taken', status='READY'),
@@ -360,7 +358,7 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual({'taken': 'READY'}, self.statuses())
 
-    def test_a_worker_is_remembered_as_long_as_it_owns_something(self):
+    def test_a_worker_with_actions_is_not_removed(self):
         factories.store_actions(self.store, self.lost())
         self.a_lost_worker()
 
@@ -368,14 +366,14 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual(['lost'], [w.uuid for w in self.store.expired_workers()])
 
-    def test_one_of_which_nothing_is_left_is_forgotten(self):
+    def test_a_worker_without_actions_is_removed(self):
         self.a_lost_worker()
 
         self.recovery.sweep()
 
         self.assertEqual(([], []), (self.store.expired_workers(), self.committer.items))
 
-    def test_a_worker_with_a_lease_is_left_alone(self):
+    def test_a_worker_with_a_lease_is_not_recovered(self):
         factories.store_actions(self.store, self.lost())
         self.store.register_worker(factories.make_worker(uuid='lost'), 30)
 
@@ -383,7 +381,7 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual([], self.committer.items)
 
-    def test_a_worker_does_not_take_over_from_itself(self):
+    def test_a_worker_does_not_recover_itself(self):
         factories.store_actions(self.store, self.lost(owner='me'))
         self.store.register_worker(factories.make_worker(uuid='me'), 30)
         self.clock.advance(31)
@@ -392,14 +390,14 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual([], self.committer.items)
 
-    def test_what_somebody_else_has_taken_over_meanwhile_is_left_alone(self):
+    def test_actions_that_another_worker_recovered_are_left_alone(self):
         (action,) = factories.store_actions(self.store, self.lost(owner='another'))
 
         self.recovery.recover_actions([action.id], 'lost')
 
         self.assertEqual([], self.committer.items)
 
-    def test_once_written_this_worker_goes_on_with_work_outside(self):
+    def test_an_adopted_action_continues_after_the_commit(self):
         (action,) = factories.store_actions(self.store, self.lost(token=1))
         self.recovery.recover_actions([action.id], 'lost')
         (item,) = self.committer.items
@@ -410,7 +408,7 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual(([item.after], []), (self.adopted, self.ready))
 
-    def test_once_written_what_runs_again_is_hinted(self):
+    def test_a_requeued_action_is_hinted_after_the_commit(self):
         (action,) = factories.store_actions(
             self.store, self.lost(action_type='idempotent')
         )
@@ -424,7 +422,7 @@ class TestSweep(RecoveryCase):
         self.assertEqual(([], [item.after]), (self.adopted, self.ready))
         self.assertEqual(EPOCH, item.after.not_before)
 
-    def test_a_plan_is_asked_once_for_all_that_had_started(self):
+    def test_the_rules_of_a_plan_are_asked_once(self):
         plan, actions = factories.store_plan(
             self.store,
             self.lost(name='a', action_type='idempotent'),
@@ -438,7 +436,7 @@ class TestSweep(RecoveryCase):
         self.assertEqual({'a': 'FAILED', 'b': 'FAILED', 'c': 'READY'}, self.statuses())
         self.assertEqual('stopping', self.store.get_plan(plan.uuid).stage)
 
-    def test_a_plan_that_is_cancelled_lets_its_signals_be_read_once(self):
+    def test_a_cancelled_plan_requests_the_signals_once(self):
         for on_worker_loss, signals in (('resume', 0), ('fail', 0), ('cancel', 1)):
             _, actions = factories.store_plan(
                 self.store,
@@ -451,7 +449,7 @@ class TestSweep(RecoveryCase):
 
             self.assertEqual(signals, self.signals)
 
-    def test_a_plan_that_had_nothing_started_there_loses_nothing(self):
+    def test_a_plan_without_started_actions_continues(self):
         plan, actions = factories.store_plan(
             self.store,
             self.lost(name='c', status='READY'),

@@ -1,4 +1,4 @@
-"""The table from what a run said to what becomes of the action."""
+"""The results of actions: from the outcome of a step to the row."""
 
 import datetime
 from typing import Any
@@ -22,21 +22,21 @@ CHILD = outcomes.DerivedAction('x', 'nop')
 
 
 def a_taken(**values: Any) -> Action:
-    """Return an action that a worker is about to start."""
+    """Return a claimed action."""
     return make_action(
         **{'id': 1, 'status': states.READY, 'owner': 'w', 'attempt': 1, **values}
     )
 
 
 def a_running(**values: Any) -> Action:
-    """Return an action that a worker executes."""
+    """Return a running action."""
     return a_taken(**{'status': states.RUNNING, 'start_time': NOW, **values})
 
 
 class TableTest(base.TestCase):
     """Every outcome at every step."""
 
-    def said(self, outcome: outcomes.Outcome, step: str) -> tuple[str, str | None]:
+    def result_of(self, outcome: outcomes.Outcome, step: str) -> tuple[str, str | None]:
         action = a_taken() if step == PRE_CONDITION else a_running()
         after = results.conclude(action, outcome, step, at(5)).action
         self.assertEqual(at(5), after.updated_at)
@@ -50,7 +50,7 @@ class TableTest(base.TestCase):
         )
         return after.status, after.status_message
 
-    def test_every_outcome_is_in_the_table_and_comes_to_what_that_says(self) -> None:
+    def test_every_outcome_has_the_status_of_the_table(self) -> None:
         known = outcomes.Outcome.__args__  # type: ignore[attr-defined]
         self.assertEqual(set(known), set(results.STATUS))
         for outcome in (
@@ -66,10 +66,10 @@ class TableTest(base.TestCase):
             status, reason = results.STATUS[type(outcome)]
             skips = isinstance(outcome, outcomes.Skipped)
             step = PRE_CONDITION if skips else EXECUTE
-            self.assertEqual(status, self.said(outcome, step)[0])
+            self.assertEqual(status, self.result_of(outcome, step)[0])
             self.assertGreater(len(reason), 0)
 
-    def test_before_the_start(self) -> None:
+    def test_outcomes_before_the_start(self) -> None:
         self.assertEqual(
             [
                 ('SKIPPED', 'Action was skipped automatically: gone'),
@@ -82,7 +82,7 @@ class TableTest(base.TestCase):
                 ('READY', 'busy'),
             ],
             [
-                self.said(outcome, PRE_CONDITION)
+                self.result_of(outcome, PRE_CONDITION)
                 for outcome in (
                     outcomes.Skipped('gone'),
                     outcomes.Failed('no disk'),
@@ -93,7 +93,7 @@ class TableTest(base.TestCase):
             ],
         )
 
-    def test_after_the_start(self) -> None:
+    def test_outcomes_after_the_start(self) -> None:
         for step in (EXECUTE, POST_CONDITION, REVERT_STEP):
             said = f'Action failed in {step}: '
             self.assertEqual(
@@ -106,7 +106,7 @@ class TableTest(base.TestCase):
                     ('CANCELLED', 'by itself'),
                     (
                         'FAILED',
-                        f'{said}{step} said Skipped (gone), which only '
+                        f'{said}{step} returned Skipped (gone), which only '
                         'pre_condition may',
                     ),
                     ('READY', 'busy'),
@@ -115,7 +115,7 @@ class TableTest(base.TestCase):
                     ('RUNNING', None),
                 ],
                 [
-                    self.said(outcome, step)
+                    self.result_of(outcome, step)
                     for outcome in (
                         outcomes.Done(),
                         outcomes.Failed('no disk'),
@@ -132,7 +132,7 @@ class TableTest(base.TestCase):
                 ],
             )
 
-    def test_a_skip_after_a_start_is_a_failure_unless_its_run_has_ended(self) -> None:
+    def test_a_skip_after_the_start_is_a_failure_unless_the_run_has_ended(self) -> None:
         said = outcomes.Skipped('gone')
         for action, becomes in (
             (a_taken(), (states.SKIPPED, None)),
@@ -147,7 +147,7 @@ class TableTest(base.TestCase):
             later = after.not_before if after.not_before != EPOCH else None
             self.assertEqual(becomes, (after.status, later))
 
-    def test_one_that_waits_for_another_try_had_started_when_it_is_cancelled(
+    def test_an_action_cancelled_between_two_tries_had_started(
         self,
     ) -> None:
         for action, text in (
@@ -157,16 +157,16 @@ class TableTest(base.TestCase):
             after = results.conclude_unstarted(action, 'stopped', at(5))
             self.assertEqual(text, after.status_message)
 
-    def test_a_long_reason_is_cut_to_what_the_column_holds(self) -> None:
-        _, message = self.said(outcomes.Failed('x' * 999), EXECUTE)
+    def test_a_long_reason_is_cut_to_the_length_of_the_column(self) -> None:
+        _, message = self.result_of(outcomes.Failed('x' * 999), EXECUTE)
         self.assertEqual(255, len(message or ''))
         self.assertTrue((message or '').endswith('x…'))
 
 
 class EndTest(base.TestCase):
-    """What an end keeps and what it drops."""
+    """The data of an ended action."""
 
-    def test_outputs_are_kept_and_none_leaves_them_as_they_were(self) -> None:
+    def test_an_end_without_outputs_keeps_the_former_ones(self) -> None:
         action = a_running(outputs={'old': 1})
         for outputs, kept in (({'new': 2}, {'new': 2}), ({}, {}), (None, {'old': 1})):
             for outcome in (
@@ -199,14 +199,14 @@ class EndTest(base.TestCase):
         for outcome in (outcomes.Done(), outcomes.Cancelled(), outcomes.Retry('x')):
             self.assertIsNone(detail(outcome))
 
-    def test_what_policies_decided_is_kept_with_whatever_comes_of_it(self) -> None:
+    def test_the_data_of_policies_is_stored_with_any_outcome(self) -> None:
         for outcome in (outcomes.Done(), outcomes.Failed('x'), outcomes.Retry('x')):
             after = results.conclude(
                 a_running(), outcome, EXECUTE, NOW, {'n': 1}
             ).action
             self.assertEqual({'n': 1}, after.data)
 
-    def test_a_parent_of_derived_actions_had_run_when_it_is_cancelled(self) -> None:
+    def test_a_cancelled_parent_of_derived_actions_had_run(self) -> None:
         action = a_taken(phase=COMPLETE, start_time=NOW)
         for after in (
             results.conclude(action, outcomes.Cancelled(), PRE_CONDITION, NOW).action,
@@ -221,9 +221,9 @@ class EndTest(base.TestCase):
 
 
 class StartTest(base.TestCase):
-    """RUNNING."""
+    """The start of an action."""
 
-    def test_it_is_the_last_start_and_nothing_is_left_of_the_run_before(self) -> None:
+    def test_a_start_resets_the_former_run(self) -> None:
         before = a_taken(
             start_time=at(-9),
             end_time=at(-8),
@@ -246,15 +246,15 @@ class StartTest(base.TestCase):
         )
         self.assertEqual({'m': 2}, results.start(before, NOW, {'m': 2}).data)
 
-    def test_completing_is_no_new_start(self) -> None:
+    def test_a_completion_keeps_the_start_time(self) -> None:
         before = a_taken(phase=COMPLETE, start_time=at(-9))
         self.assertEqual(at(-9), results.start(before, NOW).start_time)
 
 
 class GoOnTest(base.TestCase):
-    """What is not an end."""
+    """Outcomes that do not end an action."""
 
-    def test_a_retry_is_due_when_its_delay_is_over(self) -> None:
+    def test_a_retry_is_due_after_its_delay(self) -> None:
         def again(delay: float, **values: Any) -> Action:
             outcome = outcomes.Retry('busy', delay)
             return results.conclude(a_running(**values), outcome, EXECUTE, NOW).action
@@ -263,7 +263,7 @@ class GoOnTest(base.TestCase):
         self.assertEqual(at(2.5), again(2.5).not_before)
         self.assertIsNone(again(1, token='job').token)
 
-    def test_the_more_tries_there_were_the_longer_the_next_one_waits(self) -> None:
+    def test_the_delay_of_a_retry_grows_with_the_tries(self) -> None:
         def waits(attempt: int, delay: float = 0.0) -> float:
             said = outcomes.Retry('busy', delay)
             running = a_running(attempt=attempt)
@@ -276,7 +276,7 @@ class GoOnTest(base.TestCase):
         )
         self.assertEqual([2.5, 60.0], [waits(3, 2.5), waits(50, 60.0)])
 
-    def test_a_run_begins_again_at_its_beginning(self) -> None:
+    def test_a_retry_starts_in_phase_run(self) -> None:
         phases = {
             phase: results.conclude(
                 a_running(phase=phase), outcomes.Retry('x'), EXECUTE, NOW
@@ -285,7 +285,7 @@ class GoOnTest(base.TestCase):
         }
         self.assertEqual({RUN: RUN, CHECK: RUN, COMPLETE: RUN, REVERT: REVERT}, phases)
 
-    def test_one_that_derives_waits_to_complete_and_belongs_to_nobody(self) -> None:
+    def test_an_action_with_derived_actions_waits_without_an_owner(self) -> None:
         done = results.conclude(
             a_running(token='x'), outcomes.Derived((CHILD,)), EXECUTE, NOW
         )
@@ -295,7 +295,7 @@ class GoOnTest(base.TestCase):
         )
         self.assertEqual((CHILD,), done.derived)
 
-    def test_one_in_progress_keeps_its_owner_and_its_token(self) -> None:
+    def test_an_action_in_progress_keeps_its_owner_and_token(self) -> None:
         done = results.conclude(
             a_running(recoveries=3), outcomes.InProgress({'job': 1}, 7.0), EXECUTE, NOW
         )
@@ -307,13 +307,13 @@ class GoOnTest(base.TestCase):
 
 
 class IntervalTest(base.TestCase):
-    """A repeated action goes back to READY."""
+    """Repeated actions."""
 
     def ended(self, outcome: outcomes.Outcome, after: float, **values: Any) -> Action:
         action = a_running(interval=60, recoveries=2, **values)
         return results.conclude(action, outcome, EXECUTE, at(after)).action
 
-    def test_the_next_run_counts_from_the_start_of_the_last(self) -> None:
+    def test_the_interval_counts_from_the_start_of_a_run(self) -> None:
         for outcome in (outcomes.Done(), outcomes.Failed('x'), outcomes.TimedOut()):
             again = self.ended(outcome, 10)
             self.assertEqual(
@@ -327,43 +327,43 @@ class IntervalTest(base.TestCase):
                 ),
             )
 
-    def test_it_is_at_once_when_the_last_took_longer(self) -> None:
+    def test_a_run_longer_than_its_interval_is_repeated_at_once(self) -> None:
         self.assertEqual(EPOCH, self.ended(outcomes.Done(), 61).not_before)
 
-    def test_it_says_how_the_last_run_went(self) -> None:
+    def test_a_repeated_action_has_the_message_of_its_last_run(self) -> None:
         self.assertIsNone(self.ended(outcomes.Done(), 1).status_message)
         self.assertEqual(
             'Action failed in execute: no disk',
             self.ended(outcomes.Failed('no disk'), 1).status_message,
         )
 
-    def test_before_a_start_it_counts_from_the_end(self) -> None:
-        # That of the run before is no start of this one.
+    def test_the_interval_of_an_unstarted_run_counts_from_its_end(self) -> None:
+        # The start time of the former run does not count.
         action = a_taken(interval=60, start_time=at(-300))
         for outcome in (outcomes.Failed('x'), outcomes.Skipped('x')):
             again = results.conclude(action, outcome, PRE_CONDITION, at(1)).action
             self.assertEqual((states.READY, at(61)), (again.status, again.not_before))
 
-    def test_a_cancel_ends_it(self) -> None:
+    def test_a_cancel_ends_a_repeated_action(self) -> None:
         self.assertEqual(states.CANCELLED, self.ended(outcomes.Cancelled(), 1).status)
 
-    def test_zero_or_less_is_no_interval(self) -> None:
+    def test_an_interval_of_zero_or_less_does_not_repeat(self) -> None:
         for interval in (0, -1):
             done = results.conclude(
                 a_running(interval=interval), outcomes.Done(), EXECUTE, NOW
             )
             self.assertEqual(states.SUCCEEDED, done.action.status)
 
-    def test_the_end_of_a_run_is_told_from_what_else_makes_it_ready(self) -> None:
+    def test_the_end_of_a_run_differs_from_a_retry(self) -> None:
         running = a_running(interval=60)
         ended = results.conclude(running, outcomes.Done(), EXECUTE, at(1)).action
         retried = results.conclude(running, outcomes.Retry('x'), EXECUTE, at(1)).action
         given_back = ended.evolve(owner=None)
-        self.assertTrue(results.repeated(running, ended))
-        self.assertFalse(results.repeated(running, retried))
-        self.assertFalse(results.repeated(ended, given_back))
+        self.assertTrue(results.ends_repeated_run(running, ended))
+        self.assertFalse(results.ends_repeated_run(running, retried))
+        self.assertFalse(results.ends_repeated_run(ended, given_back))
 
-    def test_a_run_may_name_the_time_of_the_next_one(self) -> None:
+    def test_a_run_may_set_the_time_of_the_next_one(self) -> None:
         for interval in (0, 60):
             running = a_running(interval=interval)
             for outcome in (
@@ -375,7 +375,7 @@ class IntervalTest(base.TestCase):
                     (states.READY, at(99), at(1), {'n': 1}),
                     (again.status, again.not_before, again.end_time, again.outputs),
                 )
-                self.assertTrue(results.repeated(running, again))
+                self.assertTrue(results.ends_repeated_run(running, again))
 
     def test_a_run_may_be_the_last(self) -> None:
         for outcome, status in (
@@ -384,7 +384,7 @@ class IntervalTest(base.TestCase):
         ):
             self.assertEqual(status, self.ended(outcome, 1).status)
 
-    def test_a_run_that_was_lost_is_followed_by_the_next(self) -> None:
+    def test_a_lost_run_is_followed_by_the_next(self) -> None:
         for interval, status in ((60, states.READY), (0, states.FAILED)):
             done = results.fail_lost_run(
                 a_running(interval=interval), 'who knows', FAULT, at(1)

@@ -1,4 +1,4 @@
-"""What becomes of one action, step by step, whatever its plugin does."""
+"""The steps of the runner, for any behavior of a plugin."""
 
 import logging
 from typing import Any
@@ -23,7 +23,7 @@ X = DerivedAction('x', 'nop')
 
 
 class PrepareTest(RunnerCase):
-    """Up to the point where an action may start."""
+    """The steps before the start."""
 
     def failed(self, **members: Any) -> str:
         after = self.prepare(**members)
@@ -32,7 +32,7 @@ class PrepareTest(RunnerCase):
             'Action failed in pre_condition: '
         )
 
-    def test_one_that_passes_is_running(self) -> None:
+    def test_an_action_that_passes_all_steps_is_running(self) -> None:
         for answer in (None, True, Done(), Done({'n': 1})):
             after = self.prepare(pre_condition=lambda c, a=answer: a)
             self.assertEqual(
@@ -40,7 +40,7 @@ class PrepareTest(RunnerCase):
                 (after.status, after.start_time, after.outputs),
             )
 
-    def test_one_that_does_not_apply_is_skipped(self) -> None:
+    def test_pre_condition_may_skip_an_action(self) -> None:
         for hook in (
             raises(exceptions.ActionSkipException('gone')),
             lambda context: outcomes.Skipped('gone'),
@@ -51,7 +51,7 @@ class PrepareTest(RunnerCase):
                 (after.status, after.status_message),
             )
 
-    def test_what_is_locked_is_skipped_unless_it_has_begun(self) -> None:
+    def test_an_action_on_a_locked_target_is_skipped_unless_started(self) -> None:
         class Locked:
             def blocking_reason(self, action: Action) -> str:
                 return 'it is locked'
@@ -65,7 +65,7 @@ class PrepareTest(RunnerCase):
             found.append((status, attempt.skip_reason))
         self.assertEqual([(states.SKIPPED, None), (states.RUNNING, None)], found)
 
-    def test_whatever_else_it_raises_is_a_failure(self) -> None:
+    def test_any_other_exception_of_pre_condition_is_a_failure(self) -> None:
         self.assertEqual(
             ['KeyError', 'SystemExit', 'KeyboardInterrupt', 'no quota is left'],
             [
@@ -79,7 +79,7 @@ class PrepareTest(RunnerCase):
             ],
         )
 
-    def test_whatever_else_it_returns_is_a_failure(self) -> None:
+    def test_any_other_result_of_pre_condition_is_a_failure(self) -> None:
         self.assertEqual(
             [
                 'pre_condition returned False, not True',
@@ -103,7 +103,7 @@ class PrepareTest(RunnerCase):
             ],
         )
 
-    def test_it_may_ask_for_another_try_and_heed_a_cancel(self) -> None:
+    def test_pre_condition_may_retry_and_be_cancelled(self) -> None:
         retried = self.prepare(pre_condition=lambda c: Retry('not yet', 3.0))
         self.assertEqual((states.READY, None), (retried.status, retried.owner))
         cancelled = self.prepare(pre_condition=raises(exceptions.Cancelled()))
@@ -112,7 +112,7 @@ class PrepareTest(RunnerCase):
             (cancelled.status, cancelled.status_message),
         )
 
-    def test_a_type_that_is_missing_or_cannot_be_made_is_a_failure(self) -> None:
+    def test_a_missing_or_broken_type_is_a_failure(self) -> None:
         missing = self.runner().prepare(self.attempt(action_type='nothing')).action
         self.assertEqual(
             'Action failed in pre_condition: There is no action type nothing. '
@@ -121,13 +121,13 @@ class PrepareTest(RunnerCase):
         )
         self.assertEqual('OSError', self.failed(__init__=raises(OSError('x'))))
 
-    def test_inputs_that_do_not_fit_any_more_are_a_failure(self) -> None:
+    def test_inputs_that_are_no_longer_valid_are_a_failure(self) -> None:
         schema = {'type': 'object', 'required': ['size']}
         self.assertEqual(
             'input_parameters.size: is required', self.failed(schema=schema)
         )
 
-    def test_one_that_is_to_be_cancelled_is_not_asked(self) -> None:
+    def test_a_cancelled_action_is_not_prepared(self) -> None:
         after = self.prepare(
             self.attempt(control=states.CANCEL),
             pre_condition=self.calls.note('pre_condition'),
@@ -135,21 +135,23 @@ class PrepareTest(RunnerCase):
         self.assertEqual(states.CANCELLED, after.status)
         self.assertEqual([], self.calls.made)
 
-    def test_a_suspend_from_before_the_start_waits_for_it(self) -> None:
+    def test_a_suspend_before_the_start_is_deferred(self) -> None:
         # A READY action cannot be SUSPENDED.
         after = self.prepare(
             self.attempt(control=states.SUSPEND), pre_condition=lambda c: c.checkpoint()
         )
         self.assertEqual(states.RUNNING, after.status)
 
-    def test_checking_may_not_take_for_ever_and_waiting_for_a_thread_may(self) -> None:
+    def test_the_preparation_has_a_deadline_and_the_wait_for_a_thread_has_none(
+        self,
+    ) -> None:
         seen: list[Any] = []
         attempt = self.attempt(timeout=7)
         self.prepare(attempt, pre_condition=lambda c: seen.append(c.remaining()))
         self.assertEqual([7], seen)
         self.assertIsNone(attempt.context.remaining())
 
-    def test_what_completes_or_reverts_is_not_checked(self) -> None:
+    def test_a_completion_or_revert_has_no_pre_condition(self) -> None:
         for phase in (COMPLETE, REVERT):
             after = self.prepare(
                 self.attempt(phase=phase), pre_condition=raises(AssertionError)
@@ -158,9 +160,9 @@ class PrepareTest(RunnerCase):
 
 
 class PerformTest(RunnerCase):
-    """From the start to the end."""
+    """The steps from the start to the end."""
 
-    def test_the_steps_come_in_their_order(self) -> None:
+    def test_the_steps_run_in_order(self) -> None:
         note = self.calls.note
 
         class P(Policy):
@@ -186,7 +188,7 @@ class PerformTest(RunnerCase):
         self.assertEqual([{'n': 1}], seen)
         self.assertEqual(states.SUCCEEDED, after.status)
 
-    def test_a_post_condition_that_raises_fails_and_the_outputs_stay(self) -> None:
+    def test_a_failed_post_condition_keeps_the_outputs(self) -> None:
         after = self.run_task(
             execute=lambda c: Done({'id': 7}), post_condition=raises(OSError('x'))
         ).action
@@ -199,11 +201,11 @@ class PerformTest(RunnerCase):
         note = self.calls.note('post_condition', raises(OSError('x')))
         self.assertEqual(
             ('FAILED', 'Action failed in execute: no disk'),
-            self.said(execute=lambda c: ('ERROR', 'no disk'), post_condition=note),
+            self.result_of(execute=lambda c: ('ERROR', 'no disk'), post_condition=note),
         )
         self.assertEqual(1, len(self.calls.made))
 
-    def test_a_policy_that_raises_afterwards_fails_it(self) -> None:
+    def test_a_failed_post_op_fails_the_action(self) -> None:
         class P(Policy):
             after = frozenset({'kind'})
 
@@ -214,41 +216,41 @@ class PerformTest(RunnerCase):
         note = self.calls.note('post_condition')
         self.assertEqual(
             ('FAILED', "Policy check failure: Failed policy 'P': OSError"),
-            self.said(post_condition=note),
+            self.result_of(post_condition=note),
         )
         self.assertEqual([], self.calls.made)
 
-    def test_policies_are_told_however_it_ended(self) -> None:
-        told: list[Any] = []
+    def test_post_op_runs_for_every_end(self) -> None:
+        calls: list[Any] = []
 
         class P(Policy):
             after = frozenset({'kind'})
 
             def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                told.append(context.result)
+                calls.append(context.result)
                 if context.result == 'ERROR':
                     raise OSError
 
         self.policies = [P()]
         said = [
-            self.said(execute=execute)
+            self.result_of(execute=execute)
             for execute in (
                 lambda c: Done(),
                 lambda c: ('ERROR', 'no disk'),
                 lambda c: outcomes.TimedOut('too slow'),
-                lambda c: outcomes.Cancelled('as told'),
+                lambda c: outcomes.Cancelled('on request'),
                 raises(OSError('x')),
                 lambda c: Retry('busy'),
                 lambda c: InProgress('job'),
             )
         ]
-        self.assertEqual(['OK', 'ERROR', 'ERROR', 'ERROR', 'ERROR'], told)
+        self.assertEqual(['OK', 'ERROR', 'ERROR', 'ERROR', 'ERROR'], calls)
         self.assertEqual(
             [
                 ('SUCCEEDED', None),
                 ('FAILED', 'Action failed in execute: no disk'),
                 ('FAILED', 'Action failed in execute: too slow'),
-                ('CANCELLED', 'as told'),
+                ('CANCELLED', 'on request'),
                 ('FAILED', 'Action failed in execute: OSError'),
                 ('READY', 'busy'),
                 ('RUNNING', None),
@@ -256,41 +258,41 @@ class PerformTest(RunnerCase):
             said,
         )
 
-    def test_policies_are_told_when_one_is_cancelled_that_waited_for_others(
+    def test_post_op_runs_for_a_cancelled_parent_of_derived_actions(
         self,
     ) -> None:
-        told: list[Any] = []
+        calls: list[Any] = []
 
         class P(Policy):
             before = after = frozenset({'kind'})
 
             def pre_op(self, context: Any, data: dict[str, Any]) -> None:
-                told.append('before')
+                calls.append('before')
 
             def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                told.append(context.result)
+                calls.append(context.result)
                 data['seen'] = True
 
         self.policies = [P()]
         waited = self.prepare(self.attempt(phase=COMPLETE, control=states.CANCEL))
         unstarted = self.prepare(self.attempt(control=states.CANCEL))
-        self.assertEqual(['ERROR'], told)
+        self.assertEqual(['ERROR'], calls)
         self.assertEqual(
             [('CANCELLED', {'seen': True}), ('CANCELLED', {})],
             [(after.status, after.data) for after in (waited, unstarted)],
         )
 
-    def test_policies_that_were_asked_hear_of_an_end_before_the_start(self) -> None:
-        told: list[tuple[str, str | None]] = []
+    def test_post_op_runs_for_an_end_before_the_start(self) -> None:
+        calls: list[tuple[str, str | None]] = []
         attempt = self.attempt()
 
         def policy(name: str, does: Any) -> Policy:
             def pre_op(self: Any, context: Any, data: dict[str, Any]) -> None:
-                told.append((name, 'asked'))
+                calls.append((name, 'asked'))
                 does()
 
             def post_op(self: Any, context: Any, data: dict[str, Any]) -> None:
-                told.append((name, context.result))
+                calls.append((name, context.result))
 
             hooks = {'pre_op': pre_op, 'post_op': post_op}
             kinds = {'before': frozenset({'kind'}), 'after': frozenset({'kind'})}
@@ -301,11 +303,11 @@ class PerformTest(RunnerCase):
 
         def ends(does: Any, **members: Any) -> tuple[Any, ...]:
             nonlocal attempt
-            told.clear()
+            calls.clear()
             attempt = self.attempt()
             self.policies = [policy('a', does), policy('b', lambda: None)]
             after = self.prepare(attempt, **members)
-            return after.status, list(told)
+            return after.status, list(calls)
 
         def refuse() -> None:
             raise exceptions.WatcherliteError('no')
@@ -333,7 +335,7 @@ class PerformTest(RunnerCase):
             ],
         )
 
-    def test_a_cancel_that_came_before_the_context_is_heeded(self) -> None:
+    def test_a_cancel_before_the_attempt_is_applied(self) -> None:
         early, late = self.attempt(), self.attempt()
         early.context.deliver(states.CANCEL)
         early.context.deliver(states.SUSPEND)
@@ -344,7 +346,7 @@ class PerformTest(RunnerCase):
         )
         self.assertEqual(states.SUSPEND, late.context.signal)
 
-    def test_a_policy_that_raises_before_fails_it_before_it_starts(self) -> None:
+    def test_a_failed_pre_op_fails_the_action_before_its_start(self) -> None:
         class P(Policy):
             before = frozenset({'kind'})
 
@@ -358,7 +360,7 @@ class PerformTest(RunnerCase):
             after.status_message,
         )
 
-    def test_what_a_policy_decides_is_kept_and_seen(self) -> None:
+    def test_the_data_of_policies_is_stored_and_passed_on(self) -> None:
         class P(Policy):
             before = frozenset({'kind'})
 
@@ -372,7 +374,7 @@ class PerformTest(RunnerCase):
         self.assertEqual([{'count': 2}], self.kept)
         self.assertEqual({'count': 2}, after.data)
 
-    def test_no_post_condition_for_what_goes_on_or_was_cancelled(self) -> None:
+    def test_only_a_completed_or_failed_run_has_a_post_condition(self) -> None:
         for outcome in (
             Retry('x'),
             InProgress('job'),
@@ -386,9 +388,9 @@ class PerformTest(RunnerCase):
             )
         self.assertEqual([], self.calls.made)
 
-    def test_a_signal_that_came_before_a_thread_was_free_is_heeded_first(self) -> None:
+    def test_a_signal_before_the_execution_is_applied_first(self) -> None:
         for phase in ('run', COMPLETE, REVERT):
-            status, _ = self.said(
+            status, _ = self.result_of(
                 self.attempt(phase=phase),
                 states.CANCEL,
                 execute=self.calls.note('execute'),
@@ -398,14 +400,14 @@ class PerformTest(RunnerCase):
             self.assertEqual(states.CANCELLED, status)
         self.assertEqual([], self.calls.made)
 
-    def test_after_a_cancel_nothing_runs_again_and_nothing_is_derived(self) -> None:
+    def test_a_cancelled_action_neither_retries_nor_derives(self) -> None:
         for outcome in (Retry('x'), Derived((X,))):
             done = self.run_task(
                 execute=lambda c, o=outcome: c.deliver(states.CANCEL) or o
             )
             self.assertEqual((states.CANCELLED, ()), (done.action.status, done.derived))
 
-    def test_a_repeated_action_is_not_repeated_after_a_cancel(self) -> None:
+    def test_a_cancelled_action_is_not_repeated(self) -> None:
         done = self.run_task(
             self.attempt(interval=60),
             execute=lambda c: c.deliver(states.CANCEL) or True,
@@ -415,7 +417,7 @@ class PerformTest(RunnerCase):
     def test_an_action_that_was_faster_than_its_cancel_succeeds(self) -> None:
         self.assertEqual(
             ('SUCCEEDED', None),
-            self.said(execute=lambda c: c.deliver(states.CANCEL) or True),
+            self.result_of(execute=lambda c: c.deliver(states.CANCEL) or True),
         )
 
     def test_the_timeout_counts_from_the_execution(self) -> None:
@@ -425,13 +427,15 @@ class PerformTest(RunnerCase):
         self.clock.advance(50)
         self.assertEqual({'left': 7.0}, runner.perform(attempt).action.outputs)
 
-    def test_no_timeout_is_the_default(self) -> None:
+    def test_an_action_without_a_timeout_has_the_default(self) -> None:
         done = self.run_task(execute=lambda c: Done({'left': c.remaining()}))
         self.assertEqual({'left': 100.0}, done.action.outputs)
 
-    def test_the_log_has_the_whole_error_and_the_message_has_not(self) -> None:
+    def test_an_unexpected_error_is_logged_in_full_and_named_in_the_message(
+        self,
+    ) -> None:
         with self.assertLogs(level=logging.WARNING) as found:
-            said = self.said(execute=raises(ValueError('at line 7')))
+            said = self.result_of(execute=raises(ValueError('at line 7')))
 
         self.assertEqual(('FAILED', 'Action failed in execute: ValueError'), said)
         (record,) = found.records
@@ -440,15 +444,15 @@ class PerformTest(RunnerCase):
         self.assertIn('Traceback (most recent call last)', line)
         self.assertIn('ValueError: at line 7', line)
 
-    def test_a_failure_that_says_what_is_wrong_is_one_line_of_warning(self) -> None:
+    def test_an_expected_failure_is_logged_as_a_warning(self) -> None:
         class NoDisk(exceptions.WatcherliteError):
-            """Of a plugin, raised as the contract says."""
+            """An error of a plugin that the contract allows."""
 
         for plan_id, what_comes in (
-            (7, 'its plan goes on by its rules'),
+            (7, 'the plan continues as its on_failure option says'),
             (
                 None,
-                'who asked for it is told, and may ask again once that is put right',
+                'correct the cause and repeat the request',
             ),
         ):
             attempt = self.attempt(plan_id=plan_id, name='disk', target='stack:one')
@@ -468,7 +472,7 @@ class PerformTest(RunnerCase):
             )
             self.assertIsNone(found.records[0].exc_info)
 
-    def test_the_fault_says_where_it_was(self) -> None:
+    def test_a_fault_has_the_location_of_the_error(self) -> None:
         done = self.run_task(execute=raises(ValueError('secret')))
         fault = (done.detail or {})['fault']
         self.assertEqual(
@@ -501,9 +505,9 @@ class PerformTest(RunnerCase):
                 fault,
             )
 
-    def test_an_error_whose_text_is_hostile_is_named_all_the_same(self) -> None:
+    def test_an_error_whose_text_raises_is_named_by_its_class(self) -> None:
         class Hostile(exceptions.ActionSkipException):
             def __str__(self) -> str:
                 raise SystemExit
 
-        self.assertIn('Hostile', str(self.said(execute=raises(Hostile()))))
+        self.assertIn('Hostile', str(self.result_of(execute=raises(Hostile()))))

@@ -1,12 +1,11 @@
-"""What the runner makes of an action in each of its phases."""
+"""The conclusions of the runner in each phase of an action."""
 
 import datetime
-import threading
 from typing import Any
 
 from tests import base
 from tests.unit.execution.runner_case import RunnerCase
-from tests.worlds import PATIENCE, kind, raises
+from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
@@ -22,7 +21,7 @@ X = DerivedAction('x', 'nop')
 
 
 class SuspendedTest(RunnerCase):
-    """What is concluded of an action that is SUSPENDED fits that status."""
+    """The conclusions for a SUSPENDED action are valid for this status."""
 
     def conclude(self, returned: Any, signal: str) -> str:
         attempt = self.attempt()
@@ -37,7 +36,7 @@ class SuspendedTest(RunnerCase):
         attempt._plugin = kind(execute=swallow)()
         return runner.perform(attempt).action.status
 
-    def test_a_plugin_that_caught_what_ended_the_pause(self) -> None:
+    def test_a_plugin_that_catches_the_end_of_a_suspension_is_ended(self) -> None:
         self.assertEqual(
             [states.CANCELLED, states.CANCELLED, states.FAILED],
             [
@@ -49,9 +48,9 @@ class SuspendedTest(RunnerCase):
 
 
 class PhaseTest(RunnerCase):
-    """poll, complete, revert, is_applied."""
+    """The phases of an action, and polls."""
 
-    def test_with_a_token_it_is_polled(self) -> None:
+    def test_an_action_with_a_token_is_polled(self) -> None:
         attempt = self.attempt()
         runner = self.runner(
             execute=lambda c: InProgress({'n': 0}, 2.0),
@@ -71,7 +70,7 @@ class PhaseTest(RunnerCase):
             (attempt.action.status, attempt.action.outputs),
         )
 
-    def test_a_further_run_that_is_skipped_ends_by_its_phase(self) -> None:
+    def test_a_skip_of_a_further_run_depends_on_the_phase(self) -> None:
         def skip(context: Any) -> Any:
             raise exceptions.ActionSkipException('it is there')
 
@@ -116,7 +115,7 @@ class PhaseTest(RunnerCase):
         )
         for _ in range(2):
             attempt.action = runner.prepare(attempt).action
-            # A wait for a thread is no part of a first try; it is one of the next.
+            # The wait for a thread counts for further tries only.
             self.clock.advance(1.0)
             attempt.action = runner.perform(attempt).action
             wait = (attempt.action.not_before - self.clock.now()).total_seconds()
@@ -133,13 +132,14 @@ class PhaseTest(RunnerCase):
             (
                 states.FAILED,
                 'Action failed in execute: it ran longer than its timeout, which '
-                'covers all tries; it had 2, and the last one said: busy',
+                'covers all tries; it had 2, and the last one reported: '
+                'busy',
                 None,
             ),
             (over.status, over.status_message, over.deadline),
         )
 
-    def test_a_try_that_is_asked_for_before_the_start_counts_as_well(self) -> None:
+    def test_a_retry_before_the_start_counts_towards_the_timeout(self) -> None:
         attempt = self.attempt(timeout=10)
         runner = self.runner(pre_condition=lambda c: outcomes.Retry('not yet', 60.0))
         self.assertEqual(
@@ -147,17 +147,19 @@ class PhaseTest(RunnerCase):
             runner.prepare(attempt).action.not_before,
         )
 
-    def test_who_has_lost_its_lease_tells_nobody_and_stops_nothing(self) -> None:
-        told: list[Any] = []
+    def test_a_worker_without_a_lease_runs_no_policies_and_cancels_nothing(
+        self,
+    ) -> None:
+        calls: list[Any] = []
 
         class P(Policy):
             before = after = frozenset({'kind'})
 
             def pre_op(self, context: Any, data: dict[str, Any]) -> None:
-                told.append('asked')
+                calls.append('asked')
 
             def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                told.append(context.result)
+                calls.append(context.result)
 
         def lose(context: Any) -> Any:
             self.lease = 0.0
@@ -172,9 +174,9 @@ class PhaseTest(RunnerCase):
         runner.cancel(attempt, outcomes.Cancelled())
         self.lease = 1.0
         self.prepare(pre_condition=lose)
-        self.assertEqual((['asked', 'asked'], []), (told, self.calls.made))
+        self.assertEqual((['asked', 'asked'], []), (calls, self.calls.made))
 
-    def test_a_poll_heeds_signals_first(self) -> None:
+    def test_signals_are_applied_before_a_poll(self) -> None:
         attempt = self.attempt()
         runner = self.runner(
             execute=lambda c: InProgress('job'), poll=raises(AssertionError)
@@ -187,12 +189,12 @@ class PhaseTest(RunnerCase):
             runner.perform(attempt).action.status_message,
         )
 
-    def test_one_that_is_to_be_suspended_takes_no_thread_for_that(self) -> None:
+    def test_a_suspend_of_an_action_in_progress_takes_no_thread(self) -> None:
         attempt = self.attempt(status=states.RUNNING, token='job')
         runner = self.runner(poll=self.calls.note('poll', Done()))
         self.assertIsNone(runner.adopt(attempt))
         attempt.context.deliver(states.SUSPEND)
-        # Else it would stay here until a RESUME.
+        # Otherwise it would wait for a RESUME.
         self.patch(Context, 'checkpoint', raises(AssertionError))
         conclusion = runner.perform(attempt)
         self.assertEqual(
@@ -205,7 +207,7 @@ class PhaseTest(RunnerCase):
             ),
         )
 
-    def test_one_that_is_to_be_suspended_before_it_begins_takes_none_either(
+    def test_a_suspend_before_the_execution_takes_no_thread(
         self,
     ) -> None:
         attempt = self.attempt(timeout=30)
@@ -214,7 +216,7 @@ class PhaseTest(RunnerCase):
         )
         attempt.action = runner.prepare(attempt).action
         attempt.context.deliver(states.SUSPEND)
-        # Else it would stay here until a RESUME.
+        # Otherwise it would wait for a RESUME.
         self.patch(Context, '_suspend', raises(AssertionError))
         attempt.action = runner.perform(attempt).action
         self.assertEqual(
@@ -229,21 +231,21 @@ class PhaseTest(RunnerCase):
         self.assertEqual('SUCCEEDED', runner.perform(attempt).action.status)
         self.assertEqual([(attempt.action.name, 'execute')], self.calls.made)
 
-    def test_complete_is_told_how_it_went_or_decides_by_default(self) -> None:
+    def test_complete_receives_the_results_and_has_a_default(self) -> None:
         self.derived = [SimulatedResult('x'), SimulatedResult('y', states.SKIPPED)]
         attempt = self.attempt(phase=COMPLETE)
-        self.assertEqual(('SUCCEEDED', None), self.said(attempt))
+        self.assertEqual(('SUCCEEDED', None), self.result_of(attempt))
         seen: list[Any] = []
         self.assertEqual(
             ('FAILED', 'Action failed in execute: I say so'),
-            self.said(
+            self.result_of(
                 self.attempt(phase=COMPLETE),
                 complete=lambda c, r: seen.extend(r) or ('ERROR', 'I say so'),
             ),
         )
         self.assertEqual(self.derived, seen)
 
-    def test_a_store_that_is_away_is_asked_again_how_it_went(self) -> None:
+    def test_an_unavailable_store_is_read_again_for_the_derived_actions(self) -> None:
         attempt = self.attempt(phase=COMPLETE)
         runner = self.runner()
         attempt.action = runner.prepare(attempt).action
@@ -252,29 +254,17 @@ class PhaseTest(RunnerCase):
             exceptions.StoreConflict('a deadlock'),
         ]
 
-        asked = threading.Semaphore(0)
-
-        def ask(action: Any) -> Any:
-            asked.release()
+        def load_results(action: Any) -> Any:
             if away:
                 raise away.pop(0)
             return (SimulatedResult('x', states.SUCCEEDED, None),)
 
-        runner._load_results = ask
-        ended: list[str] = []
-        thread = threading.Thread(
-            target=lambda: ended.append(runner.perform(attempt).action.status),
-            daemon=True,
-        )
-        thread.start()
-        self.assertTrue(asked.acquire(timeout=PATIENCE))
-        self.clock.until_waiting()
-        self.clock.advance(UNAVAILABLE_DELAY)
-        thread.join(PATIENCE)
-        self.assertEqual([states.SUCCEEDED], ended)
+        runner._load_results = load_results
+        self.assertEqual(states.SUCCEEDED, runner.perform(attempt).action.status)
+        self.assertEqual([UNAVAILABLE_DELAY], self.clock.waits)
         self.assertIn('the database is unavailable, retrying in 2 s', self.log.output)
 
-    def test_who_waits_for_the_store_heeds_signals(self) -> None:
+    def test_signals_are_applied_while_the_store_is_unavailable(self) -> None:
         attempt = self.attempt(phase=COMPLETE)
         runner = self.runner()
         attempt.action = runner.prepare(attempt).action
@@ -286,20 +276,24 @@ class PhaseTest(RunnerCase):
         runner._load_results = ask
         self.assertEqual(states.CANCELLED, runner.perform(attempt).action.status)
 
-    def test_deriving_nothing_completes_at_once_and_only_once(self) -> None:
-        self.assertEqual(('SUCCEEDED', None), self.said(execute=lambda c: Derived(())))
+    def test_an_empty_derived_outcome_completes_at_once(self) -> None:
+        self.assertEqual(
+            ('SUCCEEDED', None), self.result_of(execute=lambda c: Derived(()))
+        )
         self.assertEqual(
             ('FAILED', 'Action failed in execute: its Derived has no actions'),
-            self.said(execute=lambda c: Derived(()), complete=lambda c, r: Derived(())),
+            self.result_of(
+                execute=lambda c: Derived(()), complete=lambda c, r: Derived(())
+            ),
         )
 
-    def test_revert_is_handed_the_outputs_and_fails_in_revert(self) -> None:
+    def test_revert_receives_the_outputs_and_fails_in_its_own_step(self) -> None:
         attempt = self.attempt(phase=REVERT, data={'outputs': {'id': 7}})
         seen: list[Any] = []
         note = self.calls.note('post_condition')
         self.assertEqual(
             ('SUCCEEDED', None),
-            self.said(
+            self.result_of(
                 attempt,
                 revert=lambda c: seen.append(c.outputs) or True,
                 post_condition=note,
@@ -310,11 +304,11 @@ class PhaseTest(RunnerCase):
         for hook in (raises(OSError('x')), lambda c: ('ERROR', 'OSError')):
             self.assertEqual(
                 ('FAILED', 'Action failed in revert: OSError'),
-                self.said(self.attempt(phase=REVERT, data={}), revert=hook),
+                self.result_of(self.attempt(phase=REVERT, data={}), revert=hook),
             )
         self.assertEqual([], self.calls.made)
 
-    def test_an_effect_that_is_there_is_not_brought_about_again(self) -> None:
+    def test_an_applied_action_does_not_execute_again(self) -> None:
         done = self.run_task(
             self.attempt(phase=CHECK, outputs={'id': 7}),
             is_applied=lambda c: True,
@@ -327,7 +321,7 @@ class PhaseTest(RunnerCase):
         )
         self.assertEqual(1, len(self.calls.made))
 
-    def test_one_that_is_not_is(self) -> None:
+    def test_an_action_that_is_not_applied_executes(self) -> None:
         self.run_task(
             self.attempt(phase=CHECK),
             is_applied=lambda c: False,
@@ -338,7 +332,7 @@ class PhaseTest(RunnerCase):
 
 
 class CancelTest(RunnerCase):
-    """Stopping what goes on outside."""
+    """The cancellation of work outside."""
 
     def cancel(self, outcome: outcomes.Outcome, **members: Any) -> tuple[str, Any]:
         attempt = self.attempt(status=states.RUNNING, token={'job': 1})
@@ -347,7 +341,7 @@ class CancelTest(RunnerCase):
         after = runner.cancel(attempt, outcome).action
         return after.status, after.status_message
 
-    def test_the_plugin_is_handed_the_token(self) -> None:
+    def test_cancel_receives_the_token(self) -> None:
         seen: list[Any] = []
         self.assertEqual(
             ('CANCELLED', 'Action was cancelled while it ran.'),
@@ -357,8 +351,8 @@ class CancelTest(RunnerCase):
         )
         self.assertEqual([{'job': 1}], seen)
 
-    def test_so_it_is_when_the_end_comes_together_with_a_poll(self) -> None:
-        # Before the poll, in it, and with nothing outside
+    def test_cancel_receives_the_token_after_a_poll_that_raises(self) -> None:
+        # Before the poll, during it, and without work outside
         for token, signal, poll, seen in (
             ({'job': 1}, states.CANCEL, self.calls.note('poll', True), [{'job': 1}]),
             ({'job': 1}, TIMEOUT, self.calls.note('poll', True), [{'job': 1}]),
@@ -384,7 +378,7 @@ class CancelTest(RunnerCase):
             self.assertEqual(seen, stopped)
         self.assertEqual([], self.calls.made)
 
-    def test_it_ends_whatever_the_plugin_does(self) -> None:
+    def test_a_failed_cancel_ends_the_action(self) -> None:
         for error in (OSError('x'), SystemExit(), KeyboardInterrupt()):
             self.assertEqual(
                 ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
@@ -393,7 +387,7 @@ class CancelTest(RunnerCase):
 
 
 class AdoptTest(RunnerCase):
-    """Going on with what another worker has left."""
+    """The adoption of actions of lost workers."""
 
     def adopt(self, **values: Any) -> float | None:
         attempt = self.attempt(timeout=60, token='job', **values)
@@ -401,19 +395,19 @@ class AdoptTest(RunnerCase):
         assert attempt.executing
         return attempt.context.remaining()
 
-    def test_its_time_goes_on_from_its_start(self) -> None:
+    def test_the_timeout_of_an_adopted_action_continues(self) -> None:
         start = self.clock.now()
         self.clock.advance(20)
         self.assertEqual(40, self.adopt(status=states.RUNNING, start_time=start))
         self.clock.advance(200)
         self.assertEqual(0, self.adopt(status=states.RUNNING, start_time=start))
 
-    def test_one_that_is_suspended_gets_its_whole_time_again(self) -> None:
+    def test_an_adopted_suspended_action_gets_its_whole_timeout(self) -> None:
         start = self.clock.now()
         self.clock.advance(200)
         self.assertEqual(60, self.adopt(status=states.SUSPENDED, start_time=start))
 
-    def test_one_whose_plugin_cannot_be_made_fails(self) -> None:
+    def test_an_adopted_action_without_its_plugin_fails(self) -> None:
         for made in (None, kind(__init__=raises(SystemExit()))):
             attempt = self.attempt(
                 status=states.RUNNING,
@@ -426,9 +420,9 @@ class AdoptTest(RunnerCase):
 
 
 class DefaultCompletionTest(base.TestCase):
-    """How an action went by how what it derived went."""
+    """The end of an action, by the ends of its derived actions."""
 
-    def test_every_way(self) -> None:
+    def test_the_default_completion_follows_the_derived_actions(self) -> None:
         done, skipped, failed, cancelled = (
             SimulatedResult(status.lower(), status, 'why')
             for status in ('SUCCEEDED', 'SKIPPED', 'FAILED', 'CANCELLED')

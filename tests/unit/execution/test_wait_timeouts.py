@@ -1,4 +1,4 @@
-"""What waits too long: found by one question for many, and at its time."""
+"""The timeouts of waiting actions."""
 
 import datetime
 from typing import Any
@@ -24,8 +24,8 @@ from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
 
-class Asked(MemoryStore):
-    """A store that counts the questions."""
+class CountingStore(MemoryStore):
+    """A store that counts its reads of deadlines."""
 
     asked = 0
 
@@ -35,13 +35,13 @@ class Asked(MemoryStore):
 
 
 class WaitTimeoutsTest(base.TestCase):
-    """The look of a worker of one lane."""
+    """The checks of a worker of one lane."""
 
     def setUp(self) -> None:
         super().setUp()
         self.clock = ManualClock()
         self.timers = Timers(self.clock)
-        self.store = Asked(self.clock)
+        self.store = CountingStore(self.clock)
         self.addCleanup(self.store.close)
         self.ended: list[str] = []
         self.error: Exception | None = None
@@ -58,7 +58,7 @@ class WaitTimeoutsTest(base.TestCase):
         self.ended.append(uuid)
 
     def waiting(self, *seconds: float) -> list[str]:
-        """Store what waits until so many seconds from now."""
+        """Store waiting actions with deadlines in these seconds."""
         now = self.clock.now()
         stored = store_actions(
             self.store,
@@ -78,7 +78,7 @@ class WaitTimeoutsTest(base.TestCase):
         self.clock.advance(seconds)
         self.timers.run_due()
 
-    def test_what_is_overdue_ends_and_the_rest_at_its_time(self) -> None:
+    def test_overdue_actions_time_out_and_others_at_their_deadlines(self) -> None:
         over, soon, later = self.waiting(-1, 3, 11)
         self.timeouts.check()
         self.assertEqual([over], self.ended)
@@ -89,7 +89,7 @@ class WaitTimeoutsTest(base.TestCase):
         self.pass_time(7.9)
         self.assertEqual([over, soon, later], self.ended)
 
-    def test_many_that_wait_are_one_question_until_the_first_is_due(self) -> None:
+    def test_many_deadlines_are_read_with_one_statement(self) -> None:
         self.waiting(*[9.0] * 100)
         for _ in range(3):
             self.timeouts.check()
@@ -98,7 +98,7 @@ class WaitTimeoutsTest(base.TestCase):
         self.pass_time(1)
         self.assertEqual((100, 4), (len(self.ended), self.store.asked))
 
-    def test_one_that_waits_from_now_on_needs_no_sweep(self) -> None:
+    def test_a_newly_waiting_action_times_out_before_the_sweep(self) -> None:
         uuids = self.waiting(5, 4, 60)
         for uuid in uuids:
             self.timeouts.track(self.store.get_action(uuid))
@@ -106,20 +106,20 @@ class WaitTimeoutsTest(base.TestCase):
         self.assertEqual([uuids[1]], self.ended)
         self.pass_time(1)
         self.assertEqual(uuids[1::-1], self.ended)
-        # The last one is far away, and for a sweep to find.
+        # The next sweep finds the last one.
         self.pass_time(44)
         asked = self.store.asked
         self.pass_time(20)
         self.assertEqual(asked, self.store.asked)
 
-    def test_more_than_one_look_takes_are_taken_before_long(self) -> None:
+    def test_more_deadlines_than_a_window_are_read_soon(self) -> None:
         self.waiting(*[-1.0] * (WINDOW + 1))
         self.timeouts.check()
         self.assertEqual(WINDOW, len(self.ended))
         self.pass_time(0.1)
         self.assertEqual(WINDOW + 1, len(self.ended))
 
-    def test_one_that_cannot_be_ended_keeps_no_other_from_it(self) -> None:
+    def test_a_conflict_does_not_prevent_other_timeouts(self) -> None:
         self.waiting(-2, -1)
         for error in (exceptions.NotFound('purged'), exceptions.Conflict('changed')):
             self.error = error
@@ -129,8 +129,8 @@ class WaitTimeoutsTest(base.TestCase):
         self.assertEqual(2, len(self.ended))
 
 
-class TurnedTest(base.TestCase):
-    """Time stands still while an action is SUSPENDED."""
+class ChangeStatusTest(base.TestCase):
+    """The deadline of a SUSPENDED action."""
 
     def apply_signal(self, deadline: datetime.datetime | None) -> list[Any]:
         action = make_action(status=states.WAITING, deadline=deadline)
@@ -138,45 +138,45 @@ class TurnedTest(base.TestCase):
         free = change_status(held, states.WAITING, at(100))
         return [(one.status, one.deadline) for one in (held, free)]
 
-    def test_what_is_left_is_kept(self) -> None:
+    def test_the_time_left_is_kept(self) -> None:
         left = EPOCH + datetime.timedelta(seconds=7)
         self.assertEqual(
             [('SUSPENDED', left), ('WAITING', at(107))], self.apply_signal(at(7))
         )
 
-    def test_one_that_is_overdue_is_so_again_at_once(self) -> None:
+    def test_an_overdue_action_is_overdue_after_its_resume(self) -> None:
         _, (_, deadline) = self.apply_signal(at(-7))
         self.assertEqual(at(100.001), deadline)
 
-    def test_one_that_was_told_and_one_without_a_deadline_stay_so(self) -> None:
+    def test_expired_and_missing_deadlines_do_not_change(self) -> None:
         for deadline in (EXPIRED, None):
             ends = [('SUSPENDED', deadline), ('WAITING', deadline)]
             self.assertEqual(ends, self.apply_signal(deadline))
 
 
 class SecondsLeftTest(base.TestCase):
-    """The time of an action that begins, or goes on."""
+    """The seconds left for an action that starts or continues."""
 
     def left(self, seconds: int, **values: Any) -> float:
         action = make_action(timeout=60, deadline=at(seconds), **values)
         return seconds_left(action, at(0), ExecutionSettings(signal_grace=5.0))
 
-    def test_a_further_try_has_what_those_before_it_left(self) -> None:
+    def test_a_further_try_has_the_time_left_by_the_former(self) -> None:
         self.assertEqual([10.0, 60.0], [self.left(10), self.left(90)])
 
-    def test_one_that_completes_has_what_is_left_and_time_to_say_so(self) -> None:
+    def test_a_completion_has_the_time_left_or_the_grace_period(self) -> None:
         found = [self.left(seconds, phase=COMPLETE) for seconds in (90, 2)]
         self.assertEqual([90.0, 5.0], found)
 
 
-class IsCutOffTest(base.TestCase):
-    """What has ended well counts, however late it is."""
+class IsExpiredTest(base.TestCase):
+    """The detection of timeouts after the derived actions have ended."""
 
     def cut_off(self, deadline: datetime.datetime | None, *statuses: str) -> bool:
         ends = [SimulatedResult(str(n), status) for n, status in enumerate(statuses)]
         return is_expired(make_action(deadline=deadline), ends, at(0))
 
-    def test_what_was_told_to_end_and_did_not_end_well_was_cut_off(self) -> None:
+    def test_an_expired_action_with_unsuccessful_results_timed_out(self) -> None:
         ends = {
             (states.SUCCEEDED, states.SKIPPED): False,
             (states.SUCCEEDED, states.CANCELLED): True,
@@ -184,7 +184,7 @@ class IsCutOffTest(base.TestCase):
         }
         self.assertEqual(ends, {each: self.cut_off(EXPIRED, *each) for each in ends})
 
-    def test_so_was_what_was_told_after_the_action_was_read(self) -> None:
+    def test_an_action_that_expired_after_it_was_read_timed_out(self) -> None:
         ends = {
             (states.SUCCEEDED,): False,
             (states.CANCELLED,): True,
@@ -192,6 +192,6 @@ class IsCutOffTest(base.TestCase):
         }
         self.assertEqual(ends, {each: self.cut_off(at(-1), *each) for each in ends})
 
-    def test_before_its_time_it_ends_as_what_it_derived_did(self) -> None:
+    def test_before_the_deadline_the_results_decide(self) -> None:
         for deadline in (None, at(1)):
             self.assertFalse(self.cut_off(deadline, states.CANCELLED))

@@ -1,4 +1,4 @@
-"""What runs longer than it may: told, given up, or left alone."""
+"""The watchdog of the deadlines of attempts."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from tests import base
 from tests.factories import make_action
 from tests.unit.execution.attempts import make_attempt
 from watcherlite.execution.context import TIMEOUT
-from watcherlite.execution.deadlines import EVERY, Watchdog
+from watcherlite.execution.deadlines import WATCH_INTERVAL, Watchdog
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.services import CoreServices, ExecutionSettings
@@ -17,9 +17,9 @@ from watcherlite.testing.memory_store import MemoryStore
 
 
 class FakePool:
-    """Threads that are in the jobs that a test says.
+    """A pool whose running jobs the test sets.
 
-    :ivar lost: the jobs whose threads were given up
+    :ivar lost: the jobs whose threads were detached
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class FakePool:
     def runs(self, job: Any) -> bool:
         return job in self.running
 
-    def lose_thread(self, job: Any) -> None:
+    def detach(self, job: Any) -> None:
         self.lost.append(job)
 
 
@@ -59,7 +59,7 @@ class WatchdogTest(base.TestCase):
     def conclude(self, attempt: Attempt, conclusion: Conclusion) -> None:
         self.concluded.append(conclusion)
 
-    def a_task(self, in_thread: bool = True, **values: Any) -> Attempt:
+    def an_attempt(self, in_thread: bool = True, **values: Any) -> Attempt:
         attempt = make_attempt(
             make_action(
                 **{
@@ -81,17 +81,17 @@ class WatchdogTest(base.TestCase):
         return attempt
 
     def pass_time(self, seconds: float) -> None:
-        for _ in range(round(seconds / EVERY)):
-            self.clock.advance(EVERY)
+        for _ in range(round(seconds / WATCH_INTERVAL)):
+            self.clock.advance(WATCH_INTERVAL)
             self.timers.run_due()
 
-    def test_before_its_time_nothing_happens(self) -> None:
-        attempt = self.a_task()
+    def test_nothing_happens_before_the_deadline(self) -> None:
+        attempt = self.an_attempt()
         self.pass_time(9)
         self.assertIsNone(attempt.context.signal)
 
-    def test_when_its_time_is_over_it_is_told_and_later_given_up(self) -> None:
-        attempt = self.a_task()
+    def test_an_overdue_attempt_is_signalled_and_later_abandoned(self) -> None:
+        attempt = self.an_attempt()
         self.pass_time(10)
         self.assertEqual((TIMEOUT, False), (attempt.context.signal, attempt.abandoned))
         self.pass_time(4)
@@ -110,8 +110,8 @@ class WatchdogTest(base.TestCase):
         self.pass_time(20)
         self.assertEqual(1, len(self.concluded))
 
-    def test_in_pre_condition_the_message_says_so(self) -> None:
-        attempt = self.a_task(status=states.READY)
+    def test_the_message_names_the_pre_condition(self) -> None:
+        attempt = self.an_attempt(status=states.READY)
         attempt.executing = False
         self.pass_time(15)
         self.assertEqual(
@@ -119,33 +119,33 @@ class WatchdogTest(base.TestCase):
             self.concluded[0].action.status_message,
         )
 
-    def test_one_that_is_repeated_is_not_repeated_after_that(self) -> None:
-        self.a_task(interval=60)
+    def test_an_abandoned_action_is_not_repeated(self) -> None:
+        self.an_attempt(interval=60)
         self.pass_time(15)
         self.assertEqual(states.FAILED, self.concluded[0].action.status)
 
-    def test_an_idle_one_is_ended_at_once(self) -> None:
-        attempt = self.a_task(in_thread=False)
+    def test_an_idle_attempt_times_out_at_once(self) -> None:
+        attempt = self.an_attempt(in_thread=False)
         self.in_flight.set_idle(attempt)
         self.pass_time(10)
         self.assertEqual([TIMEOUT], self.applied)
         self.assertEqual([], self.concluded)
 
-    def test_one_that_waits_for_a_thread_or_for_the_committer_is_left_alone(
+    def test_an_attempt_without_a_running_job_is_left_alone(
         self,
     ) -> None:
-        attempt = self.a_task(in_thread=False)
+        attempt = self.an_attempt(in_thread=False)
         self.pass_time(60)
         self.assertEqual((None, []), (attempt.context.signal, self.concluded))
 
-    def test_one_that_is_suspended_has_no_deadline(self) -> None:
-        attempt = self.a_task()
+    def test_a_suspended_attempt_has_no_deadline(self) -> None:
+        attempt = self.an_attempt()
         attempt.context.stop_clock()
         self.pass_time(60)
         self.assertIsNone(attempt.context.signal)
 
-    def test_one_that_has_ended_does_not_wait_for_its_dependent(self) -> None:
-        attempt = self.a_task()
+    def test_an_ended_attempt_does_not_wait_for_its_dependent(self) -> None:
+        attempt = self.an_attempt()
         ended = Conclusion(attempt.action.evolve(status=states.SUCCEEDED))
         attempt.ended = ended
         attempt.context.set_deadline(1)

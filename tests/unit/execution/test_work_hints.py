@@ -1,4 +1,4 @@
-"""What a worker offers to others: gathered, and told only when somebody is there."""
+"""Work hints to other workers."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ from tests import base
 from tests.factories import make_worker
 from watcherlite import exceptions
 from watcherlite.domain.commands import WorkAvailable
-from watcherlite.execution.discovery import ALONE, EVERY, WorkHints
+from watcherlite.execution.discovery import ALONE_TTL, HINT_INTERVAL, WorkHints
 from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.execution.timers import Timers
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
 
-class Asked(MemoryStore):
-    """A store that counts who asks for the live workers, and may be away."""
+class CountingStore(MemoryStore):
+    """A store that counts its reads of the live workers, and may be unavailable."""
 
     def __init__(self, clock: ManualClock) -> None:
         super().__init__(clock)
@@ -28,22 +28,22 @@ class Asked(MemoryStore):
         return super().live_workers(lane)
 
 
-class OffersTest(base.TestCase):
-    """The offers of worker 'me'."""
+class WorkHintsTest(base.TestCase):
+    """The hints of worker 'me'."""
 
     def setUp(self) -> None:
         super().setUp()
         self.clock = ManualClock()
         self.timers = Timers(self.clock)
-        self.store = Asked(self.clock)
+        self.store = CountingStore(self.clock)
         self.addCleanup(self.store.close)
         self.store.register_worker(make_worker(uuid='me'), 3600)
-        self.told: list[WorkAvailable] = []
+        self.broadcasts: list[WorkAvailable] = []
         services = CoreServices(self.store, self.clock, ExecutionSettings(), 'me')
         self.offers = WorkHints(services, self.timers, self)  # type: ignore[arg-type]
 
     def broadcast(self, message: WorkAvailable) -> None:
-        self.told.append(message)
+        self.broadcasts.append(message)
 
     def somebody_comes(self) -> None:
         self.store.register_worker(make_worker(uuid='other'), 3600)
@@ -52,52 +52,52 @@ class OffersTest(base.TestCase):
         self.clock.advance(seconds)
         self.timers.run_due()
 
-    def test_what_comes_in_a_moment_is_told_at_once_and_once(self) -> None:
+    def test_hints_of_one_interval_are_sent_once(self) -> None:
         self.somebody_comes()
         self.offers.add(['q'], ['engine'])
         self.offers.add(['p', 'q'])
         self.offers.add(lanes=['applier'])
-        self.assertEqual([], self.told)
-        self.pass_time(EVERY)
+        self.assertEqual([], self.broadcasts)
+        self.pass_time(HINT_INTERVAL)
         self.offers.add(['r'])
-        self.pass_time(EVERY)
+        self.pass_time(HINT_INTERVAL)
         self.assertEqual(
             [
                 WorkAvailable(('p', 'q'), ('applier', 'engine')),
                 WorkAvailable(('r',), ()),
             ],
-            self.told,
+            self.broadcasts,
         )
 
-    def test_nothing_is_no_offer(self) -> None:
+    def test_no_hint_is_sent_without_work(self) -> None:
         self.somebody_comes()
         self.offers.add([], [])
-        self.pass_time(EVERY)
-        self.assertEqual(([], 0), (self.told, self.store.asked))
+        self.pass_time(HINT_INTERVAL)
+        self.assertEqual(([], 0), (self.broadcasts, self.store.asked))
 
-    def test_who_is_alone_tells_nobody_and_asks_seldom(self) -> None:
+    def test_a_single_worker_sends_no_hints_and_rarely_reads_the_store(self) -> None:
         for _ in range(10):
             self.offers.add(['p'])
-            self.pass_time(EVERY)
-        self.assertEqual(([], 1), (self.told, self.store.asked))
+            self.pass_time(HINT_INTERVAL)
+        self.assertEqual(([], 1), (self.broadcasts, self.store.asked))
 
-    def test_who_has_come_since_is_told_in_a_while(self) -> None:
+    def test_a_new_worker_receives_hints_after_a_while(self) -> None:
         self.offers.add(['p'])
-        self.pass_time(EVERY)
+        self.pass_time(HINT_INTERVAL)
         self.somebody_comes()
         self.offers.add([], ['engine'])
-        self.pass_time(EVERY)
-        self.assertEqual([], self.told)
-        self.pass_time(ALONE)
-        self.assertEqual([WorkAvailable((), ('engine',))], self.told)
+        self.pass_time(HINT_INTERVAL)
+        self.assertEqual([], self.broadcasts)
+        self.pass_time(ALONE_TTL)
+        self.assertEqual([WorkAvailable((), ('engine',))], self.broadcasts)
 
-    def test_a_store_that_is_away_keeps_later_offers_from_nobody(self) -> None:
+    def test_an_unavailable_store_does_not_prevent_later_hints(self) -> None:
         self.somebody_comes()
         self.store.away = True
         self.offers.add(['p'])
-        self.pass_time(EVERY)
+        self.pass_time(HINT_INTERVAL)
         self.store.away = False
-        self.pass_time(ALONE)
+        self.pass_time(ALONE_TTL)
         self.offers.add(['q'])
-        self.pass_time(EVERY)
-        self.assertEqual([WorkAvailable(('q',), ())], self.told)
+        self.pass_time(HINT_INTERVAL)
+        self.assertEqual([WorkAvailable(('q',), ())], self.broadcasts)

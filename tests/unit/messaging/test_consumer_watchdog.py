@@ -8,7 +8,7 @@ from watcherlite.messaging import consumer
 
 
 class FakeChannel:
-    """Says how much waits in its queues, and counts the questions."""
+    """Reports the lengths of its queues, and counts the requests."""
 
     def __init__(self, **ready):
         self.ready = ready

@@ -10,7 +10,7 @@ FAULT = {'exception': 'E', 'message': 'no host', 'module': 'm', 'function': 'f'}
 
 
 class Surroundings(messages_case.Surroundings):
-    """What surrounds audits."""
+    """The objects that the payloads of audits refer to."""
 
     def key(self, found):
         return found.audit.id
@@ -64,7 +64,7 @@ class TestStates(AuditMessagesTestCase):
             ],
         )
 
-    def test_an_update_says_what_the_state_was_and_what_it_is(self):
+    def test_update_has_the_old_and_the_new_state(self):
         sent = self.build(
             expectations.audit_event(1, 'PENDING', 'ONGOING'),
             expectations.audit_event(
@@ -176,7 +176,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
         self.assertEqual([['60'] * 3, ['*/5 * * * *'] * 3], intervals)
         self.assertEqual([[6], [6]], self.surroundings.asked)
 
-    def test_two_audits_and_a_plan_of_one_id_are_told_apart(self):
+    def test_objects_with_equal_ids_are_distinguished(self):
         other = expectations.NOTIFIED_AUDIT.evolve(id=4, uuid=factories.new_uuid())
         self.surroundings.becomes(other)
 
@@ -201,7 +201,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
             ],
         )
 
-    def test_nothing_is_read_of_what_is_below_the_level(self):
+    def test_events_below_the_level_are_not_read(self):
         self.assert_not_read(
             expectations.audit_event(1, 'PENDING', 'ONGOING'),
             expectations.audit_step(2, events.STRATEGY_START),
@@ -217,7 +217,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
 
 
 class TestPinned(AuditMessagesTestCase):
-    def test_1_0_leaves_out_what_came_later(self):
+    def test_version_1_0_omits_later_fields(self):
         (sent,) = self.build(
             expectations.audit_event(1, 'PENDING', 'ONGOING'), payload_version='1.0'
         )

@@ -9,7 +9,7 @@ FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
 
 
 class Surroundings(messages_case.Surroundings):
-    """What there is of each kind; `asked` are the kinds and ids of each question."""
+    """The objects of each kind; `asked` are the kinds and ids of each query."""
 
     def __init__(self):
         super().__init__()
@@ -81,7 +81,7 @@ class TestWhatIsSent(ClusterMessagesTestCase):
             ],
         )
 
-    def test_the_action_is_named_and_the_node_says_where_it_belongs(self):
+    def test_payload_names_the_action_and_the_cluster_of_a_node(self):
         (message,) = self.build(
             expectations.phase_event(
                 *(1, 'recover.end', 'RECOVERING', 'ACTIVE'),
@@ -160,12 +160,12 @@ class TestWhatIsRead(ClusterMessagesTestCase):
         )
         self.assertEqual([[4, None, 4], [5, None, 5]], sizes)
 
-    def test_nothing_is_read_of_what_is_below_the_level(self):
+    def test_events_below_the_level_are_not_read(self):
         self.assert_not_read(
             expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
         )
 
-    def test_a_profile_that_is_gone_is_null(self):
+    def test_deleted_profile_is_null(self):
         self.surroundings.known[Profile].clear()
 
         (message,) = self.build(
@@ -181,7 +181,7 @@ class TestWhatIsRead(ClusterMessagesTestCase):
 
 
 class TestSecrets(ClusterMessagesTestCase):
-    def test_nothing_of_what_is_made_is_told_and_credentials_are_masked(self):
+    def test_properties_are_omitted_and_credentials_masked(self):
         secret = 'correct-horse'
         self.surroundings.becomes(
             expectations.CLUSTER.evolve(

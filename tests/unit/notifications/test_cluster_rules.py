@@ -34,7 +34,7 @@ class TestPhases(base.TestCase):
             ],
         )
 
-    def test_one_that_changes_no_state_is_told_all_the_same(self):
+    def test_phase_without_state_change_is_notified(self):
         self.assertEqual(
             [
                 ('ACTIVE -> ACTIVE', 'check.end'),
@@ -46,7 +46,7 @@ class TestPhases(base.TestCase):
             ],
         )
 
-    def test_what_nobody_has_heard_of_is_refused_by_name(self):
+    def test_unknown_phase_is_rejected_by_name(self):
         for name, new, text in (
             ('join.start', 'ACTIVE', 'no cluster has a notification join.start'),
             ('create.middle', 'ACTIVE', 'no cluster has a notification create.middle'),
@@ -81,7 +81,7 @@ class TestTables(base.TestCase):
                 ).event
                 self.assertEqual(kind.name, event.detail['action']['type'])
 
-    def test_what_failed_is_an_error_and_nothing_else_is(self):
+    def test_only_failures_have_priority_error(self):
         for key in ROWS:
             for name, row in subjects.SUBJECTS[key].notifications.items():
                 expected = 'ERROR' if name.endswith('.error') else 'INFO'

@@ -65,7 +65,7 @@ class TestCredentials(base.TestCase):
     def test_those_among_the_inputs_of_an_action_are_masked(self):
         self.assertEqual([MASKED, MASKED], self.of_action(GIVEN))
 
-    def test_inputs_without_any_are_told_as_they_are(self):
+    def test_inputs_without_credentials_are_unchanged(self):
         self.assertEqual([PLAIN, PLAIN], self.of_action(PLAIN))
 
     def test_those_among_the_parameters_of_an_audit_are_masked(self):

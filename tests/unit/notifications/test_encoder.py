@@ -77,7 +77,7 @@ class TestText(base.TestCase):
             text,
         )
 
-    def test_an_older_version_leaves_out_what_it_does_not_know(self):
+    def test_older_version_omits_later_fields(self):
         self.assertEqual(
             {'old_state': 'PENDING', 'state': 'ONGOING'},
             json.loads(encode(NAME, '1.0', UPDATE))['watcher_object.data'],
@@ -91,7 +91,7 @@ class TestText(base.TestCase):
             encoder.encode_document(types.MappingProxyType({'scope': inner})),
         )
 
-    def test_what_is_no_json_is_refused(self):
+    def test_non_json_values_are_rejected(self):
         self.assertRaises(TypeError, encoder.encode_document, {'at': {1, 2}})
 
     def test_times_are_in_utc_and_whole_seconds(self):

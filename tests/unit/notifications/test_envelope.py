@@ -78,7 +78,7 @@ class TestEnvelope(base.TestCase):
 
 
 class TestRoutingKeys(base.TestCase):
-    def test_there_is_one_for_each_topic(self):
+    def test_one_message_for_each_topic(self):
         self.assertEqual(
             ('one.warn', 'two.warn'), envelope.routing_keys(('one', 'two'), 'WARN')
         )

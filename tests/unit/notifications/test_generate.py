@@ -54,7 +54,7 @@ class TestPage(base.TestCase):
 
 
 class TestSamples(base.TestCase):
-    def test_there_is_one_for_each_notification(self):
+    def test_one_sample_for_each_notification(self):
         self.assertEqual(
             {
                 f'{subject.prefix}.{name}'

@@ -15,7 +15,7 @@ from watcherlite.objects import action, action_plan, audit, cluster, nested, sta
 
 
 class Surroundings(messages_case.Surroundings):
-    """What surrounds plans."""
+    """The objects that the payloads of plans refer to."""
 
     def key(self, found):
         return found.plan.id
@@ -30,7 +30,7 @@ class MessagesTestCase(messages_case.MessagesCase):
 
 
 class TestSamples(MessagesTestCase):
-    def test_the_samples_are_what_is_sent(self):
+    def test_messages_equal_the_samples(self):
         sent = {}
         for event_type, stored in expectations.sample_events().items():
             (sent[event_type],) = (
@@ -103,7 +103,7 @@ class TestSamples(MessagesTestCase):
 
 
 class TestStory(MessagesTestCase):
-    def test_what_is_told_of_an_action_is_in_the_order_of_decisions(self):
+    def test_notifications_of_an_action_are_ordered(self):
         sent = self.build(
             expectations.action_event(1, 'READY', 'RUNNING'),
             expectations.action_event(2, 'RUNNING', 'SUCCEEDED'),
@@ -164,7 +164,7 @@ class TestSettings(MessagesTestCase):
             [body for _, body in sent[::2]], [body for _, body in sent[1::2]]
         )
 
-    def test_the_level_leaves_out_what_is_below(self):
+    def test_level_omits_lower_priorities(self):
         self.assertEqual(
             ['action.execution.error: FAILED', 'actionplan.execution.error: FAILED'],
             expectations.story(self.build(*self.failure, level='error')),
@@ -214,7 +214,7 @@ class TestSettings(MessagesTestCase):
             ],
         )
 
-    def test_pinned_payloads_are_what_the_objects_make_of_them(self):
+    def test_pinned_payloads_equal_those_of_the_objects(self):
         expected = documents.samples()
         for event_type, stored in expectations.sample_events().items():
             sent = map(expectations.inner, self.build(stored, payload_version='1.0'))
@@ -330,8 +330,10 @@ class TestWhatCannotBeBuilt(MessagesTestCase):
                 (2, f'event {nonsense.event.uuid}: no action can be NO STATUS'),
                 (
                     3,
-                    'ActionUpdatePayload 1.2: TerseActionPlanPayload 1.3: state must '
-                    'not be null',
+                    f'ActionUpdatePayload {action.ActionUpdatePayload.VERSION}: '
+                    'TerseActionPlanPayload '
+                    f'{action_plan.TerseActionPlanPayload.VERSION}: '
+                    'state must not be null',
                 ),
             ],
             [(u.stored.sequence, str(u.error)) for u in batch.build_failures],

@@ -32,7 +32,7 @@ class TestRedelivery(RelayTestCase):
         self.assertEqual(first, done[: len(first)])
         return done[len(first) : -len(END)]
 
-    def test_what_was_published_since_a_queue_was_empty_is_published_again(self):
+    def test_messages_since_the_queue_was_empty_are_republished(self):
         done = self.run_after(
             (None, self.hold),
             (None, self.stored(started(2), started(3))),
@@ -51,7 +51,7 @@ class TestRedelivery(RelayTestCase):
         ids = self.ids()
         self.assertEqual(ids[:6], ids[6:])
 
-    def test_what_was_seen_to_be_taken_is_not(self):
+    def test_consumed_messages_are_not_republished(self):
         done = self.run_after((None, None), (None, self.lose(INFO, ERROR)))
 
         self.assertEqual(
@@ -62,12 +62,12 @@ class TestRedelivery(RelayTestCase):
             done,
         )
 
-    def test_only_what_was_in_the_lost_queue_is(self):
+    def test_only_messages_of_the_lost_queue_are_republished(self):
         done = self.run_after((None, self.hold), (None, self.lose(ERROR)))
 
         self.assertEqual(['inspect', 'restored', 'read []', 'keep alive'], done[-4:])
 
-    def test_of_a_batch_only_what_the_lost_queue_held_is(self):
+    def test_only_messages_of_a_batch_in_the_lost_queue_are_republished(self):
         failed = expectations.action_event(2, 'RUNNING', 'FAILED')
 
         self.run_after(
@@ -79,7 +79,7 @@ class TestRedelivery(RelayTestCase):
             [routing_key for routing_key, _ in self.publisher.arrived],
         )
 
-    def test_a_relay_that_knows_no_queue_yet_publishes_all_of_the_window(self):
+    def test_new_relay_republishes_the_whole_window(self):
         self.clock.seconds = 2 * HOUR
         self.store.add(started(1), started(2))
         self.store.mark_published([1], self.clock.now())
@@ -119,7 +119,7 @@ class TestRedelivery(RelayTestCase):
             done[: -len(END)],
         )
 
-    def test_another_relay_in_between_makes_it_forget_what_it_knew(self):
+    def test_another_relay_resets_the_known_queues(self):
         def lose_the_role():
             self.store.relay = 'worker-2'
 

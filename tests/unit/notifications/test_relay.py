@@ -43,7 +43,7 @@ class TestPublishing(RelayTestCase):
         )
         self.assertEqual([5.0, 5.0], self.clock.waited)
 
-    def test_what_nobody_told_of_is_found_by_the_sweep(self):
+    def test_sweep_finds_unannounced_events(self):
         done = self.run_script((None, lambda: self.store.add(started(1))))
 
         self.assertEqual(
@@ -68,7 +68,7 @@ class TestPublishing(RelayTestCase):
         )
         self.assertEqual([5.0], self.clock.waited)
 
-    def test_what_comes_in_quick_succession_gathers_for_one_batch(self):
+    def test_events_in_quick_succession_form_one_batch(self):
         done = self.run_script(
             (0.001, self.stored(started(1))),
             (0.001, self.stored(started(2))),
@@ -81,7 +81,7 @@ class TestPublishing(RelayTestCase):
         )
         self.assertEqual([5.0, 0.029, 0.028, 5.0], self.clock.waited)
 
-    def test_what_is_stored_while_it_publishes_is_read_next(self):
+    def test_events_stored_during_publication_are_read_next(self):
         publish = self.publisher.publish
 
         def meanwhile(messages, timeout):
@@ -156,7 +156,7 @@ class TestWhatCannotBeBuilt(RelayTestCase):
             self.log.output,
         )
 
-    def test_an_audit_that_is_gone_is_named_by_its_id(self):
+    def test_deleted_audit_is_named_by_its_id(self):
         gone = expectations.audit_event(
             1, 'PENDING', 'ONGOING', audit=expectations.NOTIFIED_AUDIT.evolve(id=99)
         )
@@ -185,7 +185,7 @@ class TestWhatCannotBeBuilt(RelayTestCase):
 
 
 class TestStop(RelayTestCase):
-    def test_what_is_there_is_published_first(self):
+    def test_existing_events_are_published_first(self):
         self.relay = self.new_relay(batch_size=2)
 
         def stop():
@@ -204,7 +204,7 @@ class TestStop(RelayTestCase):
             done,
         )
 
-    def test_what_cannot_be_published_in_time_stays(self):
+    def test_unpublished_events_stay_at_stop(self):
         self.relay = self.new_relay(batch_size=1)
         publish = self.publisher.publish
 
@@ -231,7 +231,7 @@ class TestStop(RelayTestCase):
         )
         self.assertEqual([3], [stored.sequence for stored in self.store.pending])
 
-    def test_what_another_relay_publishes_is_left_to_it(self):
+    def test_events_of_another_relay_are_left_to_it(self):
         self.store.relay = 'worker-2'
         self.store.add(started(1))
 

@@ -55,7 +55,7 @@ class TestOutages(RelayTestCase):
             self.log.output.splitlines(),
         )
 
-    def test_a_second_outage_is_logged_again_and_begins_with_short_intervals(self):
+    def test_second_outage_is_logged_and_starts_with_short_intervals(self):
         self.store.add(started(1))
         self.story.fail('publish', AWAY, None, AWAY)
 
@@ -126,7 +126,7 @@ class TestOutages(RelayTestCase):
             self.log.output,
         )
 
-    def test_a_database_that_is_away_is_waited_for_as_a_broker_is(self):
+    def test_outages_of_database_and_broker_are_handled_alike(self):
         self.store.add(started(1))
         self.story.fail('take', NO_DATABASE)
         self.story.fail('read', LOST)
@@ -192,7 +192,7 @@ class TestRole(RelayTestCase):
         self.assertEqual([TAKE, 'keep alive', 'close'], done)
         self.assertEqual([5.0, 4.0, 3.0, 2.0, 1.0], self.clock.waited)
 
-    def test_its_holder_is_told_of_what_another_worker_stores(self):
+    def test_holder_is_notified_of_events_of_other_workers(self):
         self.store.relay = 'worker-2'
         self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
@@ -200,7 +200,7 @@ class TestRole(RelayTestCase):
 
         self.assertEqual([TAKE, 'keep alive', 'keep alive', 'tell', 'close'], done)
 
-    def test_others_are_told_once_of_what_its_holder_has_stored_and_published(self):
+    def test_other_workers_are_notified_once_by_the_holder(self):
         self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
         done = self.run_script((1, self.stored(started(1))), (1, self.relay.on_hint))
@@ -215,7 +215,7 @@ class TestRole(RelayTestCase):
             done,
         )
 
-    def test_its_holder_is_told_of_what_was_stored_right_before_a_stop(self):
+    def test_holder_is_notified_of_events_before_a_stop(self):
         self.store.relay = 'worker-2'
         self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
@@ -227,7 +227,7 @@ class TestRole(RelayTestCase):
 
         self.assertEqual([TAKE, 'keep alive', 'tell', 'close'], done)
 
-    def test_who_reads_for_long_takes_it_anew_before_it_publishes(self):
+    def test_role_is_renewed_after_a_long_read(self):
         self.store.add(started(1))
         self.read_for(15)
 
@@ -241,7 +241,7 @@ class TestRole(RelayTestCase):
             done,
         )
 
-    def test_who_lost_it_while_it_read_leaves_what_it_read_to_the_next_holder(self):
+    def test_role_lost_during_a_read_leaves_the_events(self):
         self.store.add(started(1))
         self.read_for(45, then=self.taken_by_another)
 
@@ -250,7 +250,7 @@ class TestRole(RelayTestCase):
         self.assertEqual([TAKE, 'read [1]', TAKE, 'keep alive', 'close'], done)
         self.assertEqual([], self.publisher.arrived)
 
-    def test_who_lost_it_for_a_while_reads_again(self):
+    def test_regained_role_reads_again(self):
         self.store.add(started(1))
         self.read_for(45)
 
@@ -279,7 +279,7 @@ class TestRole(RelayTestCase):
 
         self.store.pending_events = slowly
 
-    def test_a_worker_that_is_told_and_not_the_holder_does_not_pass_it_on(self):
+    def test_notice_to_another_worker_is_not_forwarded(self):
         self.store.relay = 'worker-2'
         self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
@@ -287,7 +287,7 @@ class TestRole(RelayTestCase):
 
         self.assertEqual([TAKE, 'keep alive', 'close'], done)
 
-    def test_the_holder_publishes_what_it_is_told_of(self):
+    def test_holder_publishes_announced_events(self):
         done = self.run_script(
             (1, lambda: (self.store.add(started(1)), self.relay.on_hint()))
         )

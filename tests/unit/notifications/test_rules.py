@@ -104,7 +104,7 @@ class TestChangesOfActions(base.TestCase):
             changes(_ACTION, action_states.MACHINE),
         )
 
-    def test_one_that_is_under_way_is_ongoing_while_it_waits(self):
+    def test_started_action_is_ongoing_while_it_waits(self):
         plain = changes(_ACTION, action_states.MACHINE)
         started = changes(_ACTION, action_states.MACHINE, detail={'started': True})
 
@@ -148,7 +148,7 @@ class TestChangesOfActions(base.TestCase):
             told(_ACTION, events.STATE_CHANGED, 'INIT', 'RUNNING'),
         )
 
-    def test_what_is_no_change_of_state(self):
+    def test_transitions_without_a_visible_change(self):
         self.assertEqual(
             [
                 ('None -> PENDING', 'create'),
@@ -162,7 +162,7 @@ class TestChangesOfActions(base.TestCase):
             ],
         )
 
-    def test_of_signals_only_cancel_is_told(self):
+    def test_only_cancel_signals_are_notified(self):
         signals = {
             signal: told(
                 _ACTION,
@@ -183,12 +183,12 @@ class TestChangesOfActions(base.TestCase):
             signals,
         )
 
-    def test_nothing_is_told_of_an_action_without_a_plan(self):
+    def test_actions_without_a_plan_have_no_notifications(self):
         action = _ACTION.evolve(plan_id=None)
 
         self.assertIsNone(told(action, events.STATE_CHANGED, 'READY', 'RUNNING'))
 
-    def test_nothing_is_told_of_a_subject_that_is_not_known(self):
+    def test_unknown_subjects_have_no_notifications(self):
         event = dataclasses.replace(factories.make_event(_ACTION), subject='profile')
 
         self.assertIsNone(subjects.match(event))
@@ -233,7 +233,7 @@ class TestChangesOfPlans(base.TestCase):
             changes(_PLAN, plan_states.MACHINE),
         )
 
-    def test_what_is_no_change_of_state(self):
+    def test_transitions_without_a_visible_change(self):
         self.assertEqual(
             [
                 ('None -> RECOMMENDED', 'create'),
@@ -261,7 +261,7 @@ def told_of_audit(kind, old=None, new=None, **values):
 
 
 class TestChangesOfAudits(base.TestCase):
-    def test_every_transition_is_told_by_an_update_alone(self):
+    def test_every_transition_has_only_an_update(self):
         transitions = [
             (old, new)
             for old, new in audit_states.MACHINE.transitions
@@ -277,7 +277,7 @@ class TestChangesOfAudits(base.TestCase):
             },
         )
 
-    def test_what_is_no_change_of_state(self):
+    def test_transitions_without_a_visible_change(self):
         self.assertEqual(
             [
                 ('None -> PENDING', 'create'),
@@ -293,7 +293,7 @@ class TestChangesOfAudits(base.TestCase):
             ],
         )
 
-    def test_every_step_of_a_run_is_told_in_the_state_that_the_audit_is_in(self):
+    def test_steps_of_a_run_have_the_state_of_the_audit(self):
         steps = (
             events.STRATEGY_START,
             events.STRATEGY_END,
@@ -327,7 +327,7 @@ class TestChangesOfAudits(base.TestCase):
         self.assertEqual((None, None), (event.plan_id, event.action_id))
         self.assertIsNotNone(subjects.match(event))
 
-    def test_a_step_that_there_is_not_is_refused_by_name(self):
+    def test_unknown_step_is_rejected_by_name(self):
         for detail, name in (
             ({'step': 'scoring.start'}, 'scoring.start'),
             (None, None),
@@ -364,7 +364,7 @@ class TestContradictions(base.TestCase):
 
         self.assertIn('no audit can be RECOMMENDED', str(error))
 
-    def test_a_state_that_there_is_not_is_refused_by_name(self):
+    def test_unknown_state_is_rejected_by_name(self):
         for subject, status in ((_ACTION, 'ONGOING'), (_PLAN, 'RUNNING')):
             error = self.assertRaises(
                 ValueError, told, subject, events.STATE_CHANGED, 'PENDING', status

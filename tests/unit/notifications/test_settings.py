@@ -43,7 +43,7 @@ class TestLevels(base.TestCase):
 
 
 class TestRefusals(base.TestCase):
-    def test_what_is_sent_needs_a_topic(self):
+    def test_enabled_notifications_need_a_topic(self):
         error = self.assertRaises(
             exceptions.ConfigurationError, NotificationSettings, 'host', topics=()
         )

@@ -13,7 +13,7 @@ OUTERMOST = ('outermost', factories.new_uuid())
 
 
 class Surroundings(messages_case.Surroundings):
-    """What surrounds stacks."""
+    """The objects that the payloads of stacks refer to."""
 
     def key(self, found):
         return found.stack.id
@@ -103,7 +103,7 @@ class TestWhatIsSent(StackMessagesTestCase):
             ],
         )
 
-    def test_an_update_says_what_the_state_was_and_what_it_is(self):
+    def test_update_has_the_old_and_the_new_state(self):
         update, _ = self.build(
             expectations.stack_event(
                 1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', message='Stack CHECK started'
@@ -208,7 +208,7 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
             tags,
         )
 
-    def test_nothing_that_may_be_hidden_is_told(self):
+    def test_values_that_may_be_hidden_are_omitted(self):
         self.surroundings.becomes(
             expectations.STACK.evolve(context={'token': 'TOPSECRET'})
         )
@@ -242,7 +242,7 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
             [expectations.data(message)['lock_level'] for message in sent],
         )
 
-    def test_nothing_is_read_of_what_is_below_the_level(self):
+    def test_events_below_the_level_are_not_read(self):
         self.assert_not_read(
             expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
         )
@@ -279,7 +279,7 @@ class TestWhatCannotBeBuilt(StackMessagesTestCase):
 
 
 class TestSamples(base.TestCase):
-    def test_a_resource_that_is_not_made_yet_has_no_physical_id(self):
+    def test_new_resource_has_no_physical_id(self):
         payloads = {
             name: document['payload']['watcher_object.data']
             for name, document in documents.samples().items()

@@ -94,13 +94,13 @@ class TestStacks(base.TestCase):
             of_stack('UNLOCK_IN_PROGRESS', 'LOCK_COMPLETE'),
         )
 
-    def test_one_that_is_forgotten_is_deleted_without_a_beginning(self):
+    def test_abandoned_stack_has_only_the_end_of_a_deletion(self):
         self.assertEqual(
             ('CREATE_COMPLETE -> DELETE_COMPLETE', 'update', 'delete.end'),
             of_stack('CREATE_COMPLETE', 'DELETE_COMPLETE'),
         )
 
-    def test_what_is_no_state_and_no_kind_is_refused_by_name(self):
+    def test_unknown_states_and_kinds_are_rejected_by_name(self):
         for old, new, kind, text in (
             ('CREATE_COMPLETE', 'SUCCEEDED', events.STATE_CHANGED, 'can be SUCCEEDED'),
             ('CREATE_COMPLETE', 'CREATE_COMPLETE', events.DELETED, 'is deleted'),
@@ -111,7 +111,7 @@ class TestStacks(base.TestCase):
 
 
 class TestResources(base.TestCase):
-    def test_only_the_steps_of_its_actions_are_told(self):
+    def test_only_steps_of_its_actions_are_notified(self):
         actions = [a for a in states.RESOURCE_ACTIONS if a != states.INIT]
 
         self.assertEqual(
@@ -138,7 +138,7 @@ class TestResources(base.TestCase):
                 ],
             )
 
-    def test_a_mark_is_told_as_a_check_and_so_is_its_end(self):
+    def test_mark_is_notified_as_a_check(self):
         self.assertEqual(
             [
                 ('CREATE_COMPLETE -> CHECK_FAILED', 'check.error'),
@@ -168,7 +168,7 @@ class TestResources(base.TestCase):
 
 
 class TestTables(base.TestCase):
-    def test_every_change_leads_to_a_notification_that_there_is(self):
+    def test_every_change_has_an_existing_notification(self):
         for key in (events.STACK, events.RESOURCE):
             subject = subjects.SUBJECTS[key]
             self.assertEqual(
@@ -176,13 +176,13 @@ class TestTables(base.TestCase):
                 {*subject.changes.values(), *_names(subject)},
             )
 
-    def test_what_failed_is_an_error_and_nothing_else_is(self):
+    def test_only_failures_have_priority_error(self):
         for key in (events.STACK, events.RESOURCE):
             for name, row in subjects.SUBJECTS[key].notifications.items():
                 expected = 'ERROR' if name.endswith('.error') else 'INFO'
                 self.assertEqual(expected, row.priority, name)
 
-    def test_orchestration_says_so_and_infra_optim_what_it_said_before(self):
+    def test_publisher_ids_of_orchestration_and_infra_optim(self):
         self.assertEqual(
             {
                 'action': 'infra-optim',

@@ -108,7 +108,7 @@ class TestVersionsOfWatcher(base.TestCase):
 
         self.assertEqual(WATCHER, ours)
 
-    def test_no_version_that_means_something_else_there_is_ever_written(self):
+    def test_versions_with_another_meaning_upstream_are_not_used(self):
         written = {
             name: sorted(TAKEN[name] & set(CLASSES[name].versions())) for name in TAKEN
         }
@@ -205,7 +205,7 @@ class TestOlderVersions(base.TestCase):
             left,
         )
 
-    def test_a_version_that_there_is_not_is_refused(self):
+    def test_unknown_version_is_rejected(self):
         payload = action.ActionStateUpdatePayload(
             old_state=None, state=None, status_message=None
         )
@@ -213,7 +213,7 @@ class TestOlderVersions(base.TestCase):
         self.assertRaises(ovo_exception.InvalidTargetVersion, payload.to_wire, '1.2')
         self.assertRaises(ovo_exception.InvalidTargetVersion, payload.fields_in, '1.2')
 
-    def test_what_was_set_is_not_told(self):
+    def test_payloads_omit_the_list_of_changed_fields(self):
         payload = action_plan.ActionPlanStateUpdatePayload(old_state='PENDING')
         payload.state = 'ONGOING'
 
@@ -233,7 +233,7 @@ class TestOlderVersions(base.TestCase):
 
 
 class TestFields(base.TestCase):
-    def test_a_uuid_that_is_none_is_refused(self):
+    def test_invalid_uuid_is_rejected(self):
         self.assertRaises(
             ValueError, action_plan.TerseActionPlanPayload, uuid='the plan'
         )

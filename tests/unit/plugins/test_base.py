@@ -1,4 +1,4 @@
-"""What the contract promises by its defaults."""
+"""The defaults of the plugin interface."""
 
 from tests import base
 from watcherlite.plugins.base import ActionType

@@ -1,4 +1,4 @@
-"""What is kept of what came in from outside."""
+"""The truncation of external output."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The properties of resources: what is converted, filled in, and refused."""
+"""The properties of resources: conversions, defaults and rejections."""
 
 from typing import ClassVar
 
@@ -187,7 +187,7 @@ class TestFitting(base.TestCase):
 
 
 class TestDeclarations(base.TestCase):
-    """A handler that declares nonsense is known when it is loaded."""
+    """Invalid declarations of a handler are found when it is loaded."""
 
     def reason(self, *bases, **members):
         kind = type('Odd', bases or (Declares,), members)

@@ -1,4 +1,4 @@
-"""What may be told of URLs and headers."""
+"""The redaction of URLs and headers."""
 
 from tests import base
 from watcherlite.plugins import redaction

@@ -1,4 +1,4 @@
-"""What is said about inputs that do not fit."""
+"""The messages for invalid inputs."""
 
 import types
 

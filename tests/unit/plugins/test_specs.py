@@ -1,4 +1,4 @@
-"""The properties of policies: defaults, refusals, and how schemas are shown."""
+"""The properties of policies: defaults, rejections and schemas."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Tests of what watcherlite.plugins.loader says of names that are not installed."""
+"""The errors of the loader for plugins that are not installed."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from watcherlite.plugins import loader
 
 
 class Counting(loader.Plugins):
-    """Plugins that count how often their names are gone through."""
+    """Plugins that count the iterations over their names."""
 
     looked = 0
 
@@ -18,7 +18,7 @@ class Counting(loader.Plugins):
 
 
 class TestUnknownNames(base.TestCase):
-    """Lists ask for the same names once a row."""
+    """Lists request the same names for every row."""
 
     def messages(self, plugins: loader.Plugins, *names: str) -> Iterator[str]:
         for name in names:

@@ -1,13 +1,13 @@
-"""What holds for every table of states."""
+"""The properties of every state table."""
 
 from watcherlite.states.machine import Machine
 
 
 class TableCase:
-    """Mix into a test case; `machine` and `transitions` say for which table."""
+    """Tests of one state table; derived classes set `machine` and `expected`."""
 
     machine: Machine
-    #: 'A -> B C', one line a state: the whole table, written a second time.
+    #: The expected table: 'A -> B C', one line for each state.
     expected: str
 
     def test_every_pair_is_allowed_or_not_as_the_design_says(self) -> None:

@@ -1,4 +1,4 @@
-"""The statuses of actions, and how others see them."""
+"""The state machine of actions, and its mappings."""
 
 from tests import base
 from tests.unit.states.tables import TableCase
@@ -6,7 +6,7 @@ from watcherlite.states import action as states
 
 
 class ActionTableTest(TableCase, base.TestCase):
-    """design.md 4.1."""
+    """The table of statuses."""
 
     machine = states.MACHINE
     expected = """
@@ -17,35 +17,35 @@ class ActionTableTest(TableCase, base.TestCase):
         SUSPENDED -> RUNNING CANCELLED FAILED READY WAITING
     """
 
-    def test_the_groups_divide_all_statuses(self) -> None:
+    def test_the_groups_partition_all_statuses(self) -> None:
         groups = [states.NOT_STARTED, states.STARTED, states.FINAL]
         self.assertEqual(set(states.STATES), set().union(*groups))
         self.assertEqual(len(states.STATES), sum(map(len, groups)))
 
-    def test_what_was_never_started_may_end_in_no_way_but_these(self) -> None:
+    def test_unstarted_actions_have_a_fixed_set_of_ends(self) -> None:
         # Spec 000: SKIPPED is for actions which were never executed.
         self.assertEqual(states.NOT_STARTED, states.MACHINE.sources(states.SKIPPED))
         self.assertEqual({states.RUNNING}, states.MACHINE.sources(states.SUCCEEDED))
 
 
 class ProjectionTest(base.TestCase):
-    """The two vocabularies shown outside."""
+    """The mappings of the APIs."""
 
-    def test_both_are_total(self) -> None:
+    def test_both_mappings_are_total(self) -> None:
         self.assertEqual(set(states.STATES), set(states.INFRA_OPTIM))
         self.assertEqual(set(states.STATES), set(states.CLUSTERING))
 
-    def test_infra_optim_knows_the_states_of_watcher_only(self) -> None:
+    def test_infra_optim_has_the_states_of_watcher_only(self) -> None:
         self.assertEqual(
             {'PENDING', 'ONGOING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'SKIPPED'},
             set(states.INFRA_OPTIM.values()),
         )
 
-    def test_clustering_shows_the_statuses_as_they_are(self) -> None:
+    def test_clustering_keeps_the_statuses(self) -> None:
         for status in states.STATES:
             self.assertEqual(status, states.CLUSTERING[status])
 
-    def test_what_waits_is_pending_until_it_has_started(self) -> None:
+    def test_a_waiting_action_is_pending_until_it_has_started(self) -> None:
         shown = {
             status: (
                 states.infra_optim_state(status),
@@ -70,9 +70,9 @@ class ProjectionTest(base.TestCase):
 
 
 class SignalTest(base.TestCase):
-    """Which signal makes sense in which status (spec 001)."""
+    """The signals that each status permits (spec 001)."""
 
-    def test_every_pair(self) -> None:
+    def test_each_signal_is_allowed_in_its_statuses(self) -> None:
         self.assertEqual(
             {
                 'CANCEL': {'INIT', 'WAITING', 'READY', 'RUNNING', 'SUSPENDED'},
@@ -83,7 +83,7 @@ class SignalTest(base.TestCase):
         )
         self.assertEqual(states.SIGNALS, set(states.SIGNAL_ALLOWED))
 
-    def test_a_signal_that_is_allowed_can_take_effect(self) -> None:
+    def test_an_allowed_signal_has_a_transition(self) -> None:
         effect = {
             'CANCEL': states.CANCELLED,
             'SUSPEND': states.SUSPENDED,

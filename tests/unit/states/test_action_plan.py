@@ -6,7 +6,7 @@ from watcherlite.states import action_plan as states
 
 
 class ActionPlanTableTest(TableCase, base.TestCase):
-    """reference: Watcher's action plans, without the ways that lose them."""
+    """The table of states, as in Watcher."""
 
     machine = states.MACHINE
     expected = """
@@ -20,7 +20,7 @@ class ActionPlanTableTest(TableCase, base.TestCase):
         SUPERSEDED -> DELETED
     """
 
-    def test_the_groups(self) -> None:
+    def test_the_groups_of_states(self) -> None:
         self.assertEqual(
             {'SUCCEEDED', 'FAILED', 'CANCELLED', 'SUPERSEDED', 'DELETED'}, states.ENDED
         )
@@ -30,11 +30,11 @@ class ActionPlanTableTest(TableCase, base.TestCase):
         )
         self.assertEqual({'RECOMMENDED', 'PENDING'}, states.SKIPPABLE)
 
-    def test_what_has_ended_is_never_active_again(self) -> None:
+    def test_an_ended_plan_is_never_active_again(self) -> None:
         for source in states.ENDED:
             self.assertEqual(set(), states.MACHINE.successors(source) - states.ENDED)
 
-    def test_every_choice_of_a_plan_is_explained(self) -> None:
+    def test_every_option_of_a_plan_has_a_description(self) -> None:
         self.assertEqual({'continue', 'stop', 'rollback'}, set(states.ON_FAILURE))
         self.assertEqual({'resume', 'fail', 'cancel'}, set(states.ON_WORKER_LOSS))
         for text in (*states.ON_FAILURE.values(), *states.ON_WORKER_LOSS.values()):

@@ -6,7 +6,7 @@ from watcherlite.states import audit as states
 
 
 class AuditTableTest(TableCase, base.TestCase):
-    """reference: Watcher's audits."""
+    """The table of states, as in Watcher."""
 
     machine = states.MACHINE
     expected = """
@@ -18,5 +18,5 @@ class AuditTableTest(TableCase, base.TestCase):
         CANCELLED -> DELETED
     """
 
-    def test_one_of_a_document_begins_where_others_end(self) -> None:
+    def test_the_audit_of_a_document_starts_as_succeeded(self) -> None:
         self.assertEqual({'PENDING', 'SUCCEEDED'}, states.MACHINE.initial)

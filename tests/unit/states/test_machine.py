@@ -1,4 +1,4 @@
-"""The machine as such: tables, and what they refuse."""
+"""State machines."""
 
 from tests import base
 from watcherlite import exceptions
@@ -13,13 +13,13 @@ TRANSITIONS = {
 
 
 class MachineTest(base.TestCase):
-    """A door."""
+    """The machine of a door."""
 
     def setUp(self) -> None:
         super().setUp()
         self.door = Machine('door', STATES, TRANSITIONS, initial=('open',))
 
-    def test_it_allows_the_lines_of_its_table_and_no_others(self) -> None:
+    def test_only_the_transitions_of_the_table_are_allowed(self) -> None:
         allowed = {
             (source, target)
             for source in STATES
@@ -40,15 +40,15 @@ class MachineTest(base.TestCase):
         self.assertEqual('State transition not allowed: (open -> gone)', str(refusal))
         self.assertIsInstance(refusal, exceptions.Conflict)
 
-    def test_final_is_what_nothing_leads_out_of(self) -> None:
+    def test_a_final_state_has_no_outgoing_transition(self) -> None:
         self.assertEqual({'gone'}, self.door.final)
 
-    def test_neighbours(self) -> None:
+    def test_successors_and_sources(self) -> None:
         self.assertEqual({'open', 'gone'}, self.door.successors('shut'))
         self.assertEqual({'shut'}, self.door.sources('gone'))
         self.assertEqual(frozenset(), self.door.successors('gone'))
 
-    def test_a_table_with_a_state_that_nobody_explained_is_an_error(self) -> None:
+    def test_a_transition_of_an_unknown_state_is_an_error(self) -> None:
         for transitions, initial in (({('open', 'ajar'): 'x'}, ()), ({}, ('ajar',))):
             error = self.assertRaises(
                 ValueError, Machine, 'door', STATES, transitions, initial

@@ -33,7 +33,7 @@ def story(*statuses):
 
 
 class TestOutcomes(base.TestCase):
-    def test_what_execute_returns_decides(self):
+    def test_result_of_execute_decides(self):
         cases = [
             (True, 'SUCCEEDED', None),
             (outcomes.Done({'a': 1}), 'SUCCEEDED', None),
@@ -266,7 +266,7 @@ class TestInProgress(base.TestCase):
 
         self.assertRaises(AssertionError, testing.run_action, endless, {})
 
-    def test_what_is_kept_in_attributes_is_gone_at_the_next_phase(self):
+    def test_attributes_are_lost_between_phases(self):
         def execute(self, context):
             self.kept = 1
             return outcomes.InProgress(1)
@@ -281,7 +281,7 @@ class TestInProgress(base.TestCase):
 
 
 class TestRetry(base.TestCase):
-    def test_it_runs_again_with_the_next_attempt_after_the_delay(self):
+    def test_retry_runs_the_next_attempt_after_the_delay(self):
         seen = []
 
         def execute(self, context):
@@ -312,7 +312,7 @@ class TestDerived(base.TestCase):
     )
     STORY = story(READY, RUNNING, 'WAITING', READY, RUNNING)
 
-    def test_it_waits_for_what_it_derived(self):
+    def test_action_waits_for_derived_actions(self):
         result = testing.run_action(executing(outcomes.Derived(self.ASKED)), {})
 
         self.assertEqual(
@@ -320,7 +320,7 @@ class TestDerived(base.TestCase):
             (result.derived, result.story),
         )
 
-    def test_it_fails_with_what_it_derived(self):
+    def test_action_fails_with_its_derived_actions(self):
         result = testing.run_action(
             executing(outcomes.Derived(self.ASKED)),
             {},
@@ -370,7 +370,7 @@ class TestDerived(base.TestCase):
             derives, {}, clock=clock, timeout=10, derived_end=ends
         )
 
-    def test_one_whose_time_is_over_before_has_failed(self):
+    def test_expired_action_fails(self):
         result = self.overdue(11)
 
         self.assertEqual(
@@ -379,7 +379,7 @@ class TestDerived(base.TestCase):
         )
         self.assertEqual('SUCCEEDED', self.overdue(9).status)
 
-    def test_unless_it_knows_what_to_do_then(self):
+    def test_expired_action_may_handle_the_timeout(self):
         def overdue(self, context, results):
             context.checkpoint()
             return outcomes.Done({one.key: one.status for one in results})
@@ -436,7 +436,7 @@ class TestSurroundings(base.TestCase):
 
         self.assertEqual('CANCELLED', result.status)
 
-    def test_undoing_sees_what_the_run_returned(self):
+    def test_revert_gets_the_outputs_of_the_run(self):
         undoing = kind(
             revert=lambda self, context: outcomes.Done({'undone': context.outputs['a']})
         )
@@ -445,7 +445,7 @@ class TestSurroundings(base.TestCase):
 
         self.assertEqual(('SUCCEEDED', {'undone': 1}), (result.status, result.outputs))
 
-    def test_what_cannot_be_undone_fails(self):
+    def test_revert_fails_without_support(self):
         result = testing.revert_action(executing(True), {})
 
         self.assertEqual(

@@ -59,7 +59,7 @@ class TestWaiting(base.TestCase):
 
         self.assertEqual([False], self.woken)
 
-    def test_a_notified_waiter_says_so(self):
+    def test_notified_wait_returns_true(self):
         thread = self.waiter(5)
         self.clock.until_waiting()
 
@@ -91,7 +91,7 @@ class TestWaiting(base.TestCase):
 
         self.assertEqual([False] * 3, self.woken)
 
-    def test_the_clock_may_be_turned_by_who_holds_the_condition(self):
+    def test_clock_advances_while_the_condition_is_held(self):
         thread = self.waiter(1)
         self.clock.until_waiting()
 
@@ -101,7 +101,7 @@ class TestWaiting(base.TestCase):
 
         self.assertEqual([False], self.woken)
 
-    def test_a_test_whose_thread_never_waits_fails(self):
+    def test_until_waiting_fails_if_no_thread_waits(self):
         error = self.assertRaises(
             AssertionError, self.clock.until_waiting, 2, patience=0.01
         )

@@ -54,7 +54,7 @@ class TestSignals(base.TestCase):
 
         self.assertRaises(exceptions.Cancelled, context.checkpoint)
 
-    def test_who_blocks_is_called(self):
+    def test_signal_handler_is_called(self):
         context = FakeContext()
         heard = []
 
@@ -65,7 +65,7 @@ class TestSignals(base.TestCase):
 
         self.assertEqual(['SUSPEND', 'RESUME'], heard)
 
-    def test_who_blocks_is_called_for_what_was_there_before(self):
+    def test_signal_handler_is_called_for_an_earlier_signal(self):
         context = FakeContext()
         heard = []
         context.send('CANCEL')
@@ -75,7 +75,7 @@ class TestSignals(base.TestCase):
 
 
 class TestDeadline(base.TestCase):
-    def test_without_a_timeout_there_is_none(self):
+    def test_no_deadline_without_timeout(self):
         context = FakeContext()
 
         self.assertEqual((None, None), (context.deadline, context.remaining()))
@@ -136,7 +136,7 @@ class TestSuspension(base.TestCase):
 
 
 class TestRealTime(base.TestCase):
-    def test_a_signal_wakes_who_sleeps(self):
+    def test_signal_interrupts_sleep(self):
         context = FakeContext(clock=SystemClock())
         ended = []
 

@@ -42,7 +42,7 @@ class MemoryStoreTest(base.TestCase):
         self.assertEqual([], other.active_plans(9))
         self.assertEqual(1, len(self.store.active_plans(9)))
 
-    def test_what_json_cannot_hold_is_refused(self) -> None:
+    def test_values_outside_json_are_rejected(self) -> None:
         with self.assertRaises(TypeError):
             store_actions(self.store, make_action(inputs={'x': object()}))
         self.assertEqual([], self.store.list_actions())
@@ -63,7 +63,7 @@ class MemoryStoreTest(base.TestCase):
     def test_an_audit_that_was_not_locked_cannot_be_saved(self) -> None:
         with self.store.transaction() as tx:
             goal = tx.ensure_goal(make_goal())
-            audit = tx.insert_audit(make_audit(goal.id or 0))
+            audit = tx.insert_audit(make_audit(goal.id))
         with (
             self.assertRaisesRegex(ValueError, audit.uuid),
             self.store.transaction() as tx,
@@ -84,12 +84,12 @@ class MemoryStoreTest(base.TestCase):
             more = make_action(plan_id=plan.id, not_before=at(5), parents=('x',))
             tx.insert_actions([more], [])
             tx.claim(worker='w', limit=9, now=at(9), plan_id=plan.id)
-            tx.take_locks({'node-1': actions[0].id or 0})
-            tx.end_not_started(plan.id or 0, 'CANCELLED', None, 1, at(9))
+            tx.take_locks({'node-1': actions[0].id})
+            tx.end_not_started(plan.id, 'CANCELLED', None, 1, at(9))
             tx.save_plans([tx.lock_plans([1])[1].evolve(state='SUCCEEDED')])
             raise ZeroDivisionError
         self.assertEqual([plan], self.store.active_plans(9))
-        self.assertEqual({'INIT': 2}, self.store.count_actions(plan.id or 0))
+        self.assertEqual({'INIT': 2}, self.store.count_actions(plan.id))
         self.assertEqual([], self.store.owned_ids('w'))
         self.assertIsNone(self.store.next_not_before('applier', at(0)))
         with self.store.transaction() as tx:
@@ -117,7 +117,7 @@ class MemoryStoreTest(base.TestCase):
             self.assertEqual(1, len(self.store.list_actions()))
         self.assertEqual(1, len(self.store.list_actions()))
 
-    def test_a_closed_store_says_so(self) -> None:
+    def test_closed_store_raises(self) -> None:
         self.store.close()
         with self.assertRaisesRegex(exceptions.StoreUnavailable, 'closed'):
             self.store.list_actions()
@@ -150,7 +150,7 @@ class LeaseTest(base.TestCase):
         self.assertTrue(self.store.remove_worker(worker.uuid))
         self.assertEqual((0, 0), self.live_and_expired())
 
-    def test_a_role_is_free_again_at_the_end_of_its_time(self) -> None:
+    def test_expired_role_is_free(self) -> None:
         self.assertTrue(self.store.take_role('relay', 'first', 30))
         self.clock.advance(29)
         self.assertFalse(self.store.take_role('relay', 'second', 30))

@@ -4,13 +4,18 @@ from typing import ClassVar
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import NotYet, PassOn, Property, Ready
+from watcherlite.domain.resource_results import (
+    PassOn,
+    Property,
+    Ready,
+    ResourceInProgress,
+)
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.testing import ResourceRun
 
 
 class Disk(ResourceHandler):
-    """Tells all that happens to it."""
+    """Records all its calls."""
 
     told: ClassVar[list] = []
     properties: ClassVar = {
@@ -24,7 +29,9 @@ class Disk(ResourceHandler):
 
     def create(self, context):
         self.told.append(('create', dict(context.properties)))
-        return NotYet({'places': (1, 2)}, 2, 'disk-1', {'key': context.uuid})
+        return ResourceInProgress(
+            {'places': (1, 2)}, 2, 'disk-1', {'key': context.uuid}
+        )
 
     def find(self, context):
         self.told.append(('find', context.attempt))
@@ -128,7 +135,7 @@ class TestRun(base.TestCase):
             ['update', 'create', 'poll', 'delete'], [what for what, *_ in Disk.told]
         )
 
-    def test_what_fails_says_why_and_the_next_update_replaces_it(self):
+    def test_failed_resource_has_a_reason_and_is_replaced(self):
         run = self.run_
         run.create({'size': 5})
 
@@ -138,12 +145,12 @@ class TestRun(base.TestCase):
         self.assertTrue(run.failed)
         self.assertEqual('replace', run.update({'size': 5}).change)
 
-    def test_a_lost_worker_has_find_asked_first(self):
+    def test_find_is_called_first_after_a_lost_worker(self):
         self.run_.create({'size': 5}, attempt=2)
 
         self.assertEqual(['find', 'create', 'poll'], [what for what, *_ in Disk.told])
 
-    def test_what_takes_too_long_is_cancelled(self):
+    def test_operation_is_cancelled_after_its_timeout(self):
         run = ResourceRun(Disk, timeout=1)
 
         created = run.create({'size': 5})
@@ -154,7 +161,7 @@ class TestRun(base.TestCase):
     def test_a_signal_may_be_for_another_one(self):
         self.assertEqual(PassOn('web', {}), self.run_.signal({'to': 'web'}).passed_on)
 
-    def test_what_is_no_result_and_what_is_no_json_is_told(self):
+    def test_invalid_results_are_reported(self):
         class Rubbish(Disk):
             def create(self, context):
                 return Ready(data={'a': object()})

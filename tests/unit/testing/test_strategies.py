@@ -35,7 +35,7 @@ class Looks(Strategy):
 
 
 class RunStrategyTest(base.TestCase):
-    """What authors may rely on."""
+    """The interface for plugin authors."""
 
     def test_a_strategy_gets_parameters_models_and_the_time(self) -> None:
         solution = testing.run_strategy(

@@ -7,7 +7,7 @@ from watcherlite.api.operation import Request
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.requests.values import RequestContext
 
-#: The project of callers that are authenticated without projects.
+#: The project of callers authenticated without projects.
 DEFAULT_PROJECT = 'default'
 
 
@@ -30,7 +30,7 @@ def context_of(request: Request) -> RequestContext:
 
 
 def admin_context(request: Request) -> RequestContext | None:
-    """Return the context of a caller who sees all projects; None for others."""
+    """Return the context of a caller with access to all projects; None for others."""
     if not request.sees_all_projects:
         return None
     caller = request.caller
@@ -50,7 +50,7 @@ FORCE = 'actions:force'
 
 
 def index(rule: str) -> Callable[[Request], list[str]]:
-    """Return a function that returns the rules of a list, which may be global."""
+    """Return a function that returns the rules of a list, also of all projects."""
 
     def rules(request: Request) -> list[str]:
         wide = bool(request.query.get('global_project'))

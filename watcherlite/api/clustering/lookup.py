@@ -1,4 +1,4 @@
-"""Lookup of objects by uuid, name or short id, in the projects the caller may see."""
+"""Lookup of objects by uuid, name or short id, in the caller's visible projects."""
 
 import contextlib
 from typing import TypeVar
@@ -6,7 +6,7 @@ from typing import TypeVar
 from watcherlite import exceptions
 from watcherlite.api.clustering import caller
 from watcherlite.api.operation import Request
-from watcherlite.db.clusters import ListedAction
+from watcherlite.db.clusters import ListedClusterAction
 from watcherlite.domain.clusters import (
     Cluster,
     Node,
@@ -20,12 +20,12 @@ Noun = TypeVar('Noun', Profile, PolicyObject, Cluster, Node, Receiver)
 
 
 def get(request: Request, kind: type[Noun], name: str) -> Noun:
-    """Return the object with this uuid, name or short id that the caller may see.
+    """Return the visible object with a uuid, name or short id.
 
     For administrators, their own project is searched first, then all projects.
 
-    :raises NotFound: there is none
-    :raises Ambiguous: there are several
+    :raises NotFound: no such object
+    :raises Ambiguous: several such objects
     """
     return find(request, kind, name)[0]
 
@@ -33,8 +33,8 @@ def get(request: Request, kind: type[Noun], name: str) -> Noun:
 def find(request: Request, kind: type[Noun], name: str) -> tuple[Noun, RequestContext]:
     """Return the object, and the context of the caller in the project of the object.
 
-    Further objects of the request are looked up in that project: an object of another
-    project would be missing for the owner.
+    Look up further objects of the request in this context: the owner of the object has
+    no access to other projects.
     """
     found, by = _find(request, kind, name)
     return found, by.within(found.owner.tenant)
@@ -48,8 +48,8 @@ def _find(request: Request, kind: type[Noun], name: str) -> tuple[Noun, RequestC
     return request.services.store.find_object(kind, name, last.tenant), last
 
 
-def get_action(request: Request, name: str) -> ListedAction:
-    """Return the action with this uuid, name or short id that the caller may see."""
+def get_action(request: Request, name: str) -> ListedClusterAction:
+    """Return the visible action with a uuid, name or short id."""
     *before, last = search_contexts(request)
     for by in before:
         with contextlib.suppress(exceptions.NotFound):
@@ -58,7 +58,7 @@ def get_action(request: Request, name: str) -> ListedAction:
 
 
 def search_contexts(request: Request) -> list[RequestContext]:
-    """Return the contexts of the caller in the order in which they are searched."""
+    """Return the contexts of the caller in search order."""
     everywhere = caller.admin_context(request)
     if everywhere is None:
         return [caller.context_of(request)]
@@ -69,9 +69,9 @@ def search_contexts(request: Request) -> list[RequestContext]:
 
 
 def get_referenced_cluster(request: Request, name: str) -> Cluster:
-    """Return the cluster that an argument names.
+    """Return the cluster in an argument.
 
-    :raises BadRequest: there is none
+    :raises BadRequest: no such cluster
     """
     try:
         return get(request, Cluster, name)

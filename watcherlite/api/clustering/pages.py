@@ -23,9 +23,9 @@ def respond(
     find: Callable[[int], Sequence[Any]],
     represent: Callable[[Sequence[Any]], list[dict[str, Any]]],
 ) -> Response:
-    """Return a page, and the link to the next one if there may be one.
+    """Return a page, with a link to the next one if there may be more rows.
 
-    :param noun: the key of the list
+    :param noun: the member with the list
     :param find: (limit) -> rows
     :param represent: rows -> JSON objects, each with an `id`
     """
@@ -45,7 +45,7 @@ def respond_objects(
     wanted: Mapping[str, Collection[Any]],
     represent: Callable[[Sequence[Noun]], list[dict[str, Any]]],
 ) -> Response:
-    """Return a page of objects of one kind, likewise.
+    """Return a page of objects of one kind; see `respond`.
 
     :param wanted: the filters
     """
@@ -71,20 +71,20 @@ def query(
 
 
 def marker(request: Request) -> str | None:
-    """Return the id after which the page begins, in lower case."""
+    """Return the marker of a request in lower case."""
     given: str | None = request.query.get('marker')
     return given.lower() if given is not None else None
 
 
 def filters(request: Request, *names: str) -> dict[str, Collection[Any]]:
-    """Return the filters that are given, each with the allowed values."""
+    """Return the given filters with their values."""
     return {name: set(request.query[name]) for name in names if name in request.query}
 
 
 def parse_sort(text: str, known: Collection[str]) -> tuple[tuple[str, bool], ...]:
     """Return (key, descending) of `key[:asc|desc],...`.
 
-    :raises Invalid: there is no such key, or no such direction
+    :raises Invalid: unknown key or direction
     """
     found: dict[str, bool] = {}
     for part in _COMMA.split(text.strip()):

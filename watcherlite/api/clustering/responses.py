@@ -1,4 +1,4 @@
-"""Responses to requests that are carried out by an action."""
+"""Responses to requests that start an action."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,19 +34,19 @@ def check_not_scheduled(request: Request, name: str) -> None:
 
 def is_forced(request: Request) -> bool:
     """Return whether a DELETE is forced, by an argument or by the body."""
-    said = (request.body or {}).get('force', False)
-    if isinstance(said, str):
-        said = said.lower() == 'true'
-    return bool(said) or bool(request.query.get('force'))
+    forced = (request.body or {}).get('force', False)
+    if isinstance(forced, str):
+        forced = forced.lower() == 'true'
+    return bool(forced) or bool(request.query.get('force'))
 
 
 def accepted(request: Request, done: Accepted[Any]) -> Response:
-    """Return the action that carries out a request, and its address."""
+    """Return the action of a request, and its address."""
     return restored(request, {'action': done.action})
 
 
 def restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the action of a request that is repeated, and its address."""
+    """Return the action of a repeated request, and its address."""
     uuid = created['action']
     return Response({'action': uuid}, 202, links.location(request, 'actions', uuid))
 
@@ -65,5 +65,5 @@ def accepted_deletion(request: Request, done: Accepted[Any]) -> Response:
 
 
 def owner_fields(owner: Owner) -> dict[str, Any]:
-    """Return the owner of an object as every representation shows it."""
+    """Return the members of the owner of an object."""
     return {'user': owner.user, 'project': owner.tenant, 'domain': owner.domain}

@@ -1,7 +1,6 @@
 """Texts of validation errors in the clustering API.
 
-Clients compare them. A value that lies deep in a body is not repeated: it may be a
-secret.
+Clients compare them. Nested values are not repeated: they may be secrets.
 """
 
 from collections.abc import Sequence
@@ -9,9 +8,9 @@ from typing import Any
 
 from watcherlite.api import arguments
 from watcherlite.api.arguments import BODY, PATCH, NotConverted, Texts, cut
-from watcherlite.domain import json_values
+from watcherlite.domain.documents import json_values
 
-#: The titles of schemas that clients know other texts for.
+#: Titles of schemas with special texts.
 CLUSTERS = 'clusters'
 ACTION = 'action of a cluster'
 NODE_ACTION = 'action of a node'
@@ -19,8 +18,8 @@ NODE_ACTION = 'action of a node'
 _NO_MAP = 'The data provided is not a map'
 OPERATION = 'operation of a cluster'
 NODE_OPERATION = 'operation of a node'
-#: Title of a body that has exactly one member -> the word for that member, and the
-#: end of the error for none or several.
+#: Title of a body with exactly one member -> the word for the member, and the end of
+#: the error for none or several.
 _ONES = {
     ACTION: ('action', ''),
     NODE_ACTION: ('action', '.'),
@@ -82,7 +81,7 @@ class SenlinTexts(Texts):
 
 
 def _shown(value: Any, path: Sequence[str]) -> str:
-    """Return a value as an error repeats it, if it is scalar and not deep."""
+    """Return a value for an error, if it is scalar and not nested."""
     if len(path) > 2:
         return f'of {path[-1]}'
     plain = isinstance(value, str | int | float)

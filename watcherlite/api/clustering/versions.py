@@ -1,4 +1,4 @@
-"""The microversions of the clustering API: those of Senlin, and one of ours."""
+"""The microversions of the clustering API: those of Senlin, and one of our own."""
 
 from typing import Any
 
@@ -8,36 +8,37 @@ from watcherlite.api.operation import Version
 CLUSTERING = Versions(
     'clustering',
     {
-        (1, 0): 'The beginning.',
+        (1, 0): 'First version.',
         (1, 1): 'Clusters, nodes, profiles, policies, receivers, webhooks, actions and '
         'events, as the first release had them.',
-        (1, 2): 'GET /clusters/{id}/attrs/{path} collects from nodes; specs of '
-        'profiles and policies can be validated.',
+        (1, 2): 'GET /clusters/{id}/attrs/{path} collects values from nodes; '
+        'specifications of profiles and policies can be validated.',
         (1, 3): 'Clusters take replace_nodes.',
         (1, 4): 'Operations of profile types, of nodes and of clusters; receivers are '
         'listed by user; del_nodes takes destroy_after_deletion.',
-        (1, 5): 'Types of profiles and policies tell their versions and how well these '
-        'are supported.',
+        (1, 5): 'Profile and policy types show their versions and the support status '
+        'of these.',
         (1, 6): 'An update of a cluster takes profile_only, and recover takes check.',
-        (1, 7): 'Nodes are adopted; receivers are updated; services; clusters have '
+        (1, 7): 'Nodes can be adopted and receivers updated; services; clusters have '
         'config.',
-        (1, 8): 'Clusters and nodes are deleted with force.',
+        (1, 8): 'Clusters and nodes can be deleted with force.',
         (1, 9): 'Clusters take complete_lifecycle.',
-        (1, 10): 'A webhook takes the inputs of its action in its body.',
-        (1, 11): 'What scales a cluster is refused with 409 while another action does, '
-        'or while a policy wants it to be left alone.',
+        (1, 10): 'The body of a webhook request contains the inputs of the action.',
+        (1, 11): 'Scaling a cluster is rejected with 409 during another scaling '
+        'action or a cooldown.',
         (1, 12): 'PATCH /actions/{id} cancels an action.',
-        (1, 13): 'Nodes are tainted.',
-        (1, 14): 'Actions tell their cluster, and are listed by it.',
-        (1, 15): 'Actions are suspended and resumed; POST /actions asks for an action '
-        'of any type that is installed, at a time, once or repeatedly; a request with '
-        'wait queues behind the action that its target is busy with, and one with '
-        'not_before is done at that time; a node is marked unhealthy.',
+        (1, 13): 'Nodes have tainted.',
+        (1, 14): 'Actions have cluster_id, which is also a filter.',
+        (1, 15): 'Actions can be suspended and resumed; POST /actions requests an '
+        'action of any installed type, optionally scheduled or repeated; a '
+        'request with wait is queued behind the running action of its '
+        'target, a request with not_before is scheduled; a node can be '
+        'marked unhealthy.',
     },
     is_strict=True,
 )
 
-#: The error for clients of an earlier version.
+#: The error for earlier versions.
 TOO_EARLY = "API version '{version}' is not supported on this method."
 
 

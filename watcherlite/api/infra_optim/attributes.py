@@ -1,4 +1,4 @@
-"""Attributes of objects as requests give them: patched, and parsed."""
+"""Attributes of objects in requests: parsing and patching."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from watcherlite.api.operation import Schema
 
 
 def checker(schemas: Mapping[str, Schema]) -> Checker:
-    """Return what checks values of some attributes, each by its schema."""
+    """Return a validator of attributes by their schemas."""
     return Checker({'type': 'object', 'properties': dict(schemas)})
 
 
@@ -22,16 +22,15 @@ def patched(
     check: Checker,
     empty: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the attributes that a patch names, with their new values.
+    """Return the patched attributes with their new values.
 
-    One that is named and keeps its value is returned too: whether a state may be
-    set again is for the state machine to say.
+    This includes unchanged values: the state machine decides whether a state may be set
+    again.
 
-    :param document: every attribute that may be changed
-    :param check: as `checker` returns it
-    :param empty: what removes an attribute, and what null stands for; without an
-        entry that is None
-    :raises Invalid: what is to be replaced is not there, or a value does not fit
+    :param document: the attributes that may be changed
+    :param check: from `checker`
+    :param empty: attribute -> the value that null or a removal sets; default: None
+    :raises Invalid: the patch does not apply, or a value is invalid
     """
     changed = patches.apply(document, changes)
     named = dict.fromkeys(change.name for change in changes)
@@ -43,9 +42,9 @@ def patched(
 
 
 def moment(name: str, text: str | None) -> datetime.datetime | None:
-    """Return a time that a user wrote: ISO 8601, in UTC unless it has an offset.
+    """Return a parsed time: ISO 8601, in UTC unless it has an offset.
 
-    :raises Invalid: it is none
+    :raises Invalid: the text is not a time
     """
     if text is None:
         return None
@@ -62,9 +61,9 @@ def moment(name: str, text: str | None) -> datetime.datetime | None:
 
 
 def uuid(name: str, text: str) -> str:
-    """Return a uuid as it is stored, in lower case; Invalid if the text is none.
+    """Return a uuid in lower case; Invalid if the text is not a uuid.
 
-    :param name: of the argument, for the text of the refusal
+    :param name: the name of the argument, for the error
     """
     if not arguments.is_uuid(text):
         raise exceptions.Invalid(

@@ -17,7 +17,6 @@ from watcherlite.api.operation import (
     Versioned,
     unversioned,
 )
-from watcherlite.db.api import Store
 from watcherlite.db.query import FILTERS, SORT_KEYS, Query
 from watcherlite.states import action, action_plan, audit
 
@@ -29,7 +28,7 @@ Call = Callable[[Request], Response]
 UUID: Schema = {'type': 'string', 'format': 'uuid'}
 TEXT: Schema = {'type': 'string'}
 _NO_FILTERS: Mapping[str, Schema] = {}
-#: The schemas of filters, whichever noun has them.
+#: The schemas of filters of all collections.
 _FILTERS: Mapping[str, Schema] = {
     'goal': {'type': 'string', 'description': 'Uuid or name of a goal.'},
     'strategy': {'type': 'string', 'description': 'Uuid or name of a strategy.'},
@@ -88,7 +87,7 @@ def paging(
 
 
 def sort_order(request: Request, keys: Sequence[str]) -> tuple[str, bool]:
-    """Return the sort key of a request, and whether it descends; Invalid.
+    """Return the sort key of a request, and whether the order descends; Invalid.
 
     :param keys: the valid sort keys
     """
@@ -100,32 +99,13 @@ def sort_order(request: Request, keys: Sequence[str]) -> tuple[str, bool]:
     return sort_key, request.query.get('sort_dir') == DESCENDING
 
 
-def list_handlers(
-    noun: str,
-    fetch: Callable[[Store], Callable[[Query], Sequence[T]]],
-    represent: Callable[[Request, T, bool], dict[str, Any]],
-) -> tuple[Call, Call]:
-    """Return the handlers of the pages of a collection, without and with details.
-
-    :param fetch: returns the method of the store; for the rest see `page`
-    """
-
-    def index(request: Request) -> Response:
-        return page(request, noun, fetch(request.services.store), represent)
-
-    def detail(request: Request) -> Response:
-        return page(request, noun, fetch(request.services.store), represent, True)
-
-    return index, detail
-
-
 def list_routes(
     noun: str, rule: str, index: Call, detail: Call, schemas: Any
 ) -> dict[str, dict[str, Operation]]:
     """Return the routes of a collection, without and with details.
 
-    :param noun: as it stands in addresses
-    :param rule: the beginning of the names of its policy rules
+    :param noun: the collection
+    :param rule: the prefix of its policy rules
     :param schemas: the module of its schemas
     """
     words = noun.replace('_', ' ')
@@ -160,14 +140,14 @@ def page(
 ) -> Response:
     """Return one page of a collection.
 
-    The body has the rows under the noun, and `next` if there are more. That address
-    has every argument of this one, so that the next page is of the same rows.
+    The body has the rows in the member `noun`, and `next` if there are more. The URL in
+    `next` has all arguments of the request.
 
-    :param noun: one of `db.query.SORT_KEYS`; also the name in the address
-    :param fetch: the method of the store; asked for one row more than is shown
+    :param noun: the collection: one of `db.query.SORT_KEYS`
+    :param fetch: the method of the store; called for one row more than the page has
     :param represent: (request, row, detail) -> JSON object with a `uuid`
-    :raises Invalid: there is no such sort key
-    :raises NotFound: there is no object with the uuid of the marker
+    :raises Invalid: unknown sort key
+    :raises NotFound: no object has the uuid of the marker
     """
     wanted, limit = query(request, noun), request.page_size
     rows = fetch(dataclasses.replace(wanted, limit=limit + 1))

@@ -1,4 +1,4 @@
-"""JSON patches (RFC 6902) as the infra-optim API takes them: add, replace, remove.
+"""JSON patches (RFC 6902) with the operations add, replace and remove.
 
 The errors are those of Watcher.
 """
@@ -14,17 +14,17 @@ import jsonpointer
 
 from watcherlite import exceptions
 from watcherlite.api.operation import Versioned, unversioned
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 
 ADD = 'add'
 REPLACE = 'replace'
 REMOVE = 'remove'
 OPS = (ADD, REPLACE, REMOVE)
 PATH = r'^(/[\w-]+)+$'
-#: Attributes that no patch changes, of any object.
+#: Attributes of all objects that patches cannot change.
 INTERNAL = ('id', 'uuid', 'links', 'created_at', 'updated_at', 'deleted_at')
 
-#: For `Operation.body`. Whether an attribute may be changed is not part of it.
+#: For `Operation.body`; it does not restrict the attributes.
 SCHEMA: Versioned = unversioned(
     {
         'title': 'patch',
@@ -53,10 +53,10 @@ _KEYS = frozenset({'op', 'path', 'value'})
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Change:
-    """One line of a patch.
+    """An operation of a patch.
 
-    :param name: the attribute: the first part of the path
-    :param path: whole, as it was given, with the slash
+    :param name: the attribute, which is the first part of the path
+    :param path: the path as given, with the slash
     :param value: None for REMOVE
     """
 
@@ -75,9 +75,9 @@ def parse(
 ) -> list[Change]:
     """Return the changes of a patch; Invalid if it is malformed or not allowed.
 
-    :param allowed: the only attributes that it may name; None: all but `internal`
+    :param allowed: the attributes that it may name; None: all except `internal`
     :param mandatory: attributes that cannot be removed
-    :param internal: attributes that it cannot change, besides INTERNAL
+    :param internal: attributes that it cannot change, in addition to INTERNAL
     """
     if not isinstance(body, list):
         raise exceptions.Invalid(
@@ -146,10 +146,10 @@ def _text(line: Mapping[str, Any], key: str) -> str:
 
 
 def apply(document: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
-    """Return a patched copy of a document, all changes or none.
+    """Return a patched copy of a document.
 
-    Invalid, with the path, for a change that does not fit the document; values are not
-    repeated, because parameters may hold secrets.
+    Invalid, with the path, for a change that does not apply. Values are not repeated,
+    because parameters may contain secrets.
     """
     patched: dict[str, Any] = copy.deepcopy(dict(document))
     for change in changes:
@@ -157,7 +157,7 @@ def apply(document: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, A
         if change.op != REMOVE:
             line['value'] = change.value
         try:
-            # The library names in its texts what it found, secrets included.
+            # The messages of the library may contain secrets.
             jsonpatch.apply_patch(patched, [line], in_place=True)
         except (
             jsonpatch.JsonPatchException,

@@ -6,10 +6,10 @@ from watcherlite.api.operation import Version
 INFRA_OPTIM = Versions(
     'infra-optim',
     {
-        (1, 0): 'The beginning: goals, strategies, audit templates, audits, action '
-        'plans, actions, scoring engines, services.',
+        (1, 0): 'Goals, strategies, audit templates, audits, action plans, actions, '
+        'scoring engines, services.',
         (1, 1): 'Audits have start_time and end_time.',
-        (1, 2): 'Audits have force: they run even while an action plan is executed.',
+        (1, 2): 'Audits have force: they run even while an action plan is ONGOING.',
         (1, 3): 'The data model: GET /v1/data_model.',
         (1, 4): 'Webhooks: POST /v1/webhooks/{audit} triggers an EVENT audit.',
         (1, 5): 'PATCH /v1/actions/{uuid} skips an action; actions, action plans and '
@@ -19,11 +19,11 @@ INFRA_OPTIM = Versions(
     },
 )
 
-#: The versions that brought attributes of audits, plans, actions and templates.
+#: The versions that introduced attributes of audits, plans, actions and templates.
 START_AND_END: Version = (1, 1)
 FORCE: Version = (1, 2)
 STATUS_MESSAGE: Version = (1, 5)
 DEFAULT_PARAMETERS: Version = (1, 7)
 
-#: A `state` that is shown and not stored: that of an object deleted softly.
+#: The state of deleted objects, which is not stored.
 DELETED = 'DELETED'

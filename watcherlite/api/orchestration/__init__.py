@@ -1,1 +1,1 @@
-"""The orchestration vocabulary: what clients of Heat speak."""
+"""The orchestration API: that of Heat."""

@@ -27,17 +27,17 @@ FILTERS: Mapping[str, str] = {
     'owner_id': 'owner_uuid',
 }
 _TAGS = ('tags', 'tags_any', 'not_tags', 'not_tags_any')
-#: Maximum number of tags of one argument: each is a condition of the query.
+#: Maximum number of tags of an argument: each is a condition of the query.
 MOST_TAGS = 100
 
 
-def of_stacks(
+def list_stacks(
     request: Request,
     represent: Callable[[Sequence[ListedStack]], list[dict[str, Any]]],
 ) -> Response:
     """Return a page of stacks.
 
-    :raises StackNotFound: there is no stack with the id of the marker
+    :raises StackNotFound: no stack has the id of the marker
     """
     asked = request.query
     wanted = query(request)

@@ -6,19 +6,19 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api.operation import Request
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.domain.templates import document
 from watcherlite.domain.templates import environment as environments
 
-#: Members that do not describe the stack.
+#: Members that are not part of the definition of the stack.
 _ADDRESSING = frozenset({'stack_name', 'converge'})
 
 
-def new_stack(request: Request, name: str, existing: bool = False) -> NewStack:
+def new_stack(request: Request, name: str, existing: bool = False) -> StackRequest:
     """Return the stack that the body describes.
 
-    :param existing: members that are not given keep their values
-    :raises Invalid: the template, an environment or an option is wrong
+    :param existing: omitted members keep their values
+    :raises Invalid: the template, an environment or an option is invalid
     """
     body = request.body or {}
     _refuse_url(body)
@@ -26,7 +26,7 @@ def new_stack(request: Request, name: str, existing: bool = False) -> NewStack:
     if parsed is None and not existing and not body.get('adopt_stack_data'):
         raise exceptions.StackValidationFailed('No template specified')
     files = dict(body.get('files') or {})
-    return NewStack(
+    return StackRequest(
         name=name,
         template=parsed,
         environment=environment(body, parsed),
@@ -43,7 +43,7 @@ def new_stack(request: Request, name: str, existing: bool = False) -> NewStack:
 
 def changes_nothing(body: Mapping[str, Any]) -> bool:
     """Return whether an update of an existing stack changes nothing."""
-    # No tags are a change, as a text that is empty and as a list.
+    # An empty text or list of tags is a change: it removes the tags.
     return not any(
         value is not None and (value not in ({}, [], '') or name == 'tags')
         for name, value in body.items()
@@ -52,9 +52,9 @@ def changes_nothing(body: Mapping[str, Any]) -> bool:
 
 
 def template(request: Request, body: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the template of a body, parsed; None if it has none.
+    """Return the parsed template of a body, or None.
 
-    :raises TemplateInvalid: it is none
+    :raises TemplateInvalid: it is not a template
     :raises RequestLimitExceeded: it is too large
     """
     given = body.get('template')
@@ -75,9 +75,9 @@ def template(request: Request, body: Mapping[str, Any]) -> dict[str, Any] | None
 def environment(
     body: Mapping[str, Any], parsed: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return the environment of a body: all that it has, merged.
+    """Return the merged environments of a body.
 
-    :raises StackValidationFailed: one is wrong, or is not among the files
+    :raises StackValidationFailed: one is invalid, or missing in the files
     """
     return environments.merge(
         body.get('environment'),
@@ -100,7 +100,7 @@ def _minutes(value: Any) -> int | None:
 
 
 def _boolean(value: Any) -> bool | None:
-    """Return what a schema made sure to be true or false, perhaps as text."""
+    """Return a boolean that may be given as text."""
     return value.lower() == 'true' if isinstance(value, str) else value
 
 
@@ -118,15 +118,15 @@ def _adopted(value: Any) -> Mapping[str, Any] | None:
 
 
 def get_stack(request: Request, deleted: bool = False) -> Stack:
-    """Return the stack of an address that has its name and its id.
+    """Return the stack with the name and the id of an address.
 
-    :param deleted: one that has been deleted, too
-    :raises StackNotFound: there is none, or it has another name
+    :param deleted: include deleted stacks
+    :raises StackNotFound: no such stack
     """
     name, uuid = request.path['stack_name'], request.path['stack_id']
     tenant = request.path['tenant']
     found = request.services.store.find_stack(uuid, tenant, deleted)
-    # What is found by its name is not what has that id
+    # `find_stack` also finds a stack whose name is the id.
     if found.name != name or found.uuid != uuid:
         raise exceptions.StackNotFound(f'The Stack ({name}/{uuid}) could not be found.')
     return found

@@ -78,11 +78,11 @@ class ActionPlanCreate(base.Show):
         """Store the plan; return it."""
         # Help needs no YAML
         from watcherlite.cli import input_files
-        from watcherlite.domain import documents
+        from watcherlite.domain.documents import plan_document
 
         # Reports line numbers of problems, which the API does not know
         document = input_files.read(parsed.plan)
-        found: Row = client.post(COLLECTION, body=documents.to_mapping(document))
+        found: Row = client.post(COLLECTION, body=plan_document.to_mapping(document))
         if parsed.start:
             found = client.post(COLLECTION, str(found['uuid']), 'start', body={})
         return found
@@ -115,7 +115,7 @@ class ActionPlanStart(base.ShowFound):
 class ActionPlanCancel(base.ShowFound):
     """Cancel an action plan.
 
-    Actions that have not started become CANCELLED, running actions are told to stop.
+    Actions that have not started become CANCELLED, running actions are signalled.
     """
 
     collection = COLLECTION

@@ -74,7 +74,7 @@ class ActionUpdate(base.ShowFound):
     )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
-        """Change the action; return it as it is then."""
+        """Change the action; return the changed action."""
         wanted = {'state': parsed.state, 'status_message': parsed.message}
         changes: list[Mapping[str, Any]] = [
             {'op': 'replace', 'path': f'/{name}', 'value': value}
@@ -107,7 +107,7 @@ class _Signal(base.ShowFound):
 class ActionCancel(_Signal):
     """Cancel an action.
 
-    A running action is told to stop, and becomes CANCELLED when it has stopped.
+    A running action receives a signal, and becomes CANCELLED when it has stopped.
     """
 
     signal = 'cancel'

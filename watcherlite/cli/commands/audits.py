@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 COLLECTION = 'audits'
 IDENTIFIER = 'UUID or name'
-#: Shown for audits whose goal selects the strategy.
+#: Shown if the goal selects the strategy.
 AUTO = 'auto'
-#: Of the times that are given.
+#: The format of times.
 _FORMAT = 'YYYY-MM-DD hh:mm:ss, local time unless it has an offset'
 TYPES = ('ONESHOT', 'CONTINUOUS', 'EVENT')
 
@@ -47,7 +47,7 @@ _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', re.IGNORECASE)
 
 
 def moment(text: str) -> str:
-    """Return a time as the API reads it, in UTC."""
+    """Return a time in UTC, in the format of the API."""
     try:
         found = datetime.datetime.fromisoformat(text)
     except ValueError:
@@ -109,7 +109,7 @@ class AuditPoll(Poll):
         return found['state'] in states.ENDED, found, changed
 
     def result(self, found: Shown | None) -> tuple[int, str]:
-        """Return the exit code of an audit that has ended, and why if it failed."""
+        """Return the exit code of an ended audit, and the reason if it failed."""
         audit = found or self._audit
         if audit['state'] == states.SUCCEEDED:
             return exits.SUCCESS, ''
@@ -175,7 +175,7 @@ class AuditCreate(Waiting, base.Show):
     )
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Create the audit; return the exit code, that of its run with --wait."""
+        """Create the audit; return the exit code, with --wait that of its run."""
         if parsed_args.wait and parsed_args.audit_type != TYPES[0]:
             raise exits.UsageError(
                 f'--wait needs an audit of type {TYPES[0]}; one of type '
@@ -184,7 +184,7 @@ class AuditCreate(Waiting, base.Show):
         return super().run(parsed_args)
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
-        """Create the audit; return it as it is then, or at its end."""
+        """Create the audit; return it, with --wait after its end."""
         body: dict[str, Any] = {
             'audit_type': parsed.audit_type,
             'auto_trigger': parsed.auto_trigger,
@@ -249,7 +249,7 @@ class AuditTrigger(base.Remote):
 
 
 def _template(client: 'Client', text: str) -> str:
-    """Return the uuid of a template; the API takes nothing else of an audit."""
+    """Return the uuid of a template: the creation of an audit requires the uuid."""
     if _UUID.fullmatch(text):
         return text
     return str(client.get('audit_templates', text)['uuid'])

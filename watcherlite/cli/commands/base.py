@@ -1,6 +1,6 @@
 """Base classes of the commands that talk to the API.
 
-Whatever takes long to load waits until the command line makes sense.
+Modules that are slow to import are imported after the command line is parsed.
 """
 
 import abc
@@ -39,9 +39,9 @@ NAME = 'watcherlite'
 
 
 class Filter(NamedTuple):
-    """An option that says which rows of a collection are wanted.
+    """An option that filters the rows of a collection.
 
-    :param argument: what the API calls it
+    :param argument: its name in the API
     """
 
     option: str
@@ -55,14 +55,14 @@ class Filter(NamedTuple):
 
 
 def limit(text: str) -> int:
-    """Return a number of rows; 0 stands for all."""
+    """Return a maximum number of rows; 0: all."""
     try:
         number = int(text)
     except ValueError:
         number = -1
     if number < 0:
         raise argparse.ArgumentTypeError(
-            f'{text!r} is not a number of rows; 0 stands for all'
+            f'{text!r} is not a number of rows; use 0 for all'
         )
     return number
 
@@ -70,9 +70,9 @@ def limit(text: str) -> int:
 def identifier_argument(
     kind: str | None = None, nargs: str | None = None
 ) -> Declaration:
-    """Return the declaration of the argument that says which object is meant.
+    """Return the declaration of the argument that identifies the object.
 
-    :param kind: `UUID`, or `UUID or name`; None: that of the command
+    :param kind: `UUID`, or `UUID or name`; None: the identifier of the command
     """
 
     def declare(parser: argparse.ArgumentParser, command: Any) -> None:
@@ -111,27 +111,27 @@ YES = flag('-y --yes', 'do not ask for confirmation')
 class Remote(Command):
     """A command that talks to the API.
 
-    :cvar service: the vocabulary that it speaks
-    :cvar not_connecting: options of the connection that mean something else here
+    :cvar service: the service type
+    :cvar not_connecting: options of the connection with another meaning here
     """
 
     service: ClassVar[str] = access.INFRA_OPTIM
     not_connecting: ClassVar[frozenset[str]] = frozenset()
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add where the API is and who asks; the configuration is the daemons'."""
+        """Add the options of the connection; the configuration is for daemons."""
         access.add_options(parser, self.not_connecting)
         arguments.add_debug_option(parser.add_argument_group('diagnostics'))
-        # Taken before the command, too, where it is not known yet which one it is.
+        # Accepted but ignored: the options are valid before every command.
         arguments.add_configuration_options(parser, argparse.SUPPRESS)
 
     def api(self, client: 'Client') -> Any:
-        """Return the API that the command uses, made of a client."""
+        """Return the API of the command."""
         return client
 
     @contextlib.contextmanager
     def connect(self, parsed: argparse.Namespace) -> Iterator[Any]:
-        """Yield `api` of a client, which is closed at the end."""
+        """Yield `api` of a client, and close the client."""
         connecting = {
             name: value
             for name, value in vars(parsed).items()
@@ -139,7 +139,7 @@ class Remote(Command):
         }
         options = access.merged(self.app_args, argparse.Namespace(**connecting))
         found = access.find(options, service=self.service)
-        # Loading requests takes as long as all the rest of a command
+        # Importing requests takes as long as the rest of a command.
         from watcherlite.cli.http import client
 
         if self.debug(parsed):
@@ -153,7 +153,7 @@ class Remote(Command):
         call: Callable[[str], object],
         parsed: argparse.Namespace,
     ) -> int:
-        """Call with every name; report errors, and return the first exit code."""
+        """Call a function for each name; report errors, return the first exit code."""
         code = exits.SUCCESS
         for name in names:
             try:
@@ -161,17 +161,17 @@ class Remote(Command):
             except exceptions.ApiUnavailable:
                 raise
             except exceptions.WatcherliteError as error:
-                reported = exits.tell(NAME, error, self.debug(parsed))
+                reported = exits.print_error(NAME, error, self.debug(parsed))
                 code = code or reported
         return code
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Show a line on standard error."""
         Output(sys.stderr).line(f'{NAME}: {exits.one_line(text)}')
 
 
 class Printed:
-    """How results are printed: by cliff, all at once, whatever the terminal takes."""
+    """Prints results by cliff, at once and in any encoding."""
 
     app: Any
     _formatter_plugins: Any
@@ -193,7 +193,7 @@ class Printed:
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print; a reader that goes away is no error."""
+        """Print the result; a closed pipe is no error."""
         out, self.app.stdout = self.app.stdout, io.StringIO()
         try:
             super().produce_output(parsed_args, column_names, data)  # type: ignore[misc]
@@ -210,7 +210,7 @@ class Printed:
         known = {normalized(name) for name in column_names}
         unknown = [c for c in parsed_args.columns if normalized(c) not in known]
         if unknown:
-            # cliff would leave them out, unless there is no other.
+            # cliff ignores them unless there are no others.
             raise exits.UsageError(
                 f'unknown column {", ".join(unknown)}; the columns are '
                 f'{", ".join(column_names)}'
@@ -224,8 +224,8 @@ class Rows(Printed, Remote, lister.Lister):
     """A command that prints a table.
 
     :cvar columns: the columns of the table
-    :cvar filters: the options that say which rows are wanted
-    :cvar repeats_filters: whether these may be repeated
+    :cvar filters: the options that filter the rows
+    :cvar repeats_filters: whether the filters may be repeated
     """
 
     columns: Sequence[Column]
@@ -259,7 +259,7 @@ class Rows(Printed, Remote, lister.Lister):
         """
         rows, more = found
         if more and parsed.limit is None:
-            self.say(f'these are the first {len(rows)}; --limit 0 shows all')
+            self.note(f'these are the first {len(rows)}; --limit 0 shows all')
         return rows
 
 
@@ -313,7 +313,7 @@ class List(Rows):
         return self.detail_columns if parsed.detail else self.columns
 
     def _sort_key(self, given: str | None) -> str | None:
-        """Return the field that is meant; the API knows which it can sort by."""
+        """Return the field of a name or heading; the API validates it."""
         for column in (*self.detail_columns, *self.columns):
             if given is not None and column.label.lower() == given.lower():
                 return column.field
@@ -351,7 +351,7 @@ class Show(Printed, Remote, show.ShowOne):
 class ShowFound(Show):
     """A command that prints one object of a collection.
 
-    :cvar identifier: what names it
+    :cvar identifier: the kind of its identifier
     """
 
     collection: str
@@ -367,7 +367,7 @@ class ShowFound(Show):
 class Update(ShowFound):
     """A command that changes one object by `add|replace|remove path[=value]`.
 
-    :cvar as_text: the attributes whose values are taken as they are written
+    :cvar as_text: the attributes whose values are not parsed as JSON
     """
 
     as_text: frozenset[str] = frozenset()
@@ -388,7 +388,7 @@ class Update(ShowFound):
     )
 
     def fetch(self, api: 'Client', parsed: argparse.Namespace) -> Row:
-        """Change the object; return it as it is then."""
+        """Change the object; return the changed object."""
         changes = [change(parsed.op, text, self.as_text) for text in parsed.attributes]
         return api.patch(self.collection, parsed.identifier, changes=changes)
 
@@ -402,7 +402,7 @@ class Delete(Remote):
     arguments = (identifier_argument(nargs='+'),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete what can be deleted; tell what cannot."""
+        """Delete the objects; report errors and continue."""
         with self.connect(parsed_args) as client:
             return self.for_each(
                 parsed_args.identifier,
@@ -412,7 +412,7 @@ class Delete(Remote):
 
 
 class _WithCsv:
-    """The formatters of one object, and csv, which cliff has for lists only."""
+    """The formatters of one object, and csv, which cliff supports only for lists."""
 
     def __init__(self, loaded: Any) -> None:
         self._loaded = {found.name: found for found in loaded}
@@ -429,7 +429,7 @@ class _WithCsv:
 
 
 class _Loaded:
-    """A formatter in the shape in which cliff finds the others."""
+    """A formatter with the attributes of a stevedore extension."""
 
     def __init__(self, name: str, obj: formatters.SingleFormatter) -> None:
         self.name = name
@@ -437,7 +437,7 @@ class _Loaded:
 
 
 class _CsvOne(commaseparated.CSVLister, formatters.SingleFormatter):
-    """One object as a heading and a line."""
+    """Prints one object as a heading and a line."""
 
     def emit_one(
         self,
@@ -452,7 +452,7 @@ class _CsvOne(commaseparated.CSVLister, formatters.SingleFormatter):
 def table(
     columns: Sequence[Column], rows: Sequence[Row], formatter: str
 ) -> tuple[Sequence[str], list[list[Any]]]:
-    """Return headings and rows; without what an early version does not tell."""
+    """Return headings and rows, without columns unknown to an early API version."""
     shown = formatting.known(columns, rows[0]) if rows else list(columns)
     return (
         [column.label for column in shown],
@@ -463,7 +463,7 @@ def table(
 def filter_query(
     filters: Iterable[Filter], parsed: argparse.Namespace
 ) -> dict[str, Any]:
-    """Return the arguments of the request for the filters that are given."""
+    """Return the request arguments of the given filters."""
     return given({one.argument: getattr(parsed, one.dest) for one in filters})
 
 
@@ -480,10 +480,10 @@ def confirm_deletion(names: Sequence[str], parsed: argparse.Namespace) -> bool:
 
 
 def change(op: str, text: str, as_text: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Return a line of a patch: `name=x` adds or replaces, `name` removes.
+    """Return an operation of a JSON patch: `name=x` adds or replaces, `name` removes.
 
-    :param as_text: the attributes whose values are taken as they are written
-    :raises UsageError: there is no value
+    :param as_text: the attributes whose values are not parsed as JSON
+    :raises UsageError: the value is missing
     """
     if op == 'remove':
         return {'op': op, 'path': f'/{text.removeprefix("/")}'}
@@ -492,7 +492,7 @@ def change(op: str, text: str, as_text: frozenset[str] = frozenset()) -> dict[st
 
 
 def assignment(text: str, as_text: frozenset[str] = frozenset()) -> tuple[str, Any]:
-    """Return the name and the value of `name=value`; UsageError without an `=`."""
+    """Return the name and the value of `name=value`; UsageError without `=`."""
     name, equals, value = text.partition('=')
     name = name.removeprefix('/')
     if not equals or not name:
@@ -506,10 +506,10 @@ def assignment(text: str, as_text: frozenset[str] = frozenset()) -> tuple[str, A
 
 
 def parameters(texts: Iterable[str]) -> dict[str, Any]:
-    """Return the parameters that `name=value` each say; the last one counts."""
+    """Return the parameters in `name=value` texts; the last one wins."""
     return dict(assignment(text) for text in texts)
 
 
 def intermixed(parser: argparse.ArgumentParser, command: Any) -> None:
-    """Have a parser take a last, optional argument behind options, too."""
+    """Let a parser accept its last, optional argument after options."""
     parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]

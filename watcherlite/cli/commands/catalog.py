@@ -104,7 +104,7 @@ class ServiceList(base.List):
     collection = 'services'
     columns = LISTED
     detail_columns = SHOWN
-    # It would be a number, which nobody sees in a list
+    # Its marker is a number that the list does not show.
     has_marker = False
 
 

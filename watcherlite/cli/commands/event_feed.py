@@ -1,7 +1,7 @@
 """The events of one action plan, from a stream or by polling, until it has ended.
 
-Events come as a stream where the API has one to give, else they are asked for. A
-connection that is lost is made again, and goes on where it was.
+The API streams the events; without a stream they are polled. A lost connection is
+restored at the last event.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from watcherlite.states import action_plan as states
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
-#: Seconds between two questions while there is no stream.
+#: Seconds between two polls without a stream.
 POLL = 1.0
-#: Questions after which a stream is tried again.
+#: Number of polls after which the stream is tried again.
 TRY_STREAM = 10
-#: Events that are asked for at a time.
+#: Number of events requested at a time.
 PAGE = 1000
 END = 'end'
 
@@ -30,10 +30,10 @@ Event = Mapping[str, Any]
 
 
 class Feed:
-    """The events of one plan, each once, in their order.
+    """The events of a plan, each once and in order.
 
-    :param note: shows a line that is no event
-    :param wait: waits for some seconds
+    :param note: shows a message
+    :param wait: sleeps for some seconds
     :param monotonic: seconds
     """
 
@@ -54,16 +54,16 @@ class Feed:
         self._over = False
 
     def __iter__(self) -> Iterator[Event]:
-        """Yield what has happened, and what happens.
+        """Yield past and new events.
 
-        :raises NotFound: there is no such plan
-        :raises ApiUnavailable: the API was away for too long
+        :raises NotFound: no such plan
+        :raises ApiUnavailable: the API was unavailable for too long
         """
         while not self._over:
             try:
                 yield from self._streamed()
             except (exceptions.ApiUnavailable, exceptions.NotFound, exceptions.Invalid):
-                # No stream for now, or none at all: then there are questions
+                # No stream at present, or none at all: poll.
                 yield from self._polled()
 
     def _streamed(self) -> Iterator[Event]:
@@ -78,7 +78,7 @@ class Feed:
                     self._over = True
                     return
                 yield from self._new(json.loads(sent.data))
-        # It broke off without an end
+        # The stream broke off.
         self._wait(POLL)
 
     def _polled(self) -> Iterator[Event]:

@@ -71,6 +71,6 @@ class EventList(base.Rows):
 
 
 def name(event: Row) -> Any:
-    """Return what happened; of a step its name, `strategy.start`."""
+    """Return the name of an event; of a step `strategy.start`."""
     step = (event.get('detail') or {}).get('step')
     return step if event.get('kind') == events.STEPPED and step else event.get('kind')

@@ -30,13 +30,13 @@ EPILOG = """\
 Exit codes: 0 the plan SUCCEEDED; 1 it did not; 2 the command line is invalid, or the
 plan does not exist; 3 the API is unavailable; 130 Ctrl-C: the plan continues.
 """
-#: A plan with more actions than this is counted; its changes are not shown each.
+#: Maximum number of actions of a plan whose changes are shown one by one.
 MANY = 50
-#: How many of the last changes of a large plan are shown.
+#: Number of recent changes that are shown of a large plan.
 RECENT = 8
-#: Rows that are asked for at a time.
+#: Number of rows requested at a time.
 PAGE = 1000
-#: The states of actions, in the order in which they are counted.
+#: The states of actions, in the order of their counts.
 _WORDS = tuple(dict.fromkeys(action_states.INFRA_OPTIM.values()))
 _NOT_SUCCEEDED = ('FAILED', 'CANCELLED', 'SKIPPED')
 _ENDED = ('SUCCEEDED', *_NOT_SUCCEEDED)
@@ -44,7 +44,7 @@ _ENDED = ('SUCCEEDED', *_NOT_SUCCEEDED)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Seen:
-    """An action as lines about it show it; see `progress.Seen`."""
+    """An action for the lines about it."""
 
     uuid: str
     name: str | None
@@ -56,9 +56,9 @@ class Seen:
 
 
 class Tally:
-    """How far a plan is, by the events that came; see `progress.Counted`.
+    """The progress of a plan by received events; see `progress.Counted`.
 
-    The thread that draws reads it while events come.
+    The drawing thread reads it concurrently.
     """
 
     def __init__(self, state: str) -> None:
@@ -66,8 +66,8 @@ class Tally:
         self._states: dict[str, str] = {}
         self._counts = dict.fromkeys(_WORDS, 0)
 
-    def knows(self, uuid: str, state: str) -> None:
-        """Count an action; again, if its state has changed."""
+    def count_action(self, uuid: str, state: str) -> None:
+        """Count an action, or its changed state."""
         before = self._states.get(uuid)
         if before is not None:
             self._counts[before] -= 1
@@ -75,12 +75,12 @@ class Tally:
         self._counts[state] = self._counts.get(state, 0) + 1
 
     def take(self, event: Event) -> None:
-        """Count what an event changes."""
+        """Count the change of an event."""
         new = event['new_state']
         if event['subject'] == events.ACTION_PLAN:
             self.state = new or self.state
         elif event['action_uuid'] and new:
-            self.knows(event['action_uuid'], new)
+            self.count_action(event['action_uuid'], new)
 
     @property
     def total(self) -> int:
@@ -103,16 +103,16 @@ class Tally:
         return self._counts['ONGOING']
 
     def counted(self) -> str:
-        """Return how many actions are in each state."""
+        """Return the number of actions per state."""
         found = [f'{n} {state}' for state, n in self._counts.items() if n]
         return ', '.join(found) or '0 actions'
 
 
 class Watch:
-    """Follows one plan: shows every change of a small plan, and counts a large one.
+    """Follows a plan: shows each change of a small plan, and counts of a large one.
 
-    :param verbose: show every change and every action of a large plan too
-    :param wait: waits for some seconds
+    :param verbose: show each change and action of a large plan as well
+    :param wait: sleeps for some seconds
     :param monotonic: seconds
     """
 
@@ -143,7 +143,7 @@ class Watch:
         large = len(actions) > MANY
         tally = Tally(plan['state'])
         for uuid, state in self._all_actions(large, actions):
-            tally.knows(uuid, state)
+            tally.count_action(uuid, state)
         name = plan_label(plan['uuid'], plan.get('name'))
         self._out.line(f'{capitalized(name)}: {action_count(tally.total)}')
         if plan['state'] == states.RECOMMENDED:
@@ -190,7 +190,7 @@ class Watch:
         parents = {row['uuid']: row['parents'] for row in actions} if details else {}
         tree = live_progress.LiveTree(self._out, capitalized(name), parents)
         for row in actions if details else ():
-            tree.known(_as_known(row))
+            tree.known(_before_change(row))
         return tree
 
     def _show(
@@ -217,8 +217,8 @@ class Watch:
         if omitted is not None:
             self._out.line(omitted)
         name = plan_label(plan['uuid'], plan.get('name'))
-        said = action_table.coloured(state, state, self._out.has_colours)
-        self._out.line(f'{capitalized(name)}: {said}, {tally.counted()}')
+        coloured = action_table.coloured(state, state, self._out.has_colours)
+        self._out.line(f'{capitalized(name)}: {coloured}, {tally.counted()}')
         if plan.get('status_message'):
             self._out.line(one_line(plan['status_message']))
         if state == states.SUCCEEDED:
@@ -249,8 +249,8 @@ class Watch:
                 )
 
 
-def _as_known(row: Mapping[str, Any]) -> Change:
-    """Return an action as it is before anything is told of it."""
+def _before_change(row: Mapping[str, Any]) -> Change:
+    """Return an action before its first change."""
     return Change(
         when=datetime.datetime.now(datetime.UTC),
         action_id=row['uuid'],
@@ -305,5 +305,5 @@ class ActionPlanWatch(base.Remote):
             try:
                 return watch.run()
             except KeyboardInterrupt:
-                self.say(f'the plan continues; watcherlite actionplan watch {uuid}')
+                self.note(f'the plan continues; watcherlite actionplan watch {uuid}')
                 return exits.INTERRUPTED

@@ -1,11 +1,11 @@
 """Polling of the API until an operation has ended.
 
-The pause between two requests grows as long as nothing happens.
+The interval between two requests grows while there are no new events.
 """
 
 import argparse
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -57,11 +57,11 @@ class Outage:
 
 
 class Poll:
-    """Polls an object, and shows its events, until it has ended.
+    """Polls an object and shows its events until an operation on it has ended.
 
     :param err: the stream for its lines
     :param marker: the last event before the operation
-    :param verbose: show every event, of however many members
+    :param verbose: show all events, also of large objects
     :param wait: sleeps for some seconds
     :param monotonic: seconds
     """
@@ -84,15 +84,35 @@ class Poll:
         self._omitted = 0
 
     def poll(self) -> tuple[bool, Shown | None, bool]:
-        """Return whether it has ended, the object, and whether anything happened."""
+        """Return whether it has ended, the object, and whether there were events."""
         raise NotImplementedError
 
     def result(self, found: Shown | None) -> tuple[int, str]:
-        """Return the exit code of what has ended, and the reason if it failed."""
+        """Return the exit code of an ended operation, and the reason if it failed.
+
+        :param found: the object; None: it is deleted
+        """
         raise NotImplementedError
 
+    def new_events(self) -> Sequence[Shown]:
+        """Return the events after the marker, the oldest first."""
+        raise NotImplementedError
+
+    def event_line(self, event: Shown) -> tuple[str, bool]:
+        """Return the line of an event, and whether it is a minor one."""
+        raise NotImplementedError
+
+    def show_new_events(self) -> bool:
+        """Show the events after the marker; return whether there are any."""
+        events = self.new_events()
+        for event in events:
+            self.marker = event['id']
+            text, minor = self.event_line(event)
+            self.show(text, minor=minor)
+        return bool(events)
+
     def until_ended(self) -> Shown | None:
-        """Return the object once it has ended; None: it is gone.
+        """Return the object after the end of the operation; None: it is deleted.
 
         :raises ApiUnavailable: the API was unavailable for too long
         """
@@ -112,7 +132,7 @@ class Poll:
             self._wait(pause)
 
     def show(self, text: str, *, minor: bool = False) -> None:
-        """Show an event; of minor ones the first MANY only."""
+        """Show an event; of minor events, only the first MANY."""
         if minor and not self._verbose:
             if self._shown >= MANY:
                 self._omitted += 1
@@ -128,30 +148,30 @@ class Poll:
 
 
 class Waiting(Remote):
-    """A command that can wait for the end of what it starts."""
+    """A command that can wait for the end of its operation."""
 
     _code = exits.SUCCESS
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run the command; return its exit code, or that of what it waited for."""
+        """Run the command; return its exit code, or that of the operation."""
         code: int = super().run(parsed_args)
         return code or self._code
 
     def await_end(self, poll: Poll, interrupted: str) -> Shown | None:
-        """Wait for the end; return the object, None after Ctrl-C or if it is gone.
+        """Wait for the end; return the object, None after Ctrl-C or if it is deleted.
 
         :param interrupted: the line to show after Ctrl-C
         """
         try:
             found = poll.until_ended()
         except KeyboardInterrupt:
-            self.say(interrupted)
+            self.note(interrupted)
             self._code = exits.INTERRUPTED
             return None
         code, reason = poll.result(found)
         self._code = self._code or code
         if reason:
-            self.say(reason)
+            self.note(reason)
         return found
 
 

@@ -14,31 +14,31 @@ from urllib import parse
 from watcherlite.cmd import exits
 
 DEFAULT_ENDPOINT = 'http://127.0.0.1:9322'
-#: Seconds without a byte after which an answer is not waited for any longer.
+#: Read timeout of a response in seconds.
 TIMEOUT = 60.0
 
-#: How the libraries of OpenStack call these ways to say who asks.
+#: The names of these authentication types in the libraries of OpenStack.
 NONE = 'none'
 HTTP_BASIC = 'http_basic'
 FIXED = 'admin_token'
 
-#: The vocabularies, as a catalogue of services names them.
+#: The service types of the APIs in the service catalog.
 INFRA_OPTIM = 'infra-optim'
 ORCHESTRATION = 'orchestration'
 CLUSTERING = 'clustering'
-#: The project of stacks, where nothing says another one.
+#: The default project of stacks.
 DEFAULT_PROJECT = 'default'
 
-#: The latest of what both sides know.
+#: The latest version that client and API support.
 LATEST = 'latest'
 _VERSION = re.compile(r'\d{1,4}\.\d{1,4}')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Option:
-    """An option, the environment variables that may stand in for it, and its help.
+    """An option, the environment variables that replace it, and its help.
 
-    :param names: the first one gives the attribute its name
+    :param names: the first one determines the name of the attribute
     """
 
     names: tuple[str, ...]
@@ -51,7 +51,7 @@ class _Option:
         return self.names[0].removeprefix('--').replace('-', '_')
 
 
-#: Those of keystone are not asked for their environment here: openstacksdk reads it.
+#: openstacksdk reads the environment variables of the options of keystone.
 OPTIONS = (
     _Option(
         ('--endpoint', '--os-endpoint', '--os-endpoint-override'),
@@ -128,30 +128,29 @@ OPTIONS = (
     ),
 )
 INSECURE = 'insecure'
-#: vocabulary -> what names the microversion to ask for
+#: Service type -> the option of the microversion.
 _VERSIONS = {
     INFRA_OPTIM: 'os_infra_optim_api_version',
     CLUSTERING: 'os_clustering_api_version',
 }
-#: Whoever has one of these in the environment means keystone.
+#: Environment variables that select keystone.
 _KEYSTONE = ('OS_CLOUD', 'OS_AUTH_URL')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Access:
-    """The endpoint of the API, and the credentials for it.
+    """The endpoint and the credentials of the API.
 
-    :param endpoint: without a slash, and without the version, at its end; that of
-        stacks and of clusters with what stands before the version
-    :param headers: called before each request
-    :param renew: gets new credentials after a 401; False: there are none
-    :param verify: check certificates: by these authorities, by the usual ones
-        (True), or not at all
-    :param cert: the client's own certificate, as requests takes it
-    :param version: the only microversion to ask for, or LATEST
+    :param endpoint: without a trailing slash and without the version; for stacks and
+        clusters with the prefix of their API
+    :param headers: returns the headers of credentials; called before each request
+    :param renew: renews the credentials after a 401; returns False if it cannot
+    :param verify: the CA certificates; True: the default ones; False: no verification
+    :param cert: the client certificate, in the format of requests
+    :param version: the microversion to request, or LATEST
     :param timeout: seconds
-    :param project: whose stacks are meant
-    :param service: the vocabulary that is spoken
+    :param project: the project of the stacks
+    :param service: the service type
     """
 
     endpoint: str
@@ -166,10 +165,10 @@ class Access:
 
 
 def add_options(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
-    """Add the options; none of them has a default, so that they can be merged.
+    """Add the options without defaults, so that they can be merged.
 
-    :param without: attributes that mean something else behind this command; in front
-        of it they can be given
+    :param without: attributes that are options of the command itself; the option of the
+        connection precedes the command
     """
     group = parser.add_argument_group('connection')
     for option in OPTIONS:
@@ -191,7 +190,7 @@ def add_options(parser: argparse.ArgumentParser, without: Collection[str] = ()) 
 
 
 def merged(*parsed: argparse.Namespace | None) -> dict[str, str]:
-    """Return the options of command lines: name -> value; the last one counts."""
+    """Return the merged options of command lines: name -> value; the last one wins."""
     found: dict[str, str] = {}
     for args in parsed:
         for name in (*(option.dest for option in OPTIONS), INSECURE):
@@ -208,13 +207,12 @@ def find(
 ) -> Access:
     """Return the endpoint and the credentials of the API.
 
-    An explicit authentication type takes precedence, then a cloud on the command
-    line, then an endpoint, which needs no authentication, then the keystone that
-    the environment names.
+    An explicit authentication type takes precedence, then a cloud on the command line,
+    then an endpoint without authentication, then keystone from the environment.
 
-    :param options: of the command line, see `merged`
-    :param service: the vocabulary that is to be spoken
-    :raises UsageError: an option is wrong or missing, or the software for it is
+    :param options: the options of the command line, see `merged`
+    :param service: the service type
+    :raises UsageError: an option is invalid or missing, or a package is not installed
     """
     given = {**_from_environment(environ), **options}
     auth_type = given.get('os_auth_type', '').lower()
@@ -229,7 +227,7 @@ def find(
         return _access(given, _basic(given), service)
     if auth_type == FIXED:
         return _access(given, _token(given), service)
-    # openstacksdk takes half a second, and is an extra
+    # openstacksdk takes 0.5 seconds to import, and is an extra.
     from watcherlite.cli.http import keystone
 
     found = keystone.find(options, service)
@@ -275,11 +273,11 @@ def _access(
 
 
 def endpoint(text: str) -> str:
-    """Return an endpoint as it stands before `/v1`; UsageError if it is none."""
+    """Return an endpoint without `/v1`; UsageError if it is invalid."""
     try:
         parts = parse.urlsplit(text.strip())
         valid = parts.scheme in ('http', 'https') and bool(parts.hostname)
-        # Reading it finds the numbers that are none
+        # Reading the port validates it.
         valid = valid and parts.port != 0
     except ValueError:
         valid = False
@@ -297,10 +295,10 @@ def endpoint(text: str) -> str:
 
 
 def _of_stacks(place: str) -> tuple[str, str]:
-    """Return where stacks are, and the project that an endpoint names, or ''.
+    """Return the endpoint of stacks, and the project in it or ''.
 
-    With a project in it, it is an endpoint of stacks as a catalogue has it, wherever
-    that is; else it is the whole API or another vocabulary of it.
+    An endpoint with a project is one of stacks from a catalog; others are the root of
+    the API or the endpoint of another service.
     """
     before, _, project = place.partition('/v1/')
     if project:
@@ -309,7 +307,7 @@ def _of_stacks(place: str) -> tuple[str, str]:
 
 
 def _root(place: str) -> str:
-    """Return where the whole API is, of which an endpoint may be one vocabulary."""
+    """Return the root of the API of an endpoint."""
     before = place.partition('/v1/')[0]
     for service in (INFRA_OPTIM, ORCHESTRATION, CLUSTERING):
         before = before.removesuffix(f'/{service}')
@@ -332,7 +330,7 @@ def _token(given: Mapping[str, str]) -> Callable[[], Mapping[str, str]]:
 
 
 def _version(text: str | None) -> str:
-    """Return a microversion; `1`, as clients of Watcher say, is the latest of it."""
+    """Return a microversion; `1` is the latest one, as in the client of Watcher."""
     if not text or text.lower() in (LATEST, '1', f'1.{LATEST}'):
         return LATEST
     if not _VERSION.fullmatch(text):
@@ -361,7 +359,7 @@ def value_options() -> Sequence[str]:
 
 
 def index_of_command(argv: Sequence[str]) -> int:
-    """Return where the name of the command begins, behind the options of all."""
+    """Return the index of the command name, after the global options."""
     index = 0
     with_value = {'--config-file', '--config-dir', *value_options()}
     while index < len(argv) and argv[index].startswith('-'):

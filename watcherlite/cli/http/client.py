@@ -20,9 +20,9 @@ import urllib3.exceptions
 from watcherlite import exceptions
 from watcherlite.cli.http.access import CLUSTERING, LATEST, Access
 from watcherlite.cmd import exits
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 
-#: The latest microversion that the commands know how to show; that of clusters.
+#: The latest supported microversions, of the infra-optim and the clustering API.
 VERSION = '1.7'
 CLUSTERING_VERSION = '1.15'
 VERSION_HEADER = 'OpenStack-API-Version'
@@ -30,14 +30,14 @@ MINIMUM_HEADER = 'OpenStack-API-Minimum-Version'
 MAXIMUM_HEADER = 'OpenStack-API-Maximum-Version'
 SERVICE = 'infra-optim'
 SHOW_DELETED = 'X-Show-Deleted'
-#: Has a request that creates be carried out once, however often it is sent.
+#: The header that makes a repeated POST take effect once.
 IDEMPOTENCY_KEY = 'Idempotency-Key'
-#: Seconds before each repeat of a request that creates, and what it is repeated after.
+#: Delays before the retries of a POST in seconds, and the statuses to retry.
 PAUSES = (0.2, 1.0)
 REPEATED = frozenset({502, 503, 504})
-#: Seconds for a connection to come about.
+#: Connect timeout in seconds.
 CONNECT = 10.0
-#: Seconds for which a stream may be silent.
+#: Read timeout of a stream in seconds.
 SILENCE = 45.0
 
 Query = Mapping[str, Any]
@@ -53,16 +53,16 @@ class NotAllowed(exceptions.Invalid):
 
 
 class AnswerLost(exceptions.ApiUnavailable):
-    """The request was sent, or a part of it, and no answer came."""
+    """The request was sent, at least in part, and no response came."""
 
 
 class Client:
-    """Talks to one API.
+    """A client of one API.
 
-    It requests the latest microversion that it knows, then an earlier one
-    if the API supports only that. Failures are raised as errors with a text of one
-    line: see `_refusal` and `_unreachable`. A POST has an idempotency key, and is
-    repeated with it when its response is lost.
+    It requests the latest supported microversion, then an earlier one if the API
+    supports only that. Errors have a message of one line, see `_refusal` and
+    `_unreachable`. A POST has an idempotency key, and is retried with it if its
+    response is lost.
     """
 
     def __init__(self, access: Access) -> None:
@@ -79,7 +79,7 @@ class Client:
         self._session.cert = access.cert
         host = parse.urlsplit(access.endpoint).hostname or ''
         if host in ('localhost', '::1') or host.startswith('127.'):
-            # No proxy leads to this machine
+            # Local addresses need no proxy.
             self._session.trust_env = False
             self._session.proxies = {'http': '', 'https': ''}
 
@@ -88,23 +88,23 @@ class Client:
         self._session.close()
 
     def get(self, *path: str) -> Object:
-        """Return the object at a path: its parts, quoted here."""
+        """Return the object at a path, which is given as unquoted parts."""
         return self._object(self._call('GET', address(*path)))
 
     def get_rows(self, *path: str) -> Rows:
-        """Return a list at a path that is no collection."""
+        """Return the list at a path that is no collection."""
         found = self._call('GET', address(*path))
         if not isinstance(found, list) or not all(isinstance(r, dict) for r in found):
             raise self._foreign(f'the response is {kind(found)}, not a list of objects')
         return found
 
     def post(self, *path: str, body: Any) -> Object:
-        """Send a JSON value; return what it made, {} if nothing is said of it."""
+        """Send a JSON value; return the object in the response, or {}."""
         found = self._call('POST', address(*path), body=body)
         return {} if found is None else self._object(found)
 
     def patch(self, *path: str, changes: Sequence[Mapping[str, Any]]) -> Object:
-        """Change an object by a JSON patch; return it as it is then."""
+        """Change an object by a JSON patch; return the changed object."""
         return self._object(self._call('PATCH', address(*path), body=list(changes)))
 
     def delete(self, *path: str) -> None:
@@ -120,8 +120,7 @@ class Client:
     ) -> tuple[Rows, bool]:
         """Return rows of a collection, and whether there are more.
 
-        :param limit: so many; 0: all; None: those of one page, as long as the API
-            makes it
+        :param limit: maximum number of rows; 0: all; None: one page of the API's size
         """
         asked = {**query, 'limit': limit} if limit else query
         rows: Rows = []
@@ -134,7 +133,7 @@ class Client:
     def pages(
         self, *path: str, query: Query, deleted: bool = False
     ) -> Iterator[tuple[Rows, bool]]:
-        """Yield the pages of a collection, each with whether there are more."""
+        """Yield the pages of a collection, and whether there are more."""
         name = next(part for part in reversed(path) if part != 'detail')
         found = self._call('GET', address(*path), query=query, deleted=deleted)
         while True:
@@ -147,34 +146,31 @@ class Client:
     def ask(
         self, method: str, *path: str, query: Query | None = None, body: Any = None
     ) -> Any:
-        """Return the JSON value that a request is answered with, None for none."""
+        """Return the JSON value of the response, or None."""
         return self._call(method, address(*path), query=query, body=body)
 
     def begin(
         self, method: str, *path: str, query: Query | None = None, body: Any = None
     ) -> tuple[Any, str]:
-        """Return what a request is answered with, None for nothing; and where to look.
-
-        The second is the path that the answer names, '' if it names none.
+        """Return the JSON value of the response or None, and the path in Location or
+        ''.
         """
         with self._send(method, address(*path), query=query, body=body) as got:
             where = parse.urlsplit(got.headers.get('Location', '')).path
             return self._value(got), where
 
     def location(self, *path: str) -> str:
-        """Return the path that an address sends to, '' if it sends nowhere."""
+        """Return the path of a redirect, or ''."""
         with self._send('GET', address(*path), sends_on=True) as got:
             return parse.urlsplit(got.headers.get('Location', '')).path
 
     def stream(
         self, *path: str, query: Query | None = None, after: str | None = None
     ) -> Generator[bytes, None, None] | None:
-        """Return server-sent events as they come, in pieces of any length.
+        """Yield pieces of a stream of server-sent events; None if it has ended.
 
-        None if all of them are known and there will be no more.
-
-        :param after: the id of the last one that was received
-        :raises NotFound: there is no stream
+        :param after: the id of the last received event
+        :raises NotFound: the API has no such stream
         """
         headers = {'Accept': 'text/event-stream', 'Cache-Control': 'no-cache'}
         if after is not None:
@@ -195,7 +191,8 @@ class Client:
         with response:
             while True:
                 try:
-                    # What has come, however little: the others wait for a buffer
+                    # `read1` returns available bytes; other methods wait until a buffer
+                    # is full.
                     piece = response.raw.read1(65536, decode_content=True)
                 except (urllib3.exceptions.HTTPError, OSError) as error:
                     raise self._unreachable(error) from None
@@ -215,10 +212,10 @@ class Client:
         return rows
 
     def _relative(self, url: str) -> str:
-        """Return the address of a next page as it stands behind the endpoint.
+        """Return the path and the arguments of the next page.
 
-        Its scheme, host and mount are those that the API believes to have; how it
-        was reached is known better here.
+        The scheme, host and prefix in the response may differ behind a proxy; those of
+        the endpoint are used.
         """
         parts = parse.urlsplit(url)
         _, slash, rest = parts.path.partition('/v1/')
@@ -240,9 +237,9 @@ class Client:
             return self._value(got)
 
     def _value(self, got: requests.Response) -> Any:
-        """Return the JSON value of an answer, None for none."""
+        """Return the JSON value of a response, or None."""
         media_type = got.headers.get('Content-Type', 'of an unknown type')
-        # What is told in words is for people who watch the wire
+        # A plain text is no value.
         if not got.content or media_type.startswith('text/plain'):
             return None
         try:
@@ -261,9 +258,9 @@ class Client:
         stream: bool = False,
         sends_on: bool = False,
     ) -> requests.Response:
-        """Return an answer that is none of a refusal.
+        """Return a successful response.
 
-        :param sends_on: it may be one that names another address
+        :param sends_on: a redirect is a success
         """
         renewed = False
         sent = dict(headers or {})
@@ -310,7 +307,7 @@ class Client:
             VERSION_HEADER: f'{self._service} {self._version}',
             **headers,
         }
-        # A stream says nothing for a while, and then that it is alive
+        # A stream may be silent until its next keep-alive.
         patience = max(self._access.timeout, SILENCE if stream else 0.0)
         data = None
         if body is not None:
@@ -325,19 +322,19 @@ class Client:
                 headers=sent,
                 stream=stream,
                 timeout=(min(CONNECT, self._access.timeout), patience),
-                # Credentials go nowhere else
+                # Never send credentials to the target of a redirect.
                 allow_redirects=False,
             )
         except (requests.RequestException, OSError) as error:
             raise self._unreachable(error) from None
 
     def _authenticate(self, request: requests.PreparedRequest) -> Any:
-        """Add the credentials; without an auth, requests would read ~/.netrc."""
+        """Add the credentials; without an auth handler, requests reads ~/.netrc."""
         request.headers.update(self._access.headers())
         return request
 
     def _step_down(self, response: requests.Response) -> bool:
-        """Ask for an earlier version from now on; False if there is none."""
+        """Switch to an earlier version; return False if there is none in common."""
         offered = response.headers.get(MAXIMUM_HEADER, '')
         if self._access.version != LATEST or not re.fullmatch(r'\d+\.\d+', offered):
             return False
@@ -347,10 +344,10 @@ class Client:
         return True
 
     def _refusal(self, response: requests.Response) -> exceptions.WatcherliteError:
-        """Return what to raise for an answer that is not the one that was wanted."""
+        """Return the error for an unsuccessful response."""
         status = response.status_code
-        said = fault_of(response)
-        text = said or f'{status} {response.reason}'
+        message = fault_of(response)
+        text = message or f'{status} {response.reason}'
         if status < 400:
             there = response.headers.get('Location', 'elsewhere')
             return exits.UsageError(
@@ -365,7 +362,7 @@ class Client:
         if status == 403:
             return NotAllowed(f'forbidden: {text}')
         if status == 404:
-            if said:
+            if message:
                 return exceptions.NotFound(text)
             return exceptions.NotFound(
                 f'{response.request.path_url} was not found; check that '
@@ -392,7 +389,7 @@ class Client:
         return exceptions.WatcherliteError(f'{self.endpoint} failed: {text}')
 
     def _unreachable(self, error: Exception) -> exceptions.ApiUnavailable:
-        """Return what to raise when no answer came."""
+        """Return the error for a missing response."""
         cause = _cause(error)
         if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
             return AnswerLost(f'{self.endpoint} did not respond in time; see --timeout')
@@ -422,7 +419,7 @@ class Client:
 
 
 def log_to(stream: TextIO) -> None:
-    """Log what is asked and answered: methods, addresses, statuses, no headers."""
+    """Log requests and responses: methods, URLs and statuses, but no headers."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logging.Formatter('%(name)s: %(message)s'))
     logger = logging.getLogger('urllib3')
@@ -431,18 +428,17 @@ def log_to(stream: TextIO) -> None:
 
 
 def address(*parts: str) -> str:
-    """Return a path below the endpoint; UsageError if a part says nothing."""
+    """Return a path below the endpoint; UsageError if a part is empty."""
     if not all(part.strip('. /') for part in parts):
         raise exits.UsageError('the name or UUID of an object must not be empty')
     return '/'.join(['/v1', *(parse.quote(part, safe='') for part in parts)])
 
 
 def fault_of(response: requests.Response) -> str:
-    """Return what an answer says of what went wrong, '' if nothing that is known.
+    """Return the error message in a response, or ''.
 
-    `error_message` holds JSON as text, and in it `faultstring`; other servers, and
-    other parts of Watcher, put a page of HTML there. Of stacks and clusters,
-    `error` holds it.
+    It is the `faultstring` of the JSON in `error_message`, where other servers put
+    HTML, or the message in `error` for stacks and clusters.
     """
     try:
         found = response.json()
@@ -468,7 +464,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Return what lies behind the errors of the libraries."""
+    """Return the root cause of an error of the libraries."""
     while True:
         inner = getattr(error, 'reason', None)
         if not isinstance(inner, BaseException):

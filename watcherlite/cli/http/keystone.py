@@ -1,6 +1,6 @@
-"""Access through keystone, by clouds.yaml and OS_* as openstacksdk reads them.
+"""Access through keystone, with clouds.yaml and OS_* variables.
 
-openstacksdk is an extra: it is imported when a cloud is asked for, and not before.
+openstacksdk is an extra, imported only for a cloud.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ EXTRA = 'watcherlite[openstack]'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Found:
-    """What a cloud tells; see `access.Access`. The endpoint is as it was found."""
+    """The endpoint and the credentials of a cloud; see `access.Access`."""
 
     endpoint: str
     headers: Callable[[], Mapping[str, str]]
@@ -27,13 +27,13 @@ class Found:
 
 
 def find(options: Mapping[str, str], service_type: str = 'infra-optim') -> Found:
-    """Return what the cloud that options and environment name tells of the API.
+    """Return the endpoint of the API in the cloud of the options or the environment.
 
-    :param options: of the command line, see `access.merged`
-    :param service_type: what is looked for in the catalogue
-    :raises UsageError: openstacksdk is not installed, the cloud is not known, or
-        the credentials are not accepted
-    :raises ApiUnavailable: keystone does not answer
+    :param options: the options of the command line, see `access.merged`
+    :param service_type: the service type in the service catalog
+    :raises UsageError: openstacksdk is not installed, the cloud is unknown, or the
+        credentials are rejected
+    :raises ApiUnavailable: keystone is unavailable
     """
     with _translated(service_type):
         return _found(dict(options), service_type)
@@ -41,7 +41,7 @@ def find(options: Mapping[str, str], service_type: str = 'infra-optim') -> Found
 
 @contextlib.contextmanager
 def _translated(service_type: str) -> Iterator[None]:
-    """Raise what the libraries of OpenStack raise as errors of one line."""
+    """Translate the exceptions of the libraries of OpenStack."""
     try:
         from keystoneauth1 import exceptions as keystone_exceptions
         from openstack import exceptions as sdk_exceptions
@@ -75,7 +75,9 @@ def _found(options: dict[str, Any], service_type: str) -> Found:
     given = options.pop('endpoint', None)
     token = options.pop('os_token', None)
     for name in (
-        *('timeout', 'os_infra_optim_api_version', 'os_clustering_api_version'),
+        'timeout',
+        'os_infra_optim_api_version',
+        'os_clustering_api_version',
     ):
         options.pop(name, None)
     if token:
@@ -96,7 +98,7 @@ def _found(options: dict[str, Any], service_type: str) -> Found:
         raise _no_endpoint(service_type)
 
     def headers() -> Mapping[str, str]:
-        # A token may run out, and keystone be away, while a command goes on
+        # A token may expire during a command, and keystone be unavailable then.
         with _translated(service_type):
             return session.get_auth_headers() or {}
 
@@ -105,7 +107,7 @@ def _found(options: dict[str, Any], service_type: str) -> Found:
             found: str | None = session.get_project_id()
             return found
 
-    # Now, so that a wrong password is told as such
+    # Authenticate now, so that a wrong password is reported as such.
     headers()
     return Found(
         endpoint=url,

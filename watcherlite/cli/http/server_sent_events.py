@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 class ServerSent:
     """One event.
 
-    :param id: what to come back with; None if it has none
-    :param event: its kind; `message` if nothing is said
+    :param id: the Last-Event-ID for a reconnection; None: no id
+    :param event: its type; default: `message`
     """
 
     data: str
@@ -18,7 +18,7 @@ class ServerSent:
 
 
 def parse(pieces: Iterable[bytes]) -> Iterator[ServerSent]:
-    """Yield the events that are whole; comments and unknown fields are passed over."""
+    """Yield complete events; comments and unknown fields are ignored."""
     fields: dict[str, list[str]] = {}
     for line in _lines(pieces):
         if line:

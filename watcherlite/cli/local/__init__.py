@@ -1,1 +1,1 @@
-"""The commands that work in this process, without the API."""
+"""The commands that work in this process instead of through the API."""

@@ -1,4 +1,4 @@
-"""`watcherlite run --dry-run`: the order of the actions."""
+"""`watcherlite run --dry-run`: the execution order of the actions."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,16 +7,16 @@ from typing import Any
 from watcherlite.cli.formatting import action_count
 from watcherlite.cli.output import Output
 from watcherlite.domain import graph
-from watcherlite.domain.documents import ActionDocument, PlanDocument
+from watcherlite.domain.documents.plan_document import ActionDocument, PlanDocument
 
 
 def levels(
     document: PlanDocument, skipped: Mapping[str, str | None]
 ) -> list[list[ActionDocument]]:
-    """Return the actions in steps; those of one step may run in parallel.
+    """Return the steps; the actions of a step may run in parallel.
 
-    A skipped action has ended before anything starts, so that what waits only for
-    it is in the first step.
+    Skipped actions end before the start, so that their dependents can be in the first
+    step.
     """
     actions = [a for a in document.actions if a.name not in skipped]
     index = {action.name: i for i, action in enumerate(actions)}
@@ -69,7 +69,7 @@ def _details(action: ActionDocument) -> str:
 def print_json(
     document: PlanDocument, skipped: Mapping[str, str | None], out: Output
 ) -> None:
-    """Print the same as one JSON document."""
+    """Print the steps as a JSON document."""
     found: dict[str, Any] = {
         'name': document.name,
         'on_failure': document.on_failure,

@@ -1,6 +1,4 @@
-"""The execution of `watcherlite run`, after the command line and the document are
-read.
-"""
+"""The execution of `watcherlite run`, for a parsed command line and document."""
 
 import contextlib
 import dataclasses
@@ -19,7 +17,7 @@ from watcherlite.cli.output import Output
 from watcherlite.cli.progress import PlainProgress, Progress
 from watcherlite.cmd import exits
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.documents import PlanDocument, Validate
+from watcherlite.domain.documents.plan_document import PlanDocument, Validate
 from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as states
 
@@ -28,10 +26,10 @@ COMMAND = 'watcherlite'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked of the command.
+    """The request of the command line.
 
-    :param skip: NAME or NAME=REASON each
-    :param debug: the log goes to standard error, so that nothing else may be drawn
+    :param skip: NAME or NAME=REASON
+    :param debug: log to standard error, without live progress
     """
 
     skip: Sequence[str] = ()
@@ -44,9 +42,9 @@ class Request:
 def prepare(
     configuration: conf.Configuration, request: Request, document: PlanDocument
 ) -> 'Execution | None':
-    """Store a plan, so that it can be executed; None after a dry run.
+    """Store a plan for execution; return None after a dry run.
 
-    :raises Invalid: with everything that is wrong; nothing is stored then
+    :raises Invalid: with all problems; nothing is stored
     """
     console = _Console(configuration, request)
     plugins = bootstrap.load_plugins(configuration)
@@ -63,7 +61,7 @@ def prepare(
 
 
 def validator(configuration: conf.Configuration, debug: bool) -> Validate:
-    """Return what checks the inputs of a plan that is not to be executed.
+    """Return the validation of inputs of a plan that is not executed.
 
     :param debug: see Request
     """
@@ -74,10 +72,10 @@ def validator(configuration: conf.Configuration, debug: bool) -> Validate:
 def resume(
     configuration: conf.Configuration, request: Request, text: str
 ) -> 'Execution':
-    """Find a stored plan, so that it can go on.
+    """Find a stored plan to continue.
 
-    :param text: its uuid, or `last`
-    :raises NotFound: there is none
+    :param text: the uuid of the plan, or `last`
+    :raises NotFound: no such plan
     """
     console = _Console(configuration, request)
     plugins = bootstrap.load_plugins(configuration)
@@ -88,25 +86,24 @@ def resume(
 
 
 class _Console:
-    """Where things are shown: results on `out`, and all else on `err`.
+    """The output: results on `out`, everything else on `err`.
 
-    For people that is the same place; for a program standard output has one
-    document and nothing else.
+    For programs, standard output contains only one document.
     """
 
     def __init__(self, configuration: conf.Configuration, request: Request) -> None:
         self.out = Output(sys.stdout)
         self.err = Output(sys.stderr)
         self.progress = self.err if request.as_json else self.out
-        self.warnings = logs.set_up(configuration, request.debug, self.say)
+        self.warnings = logs.set_up(configuration, request.debug, self.note)
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Show a line on standard error."""
         self.err.line(f'{COMMAND}: {text}')
 
 
 class Execution:
-    """One execution of one plan."""
+    """An execution of a plan."""
 
     def __init__(
         self,
@@ -155,7 +152,7 @@ class Execution:
             ) from error
         except Exception:
             if not ended:
-                console.say(f'the plan is stored; resume with: {hint}')
+                console.note(f'the plan is stored; resume with: {hint}')
             raise
 
     def _follow(self, session: Session, title: str) -> tuple[ActionPlan, float]:
@@ -163,17 +160,17 @@ class Execution:
         details = True if self._request.verbose else None
         with progress:
             if not isinstance(progress, PlainProgress):
-                # Nothing else may be drawn on the terminal
+                # Live progress and the log exclude each other on a terminal.
                 self._console.warnings.show = progress.note
             try:
                 return session.execute(progress, details)
             except exceptions.LeaseLost as error:
-                # Its plugins cannot be stopped in any other way
-                self._console.say(str(error))
+                # Running plugins cannot be stopped in any other way.
+                self._console.note(str(error))
                 session.leave(exits.UNAVAILABLE)
                 raise
             finally:
-                self._console.warnings.show = self._console.say
+                self._console.warnings.show = self._console.note
 
     def _progress(self, title: str, session: Session) -> Progress:
         stream = self._console.progress
@@ -181,10 +178,10 @@ class Execution:
         scrolls = self._request.debug or (self._request.verbose and large)
         if scrolls or not stream.is_terminal:
             return PlainProgress(stream, time.monotonic)
-        # rich takes a while to load, and only terminals need it
+        # rich is slow to import, and only needed on terminals.
         from watcherlite.cli import live_progress
 
-        # Large plans are counted, and need no tree
+        # The actions of a large plan are counted, without a tree.
         found = (
             [] if large else summary.actions(session.runtime.store, session.plan, None)
         )
@@ -204,7 +201,7 @@ class Execution:
             summary.print_text(store, plan, out, every=every, seconds=seconds)
         if plan.state == states.SUCCEEDED:
             return exits.SUCCESS
-        self._console.say(summary.reason(store, plan))
+        self._console.note(summary.reason(store, plan))
         if plan.state == states.CANCELLED and session.interrupts.received:
             return wakeup.CODES[session.interrupts.received]
         return exits.FAILURE

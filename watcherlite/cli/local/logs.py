@@ -7,15 +7,14 @@ from watcherlite import conf
 from watcherlite.cmd import exits
 from watcherlite.conf import logs
 
-#: With one of these set, the log has a place of its own.
+#: Options that configure a destination of the log.
 _PLACES = ('log_config_append', 'log_dir', 'log_file', 'use_journal', 'use_syslog')
 
 
 class Warnings(logging.Handler):
-    """Hands warnings to `show` as they are worded, one line each.
+    """A handler that passes the messages of warnings to `show`, one line each.
 
-    :ivar show: may be replaced while the command goes on, when its progress has
-        the terminal for itself
+    :ivar show: is replaced while live progress uses the terminal
     """
 
     def __init__(self, show: Callable[[str], None]) -> None:
@@ -25,7 +24,7 @@ class Warnings(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         ours = record.name.startswith('watcherlite')
         if not ours and record.levelno < logging.ERROR:
-            # What libraries warn of is for their developers
+            # Warnings of libraries are for developers.
             return
         try:
             level = record.levelname.lower()
@@ -37,16 +36,16 @@ class Warnings(logging.Handler):
 def set_up(
     configuration: conf.Configuration, debug: bool, show: Callable[[str], None]
 ) -> Warnings:
-    """Set up the log of this process.
+    """Set up logging in this process.
 
-    :param debug: log to standard error, in full, unless a file is configured
-    :param show: takes the warnings if nothing else goes to standard error
+    :param debug: log everything to standard error unless a file is configured
+    :param show: receives the warnings if the log does not go to standard error
     """
     root = logging.getLogger()
     warnings = Warnings(show)
     has_place = any(configuration[name] for name in _PLACES)
     if not any(configuration[name] for name in ('log_dir', 'log_file', 'use_journal')):
-        # Else oslo.log takes standard output, which belongs to the results
+        # Otherwise oslo.log uses standard output, which is for the results.
         configuration.set_override('use_stderr', True)
     if debug or has_place:
         conf.setup_logging(configuration, 'watcherlite')

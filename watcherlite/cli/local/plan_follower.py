@@ -13,24 +13,24 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.events import Event
 from watcherlite.states import action_plan as states
 
-#: A plan with more actions than this is counted, its changes are not read.
+#: Maximum number of actions of a plan whose changes are shown one by one.
 MANY = 50
-#: How many of the last changes of a large plan are shown.
+#: Number of recent changes that are shown of a large plan.
 RECENT = 8
-#: Seconds between two looks at the store, for what other processes change.
+#: Seconds between two polls of the store, for changes by other processes.
 LOOK = 1.0
-#: The same for a large plan, whose every transaction is not worth a look.
+#: The same for a large plan.
 COUNT = 0.25
-#: Events that are read at a time.
+#: Number of events read at a time.
 PAGE = 1000
 
 
 class Follower:
-    """Reads what happens to a plan and shows it.
+    """Reads the events of a plan and shows the changes.
 
-    :param details: show every change; None: only those of a plan that is not large
+    :param details: show every change; None: unless the plan is large
     :param monotonic: seconds
-    :param patience: seconds for which the store may be away
+    :param patience: seconds for which the store may be unavailable
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Follower:
         self._recent: collections.deque[int] = collections.deque(maxlen=RECENT)
 
     def listen(self, stored: Sequence[Event]) -> None:
-        """Take the events of a transaction of this process; quick, in any thread."""
+        """Receive the events of a transaction of this process; fast and thread-safe."""
         if self._details or not stored:
             self._wake.now()
             return
@@ -67,26 +67,26 @@ class Follower:
             self._wake.now()
 
     def pass_over(self) -> None:
-        """Take what has happened so far as known: it is not shown as news."""
+        """Skip earlier events: they are not shown as new."""
         while self._details and self._read(self._progress.known):
             continue
 
     def follow(self, each_time: Callable[[], None]) -> ActionPlan:
-        """Show what happens until the plan has ended; return it as it is then.
+        """Show changes until the plan has ended; return the ended plan.
 
-        :param each_time: called before each look; may raise to end this
-        :raises StoreUnavailable: the store was away for too long
+        :param each_time: called before each poll; may raise to stop
+        :raises StoreUnavailable: the store was unavailable for too long
         """
         while True:
             each_time()
-            plan = self._look()
+            plan = self._poll()
             if plan.state in states.ENDED:
                 return plan
             self._wake.wait(LOOK if self._details else COUNT)
 
-    def _look(self) -> ActionPlan:
+    def _poll(self) -> ActionPlan:
         try:
-            # In this order: the events of an ended plan are all there
+            # In this order: all events of an ended plan are stored.
             plan = self._store.get_plan(self._plan.uuid)
             if self._details:
                 while self._read(self._progress.changed):
@@ -104,7 +104,7 @@ class Follower:
         return plan
 
     def _read(self, show: Callable[[Change], None]) -> bool:
-        """Read a page of events and show it; return whether there may be more."""
+        """Read and show a page of events; return whether there may be more."""
         page = self._store.list_events(
             plan_id=self._plan.id, after=self._sequence, limit=PAGE
         )

@@ -26,11 +26,11 @@ class PluginList(base.Printed, Command, lister.Lister):
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
         """Return the columns and a row for each entry point."""
-        # The plugins' own imports take as long as they like
+        # Plugins may be slow to import.
         from watcherlite.plugins import loader
 
         if not self.debug(parsed_args):
-            # What is wrong with a plugin is in the list
+            # The list contains the errors of plugins.
             logging.getLogger().addHandler(logging.NullHandler())
         plugins = loader.load(options=self.configuration(parsed_args))
         return COLUMNS, [

@@ -1,4 +1,4 @@
-"""`watcherlite run`: executes one action plan."""
+"""`watcherlite run`: executes an action plan."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from watcherlite.cmd import exits
 from watcherlite.cmd.arguments import usage
 
 if TYPE_CHECKING:
-    from watcherlite.domain.documents import Validate
+    from watcherlite.domain.documents.plan_document import Validate
 
 EPILOG = """\
 Exit codes: 0 the plan SUCCEEDED; 1 it did not; 2 the command line, the plan or the
@@ -75,7 +75,7 @@ class Run(Command):
                 parsed_args.plan, lambda: self._validator(parsed_args)
             )
             input_files.skips(parsed_args.skip, (a.name for a in document.actions))
-        # The database's libraries wait until the command line makes sense
+        # Import the database only for a valid command line.
         from watcherlite.cli.local import execution
 
         configuration = self.configuration(parsed_args)
@@ -89,7 +89,7 @@ class Run(Command):
         if document is None:
             return execution.resume(configuration, request, parsed_args.resume).run()
         prepared = execution.prepare(configuration, request, document)
-        # A large one takes more memory than its execution
+        # A large document needs more memory than its execution.
         del document
         return prepared.run() if prepared is not None else exits.SUCCESS
 

@@ -1,4 +1,4 @@
-"""The execution of one plan in this process."""
+"""The execution of a plan in this process."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +12,13 @@ from watcherlite.cli.wakeup import Interrupts, Wake
 from watcherlite.db.query import Query
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.creators import LOCAL
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as states
 
-#: The word that stands for the newest plan that has not ended.
+#: The name of the newest plan that has not ended.
 LAST = 'last'
-#: Seconds for what has just ended to be written.
+#: Seconds to write the results of ended actions.
 CLOSING = 1.0
 
 
@@ -28,10 +28,10 @@ def create(
     document: PlanDocument,
     skipped: Mapping[str, str | None],
 ) -> ActionPlan:
-    """Store a plan, skip what is to be skipped, and return it.
+    """Store a plan, skip actions of it, and return it.
 
     :param skipped: name of an action -> reason or None
-    :raises InvalidDocument: its inputs are not right; nothing is stored
+    :raises InvalidDocument: its inputs are invalid; nothing is stored
     """
     runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
     try:
@@ -46,7 +46,7 @@ def create(
 def skip(
     runtime: bootstrap.Runtime, plan: ActionPlan, skipped: Mapping[str, str | None]
 ) -> None:
-    """Skip actions by their names; raises Conflict once the plan is under way."""
+    """Skip actions by name; raises Conflict if the plan has started."""
     if not skipped:
         return
     for action in summary.actions(runtime.store, plan, None):
@@ -61,9 +61,9 @@ def skip_stored(
     plan: ActionPlan,
     options: Sequence[str],
 ) -> None:
-    """Skip actions of a plan that is stored and not under way.
+    """Skip actions of a stored plan that has not started.
 
-    :param options: NAME or NAME=REASON each
+    :param options: NAME or NAME=REASON
     :raises Invalid, Conflict: they cannot be skipped
     """
     runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
@@ -75,9 +75,9 @@ def skip_stored(
 
 
 def find(configuration: conf.Configuration, text: str) -> ActionPlan:
-    """Return the plan of a uuid, or the newest that has not ended for `last`.
+    """Return the plan with a uuid, or for `last` the newest that has not ended.
 
-    :raises NotFound: there is none
+    :raises NotFound: no such plan
     """
     store = bootstrap.open_store(configuration)
     try:
@@ -100,9 +100,9 @@ def find(configuration: conf.Configuration, text: str) -> ActionPlan:
 
 
 class Session:
-    """Executes one plan and shows it.
+    """Executes a plan and shows its progress.
 
-    :param leave: ends the process at once; see Interrupts
+    :param leave: exits at once; see Interrupts
     """
 
     def __init__(
@@ -126,10 +126,11 @@ class Session:
     def execute(
         self, progress: Progress, details: bool | None
     ) -> tuple[ActionPlan, float]:
-        """Start the plan, or go on with it; return it ended, and the seconds.
+        """Start or continue the plan; return the ended plan and the duration in
+        seconds.
 
         :param details: see Follower
-        :raises LeaseLost: this process may not go on; the plan can
+        :raises LeaseLost: this process must stop; another one can continue the plan
         """
         began = time.monotonic()
         follower = Follower(
@@ -147,18 +148,18 @@ class Session:
         self.runtime.add_listener(follower.listen)
         if self.plan.state == states.RECOMMENDED:
             self.runtime.plans.start(self.plan.uuid)
-        self.plan = follower.follow(lambda: self._heed(progress))
+        self.plan = follower.follow(lambda: self._handle_signals(progress))
         return self.plan, time.monotonic() - began
 
     def close(self) -> None:
-        """Publish what is left to publish, and close everything.
+        """Publish the remaining notifications, and close all connections.
 
-        Nothing of the plan runs any more, or nobody waits for it any more.
+        No action of the plan is running, or the process does not wait for it.
         """
         self.runtime.stop(CLOSING)
 
-    def _heed(self, progress: Progress) -> None:
-        """Do what signals ask for, in the thread that follows the plan."""
+    def _handle_signals(self, progress: Progress) -> None:
+        """Handle received signals, in the thread that follows the plan."""
         if self._lost:
             raise exceptions.LeaseLost(
                 'this process could not renew its lease in time; other workers may '
@@ -169,14 +170,14 @@ class Session:
         try:
             self.runtime.plans.cancel(self.plan.uuid)
         except exceptions.Conflict:
-            # It has just ended
+            # The plan has just ended.
             self._asked = True
         except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
             progress.note(f'the action plan cannot be cancelled yet: {error}')
         else:
             self._asked = True
             progress.note(
-                'Cancelling: running actions are told to stop, no further actions '
+                'Cancelling: running actions are signalled to stop, no further actions '
                 'start. Interrupt again to terminate immediately.'
             )
 

@@ -16,7 +16,7 @@ from watcherlite.domain.actions import REVERT, Action
 from watcherlite.states import action as states
 
 PAGE = 1000
-#: Characters of what a program wrote that are shown.
+#: Number of characters shown of the output of a program.
 WORDS = 200
 _NOT_SUCCEEDED = sorted(set(states.STATES) - {states.SUCCEEDED})
 
@@ -24,10 +24,10 @@ _NOT_SUCCEEDED = sorted(set(states.STATES) - {states.SUCCEEDED})
 def print_text(
     store: Store, plan: ActionPlan, out: Output, *, every: bool, seconds: float
 ) -> None:
-    """Print the actions and how the plan ended.
+    """Print the actions and the result of the plan.
 
-    :param every: those that SUCCEEDED too
-    :param seconds: how long it took
+    :param every: include SUCCEEDED actions
+    :param seconds: duration
     """
     found: Iterable[Action] = actions(store, plan, None if every else _NOT_SUCCEEDED)
     started = Started(found)
@@ -48,7 +48,7 @@ def print_text(
 
 
 def print_json(store: Store, plan: ActionPlan, out: Output) -> None:
-    """Print one JSON document, an action a line; the memory it takes is constant."""
+    """Print a JSON document with one action per line, in constant memory."""
     head = {
         'uuid': plan.uuid,
         'name': plan.name,
@@ -64,7 +64,7 @@ def print_json(store: Store, plan: ActionPlan, out: Output) -> None:
 
 
 def reason(store: Store, plan: ActionPlan) -> str:
-    """Return why a plan did not succeed, for one line."""
+    """Return the reason why a plan did not succeed, on one line."""
     text = f'the {plan_label(plan.uuid, plan.name)} is {plan.state}'
     if not plan.failed:
         return text
@@ -79,7 +79,7 @@ def reason(store: Store, plan: ActionPlan) -> str:
 
 
 def seconds_since_start(store: Store, plan: ActionPlan) -> float:
-    """Return how long a plan that has ended took, all runs of the command together."""
+    """Return the duration of an ended plan, over all runs of the command."""
     starts = [
         action.start_time for action in actions(store, plan, None) if action.start_time
     ]
@@ -89,7 +89,7 @@ def seconds_since_start(store: Store, plan: ActionPlan) -> float:
 
 
 def _rollback(store: Store, plan: ActionPlan) -> str:
-    """Return how the rollback of a plan went; '' if there was none."""
+    """Return the result of the rollback of a plan, or ''."""
     if plan.stage != REVERTING:
         return ''
     total = reverted = 0
@@ -105,7 +105,7 @@ def _rollback(store: Store, plan: ActionPlan) -> str:
 def actions(
     store: Store, plan: ActionPlan, statuses: Sequence[str] | None
 ) -> Iterator[Action]:
-    """Return all actions of a plan, in the order in which they were stored."""
+    """Return all actions of a plan, in the order of creation."""
     after: int | None = None
     while True:
         page = store.list_actions(
@@ -118,9 +118,9 @@ def actions(
 
 
 def _last_words(action: Action) -> str:
-    """Return what a program wrote before it failed; '' if nothing is known of that.
+    """Return the last output of a failed program, or ''.
 
-    It is kept with the action, and not in its message: that is told to the world.
+    It is stored in the action, and not in its message, which is published.
     """
     written = (action.outputs or {}).get('stderr')
     lines = written.strip().splitlines() if isinstance(written, str) else []
@@ -131,7 +131,7 @@ def _last_words(action: Action) -> str:
 
 
 def _counted(store: Store, plan: ActionPlan) -> list[tuple[str, int]]:
-    """Return how many actions are in each state, in the order of the table."""
+    """Return the number of actions per state, in the order of the table."""
     found: dict[str, int] = {}
     counts = store.count_actions(plan.id)
     for status in states.STATES:

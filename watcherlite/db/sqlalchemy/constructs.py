@@ -1,7 +1,7 @@
 """SQL constructs that each database compiles differently.
 
-Parameters that stand for many values are one parameter: a statement has the same
-text for one value and for a thousand, and a server prepares it once.
+A list of values is one parameter: a statement has the same text for one value and for a
+thousand, and a server prepares it once.
 """
 
 import datetime
@@ -27,40 +27,64 @@ from watcherlite.domain.readiness import PRESENT, Rule
 Hinted = TypeVar('Hinted', sa.Select[Any], sa.Update, sa.Delete)
 _Compiler = Any
 
-#: Numbers and texts that are in the words of a statement, not among its parameters:
-#: the condition of a partial index, and the limit of a search that ends at once.
+#: Literals of a statement, not parameters: the condition of a partial index must be
+#: literal, and so must a limit that the planner is to take into account.
 ZERO, ONE = sa.literal_column('0', sa.Integer), sa.literal_column('1', sa.Integer)
 EMPTY = sa.literal_column("''", sa.String)
 LIMIT = sa.bindparam('limit', type_=sa.Integer)
-#: What no row meets. Of `sa.false()` SQLAlchemy leaves nothing beside it, not even the
-#: condition of a partial index that the statement names.
+#: The condition that no row meets. SQLAlchemy would remove the conditions beside
+#: `sa.false()`, including that of a partial index which the statement names.
 NEVER = ONE == ZERO
+#: The largest id and event sequence on any database.
+LAST_ID = 2**63 - 1
+
+
+def number(value: int) -> sa.ColumnElement[int]:
+    """Return an integer literal."""
+    return sa.literal_column(str(value), sa.Integer)
 
 
 def constant(text: str) -> sa.ColumnElement[str]:
-    """Return a text that is in the words of a statement; no text of a user is."""
+    """Return a text literal; never use it for the input of a user."""
     return sa.literal_column(f"'{text}'", sa.String)
 
 
 def constant_in(
     column: sa.ColumnElement[Any], texts: Iterable[str]
 ) -> sa.ColumnElement[bool]:
-    """Return that a column has one of some texts, each in the words of a statement."""
+    """Return the condition that a column has one of some text literals."""
     return column.in_([constant(text) for text in sorted(texts)])
 
 
-# the clock of the database
+def ordered(
+    terms: Iterable[tuple[sa.ColumnElement[Any], bool]],
+) -> list[sa.ColumnElement[Any]]:
+    """Return the terms of an ORDER BY; each is (expression, descending)."""
+    return [term.desc() if descending else term.asc() for term, descending in terms]
+
+
+def union_of_selects(selects: Iterable[sa.Select[Any]]) -> sa.CompoundSelect[Any]:
+    """Return the UNION ALL of SELECTs, each of which has its own ORDER BY and LIMIT.
+
+    As subqueries, because SQLite accepts neither clause in a part of a UNION.
+    """
+    return sa.union_all(
+        *(
+            sa.select(select.subquery(f'scan_{position}'))
+            for position, select in enumerate(selects)
+        )
+    )
 
 
 class now(functions.FunctionElement[Any]):
-    """The time by the clock of the database, in UTC."""
+    """The time of the database, in UTC."""
 
     type = TIME
     inherit_cache = True
 
 
 class from_now(functions.FunctionElement[Any]):
-    """The time by that clock in some seconds: `from_now(sa.bindparam('lease'))`."""
+    """The time of the database plus seconds: `from_now(sa.bindparam('lease'))`."""
 
     type = TIME
     inherit_cache = True
@@ -78,7 +102,7 @@ def _now_mysql(element: now, compiler: _Compiler, **options: Any) -> str:
 
 @compiling.compiles(now, 'sqlite')
 def _now_sqlite(element: now, compiler: _Compiler, **options: Any) -> str:
-    # Text, in the form in which times are stored; exact to the millisecond.
+    # In the text form of stored times; exact to the millisecond.
     return "strftime('%Y-%m-%d %H:%M:%f000', 'now')"
 
 
@@ -103,9 +127,6 @@ def _from_now_sqlite(element: from_now, compiler: _Compiler, **options: Any) -> 
     return f"strftime('%Y-%m-%d %H:%M:%f000', 'now', {seconds} || ' seconds')"
 
 
-# one of many
-
-
 class _IdArray(sa.types.UserDefinedType[Any]):
     """Many ids as one parameter."""
 
@@ -125,8 +146,8 @@ class _TextArray(sa.types.UserDefinedType[Any]):
 
 
 def _postgresql_ids(values: Iterable[int]) -> str:
-    # As text: psycopg would else choose the width of the integers by their values,
-    # and prepare the statement anew for each.
+    # As text: psycopg would choose the integer type by the values, and prepare the
+    # statement again for each type.
     return '{' + ','.join(map(str, values)) + '}'
 
 
@@ -137,7 +158,7 @@ def _sqlite_array(values: Iterable[Any]) -> str:
 _ID_ARRAYS: Mapping[str, Convert] = {
     'postgresql': _postgresql_ids,
     'sqlite': _sqlite_array,
-    # PyMySQL puts parameters into the text itself: a tuple becomes a list.
+    # PyMySQL formats a tuple as a list of values.
     'mysql': tuple,
 }
 _TEXT_ARRAYS: Mapping[str, Convert] = {
@@ -148,7 +169,7 @@ _TEXT_ARRAYS: Mapping[str, Convert] = {
 
 
 class _OneOf(functions.FunctionElement[Any]):
-    """That a column has one of the values of a parameter."""
+    """The condition that a column has one of the values of a parameter."""
 
     inherit_cache = True
 
@@ -164,17 +185,17 @@ class _OneOfTexts(_OneOf):
 
 
 def id_in(column: sa.ColumnElement[Any], parameter: str) -> sa.ColumnElement[Any]:
-    """Return that an id is one of many, an iterable; MySQL takes at least one."""
+    """Return the condition that an id is in an iterable; not empty on MySQL."""
     return _OneOfIds(column, sa.bindparam(parameter, type_=_IdArray()))
 
 
 def text_in(column: sa.ColumnElement[Any], parameter: str) -> sa.ColumnElement[Any]:
-    """Return that a text is one of many, likewise."""
+    """Return the condition that a text is in an iterable; not empty on MySQL."""
     return _OneOfTexts(column, sa.bindparam(parameter, type_=_TextArray()))
 
 
 def is_only(column: sa.ColumnElement[Any], value: Any) -> sa.ColumnElement[bool]:
-    """Return that a column has a value, as PostgreSQL says it of one of many."""
+    """Return a comparison of a column with an array of one value, on PostgreSQL."""
     return column == sa.any_(postgresql_array([value], type_=sa.ARRAY(column.type)))
 
 
@@ -204,26 +225,23 @@ def _one_of_mysql(element: Any, compiler: _Compiler, **options: Any) -> str:
     return f'{column} IN {values}'
 
 
-# rows as one document
-
-
 class _Document(sa.types.UserDefinedType[Any]):
-    """JSON that was written already."""
+    """A serialized JSON document."""
 
     cache_ok = True
 
 
 class RowSource(sa.TableClause):
-    """A table of rows, named `r`, that are handed over as one JSON parameter.
+    """A table of rows that are passed as one JSON parameter.
 
     >>> rows = RowSource(locks.c.target, locks.c.action_id)
     >>> sa.insert(locks).from_select(['target', 'action_id'], sa.select(rows))
 
-    See `Session.execute_rows`. The values are converted as the types of the columns
-    say, and their names are those of the columns.
+    See `Session.execute_rows`. The types of the columns convert the values.
 
-    :param columns: in the order of the values of a row; a label names it otherwise
-    :param parameter: the name of the parameter; a statement may have several sources
+    :param columns: in the order of the values of a row; a label changes the name
+    :param parameter: the name of the parameter; its first letter names the table. A
+        statement may have several sources
     """
 
     inherit_cache = True
@@ -265,13 +283,13 @@ def _name(column: sa.ColumnElement[Any]) -> str:
 
 
 def _conversion(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Convert | None:
-    """Return how a value becomes one of JSON; None: it is one."""
+    """Return the conversion of a value to JSON; None: no conversion."""
     if isinstance(kind, sa.types.TypeDecorator):
         return kind.bind_processor(dialect)
     return None
 
 
-#: By what types are called in a source of rows: integers, times, and texts.
+#: The names of the types of integers, times and texts in a source of rows.
 _SOURCE_TYPES: Mapping[str, tuple[str, str, str]] = {
     'postgresql': ('bigint', 'timestamp', 'text'),
     'mysql': ('BIGINT', 'DATETIME(6)', 'LONGTEXT'),
@@ -324,18 +342,18 @@ def _source_mysql(source: RowSource, compiler: _Compiler, **options: Any) -> str
     return f"JSON_TABLE({parameter}, '$[*]' COLUMNS ({items})) AS {source.name}"
 
 
-#: SQLite takes 32766 values in one statement; a few are for its other parameters.
+#: SQLite accepts 32766 values in one statement; some are for other parameters.
 _MOST_VALUES = 32_000
 
 
 class RowValues:
-    """The rows of a source as values of their own, which SQLite takes for less.
+    """The rows of a source as separate values, for SQLite.
 
-    It lives in this process: handing it values costs half of having it read JSON.
+    As SQLite runs in this process, values cost half as much as a JSON document.
     """
 
     def __init__(self, source: RowSource, rows: Sequence[Sequence[Any]]) -> None:
-        # Few sizes, so that the statements stay prepared.
+        # Powers of two, so that there are few prepared statements.
         self.size = 1 << (len(rows) - 1).bit_length()
         self.source = source
         absent = [(None,) * len(source.c)] * (self.size - len(rows))
@@ -347,9 +365,9 @@ class RowValues:
 
 @functools.lru_cache(maxsize=256)
 def _with_values(statement: str, source: RowSource, size: int) -> str:
-    """Return a statement that reads so many rows as values of their own.
+    """Return a statement that reads a number of rows as separate values.
 
-    The first column of a source is never NULL, but in rows that are absent.
+    The first column of a source is NULL only in rows that fill up the number.
     """
     items = ', '.join(f'column{at} AS {c.name}' for at, c in enumerate(source.c, 1))
     row = f'({", ".join("?" * len(source.c))})'
@@ -364,7 +382,7 @@ def _with_values(statement: str, source: RowSource, size: int) -> str:
 def _execute_with_values(
     cursor: Any, statement: str, parameters: Any, _context: Any
 ) -> bool:
-    """Execute a statement that is handed RowValues; return whether it is one."""
+    """Execute a statement with RowValues; return whether it has any."""
     values: list[Any] = []
     text = statement
     for value in parameters or ():
@@ -379,15 +397,12 @@ def _execute_with_values(
     return True
 
 
-# rules
-
-
 def meets(
     rule: Rule, columns: Mapping[str, sa.ColumnElement[Any]]
 ) -> sa.ColumnElement[bool]:
-    """Return that a row meets a rule of `domain.readiness`.
+    """Return the condition that a row meets a rule of `domain.readiness`.
 
-    :param columns: of the row, or what is to be taken instead of them
+    :param columns: the columns of the row, or expressions instead of them
     """
     found = [_has(columns[name], wanted) for name, wanted in rule.all_of.items()]
     if rule.any_of:
@@ -413,19 +428,16 @@ def _has(column: sa.ColumnElement[Any], wanted: Any) -> sa.ColumnElement[bool]:
     return column == constant(wanted)
 
 
-# statements
-
-
 class InsertIgnore(sa.Insert):
-    """An INSERT that leaves out the rows that are there already."""
+    """An INSERT that skips rows whose key exists."""
 
     inherit_cache = True
 
 
 def insert_ignore(table: sa.Table) -> InsertIgnore:
-    """Return an INSERT that leaves out the rows that are there already."""
+    """Return an INSERT that skips rows whose key exists."""
     statement = InsertIgnore(table)
-    # Inline: what is left out has no id to return.
+    # Inline: a skipped row has no id to return.
     statement = statement.inline().prefix_with('OR IGNORE', dialect='sqlite')
     return statement.prefix_with('IGNORE', dialect='mysql')
 
@@ -440,10 +452,10 @@ def _ignore_postgresql(
 def upserts(
     table: sa.Table, key: str, values: Mapping[str, Any], updated: str
 ) -> Mapping[str, sa.Insert]:
-    """Return, by database, the INSERT of a row that writes a column of one there is.
+    """Return, by database, an INSERT that updates a column if the key exists.
 
-    :param key: the column that tells them apart
-    :param updated: the column that is written
+    :param key: the unique column
+    :param updated: the column to update
     """
     found: dict[str, sa.Insert] = {
         'mysql': mysql_insert(table)
@@ -458,16 +470,16 @@ def upserts(
     return found
 
 
-#: Databases that can be told which index to use -> how.
+#: Databases with index hints -> the hint.
 _HINTS: Mapping[str, str] = {'mysql': 'FORCE INDEX ({})', 'sqlite': 'INDEXED BY {}'}
 
 
 def use_index(
     statement: Hinted, table: sa.Table, index: str, *databases: str
 ) -> Hinted:
-    """Return a statement that finds the rows of a table by an index.
+    """Return a statement with an index hint.
 
-    :param databases: which of `mysql` and `sqlite` do not find it themselves
+    :param databases: those of `mysql` and `sqlite` whose planner needs the hint
     """
     for database in databases:
         hint = _HINTS[database].format(index)
@@ -487,8 +499,8 @@ def insert_rows(
 ) -> sa.Insert:
     """Return the INSERT of the rows of a source.
 
-    :param ignore: leave out the rows that are there already
-    :param computed: column -> what it gets besides
+    :param ignore: skip rows whose key exists
+    :param computed: further columns -> their expressions
     """
     names = [*(c.name for c in source.c), *computed]
     statement = insert_ignore(table) if ignore else sa.insert(table)
@@ -496,9 +508,9 @@ def insert_rows(
 
 
 def update_rows(table: sa.Table, source: RowSource, *columns: str) -> sa.Update:
-    """Return the UPDATE of rows of a table, found by their ids in a source of rows.
+    """Return the UPDATE of the rows with the ids in a source.
 
-    :param columns: that are written; default: all of the source but the id
+    :param columns: the columns to write; default: all of the source but the id
     """
     written = columns or [c.name for c in source.c if c.name != 'id']
     values = {name: source.c[name] for name in written}
@@ -506,11 +518,10 @@ def update_rows(table: sa.Table, source: RowSource, *columns: str) -> sa.Update:
 
 
 class MysqlCompiler(mysql.MySQLCompiler):
-    """The compiler for MariaDB and MySQL, which has an UPDATE begin with its source.
+    """The compiler for MariaDB and MySQL, which puts the source of an UPDATE first.
 
-    Each row of the source finds its row by its key. Left to itself the server reads a
-    small table from end to end, locks all of it on the way, and two transactions that
-    have nothing in common are a deadlock.
+    Each row of the source then finds its row by the primary key. Otherwise the server
+    scans a small table and locks all its rows, so that unrelated transactions deadlock.
     """
 
     def update_tables_clause(
@@ -525,13 +536,13 @@ class MysqlCompiler(mysql.MySQLCompiler):
 
 
 class SqliteCompiler(sqlite.SQLiteCompiler):
-    """The compiler for SQLite, which lets a statement name its index."""
+    """The compiler for SQLite, which supports index hints."""
 
     def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
         return text
 
 
-#: Compilers that say more than those of SQLAlchemy; see `use_compiler`.
+#: The compilers that replace those of SQLAlchemy; see `use_compiler`.
 _COMPILERS: Mapping[str, Any] = {
     'mysql': MysqlCompiler,
     'sqlite': SqliteCompiler,
@@ -539,7 +550,7 @@ _COMPILERS: Mapping[str, Any] = {
 
 
 def use_compiler(engine: sa.Engine) -> None:
-    """Have an engine compile the constructs of this module."""
+    """Make an engine compile the constructs of this module."""
     dialect = engine.dialect
     dialect.statement_compiler = _COMPILERS.get(
         dialect.name, dialect.statement_compiler

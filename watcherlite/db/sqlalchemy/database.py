@@ -15,16 +15,15 @@ from watcherlite.db.sqlalchemy.encryption import FieldCipher, cipher_of, use_cip
 Rows = Sequence[Sequence[Any]]
 #: One value per column, in the order of the columns.
 Row = Sequence[Any]
-#: Most characters of rows in one statement: MySQL takes 16 MiB in one packet.
-LARGEST = 4 * 1024 * 1024
+#: Maximum size of the rows of one statement: a packet of MySQL has up to 16 MiB.
+MAX_DOCUMENT = 4 * 1024 * 1024
 
 
-# The only statements that are texts: Core has no expression for these. That begin and
-# end a transaction:
+# Statements for which SQLAlchemy Core has no expression.
 BEGIN, COMMIT, ROLLBACK = 'BEGIN', 'COMMIT', 'ROLLBACK'
-#: Of SQLite, that begins one which writes: it waits at once, not in the middle.
+#: Begins a transaction of SQLite with the write lock, so that it waits at its start.
 BEGIN_IMMEDIATE = 'BEGIN IMMEDIATE'
-#: Of SQLite, that write over what rows were.
+#: Overwrite the deleted content of an SQLite file.
 OVERWRITE = ('VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
 
 
@@ -38,7 +37,7 @@ def _run(
     return connection.execute(statement, parameters)
 
 
-# Made once for each table: what is made anew has to be compared with what was compiled.
+# Cached: SQLAlchemy compares a new statement with those that it has compiled.
 @functools.cache
 def _insertion(table: sa.Table) -> sa.Insert:
     return sa.insert(table)
@@ -71,7 +70,7 @@ class Session:
 
     @property
     def database(self) -> str:
-        """Return the name of the kind of database."""
+        """Return the name of the database dialect."""
         return self._connection.dialect.name
 
     @property
@@ -84,7 +83,7 @@ class Session:
         return self._run(statement, parameters).fetchall()
 
     def count(self, statement: sa.Executable, /, **parameters: Any) -> int:
-        """Execute a statement and return how many rows it was about."""
+        """Execute a statement and return the number of matched rows."""
         return self._run(statement, parameters).rowcount
 
     def execute_rows(
@@ -99,10 +98,10 @@ class Session:
         """Execute a statement that reads rows from a source; return its results.
 
         :param rows: each with the values of the columns of the source
-        :param divisible: whether it may be executed in parts when the rows are large
+        :param divisible: several statements may be executed if the rows are large
         """
         document = source.document(self._connection.dialect, rows)
-        if len(document) > LARGEST and len(rows) > 1 and divisible:
+        if len(document) > MAX_DOCUMENT and len(rows) > 1 and divisible:
             middle = len(rows) // 2
             return [
                 *self.execute_rows(statement, source, rows[:middle], **parameters),
@@ -117,14 +116,14 @@ class Session:
         rows: Sequence[Row],
         **options: Any,
     ) -> Rows:
-        """Execute a statement that reads rows from a source; return its own rows."""
+        """Execute a statement that reads rows from a source; return its result rows."""
         results = self.execute_rows(statement, source, rows, **options)
         return [row for result in results for row in result]
 
     def write_rows(
         self, statement: sa.Executable, source: RowSource, rows: Sequence[Row]
     ) -> int:
-        """Execute a statement that reads rows from a source; return the count."""
+        """Execute a statement that reads rows from a source; return its row count."""
         if not rows:
             return 0
         return sum(r.rowcount for r in self.execute_rows(statement, source, rows))
@@ -135,30 +134,32 @@ class Session:
         source: RowSource,
         rows: Sequence[Row],
     ) -> list[int]:
-        """Insert rows, whose ids the database counts up; return these.
+        """Insert rows with generated ids; return these, ascending, in row order.
 
-        They ascend in the order of the rows.
-
-        :param source: its columns begin with the uuid
+        :param source: its first column is the uuid
         """
         uuids = [row[0] for row in rows]
         if self.database == 'mysql':
             self.write_rows(statement, source, rows)
             table: Any = statement.table
-            found = self.rows(_ids_by_uuid(table), uuids=uuids)
+            ids = self.ids_by_uuid(table, uuids)
         else:
             found = self.rows_from(_returning_ids(statement), source, rows)
-        known = {row[0]: row[1] for row in found}
-        return [known[uuid] for uuid in uuids]
+            ids = {row[0]: row[1] for row in found}
+        return [ids[uuid] for uuid in uuids]
+
+    def ids_by_uuid(self, table: sa.Table, uuids: Sequence[str]) -> dict[str, int]:
+        """Return the ids of the rows with these uuids."""
+        return {row[0]: row[1] for row in self.rows(_ids_by_uuid(table), uuids=uuids)}
 
     def insert_row(self, table: sa.Table, values: Mapping[str, Any]) -> int:
-        """Insert one row, by column; return the id that the database gave it."""
+        """Insert one row; return its generated id."""
         result = self._connection.execute(_insertion(table), dict(values))
         key: Any = result.inserted_primary_key
         return int(key[0])
 
     def update_row(self, table: sa.Table, key: int, values: Mapping[str, Any]) -> None:
-        """Write columns of the row with an id."""
+        """Update columns of the row with an id."""
         self._connection.execute(_update_by_id(table), {**values, 'row_id': key})
 
     def _run(
@@ -168,58 +169,63 @@ class Session:
 
 
 class Database:
-    """An engine, and how it is used.
+    """An engine, with its transactions.
 
-    :param lock_timeout: seconds for which a writer waits for another one of this
-        process, where only one can write
-    :param sealing: for what is secret in its rows
+    :param lock_timeout: seconds that a writer waits for another thread, on SQLite,
+        which has one writer at a time
+    :param cipher: the cipher of encrypted columns
     """
 
     def __init__(
-        self, engine: sa.Engine, lock_timeout: float, sealing: FieldCipher
+        self, engine: sa.Engine, lock_timeout: float, cipher: FieldCipher
     ) -> None:
         self.engine = engine
-        use_cipher(engine.dialect, sealing)
+        use_cipher(engine.dialect, cipher)
         self._lock_timeout = lock_timeout
-        # SQLite makes writers poll for each other. In one process they can wait
-        # in line instead.
-        self._turn = threading.Lock() if engine.dialect.name == 'sqlite' else None
+        # Writers of SQLite poll for its lock. A lock of the process makes the threads
+        # wait in order.
+        self._write_lock = threading.Lock() if engine.dialect.name == 'sqlite' else None
+
+    @property
+    def database(self) -> str:
+        """Return the name of the database dialect."""
+        return self.engine.dialect.name
 
     def rows(self, statement: sa.Executable, /, **parameters: Any) -> Rows:
-        """Read, outside of any transaction."""
+        """Execute a query outside of a transaction and return its rows."""
         with self._executed(statement, parameters) as (_, result):
             return result.fetchall()
 
     def change(self, statement: sa.Executable, /, **parameters: Any) -> int:
-        """Execute one statement that stands alone; return how many rows it changed.
+        """Execute an idempotent statement; return the number of matched rows.
 
-        It may be executed twice when the connection breaks.
+        It may be executed twice if the connection is lost.
         """
-        with self._in_turn(), self._executed(statement, parameters) as (_, result):
+        with self._locked(), self._executed(statement, parameters) as (_, result):
             return result.rowcount
 
     def overwrite(self) -> None:
-        """Have SQLite write over what rows were; it leaves it in the file otherwise."""
-        with self._in_turn(), contextlib.closing(self._connect()) as connection:
+        """Overwrite deleted content, which SQLite otherwise leaves in the file."""
+        with self._locked(), contextlib.closing(self._connect()) as connection:
             for statement in OVERWRITE:
                 connection.exec_driver_sql(statement)
 
     def change_once(self, statement: sa.Executable, **parameters: Any) -> int:
-        """Execute one statement that must not be executed twice; likewise.
+        """Execute a statement at most once; return the number of matched rows.
 
-        :raises StoreUnavailable: also where nobody knows whether it took effect
+        :raises StoreUnavailable: also if the outcome is unknown
         """
-        with self._in_turn(), contextlib.closing(self._connect()) as connection:
+        with self._locked(), contextlib.closing(self._connect()) as connection:
             return connection.execute(statement, parameters).rowcount
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Begin; commit at the end, roll back when the block raises.
+        """Begin a transaction; commit at the end of the block, roll back on errors.
 
-        :raises CommitOutcomeUnknown: the server did not answer the COMMIT
+        :raises CommitOutcomeUnknown: the server did not acknowledge the COMMIT
         """
-        begin = BEGIN if self._turn is None else BEGIN_IMMEDIATE
-        with self._in_turn(), self._executed(begin, {}) as (connection, _):
+        begin = BEGIN if self._write_lock is None else BEGIN_IMMEDIATE
+        with self._locked(), self._executed(begin, {}) as (connection, _):
             try:
                 yield Session(connection)
                 self._commit(connection)
@@ -231,8 +237,8 @@ class Database:
         try:
             connection.exec_driver_sql(COMMIT)
         except exceptions.StoreUnavailable as error:
-            if self._turn is not None:
-                # SQLite rolls back what it could not commit.
+            if self._write_lock is not None:
+                # SQLite rolls back a transaction whose COMMIT fails.
                 raise
             raise exceptions.CommitOutcomeUnknown(str(error)) from error
 
@@ -240,10 +246,10 @@ class Database:
     def _executed(
         self, statement: sa.Executable | str, parameters: Mapping[str, Any]
     ) -> Iterator[tuple[sa.Connection, sa.CursorResult[Any]]]:
-        """Execute the first statement on a connection, on a new one if need be.
+        """Execute a first statement, on a second connection if the first is dead.
 
-        A connection that has been idle may turn out to be dead. Asking it first,
-        each time, would cost a round trip.
+        An idle connection may be dead. To test it before each use would cost a round
+        trip.
         """
         connection = self._connect()
         try:
@@ -264,16 +270,16 @@ class Database:
             return self.engine.connect()
         except sa.exc.TimeoutError:
             raise exceptions.StoreUnavailable(
-                'All connections of this process to the database are in use; see '
-                '[database] max_pool_size and pool_timeout'
+                'All connections of this process to the database are in use; increase '
+                '[database] max_pool_size or pool_timeout'
             ) from None
 
     @contextlib.contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        if self._turn is None:
+    def _locked(self) -> Iterator[None]:
+        if self._write_lock is None:
             yield
             return
-        if not self._turn.acquire(timeout=self._lock_timeout):
+        if not self._write_lock.acquire(timeout=self._lock_timeout):
             raise exceptions.StoreConflict(
                 'Another thread of this process has been writing to the database for '
                 f'{self._lock_timeout} s'
@@ -281,16 +287,16 @@ class Database:
         try:
             yield
         finally:
-            self._turn.release()
+            self._write_lock.release()
 
 
 def _roll_back(connection: sa.Connection) -> None:
-    """Undo a transaction, by dropping its connection if there is no other way."""
+    """Roll back a transaction; invalidate its connection if that fails."""
     if connection.invalidated:
         return
     try:
         connection.exec_driver_sql(ROLLBACK)
     except Exception:
-        # What made the transaction fail is the error to tell of.
+        # The error that caused the rollback is the one to report.
         if not connection.invalidated:
             connection.invalidate()

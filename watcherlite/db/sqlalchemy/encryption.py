@@ -1,11 +1,9 @@
-"""Secrets are sealed when a row is written, and opened when it is read.
+"""Encryption of secrets in columns.
 
-Whoever asks the store for an object gets it in clear, and does not know. What is
-sealed is whole JSON documents: nobody searches in them. What is not sealed is read as
-it is, so that rows from before are read too.
-
-Of some columns every document is sealed, of others each that `conf.masking` would not
-show as it is: that is cheap to find out, and most have nothing of the kind.
+The store encrypts a JSON document when it writes a row, and decrypts it when it reads
+the row. Documents in plain text are read as they are, so that rows of earlier versions
+remain readable. Some columns are always encrypted, others only if `conf.masking` would
+mask a part of the document, which is cheap to determine.
 """
 
 import base64
@@ -26,15 +24,16 @@ from watcherlite.db.sqlalchemy.text import dumps
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
-#: What a sealed text begins with. No JSON document begins so.
+#: Prefix of an encrypted text. No JSON document starts with it.
 MARK = 'sealed:'
-#: Also what is given to a stack within a plan: hidden parameters have any name.
+#: Marks the inputs of a stack in an action plan, whose hidden parameters may have any
+#: name.
 PARAMETER = 'parameter'
 _EMPTY = frozenset({'', '{}', '[]', 'null'})
 
-#: table -> column -> whether each of its documents is sealed. Those of actions in
-#: the lane of the engine are all: they have what resources are made of.
-SEALED: Mapping[str, Mapping[str, bool]] = {
+#: Table -> column -> whether it is always encrypted. Documents of actions in the lane
+#: of the engine always are, because they contain the properties of resources.
+ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
     'actions': dict.fromkeys(('inputs', 'context', 'token', 'outputs', 'data'), False),
     'events': {'detail': False},
     'audits': {'parameters': True, 'scope': True},
@@ -58,14 +57,14 @@ SEALED: Mapping[str, Mapping[str, bool]] = {
 }
 
 
-#: Called with whether to make a key if there is none; see `conf.secrets`.
-Loading = Callable[[bool], Keys]
+#: Loads the keys; the argument tells whether to create a key if there is none.
+KeyLoader = Callable[[bool], Keys]
 
 
-def no_keys(make: bool) -> Keys:
-    """Refuse: of a store that was given no keys."""
+def no_keys(create: bool) -> Keys:
+    """Raise ConfigurationError, as the loader of a store without keys."""
     raise exceptions.ConfigurationError(
-        'This store was given no keys, and cannot keep secrets'
+        'The store has no encryption keys and cannot store secrets'
     )
 
 
@@ -74,90 +73,83 @@ def _may_be_secret(text: str) -> bool:
 
 
 class FieldCipher:
-    """Seals with the first key, and opens with each.
+    """A cipher that encrypts with the first key and decrypts with any key.
 
-    :param load: called when there is something to seal or to open, and not before;
-        with a key that is made then nothing could be opened
+    :param load: loads the keys on their first use. Only an encryption may create a key:
+        a new key decrypts nothing
     """
 
-    def __init__(self, load: Loading) -> None:
+    def __init__(self, load: KeyLoader) -> None:
         self._load = load
         self._keys: Keys | None = None
         self._ring: list[Fernet] = []
 
-    # documents
-
     def document(self, value: Any, whole: bool = False) -> str:
-        """Return JSON to be stored; TypeError or ValueError if it cannot be.
+        """Return a value as JSON text to store.
 
-        :param whole: seal it whatever it holds, unless it is empty
+        :param whole: encrypt it whatever it contains, unless it is empty
+        :raises TypeError, ValueError: the value cannot be serialized
         """
         if not value:
             return '{}' if value == {} else dumps(value)
         text = dumps(value)
-        return self.sealed(text) if whole or _may_be_secret(text) else text
-
-    def or_null(self, value: Any, whole: bool = False) -> str | None:
-        """Return JSON to be stored, NULL for None."""
-        return None if value is None else self.document(value, whole)
+        return self.encrypt(text) if whole or _may_be_secret(text) else text
 
     def loads(self, text: str) -> Any:
-        """Return the value of JSON that was stored; raises KeyMissing."""
-        # Of what begins with this letter nothing is JSON.
-        return json.loads(text if text[0] != 's' else self.opened(text))
-
-    # texts
+        """Return the value of a stored JSON text; raise KeyMissing."""
+        # No JSON text starts with the first letter of MARK.
+        return json.loads(text if text[0] != 's' else self.decrypt(text))
 
     def stored(self, text: str | None, whole: bool) -> str | None:
-        """Return a text to be stored; NULL and what is empty stay as they are."""
+        """Return a text to store; NULL and empty texts are unchanged."""
         if text is None or text in _EMPTY or not (whole or _may_be_secret(text)):
             return text
-        return self.sealed(text)
+        return self.encrypt(text)
 
-    def sealed(self, text: str) -> str:
-        """Return a text that nobody reads without a key."""
-        self._begin(make=True)
+    def encrypt(self, text: str) -> str:
+        """Return a text encrypted with the first key."""
+        self._load_keys(create=True)
         return MARK + self._ring[0].encrypt(text.encode()).decode()
 
-    def opened(self, text: str) -> str:
-        """Return what a stored text says; raises KeyMissing."""
+    def decrypt(self, text: str) -> str:
+        """Return the plain text of a stored text; raise KeyMissing."""
         if not text.startswith(MARK):
             return text
-        source = self._begin(make=False).source
+        source = self._load_keys(create=False).source
         for number in range(len(self._ring)):
-            clear = self._try(number, text)
-            if clear is not None:
-                return clear
+            plain = self._decrypt_with(number, text)
+            if plain is not None:
+                return plain
         raise exceptions.KeyMissing(
-            f'The database holds secrets that {source} cannot open, as they were '
-            'sealed with another key: set [secrets] encryption_keys to the keys of the '
-            'host that sealed them, alike on all hosts'
+            f'The database has secrets that {source} cannot decrypt, as they were '
+            'encrypted with another key: set [secrets] encryption_keys to the keys of '
+            'the host that encrypted them, alike on all hosts'
         )
 
     def is_current(self, text: str) -> bool:
-        """Say whether a text is sealed, and with the first key."""
+        """Return whether a text is encrypted with the first key."""
         if not text.startswith(MARK):
             return False
-        self._begin(make=False)
-        return self._try(0, text) is not None
+        self._load_keys(create=False)
+        return self._decrypt_with(0, text) is not None
 
     def keyed(self, digest: str) -> str:
-        """Return a digest by which nobody finds out, by guessing, what it is of."""
-        key = base64.urlsafe_b64decode(self._begin(make=True).values[0])
+        """Return a keyed digest, from which the content cannot be guessed."""
+        key = base64.urlsafe_b64decode(self._load_keys(create=True).values[0])
         return hmac.digest(key, b'definition:' + digest.encode(), hashlib.sha256).hex()
 
-    def _begin(self, make: bool) -> Keys:
-        """Return the keys, of which `_ring` is made."""
+    def _load_keys(self, create: bool) -> Keys:
+        """Return the keys; load them on the first call."""
         if self._keys is None:
-            keys = self._load(make)
-            # Loading it takes longer than many a command, which has nothing secret.
+            keys = self._load(create)
+            # Imported here: the import takes longer than commands without secrets do.
             from cryptography.fernet import Fernet
 
             self._ring = [Fernet(value) for value in keys.values]
             self._keys = keys
         return self._keys
 
-    def _try(self, number: int, text: str) -> str | None:
+    def _decrypt_with(self, number: int, text: str) -> str | None:
         from cryptography.fernet import InvalidToken
 
         try:
@@ -166,18 +158,17 @@ class FieldCipher:
             return None
 
 
-#: The ciphers of the engines of this process, by their dialects: a type of a column
-#: is handed the dialect, and nothing else, when it has to convert.
+#: Ciphers by dialect, which is all that the conversion of a column type receives.
 _CIPHERS: weakref.WeakKeyDictionary[sa.Dialect, FieldCipher] = (
     weakref.WeakKeyDictionary()
 )
 
 
 def use_cipher(dialect: sa.Dialect, cipher: FieldCipher) -> None:
-    """Encrypt and decrypt with a cipher what statements of an engine store and read."""
+    """Use a cipher for the encrypted columns in statements of a dialect."""
     _CIPHERS[dialect] = cipher
 
 
 def cipher_of(dialect: sa.Dialect) -> FieldCipher:
-    """Return the cipher of an engine; without one it refuses to keep secrets."""
+    """Return the cipher of a dialect; by default one that raises errors."""
     return _CIPHERS.get(dialect) or FieldCipher(no_keys)

@@ -1,7 +1,7 @@
-"""The engine: how this process talks to its database.
+"""The engine: connection URLs, drivers and session settings.
 
-Every connection is in autocommit mode, so that a read costs one round trip and
-leaves nothing to roll back; `database` begins and ends transactions in words.
+Connections are in autocommit mode, so that a query costs one round trip and needs no
+ROLLBACK; `database` executes BEGIN and COMMIT for transactions.
 """
 
 import dataclasses
@@ -17,9 +17,9 @@ import tenacity
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy import errors
 from watcherlite.db.sqlalchemy.constructs import use_compiler
-from watcherlite.db.sqlalchemy.encryption import Loading, no_keys
+from watcherlite.db.sqlalchemy.encryption import KeyLoader, no_keys
 
-#: The drivers that are known to work, by what a URL may begin with.
+#: Scheme of a URL -> the supported driver.
 DRIVERS = {
     'sqlite': 'sqlite+pysqlite',
     'postgresql': 'postgresql+psycopg',
@@ -27,29 +27,29 @@ DRIVERS = {
     # SQLAlchemy's name for a dialect that refuses MySQL; oslo.db does not know it.
     'mariadb': 'mysql+pymysql',
 }
-#: Seconds after which a connection is made anew: servers and what is before them
-#: drop idle ones, MySQL after eight hours.
+#: Seconds after which a connection is replaced: servers and proxies close idle ones,
+#: MySQL after eight hours.
 RECYCLE = 3600
-#: A transaction never waits for anything but the database. Locks of a process
-#: that was stopped in the middle of one are given back after so many seconds.
+#: Seconds after which the server ends an idle transaction. Transactions wait for the
+#: database only; this releases the locks of a process that was suspended.
 IDLE_IN_TRANSACTION = 15
-#: Held while the file of a database is made: whoever finds it has to wait until who
-#: made it has closed it, see `_make_private`.
-_MAKING = threading.Lock()
+#: Held while an SQLite file is created: a thread that finds the file must wait until
+#: the other one has closed it, see `_create_private`.
+_CREATING = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DatabaseSettings:
-    """What [database] says; times in seconds.
+    """The options of [database]; times in seconds.
 
-    :param url: an SQLAlchemy URL, password included
-    :param max_pool_size: the most connections of this process
-    :param pool_timeout: how long to wait for one of them
-    :param connect_timeout: how long a server may take to accept one
-    :param statement_timeout: after which a server gives a statement up; 0: never
-    :param busy_timeout: how long a statement waits for another transaction
+    :param url: an SQLAlchemy URL, with the password
+    :param max_pool_size: the maximum number of connections of this process
+    :param pool_timeout: the maximum time to wait for a connection of the pool
+    :param connect_timeout: the maximum time to connect to a server
+    :param statement_timeout: after which a server cancels a statement; 0: never
+    :param busy_timeout: the maximum time that a statement waits for a lock
     :param sqlite_synchronous: FULL or NORMAL
-    :param keys: called for the keys of secrets when they are needed, see `sealing`
+    :param keys: loads the encryption keys on their first use, see `encryption`
     """
 
     url: str
@@ -59,13 +59,13 @@ class DatabaseSettings:
     statement_timeout: int = 60
     busy_timeout: int = 10
     sqlite_synchronous: str = 'FULL'
-    keys: Loading = dataclasses.field(default=no_keys, compare=False)
+    keys: KeyLoader = dataclasses.field(default=no_keys, compare=False)
 
 
 def make_engine(settings: DatabaseSettings) -> sa.Engine:
-    """Return an engine; nothing is connected yet.
+    """Return an engine, without connecting.
 
-    :raises ConfigurationError: for a URL that cannot work
+    :raises ConfigurationError: the URL is invalid
     """
     url = parse(settings.url)
     kind = url.get_backend_name()
@@ -78,13 +78,13 @@ def make_engine(settings: DatabaseSettings) -> sa.Engine:
         pool_timeout=settings.pool_timeout,
         pool_recycle=RECYCLE,
         pool_use_lifo=True,
-        # Whoever begins a transaction also ends it: see `database`.
+        # `database` ends each transaction that it begins.
         pool_reset_on_return=None,
-        # Of an INSERT too, which tells by it how many rows were new.
+        # For INSERT, too, whose row count is the number of new rows.
         execution_options={'preserve_rowcount': True},
         connect_args=_CONNECT_ARGUMENTS[kind](url, settings),
     )
-    # Newer releases of SQLAlchemy can leave out the ROLLBACK after each read.
+    # SQLAlchemy 2.0.43 and later can omit the ROLLBACK after each query.
     engine.dialect.skip_autocommit_rollback = True
     use_compiler(engine)
     errors.listen(engine)
@@ -96,12 +96,12 @@ def make_engine(settings: DatabaseSettings) -> sa.Engine:
 
 
 def parse(text: str) -> sa.URL:
-    """Return a URL with a driver that works; ConfigurationError otherwise."""
+    """Return a URL with its supported driver; raise ConfigurationError."""
     try:
         url = sa.make_url(text)
     except sa.exc.ArgumentError:
         raise exceptions.ConfigurationError(
-            '[database] connection is not a URL; it looks like '
+            '[database] connection is not a URL of the form '
             'postgresql+psycopg://USER:PASSWORD@HOST/NAME'
         ) from None
     driver = DRIVERS.get(url.get_backend_name())
@@ -112,8 +112,8 @@ def parse(text: str) -> sa.URL:
         )
     if url.get_backend_name() == 'sqlite' and url.database in (None, '', ':memory:'):
         raise exceptions.ConfigurationError(
-            '[database] connection names an SQLite database in memory, which would '
-            'forget everything; name a file: sqlite:////var/lib/watcherlite/NAME'
+            '[database] connection names an in-memory SQLite database, which loses all '
+            'data at exit; name a file: sqlite:////var/lib/watcherlite/NAME'
         )
     return url.set(drivername=driver)
 
@@ -123,33 +123,33 @@ def _postgresql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, 
         'statement_timeout': f'{settings.statement_timeout}s',
         'lock_timeout': f'{settings.busy_timeout}s',
         'idle_in_transaction_session_timeout': f'{IDLE_IN_TRANSACTION}s',
-        # Compiling takes longer than any statement here runs.
+        # Compilation takes longer than the execution of any statement here.
         'jit': 'off',
-        # Without statistics, as of a plan that was just stored, a bitmap of all
-        # that waits, sorted, looks as cheap as the first few of an index.
+        # Without statistics, for example of a new action plan, a sorted bitmap of all
+        # waiting actions seems as cheap as the first rows of an index.
         'enable_bitmapscan': 'off',
-        # Every statement here has an index. How many rows a document holds cannot
-        # be told before it is read, so that scanning a small table looks cheaper:
-        # a chain would read all of its plan for every link.
+        # Every statement here has an index. The planner does not know the number of
+        # rows in a document, and would scan small tables: each step of a chain would
+        # read the whole action plan.
         'enable_seqscan': 'off',
-        # Likewise a hash of all actions for the few that a document names.
+        # For the same reason it would hash all actions for the few in a document.
         'enable_hashjoin': 'off',
         'enable_mergejoin': 'off',
-        # For a page whose length it does not know it would start other processes.
+        # For a page of unknown length it would start parallel workers.
         'max_parallel_workers_per_gather': '0',
-        # The plan is the same for all values; making it anew for each costs more
-        # than the longer statements take.
+        # The plan is the same for all values; planning costs more than the execution of
+        # most statements.
         'plan_cache_mode': 'force_generic_plan',
     }
     arguments = {
         'connect_timeout': settings.connect_timeout,
         'application_name': 'watcherlite',
-        # A server that is cut off is noticed even while it owes an answer.
+        # Detects a broken connection while a statement is executed.
         'keepalives_idle': 10,
         'keepalives_interval': 5,
         'keepalives_count': 3,
     }
-    # What the URL says is meant so.
+    # Options in the URL take precedence.
     arguments = {k: v for k, v in arguments.items() if k not in url.query}
     ours = ' '.join(f'-c {name}={value}' for name, value in options.items())
     theirs = url.query.get('options', '')
@@ -157,8 +157,8 @@ def _postgresql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, 
 
 
 def _mysql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, Any]:
-    # The limits of the socket are for a server that is cut off; its own limit on
-    # a statement comes first.
+    # The timeouts of the socket detect a broken connection. They exceed the statement
+    # timeout of the server.
     limit = settings.statement_timeout
     answer = limit + settings.connect_timeout if limit else None
     return {
@@ -189,7 +189,7 @@ def _prepare_mysql(engine: sa.Engine, settings: DatabaseSettings) -> None:
             else f'max_execution_time = {settings.statement_timeout * 1000}'
         )
         with connection.cursor() as cursor:
-            # The default, REPEATABLE READ, lets a claim read rows as they were.
+            # With the default, REPEATABLE READ, a claim would read old rows.
             cursor.execute('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
             wait = f'innodb_lock_wait_timeout = {settings.busy_timeout}'
             cursor.execute(f'SET SESSION {wait}, {limit}')
@@ -201,18 +201,17 @@ def _is_locked(error: BaseException) -> bool:
     return isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
 
 
-def _make_private(path: str) -> None:
-    """Make the file of a database if there is none: nobody else may read it.
+def _create_private(path: str) -> None:
+    """Create the file of a database, readable by its owner only, if it does not exist.
 
-    One that is there must not be opened and closed here. That drops all locks of this
-    process on it, so that the next process which ends its work with the database takes
-    itself for the only one, and removes the write-ahead log from under this one: what
-    is stored from then on is lost.
+    An existing file must not be opened and closed here: that would release all locks of
+    this process on it. The next process that closes the database would take itself for
+    the last one and remove the write-ahead log, and all later writes would be lost.
 
-    :raises OSError: it cannot be used
+    :raises OSError: the file cannot be used
     """
     path = os.path.realpath(path)
-    with _MAKING:
+    with _CREATING:
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             os.close(os.open(path, flags, 0o600))
@@ -230,14 +229,14 @@ def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
 
     def connecting(_dialect: Any, _record: Any, _args: Any, _kwargs: Any) -> None:
         try:
-            _make_private(path)
+            _create_private(path)
         except OSError as error:
             raise errors.unavailable(engine.url, str(error.strerror)) from error
 
     def connected(connection: Any, _record: Any) -> None:
         cursor = connection.cursor()
-        # Several that open a new file at once stand in each other's way here, and
-        # SQLite does not let them wait as it does everywhere else.
+        # Processes that open a new file at the same time conflict here, and SQLite does
+        # not apply its busy timeout to this statement.
         for attempt in tenacity.Retrying(
             retry=tenacity.retry_if_exception(_is_locked),
             stop=tenacity.stop_after_delay(settings.busy_timeout),

@@ -1,9 +1,7 @@
-"""Translation of driver errors to the errors of the store port.
+"""Translation of driver errors to exceptions of the store.
 
-The code that a server gives decides. oslo.db knows what the drivers of many
-versions say where they give none. An error that stands neither for the
-surroundings nor for what a user asked is a mistake of this program, and is left
-as it is.
+The error code of the server decides; for errors without one, the filters of oslo.db. An
+error that neither the environment nor a request causes is a bug, and is not translated.
 """
 
 import sqlite3
@@ -17,19 +15,19 @@ from watcherlite import exceptions
 
 UPGRADE = 'run "watcherlite-manage db upgrade"'
 
-# SQLSTATE of PostgreSQL, or the two digits of its class; error numbers of MySQL.
+# SQLSTATE of PostgreSQL, or its class of two characters; error numbers of MySQL.
 Codes = frozenset[str | int]
 CONFLICTS: Codes = frozenset({'40001', '40P01', '55P03', 1020, 1205, 1213, 3572})
 TIMEOUTS: Codes = frozenset({'57014', 1317, 1969, 3024})
 NO_SUCH_TABLE: Codes = frozenset({'42P01', '42703', 1054, 1146})
 DUPLICATES: Codes = frozenset({'23505', 1062})
 BAD_DATA: Codes = frozenset({'22', 1264, 1292, 1366, 1406})
-AWAY: Codes = frozenset(
+UNAVAILABLE: Codes = frozenset(
     {'08', '25006', '25P03', '28', '3D000', '53', '57', '58'}
     | {1021, 1037, 1038, 1040, 1041, 1044, 1045, 1049, 1053, 1114, 1129, 1130, 1203}
     | {1290, 1792, 1836, 1927, 2002, 2003, 2006, 2013, 4031}
 )
-#: SQLite has one code for many of these, and a text: its beginning -> SQLSTATE.
+#: SQLite: start of the message -> SQLSTATE, as many errors share one code.
 SQLITE = {
     'database is locked': '40001',
     'database table is locked': '40001',
@@ -47,25 +45,25 @@ SQLITE = {
 
 
 def masked(url: sa.URL) -> str:
-    """Return a URL that may be shown: no password, and no query, which may hold one."""
+    """Return a URL without password, and without its query, which may have one."""
     return url.set(query={}).render_as_string(hide_password=True)
 
 
 def unavailable(url: sa.URL, reason: str) -> exceptions.StoreUnavailable:
-    """Return the error for a database that is away, and what to do."""
+    """Return the error for a database that cannot be reached."""
     check = (
         'the file, its directory and the space on its disk'
         if url.get_backend_name() == 'sqlite'
-        else 'that the server runs and lets watcherlite in'
+        else 'that the server runs and accepts the credentials'
     )
     return exceptions.StoreUnavailable(
         f'The database {masked(url)} cannot be used: {reason}. Check {check}; '
-        '[database] connection says where it is'
+        '[database] connection has its location'
     )
 
 
 def listen(engine: sa.Engine) -> None:
-    """Have everything that is done through an engine raise the errors of the port."""
+    """Make all statements of an engine raise exceptions of the store."""
 
     def handle(context: ExceptionContext) -> BaseException | None:
         return _translated(context, engine.url)
@@ -75,17 +73,19 @@ def listen(engine: sa.Engine) -> None:
 
 def _translated(context: ExceptionContext, url: sa.URL) -> BaseException | None:
     if not isinstance(context.sqlalchemy_exception, sa.exc.DBAPIError):
-        # A type of a column could not convert a value: its error is the one to raise.
+        # A column type failed to convert a value.
         return context.original_exception
     if (context.statement or '').startswith('DESCRIBE '):
-        # SQLAlchemy asks MySQL whether there is a table, and reads this error.
+        # SQLAlchemy tests by this error whether a table exists on MySQL.
         return None
     reason = _reason(context.original_exception)
     if context.connection is None or context.is_disconnect:
         return unavailable(url, reason)
     codes = _codes(context.original_exception)
     if codes & CONFLICTS:
-        return exceptions.StoreConflict(f'The database refused a transaction: {reason}')
+        return exceptions.StoreConflict(
+            f'The database rejected a transaction: {reason}'
+        )
     if codes & TIMEOUTS:
         return exceptions.StoreUnavailable(
             f'The database {masked(url)} took too long: {reason}; see [database] '
@@ -97,10 +97,10 @@ def _translated(context: ExceptionContext, url: sa.URL) -> BaseException | None:
             f'({reason}); {UPGRADE}'
         )
     if codes & DUPLICATES:
-        return exceptions.Conflict(f'There is already such an object: {reason}')
+        return exceptions.Conflict(f'The object already exists: {reason}')
     if codes & BAD_DATA:
         return exceptions.Invalid(f'The database cannot store this: {reason}')
-    if codes & AWAY:
+    if codes & UNAVAILABLE:
         return unavailable(url, reason)
     return _known_to_oslo(context, url, reason)
 
@@ -111,17 +111,19 @@ def _known_to_oslo(
     try:
         known: BaseException | None = exc_filters.handler(context)
     except sa.exc.DBAPIError:
-        # It raises what it has no class for, instead of returning it.
+        # It raises an error that it has no class for.
         return None
     if isinstance(known, oslo.DBConnectionError):
         return unavailable(url, reason)
     if isinstance(known, oslo.DBDeadlock):
-        return exceptions.StoreConflict(f'The database refused a transaction: {reason}')
+        return exceptions.StoreConflict(
+            f'The database rejected a transaction: {reason}'
+        )
     return known
 
 
 def _codes(error: BaseException | None) -> Codes:
-    """Return what a driver's error says of itself."""
+    """Return the codes of a driver error."""
     state = getattr(error, 'sqlstate', None)
     if isinstance(error, sqlite3.Error):
         text = str(error)
@@ -133,9 +135,9 @@ def _codes(error: BaseException | None) -> Codes:
 
 
 def _reason(error: BaseException | None) -> str:
-    """Return the first line of what a driver says.
+    """Return the first line of the message of a driver.
 
-    The others show rows and statements, whose values are nobody's business.
+    The other lines contain rows and statements with their values.
     """
     text = str(error.args[-1]) if error is not None and error.args else ''
     return (text.strip() or type(error).__name__).splitlines()[0].rstrip('.')

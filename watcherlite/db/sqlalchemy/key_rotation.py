@@ -1,4 +1,4 @@
-"""Seal what is stored already: from before, or with a key that is to go."""
+"""Key rotation: encryption of stored secrets with the first key."""
 
 import contextlib
 import uuid
@@ -10,19 +10,19 @@ import sqlalchemy as sa
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.constructs import LIMIT
 from watcherlite.db.sqlalchemy.database import Database, Session
-from watcherlite.db.sqlalchemy.encryption import MARK, SEALED, FieldCipher, cipher_of
-from watcherlite.db.sqlalchemy.objects import DEFINITIONS
+from watcherlite.db.sqlalchemy.encryption import ENCRYPTED, MARK, FieldCipher, cipher_of
+from watcherlite.db.sqlalchemy.mappers import DEFINITIONS
 from watcherlite.db.sqlalchemy.tables.schema import metadata
 from watcherlite.db.sqlalchemy.tables.stacks import definitions
 from watcherlite.db.sqlalchemy.tables.types import Ciphertext
 from watcherlite.domain.actions import ENGINE
 
-#: Rows that are read at once, and written in one transaction: short ones, so that
-#: daemons can work meanwhile. Definitions may be large.
-PORTION, FEW = 500, 10
-#: In how many of the newest rows `check` looks for something that is sealed; of
-#: definitions, which may be large, each has something.
-NEWEST = {'definitions': 1, 'audits': 20, 'actions': 20}
+#: Rows of one transaction, which is short, so that daemons can continue. Definitions
+#: may be large.
+BATCH, DEFINITION_BATCH = 500, 10
+#: Table -> the number of its newest rows in which `check` searches for an encrypted
+#: text. Every definition has one.
+CHECKED_ROWS = {'definitions': 1, 'audits': 20, 'actions': 20}
 _DEFINITION = DEFINITIONS.select().where(definitions.c.id == sa.bindparam('key'))
 _KNOWN = sa.select(definitions.c.id).where(
     definitions.c.digest == sa.bindparam('digest'),
@@ -31,50 +31,52 @@ _KNOWN = sa.select(definitions.c.id).where(
 
 
 def check(db: Database) -> None:
-    """Raise KeyMissing if what was sealed lately cannot be opened here."""
-    for name, limit in NEWEST.items():
+    """Raise KeyMissing if recent secrets cannot be decrypted."""
+    for name, limit in CHECKED_ROWS.items():
         table = metadata.tables[name]
-        newest = sa.select(*_sealed_texts(table)).order_by(table.c.id.desc())
+        newest = sa.select(*_encrypted_texts(table)).order_by(table.c.id.desc())
         rows = db.rows(newest.limit(LIMIT), limit=limit)
-        sealed = (text for row in rows for text in row if _is_sealed(text))
-        text = next(sealed, None)
+        encrypted = (text for row in rows for text in row if _is_encrypted(text))
+        text = next(encrypted, None)
         if text is not None:
-            cipher_of(db.engine.dialect).opened(text)
+            cipher_of(db.engine.dialect).decrypt(text)
 
 
 def reseal(db: Database) -> dict[str, int]:
-    """Seal with the first key what is in clear and should not be, or has another key.
+    """Encrypt secrets in plain text, or encrypted with another key, with the first key.
 
-    Daemons may work meanwhile: a row that changed since it was read is left to who
-    changed it. What an interrupted one has done is not done again.
+    Daemons may run at the same time: a row that changed since it was read is skipped,
+    as its writer has encrypted it. An interrupted rotation continues where it stopped.
 
-    :returns: table -> how many of its rows were written
-    :raises KeyMissing: something cannot be opened; what came before it is done
+    :returns: table -> number of updated rows
+    :raises KeyMissing: a secret cannot be decrypted; the rows before it are updated
     """
-    counts = {name: _reseal_table(db, metadata.tables[name]) for name in SEALED}
+    counts = {name: _reseal_table(db, metadata.tables[name]) for name in ENCRYPTED}
     if any(counts.values()) and db.engine.dialect.name == 'sqlite':
         with contextlib.suppress(exceptions.StoreConflict):
             db.overwrite()
     return counts
 
 
-def _sealed_texts(table: sa.Table) -> list[Any]:
-    """Return the columns that are sealed, as they are stored."""
-    return [sa.type_coerce(table.c[c], sa.Text()).label(c) for c in SEALED[table.name]]
+def _encrypted_texts(table: sa.Table) -> list[Any]:
+    """Return the encrypted columns, as they are stored."""
+    return [
+        sa.type_coerce(table.c[c], sa.Text()).label(c) for c in ENCRYPTED[table.name]
+    ]
 
 
 def _reseal_table(db: Database, table: sa.Table) -> int:
-    (key,), columns = table.primary_key, list(SEALED[table.name])
+    (key,), columns = table.primary_key, list(ENCRYPTED[table.name])
     lane = [table.c.lane] if 'lane' in table.c else []
     select = (
-        sa.select(key, *_sealed_texts(table), *lane)
+        sa.select(key, *_encrypted_texts(table), *lane)
         .where(key > sa.bindparam('after'))
         .order_by(key)
         .limit(LIMIT)
     )
     cipher = cipher_of(db.engine.dialect)
     count, after = 0, 0
-    limit = FEW if table is definitions else PORTION
+    limit = DEFINITION_BATCH if table is definitions else BATCH
     while True:
         rows = db.rows(select, after=after, limit=limit)
         if not rows:
@@ -92,19 +94,19 @@ def _reseal_table(db: Database, table: sa.Table) -> int:
                 for number, changes in changed:
                     count += _write(session, table, number, changes)
                     if table is definitions:
-                        _find_anew(session, number)
+                        _update_digest(session, number)
 
 
 def _changes(
     cipher: FieldCipher, table: str, texts: Mapping[str, str | None], whole: bool
 ) -> dict[str, tuple[str, str]]:
-    """Return column -> (what it has, what it should have) where these differ."""
+    """Return column -> (stored text, new text), where these differ."""
     found = {}
     for column, text in texts.items():
         if text is None or cipher.is_current(text):
             continue
-        always = SEALED[table][column] or (whole and column != 'context')
-        new = cipher.stored(cipher.opened(text), always or _is_sealed(text))
+        always = ENCRYPTED[table][column] or (whole and column != 'context')
+        new = cipher.stored(cipher.decrypt(text), always or _is_encrypted(text))
         if new is not None and new != text:
             found[column] = (text, new)
     return found
@@ -116,7 +118,7 @@ def _write(
     number: int,
     changes: Mapping[str, tuple[str, str]],
 ) -> int:
-    """Write a row that is still as it was read; return how many were."""
+    """Update a row if it is as it was read; return the number of updated rows."""
     (key,) = table.primary_key
     same = [
         sa.type_coerce(table.c[column], sa.Text()) == old
@@ -126,17 +128,17 @@ def _write(
     return session.count(sa.update(table).where(key == number, *same).values(values))
 
 
-def _find_anew(session: Session, number: int) -> None:
-    """Have a definition found by a digest of the first key.
+def _update_digest(session: Session, number: int) -> None:
+    """Replace the digest of a definition by one with the first key.
 
-    Unless there is an equal one that is found by it: then nobody has to find this.
+    If an equal definition already has that digest, this one gets a random one.
     """
     (row,) = session.rows(_DEFINITION, key=number)
     digest = session.cipher.keyed(DEFINITIONS.read(row).digest)
     known = session.rows(_KNOWN, digest=digest, key=number)
-    found_by = uuid.uuid4().hex * 2 if known else digest
-    session.update_row(definitions, number, {'digest': found_by})
+    new_digest = uuid.uuid4().hex * 2 if known else digest
+    session.update_row(definitions, number, {'digest': new_digest})
 
 
-def _is_sealed(text: Any) -> bool:
+def _is_encrypted(text: Any) -> bool:
     return isinstance(text, str) and text.startswith(MARK)

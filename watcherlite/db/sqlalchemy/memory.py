@@ -1,7 +1,4 @@
-"""SQLite databases in memory, each a copy of a template that has the schema.
-
-They are for tests: what they hold is gone when they are closed.
-"""
+"""SQLite databases in memory for tests, each a copy of a template with the schema."""
 
 import datetime
 import functools
@@ -16,19 +13,19 @@ from watcherlite.clock import UTC, Clock
 from watcherlite.db.sqlalchemy import errors, migration
 from watcherlite.db.sqlalchemy.constructs import use_compiler
 
-#: Seconds that a thread waits for the others.
+#: Seconds that a thread waits for the connection.
 TIMEOUT = 60
-#: Bytes. A schema of many small indexes is copied faster in small pages.
+#: In bytes. A schema of many small indexes is copied faster in small pages.
 _PAGE_SIZE = 512
-#: What was compiled for one database serves all others.
+#: The compiled statements, which all databases share.
 _COMPILED: dict[Any, Any] = {}
 
 
 class _OneConnection(sa.Pool):
-    """A pool of one connection, which the threads of the process take in turn.
+    """A pool of one connection, which one thread at a time has.
 
-    A transaction holds it from its begin to its end. A thread that reads beside its
-    own transaction gets the connection once more, and sees what it has changed.
+    A transaction holds it until its end. A thread that reads outside of its own
+    transaction gets the same connection, and sees uncommitted changes.
     """
 
     def __init__(self, database: sqlite3.Connection) -> None:
@@ -36,7 +33,7 @@ class _OneConnection(sa.Pool):
         self._database = database
         self._lock = threading.RLock()
         self._closed = False
-        # What is nested in its use needs another record of the same connection.
+        # A nested checkout needs another record of the same connection.
         self._unused: sa.pool.ConnectionPoolEntry | None = None
 
     def _do_get(self) -> sa.pool.ConnectionPoolEntry:
@@ -44,7 +41,7 @@ class _OneConnection(sa.Pool):
             raise sa.exc.TimeoutError
         if self._closed:
             self._lock.release()
-            raise exceptions.StoreUnavailable('The database in memory is closed')
+            raise exceptions.StoreUnavailable('The in-memory database is closed')
         record, self._unused = self._unused, None
         return record or self._create_connection()
 
@@ -104,7 +101,7 @@ def _engine(database: sqlite3.Connection) -> sa.Engine:
 
 @functools.cache
 def _model() -> sa.Engine:
-    """Return the engine whose dialect all others share."""
+    """Return the engine whose dialect all engines share."""
     engine = sa.create_engine('sqlite://', isolation_level='AUTOCOMMIT')
     engine.connect().close()
     use_compiler(engine)
@@ -114,7 +111,7 @@ def _model() -> sa.Engine:
 
 
 def _use_clock(database: sqlite3.Connection, clock: Clock) -> None:
-    """Have statements that ask for the time of the database get that of a clock."""
+    """Make a clock the clock of a database."""
 
     def strftime(_form: str, _now: str, offset: str = '0 seconds') -> str:
         seconds = float(offset.removesuffix(' seconds'))

@@ -1,7 +1,6 @@
-"""Creating and upgrading the schema.
+"""Creation and upgrade of the schema.
 
-Alembic is loaded only when there is something to migrate. A daemon compares one
-row with a constant at its start.
+Alembic is imported only to migrate. A daemon compares one row with a constant.
 """
 
 import contextlib
@@ -16,7 +15,7 @@ from watcherlite import exceptions
 from watcherlite.db.sqlalchemy import errors
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 
-#: The revisions in `migrations/versions`, the oldest first.
+#: The revisions in `migrations/versions`, in order.
 REVISIONS = (
     '0001',
     '0002',
@@ -31,17 +30,17 @@ REVISIONS = (
 )
 HEAD = REVISIONS[-1]
 
-#: Any number that nobody else uses for an advisory lock in the same database.
+#: The key of the advisory lock: an arbitrary number.
 _LOCK = 7305521
-# There it is one for the whole server, whose other databases are none of its concern.
+# Locks of MySQL belong to the server, not to a database.
 _MYSQL_LOCK = f"CONCAT('{_LOCK}.', MD5(DATABASE()))"
-#: Seconds that one who wants to change the schema waits for another who does.
+#: Seconds to wait for another process that migrates the schema.
 LOCK_SECONDS = 60
 Target = str | sa.Engine
 
 
-def patient(settings: DatabaseSettings) -> DatabaseSettings:
-    """Return the settings of who changes a schema: a large table takes its time."""
+def unlimited(settings: DatabaseSettings) -> DatabaseSettings:
+    """Return settings for migrations, without a statement timeout."""
     return dataclasses.replace(settings, statement_timeout=0)
 
 
@@ -56,14 +55,14 @@ def version(target: Target) -> str | None:
 
 
 def needs_upgrade(target: Target) -> bool:
-    """Say whether `upgrade` has something to do; SchemaMismatch if it must not."""
+    """Return whether the schema is older; raise SchemaMismatch if it is newer."""
     current = version(target)
     _refuse_newer(current)
     return current != HEAD
 
 
 def check(target: Target) -> None:
-    """Raise SchemaMismatch, saying what to do, unless the schema is this version's."""
+    """Raise SchemaMismatch unless the schema is that of this version."""
     current = version(target)
     _refuse_newer(current)
     if current is None:
@@ -72,30 +71,31 @@ def check(target: Target) -> None:
         )
     if current != HEAD:
         raise exceptions.SchemaMismatch(
-            f'The database has schema {current}, which is older than the {HEAD} that '
-            f'this version needs; {errors.UPGRADE}'
+            f'The database has schema {current} of a newer version (this one supports '
+            f'{REVISIONS[0]} to {HEAD}); install that version, or restore a backup '
+            'made before its upgrade'
         )
 
 
 def upgrade(target: Target, revision: str = 'head') -> None:
-    """Bring a schema to a revision, creating it if there is none.
+    """Upgrade a schema to a revision; create it if there is none.
 
-    Several processes may do so at once: all but the first find nothing to do.
+    Several processes may upgrade at the same time: the first one does.
 
-    :param target: an engine for this is made with `patient` settings
-    :raises SchemaMismatch: if the schema is newer than this version
-    :raises StoreConflict: if another process changes it all the time
+    :param target: an engine needs settings `unlimited`
+    :raises SchemaMismatch: the schema is newer than this version
+    :raises StoreConflict: another process has the lock for too long
     """
     _run(target, 'upgrade', revision)
 
 
 def stamp(target: Target, revision: str) -> None:
-    """Note that a schema is of a revision, without changing it."""
+    """Record a revision as that of the schema, without migrating."""
     _run(target, 'stamp', revision)
 
 
 def _run(target: Target, name: str, revision: str) -> None:
-    # It takes a quarter of a second to load, which no daemon has to wait for.
+    # Imported here: the import takes a quarter of a second.
     from alembic import command, util
     from alembic.config import Config
 
@@ -111,7 +111,7 @@ def _run(target: Target, name: str, revision: str) -> None:
             getattr(command, name)(config, revision)
         except util.CommandError as error:
             raise exceptions.SchemaMismatch(
-                f'There is no way to revision {revision}: {error}'
+                f'The schema cannot be migrated to revision {revision}: {error}'
             ) from error
 
 
@@ -120,7 +120,7 @@ def _engine(target: Target) -> Iterator[sa.Engine]:
     if isinstance(target, sa.Engine):
         yield target
         return
-    engine = make_engine(patient(DatabaseSettings(target)))
+    engine = make_engine(unlimited(DatabaseSettings(target)))
     try:
         yield engine
     finally:
@@ -129,10 +129,10 @@ def _engine(target: Target) -> Iterator[sa.Engine]:
 
 @contextlib.contextmanager
 def _locked(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Connect, as the only one who changes the schema, in a transaction.
+    """Yield a connection that has the migration lock, in a transaction.
 
-    MySQL ends a transaction with each change of a schema, and its lock is one of
-    the connection; a migration that fails there half way has to be repaired.
+    MySQL commits at each change of the schema, and its lock belongs to the connection;
+    a failed migration must be repaired by hand.
     """
     mysql = engine.dialect.name == 'mysql'
     with engine.connect() as connection:
@@ -140,7 +140,7 @@ def _locked(engine: sa.Engine) -> Iterator[sa.Connection]:
             _begin(connection, engine.dialect.name)
             yield connection
         except BaseException:
-            # There may be nothing to undo. What went wrong is the error to tell of.
+            # There may be no transaction. The first error is the one to report.
             with contextlib.suppress(Exception):
                 _execute(connection, ['ROLLBACK'])
             raise
@@ -152,7 +152,7 @@ def _locked(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def _begin(connection: sa.Connection, kind: str) -> None:
-    """Wait for the lock and begin; StoreConflict if another one has it for too long."""
+    """Acquire the lock and begin a transaction; raise StoreConflict on timeout."""
     try:
         if kind == 'postgresql':
             wait = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
@@ -162,14 +162,14 @@ def _begin(connection: sa.Connection, kind: str) -> None:
         elif kind == 'mysql':
             lock = f'SELECT GET_LOCK({_MYSQL_LOCK}, {LOCK_SECONDS})'
             if not connection.exec_driver_sql(lock).scalar():
-                raise exceptions.StoreConflict('The lock is taken')
+                raise exceptions.StoreConflict('The lock is held')
             _execute(connection, ['BEGIN'])
         else:
             _execute(connection, ['BEGIN IMMEDIATE'])
     except exceptions.StoreConflict as error:
         raise exceptions.StoreConflict(
-            'Another process is changing the database, and has not ended while this '
-            'one waited for it; try again when it has'
+            f'Another process migrates the database, and has not finished within '
+            f'{LOCK_SECONDS} s; retry when it has'
         ) from error
 
 
@@ -190,7 +190,7 @@ def _version(connection: sa.Connection) -> str | None:
 def _refuse_newer(current: str | None) -> None:
     if current is not None and current not in REVISIONS:
         raise exceptions.SchemaMismatch(
-            f'The database has schema {current}, which this version does not know '
-            f'(it knows {", ".join(REVISIONS)}): it was made by a newer one; install '
-            'that, or restore a backup from before its upgrade'
+            f'The database has schema {current} of a newer version (this one supports '
+            f'{REVISIONS[0]} to {HEAD}); install that version, or restore a backup '
+            'made before its upgrade'
         )

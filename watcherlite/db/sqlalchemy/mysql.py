@@ -1,6 +1,6 @@
-"""Two-step statements of MariaDB and MySQL: select for update, then write.
+"""The transaction on MariaDB and MySQL, which have no UPDATE ... RETURNING.
 
-Their UPDATE cannot say what it has changed.
+It selects rows for update and then writes them.
 """
 
 import datetime
@@ -10,7 +10,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
-from watcherlite.db.sqlalchemy.actions import (
+from watcherlite.db.sqlalchemy.constructs import (
+    LIMIT,
+    RowSource,
+    id_in,
+    update_rows,
+    use_index,
+)
+from watcherlite.db.sqlalchemy.mappers import ACTIONS
+from watcherlite.db.sqlalchemy.statements.actions import (
     CHANGE_LOCKED,
     CHANGED,
     COLUMNS,
@@ -19,26 +27,18 @@ from watcherlite.db.sqlalchemy.actions import (
     claimable,
     fence_of,
 )
-from watcherlite.db.sqlalchemy.claims import DUE, IS_CLAIMABLE, NOW, OF, TAKE
-from watcherlite.db.sqlalchemy.constructs import (
-    LIMIT,
-    RowSource,
-    id_in,
-    update_rows,
-    use_index,
-)
-from watcherlite.db.sqlalchemy.dependents import (
+from watcherlite.db.sqlalchemy.statements.claims import DUE, IS_CLAIMABLE, NOW, OF, TAKE
+from watcherlite.db.sqlalchemy.statements.dependents import (
     COUNTED,
     HANDOVERS,
     RETURNED,
     handover_values,
     release_rule,
 )
-from watcherlite.db.sqlalchemy.objects import ACTIONS
-from watcherlite.db.sqlalchemy.statement_group import ActionUpdate
+from watcherlite.db.sqlalchemy.statements.group import ActionUpdate
+from watcherlite.db.sqlalchemy.statements.locks import DROP, LOCKS
 from watcherlite.db.sqlalchemy.tables.actions import actions
 from watcherlite.db.sqlalchemy.tables.coordination import locks
-from watcherlite.db.sqlalchemy.target_locks import DROP, LOCKS
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
 from watcherlite.domain import readiness
 from watcherlite.domain.actions import Action, ActionChange
@@ -63,15 +63,15 @@ def _due(of: sa.ColumnElement[bool], due: sa.ColumnElement[bool]) -> sa.Select[A
     return use_index(found, actions, 'ix_actions_claimable_of_plan', 'mysql')
 
 
-# What can be taken is read, and then locked by its keys. A read that locks would
-# hold until the end all that it has passed, of other lanes as well, and the first
-# row after it: others would pass over these, and nobody would tell them again.
+# Claimable actions are read, and then locked by their ids. A locking read would lock
+# all rows that it passes, including those of other lanes and the row after the last
+# one; other workers would skip these, and find them only by a sweep.
 FIND_DUE = {name: [_due(of, due) for due in DUE.values()] for name, of in OF.items()}
 EITHER = {
     name: sa.union_all(*found).order_by(sa.column('id')).limit(LIMIT)
     for name, found in FIND_DUE.items()
 }
-HOLD_DUE = use_index(
+LOCK_DUE = use_index(
     ACTIONS.select()
     .where(_BY_ID, IS_CLAIMABLE, actions.c.not_before <= NOW)
     .order_by(actions.c.id)
@@ -84,7 +84,7 @@ HOLD_DUE = use_index(
 TAKE_DUE = use_index(
     sa.update(actions).ordered_values(*TAKE).where(_BY_ID), actions, 'PRIMARY', 'mysql'
 )
-# As they will be: what is released is written as this says.
+# The dependents with their new `pending`.
 COUNT = (
     sa.select(
         *(actions.c[name] for name in RETURNED if name != 'pending'),
@@ -104,7 +104,7 @@ RELEASE = update_rows(actions, COUNTED_ROWS, 'pending', 'status', 'owner').value
 )
 HAND_OVER = update_rows(actions, HANDOVERS)
 BY_ID = ACTIONS.select().where(_BY_ID)
-HELD = (
+LOCK_HELD = (
     sa.select(locks.c.target)
     .where(id_in(locks.c.action_id, 'ids'))
     .order_by(locks.c.target)
@@ -118,7 +118,7 @@ TAKE_LOCKS = (
 
 
 class MysqlTransaction(SqlTransaction):
-    """`db.api.Transaction` where an UPDATE cannot say what it has changed."""
+    """Implementation of `db.api.Transaction` on MariaDB and MySQL."""
 
     def _change(self, changes: Sequence[ActionChange]) -> set[int]:
         session = self._session
@@ -140,7 +140,7 @@ class MysqlTransaction(SqlTransaction):
         limit: int,
         now: datetime.datetime,
     ) -> list[Action]:
-        due = self._hold(of, source, limit, now)
+        due = self._lock_due(of, source, limit, now)
         if due:
             ids = [action.id for action in due]
             self._session.count(TAKE_DUE, worker=worker, now=now, ids=ids)
@@ -154,10 +154,10 @@ class MysqlTransaction(SqlTransaction):
             for action in due
         ]
 
-    def _hold(
+    def _lock_due(
         self, of: str, source: int | str | None, limit: int, now: datetime.datetime
     ) -> list[Action]:
-        """Lock what is due and nobody else holds, and nothing beside it."""
+        """Lock due actions that no other transaction has locked, and no other rows."""
         session, last = self._session, 0
         held: list[Action] = []
         while True:
@@ -169,9 +169,9 @@ class MysqlTransaction(SqlTransaction):
                 ids = [row[0] for row in found]
                 left = limit - len(held)
                 held += self._actions(
-                    session.rows(HOLD_DUE, ids=ids, limit=left, now=now)
+                    session.rows(LOCK_DUE, ids=ids, limit=left, now=now)
                 )
-            # Others may hold all of these, and what comes after them is free.
+            # Others may have locked all of these, while later ones are free.
             if len(found) < limit or len(held) == limit:
                 return held
 
@@ -203,7 +203,7 @@ class MysqlTransaction(SqlTransaction):
         return found
 
     def _update(self, update: ActionUpdate, **values: Any) -> list[Action]:
-        # Without an index it would wait for whatever anybody holds of this table.
+        # Without the index it would wait for all locked rows of the table.
         ids = [row[0] for row in self._session.rows(update.find, **values)]
         if not ids:
             return []
@@ -211,13 +211,13 @@ class MysqlTransaction(SqlTransaction):
         return self._actions(self._session.rows(BY_ID, ids=ids))
 
     def _take(self, wanted: Sequence[tuple[str, int]]) -> bool:
-        # INSERT IGNORE would hold a shared lock on what is there already, and two
-        # who wait for the same target would deadlock when both hold its row.
+        # INSERT IGNORE would take a shared lock on an existing row, and two
+        # transactions that wait for the same target would deadlock.
         self._session.write_rows(TAKE_LOCKS, LOCKS, wanted)
         return False
 
     def _drop(self, action_ids: Sequence[int]) -> list[str]:
-        held = [row[0] for row in self._session.rows(HELD, ids=action_ids)]
+        held = [row[0] for row in self._session.rows(LOCK_HELD, ids=action_ids)]
         if held:
             self._session.count(DROP, ids=action_ids)
         return held

@@ -1,6 +1,6 @@
-"""Rows and their dataclasses, matched by the names of columns and fields.
+"""Mapping of rows to dataclasses, by the names of columns and fields.
 
-What a value is in the database is for the type of its column to say.
+The types of the columns convert the values.
 """
 
 import dataclasses
@@ -14,11 +14,11 @@ Object = TypeVar('Object')
 
 
 class RowMapper(Generic[Object]):
-    """The columns that the fields of a dataclass are stored in.
+    """The mapper of a dataclass to the columns of a table.
 
-    :ivar columns: in the order of the fields, for a SELECT or RETURNING; a row of
-        them is what `read` takes
-    :ivar names: of these columns
+    :ivar columns: in the order of the fields, for a SELECT or RETURNING; `read` takes a
+        row of them
+    :ivar names: the names of these columns
 
     :param renamed: field -> column, where their names differ
     :param groups: field -> the dataclass whose fields are columns of the same row
@@ -52,7 +52,7 @@ class RowMapper(Generic[Object]):
         self._paths = dict(zip(self.names, fields, strict=True))
         self._get = operator.attrgetter(*fields)
         self._key = self.names.index('id') if 'id' in self.names else 0
-        #: a type of its own has the id: what is not stored yet has none
+        #: The class of stored objects adds the id, which new objects do not have.
         self._keyed = any(f.name == 'id' and f.kw_only for f in _fields(kind))
         unkeyed = [at for at, name in enumerate(self.names) if name != 'id']
         self._columns_to_store = [self.names[at] for at in unkeyed]
@@ -60,14 +60,19 @@ class RowMapper(Generic[Object]):
 
     def read(self, row: Sequence[Any]) -> Object:
         """Return the object of a row of the columns."""
+        values = row
+        if self._groups:
+            values = self._group(row)
         if self._keyed:
-            return self.kind(*row[:-1], id=row[-1])
-        if not self._groups:
-            return self.kind(*row)
+            return self.kind(*values[:-1], id=values[-1])
+        return self.kind(*values)
+
+    def _group(self, row: Sequence[Any]) -> list[Any]:
+        """Return the values of the fields, with each group as one object."""
         values = list(row)
         for begin, length, kind in reversed(self._groups):
             values[begin : begin + length] = [kind(*values[begin : begin + length])]
-        return self.kind(*values)
+        return values
 
     def values(self, item: Object) -> tuple[Any, ...]:
         """Return the values of an object, in the order of the columns."""
@@ -75,22 +80,22 @@ class RowMapper(Generic[Object]):
         return values
 
     def by_column(self, item: Any) -> dict[str, Any]:
-        """Return the values of an object by column, but for its id.
+        """Return the values of an object by column, without its id.
 
-        :param item: may be one that is not stored yet
+        :param item: an object, stored or new
         """
         values = self._get_to_store(item)
         return dict(zip(self._columns_to_store, values, strict=True))
 
     def values_of(self, *names: str) -> Callable[[Any], tuple[Any, ...]]:
-        """Return the function that returns the values of an object in some columns.
+        """Return a function that returns the values of an object in some columns.
 
-        It may be one that is not stored yet, unless its id is among them.
+        It accepts a new object unless the id is one of these columns.
         """
         return operator.attrgetter(*(self._paths[name] for name in names))
 
     def is_absent(self, row: Sequence[Any]) -> bool:
-        """Return whether an outer join found no row for these columns."""
+        """Return whether these columns are those of an outer join without a match."""
         return row[self._key] is None
 
     def select(self) -> sa.Select[Any]:
@@ -103,7 +108,7 @@ def _fields(kind: type) -> tuple[dataclasses.Field[Any], ...]:
 
 
 def split(row: Sequence[Any], *mappers: RowMapper[Any]) -> Iterator[Any]:
-    """Yield the object of each mapper, of a row of the columns of all; None: absent."""
+    """Yield the objects of a joined row, one for each mapper; None: no match."""
     begin = 0
     for mapper in mappers:
         part = row[begin : begin + len(mapper.columns)]

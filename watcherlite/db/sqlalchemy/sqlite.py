@@ -1,4 +1,4 @@
-"""The transaction on SQLite, where it is the only one that writes."""
+"""The transaction on SQLite, which has one writer at a time."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from watcherlite.domain.stacks import Stack
 
 
 class SqliteTransaction(SqlTransaction):
-    """`db.api.Transaction` on SQLite."""
+    """Implementation of `db.api.Transaction` on SQLite."""
 
     def lock_tenant(self, tenant: str) -> None:
-        """Do nothing: all others wait already."""
+        """Do nothing: the transaction has the write lock of the database."""
 
     def _is_whole(self, root_id: int, found: Sequence[Stack]) -> bool:
-        # Nobody else writes.
+        # No other transaction can have inserted a stack.
         return True

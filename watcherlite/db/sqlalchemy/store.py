@@ -1,4 +1,4 @@
-"""The store on a database: its parts together."""
+"""The store on a database: `SqlStore`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -8,22 +8,24 @@ import sqlalchemy as sa
 from watcherlite.db import request_keys
 from watcherlite.db.api import Transaction
 from watcherlite.db.sqlalchemy import key_rotation, migration
-from watcherlite.db.sqlalchemy.audits import Audits
-from watcherlite.db.sqlalchemy.clusters import Clusters
 from watcherlite.db.sqlalchemy.database import Database, Session
-from watcherlite.db.sqlalchemy.encryption import FieldCipher, Loading, no_keys
+from watcherlite.db.sqlalchemy.encryption import FieldCipher, KeyLoader, no_keys
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
-from watcherlite.db.sqlalchemy.events import Outbox
-from watcherlite.db.sqlalchemy.links import Links
-from watcherlite.db.sqlalchemy.lists import Lists
+from watcherlite.db.sqlalchemy.lists.queries import SqlListStore
 from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
-from watcherlite.db.sqlalchemy.purge import Figures, Purge
-from watcherlite.db.sqlalchemy.reading import Reading
-from watcherlite.db.sqlalchemy.request_keys import RequestKeys
+from watcherlite.db.sqlalchemy.purge import Purger
 from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
-from watcherlite.db.sqlalchemy.stacks import Stacks
+from watcherlite.db.sqlalchemy.statements.action_queries import SqlActionStore
+from watcherlite.db.sqlalchemy.statements.audits import SqlAuditStore
+from watcherlite.db.sqlalchemy.statements.chain_commit import ChainCommits
+from watcherlite.db.sqlalchemy.statements.clusters import SqlClusterStore
+from watcherlite.db.sqlalchemy.statements.events import SqlEventStore
+from watcherlite.db.sqlalchemy.statements.plans import SqlPlanStore
+from watcherlite.db.sqlalchemy.statements.request_keys import SqlRequestKeyStore
+from watcherlite.db.sqlalchemy.statements.stacks import SqlStackStore
+from watcherlite.db.sqlalchemy.statements.statistics import Statistics
+from watcherlite.db.sqlalchemy.statements.workers import SqlWorkerStore
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
-from watcherlite.db.sqlalchemy.workers import Workers
 
 _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
     'postgresql': SqlTransaction,
@@ -33,34 +35,35 @@ _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
 
 
 class SqlStore(
-    Workers,
-    Links,
-    Outbox,
-    Reading,
-    Purge,
-    Figures,
-    Lists,
-    Audits,
-    Stacks,
-    Clusters,
-    RequestKeys,
+    SqlWorkerStore,
+    ChainCommits,
+    SqlEventStore,
+    SqlActionStore,
+    SqlPlanStore,
+    Purger,
+    Statistics,
+    SqlListStore,
+    SqlAuditStore,
+    SqlStackStore,
+    SqlClusterStore,
+    SqlRequestKeyStore,
 ):
-    """`db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
+    """Implementation of `db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
 
-    Any number of threads may use it at once.
+    Thread-safe.
 
-    :ivar engine: to be watched or disposed of, not to be written through
+    :ivar engine: for monitoring and disposal; do not execute statements on it
     """
 
     def __init__(
         self,
         engine: sa.Engine,
         busy_timeout: float = 10,
-        keys: Loading = no_keys,
+        keys: KeyLoader = no_keys,
     ) -> None:
         self.engine = engine
         self._db = Database(engine, busy_timeout, FieldCipher(keys))
-        self._opens_secrets = False
+        self._has_keys = False
         self._transaction: Callable[[Session], SqlTransaction] = _TRANSACTIONS[
             engine.dialect.name
         ]
@@ -76,13 +79,13 @@ class SqlStore(
 
     def check(self) -> None:
         migration.check(self.engine)
-        if not self._opens_secrets:
-            # Once: who asks whether a process is well does so every few seconds.
+        if not self._has_keys:
+            # Once, because health checks call this method every few seconds.
             key_rotation.check(self._db)
-            self._opens_secrets = True
+            self._has_keys = True
 
     def reseal(self) -> dict[str, int]:
-        """Seal all that is to be sealed, with the first key; see `key_rotation`."""
+        """Encrypt all secrets with the first key; see `key_rotation.reseal`."""
         return key_rotation.reseal(self._db)
 
     def close(self) -> None:
@@ -96,13 +99,13 @@ class SqlStore(
 def open_store(settings: DatabaseSettings) -> SqlStore:
     """Return the store of a database.
 
-    An SQLite file is created, or upgraded, here: nobody else takes care of it.
-    A server is not asked anything yet, so that it may come up later than a
-    daemon: see `SqlStore.check`.
+    An SQLite file is created or upgraded, as its users do not do that by hand. No
+    connection to a server is made, so that a daemon can start before its database: see
+    `SqlStore.check`.
 
-    :raises ConfigurationError: for a URL that cannot work
-    :raises StoreUnavailable: for an SQLite file that cannot be used
-    :raises SchemaMismatch: for an SQLite file of a newer version
+    :raises ConfigurationError: the URL is invalid
+    :raises StoreUnavailable: the SQLite file cannot be used
+    :raises SchemaMismatch: the SQLite file has the schema of a newer version
     """
     store = SqlStore(make_engine(settings), settings.busy_timeout, settings.keys)
     if store.engine.dialect.name == 'sqlite':

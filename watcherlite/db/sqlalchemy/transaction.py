@@ -1,29 +1,29 @@
-"""The transaction of the store: its parts together."""
+"""The transaction of the store: `SqlTransaction`."""
 
-from watcherlite.db.sqlalchemy.actions import ActionWriting
-from watcherlite.db.sqlalchemy.audits import AuditWriting
-from watcherlite.db.sqlalchemy.claims import Claims
-from watcherlite.db.sqlalchemy.clusters import ClusterWriting
-from watcherlite.db.sqlalchemy.dependents import Dependents
-from watcherlite.db.sqlalchemy.events import EventWriting
-from watcherlite.db.sqlalchemy.plans import Plans
-from watcherlite.db.sqlalchemy.projects import Projects
-from watcherlite.db.sqlalchemy.request_keys import RequestKeyWriting
-from watcherlite.db.sqlalchemy.stacks import StackWriting
-from watcherlite.db.sqlalchemy.target_locks import Targets
+from watcherlite.db.sqlalchemy.statements.actions import ActionStatements
+from watcherlite.db.sqlalchemy.statements.audits import AuditStatements
+from watcherlite.db.sqlalchemy.statements.claims import ClaimStatements
+from watcherlite.db.sqlalchemy.statements.clusters import ClusterStatements
+from watcherlite.db.sqlalchemy.statements.dependents import DependentStatements
+from watcherlite.db.sqlalchemy.statements.events import EventStatements
+from watcherlite.db.sqlalchemy.statements.locks import LockStatements
+from watcherlite.db.sqlalchemy.statements.plans import PlanStatements
+from watcherlite.db.sqlalchemy.statements.projects import ProjectStatements
+from watcherlite.db.sqlalchemy.statements.request_keys import RequestKeyStatements
+from watcherlite.db.sqlalchemy.statements.stacks import StackStatements
 
 
 class SqlTransaction(
-    Plans,
-    ActionWriting,
-    Dependents,
-    Claims,
-    Targets,
-    EventWriting,
-    AuditWriting,
-    StackWriting,
-    ClusterWriting,
-    Projects,
-    RequestKeyWriting,
+    PlanStatements,
+    ActionStatements,
+    DependentStatements,
+    ClaimStatements,
+    LockStatements,
+    EventStatements,
+    AuditStatements,
+    StackStatements,
+    ClusterStatements,
+    ProjectStatements,
+    RequestKeyStatements,
 ):
-    """`db.api.Transaction` on PostgreSQL; what others do differently is overridden."""
+    """Implementation of `db.api.Transaction` on PostgreSQL, and base of the others."""

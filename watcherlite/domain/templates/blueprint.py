@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.stacks import Definition
 from watcherlite.domain.templates import dependencies, document
 from watcherlite.domain.templates import environment as environments
@@ -29,16 +30,15 @@ from watcherlite.domain.templates.scope import (
     Scope,
 )
 from watcherlite.domain.templates.template import Template, load
-from watcherlite.domain.yaml_values import Path
 
 __all__ = ['Blueprint', 'NoReferences', 'OutputValue', 'References']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutputValue:
-    """One output of a stack.
+    """An output of a stack.
 
-    :param error: why it has no value
+    :param error: the reason why it has no value
     """
 
     key: str
@@ -51,18 +51,17 @@ class OutputValue:
 class Blueprint:
     """The definition of a stack, evaluated for this stack.
 
-    Any number of threads may use it at once; what its methods return is not shared.
+    Thread-safe; the results of its methods are not shared.
 
-    :param parameters: their values, of their types, with the pseudo parameters
+    :param parameters: the converted values, with the pseudo parameters
     :param hidden: names of the parameters whose values must never be shown
-    :param conditions: the named ones with their values
-    :param resources: those whose conditions are true, in the order of the template
+    :param conditions: the values of the named conditions
+    :param resources: the resources with true conditions, in the order of the template
     :param requires: for each resource, the names of its dependencies, sorted
     :param handlers: for each resource, the name of its handler or template
-    :param attributes: of the resources, as far as get_attr refers to them
-    :param budget: what functions spend from when they are evaluated for a request;
-        None: nothing, as for the actions of one resource each. What has one is for
-        one thread.
+    :param attributes: for each resource, the attributes that get_attr refers to
+    :param budget: the budget of a request; None: no limit, for actions on single
+        resources. A blueprint with a budget is not thread-safe.
     """
 
     definition: Definition
@@ -106,7 +105,7 @@ class Blueprint:
         scope = Scope(parameters, definition.files, budget=spent)
         conditions = _conditions(template, definition.template, scope)
         encrypted = environment.get(environments.ENCRYPTED) or ()
-        made = dependencies.find(
+        resolved = dependencies.resolve(
             template,
             definition.template,
             Scope(parameters, definition.files, conditions, budget=spent),
@@ -118,10 +117,10 @@ class Blueprint:
             parameters,
             template.hidden | {n for n in encrypted if n in template.parameters},
             conditions,
-            made.resources,
-            made.requires,
-            made.handlers,
-            made.attributes,
+            resolved.resources,
+            resolved.requires,
+            resolved.handlers,
+            resolved.attributes,
             budget,
         )
 
@@ -156,8 +155,7 @@ class Blueprint:
         """Return the outputs whose conditions are true; a failed one has an error.
 
         :param wanted: the key of the only output to evaluate; None: all
-        :param most: bytes of JSON that they may have together; those that come when
-            these are used up have no value
+        :param most: maximum total size in bytes of JSON; later outputs have no value
         """
         found: list[OutputValue] = []
         spent = EvaluationBudget()
@@ -235,7 +233,7 @@ def _conditions(
             found[name] = truth(node, scope.again(), ('conditions', name))
         except EvaluationFailed as error:
             problems.append((error.path, error.text))
-            # Do not report the conditions that refer to it, too.
+            # Do not report the dependent conditions as well.
             found[name] = False
     if problems:
         raise exceptions.StackValidationFailed(document.placed(source, problems))

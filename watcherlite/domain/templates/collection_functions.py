@@ -4,7 +4,7 @@ import itertools
 import math
 from typing import Any
 
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.templates.scope import VALUE, EvaluationError, Scope
 from watcherlite.domain.templates.text_functions import as_list, as_mapping, text_of
 
@@ -41,8 +41,8 @@ def map_replace(given: Any, scope: Scope) -> dict[str, Any] | None:
             )
         if not isinstance(value, (dict, list)):
             other = _among(values, value)
-            # It may match several keys.
-            value = value if other is value else scope.made(other)
+            # The value may match several keys.
+            value = value if other is value else scope.copy(other)
         found[new] = value
     return found
 
@@ -157,7 +157,7 @@ def _filled(template: Any, values: dict[str, Any], scope: Scope) -> Any:
     """Replace names by values; a text that is a name becomes the value itself."""
     if isinstance(template, str):
         if template in values:
-            return scope.made(values[template])
+            return scope.copy(values[template])
         text = template
         for name, value in values.items():
             count = text.count(name)

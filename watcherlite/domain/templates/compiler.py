@@ -4,8 +4,9 @@ import dataclasses
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from watcherlite.domain.document_values import Findings
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.plan_values import Findings
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import functions, versions
 from watcherlite.domain.templates.functions import Function
 from watcherlite.domain.templates.nodes import (
@@ -21,7 +22,6 @@ from watcherlite.domain.templates.nodes import (
     truth,
 )
 from watcherlite.domain.templates.scope import MAX_MADE, Scope
-from watcherlite.domain.yaml_values import Path
 
 #: The pseudo parameters of every stack.
 PSEUDO = ('OS::stack_name', 'OS::stack_id', 'OS::project_id')
@@ -32,11 +32,11 @@ _TRIED = MAX_MADE
 class Compiler:
     """Compiles the values of one template.
 
-    Whatever is wrong is noted in `findings`, and something harmless returned.
+    Problems are recorded in `findings`; an invalid part becomes a harmless node.
 
     :param date: the version of the template
-    :param parameters, resources, conditions: what can be named; None: there is
-        something wrong with all of them, so that nothing is said about names
+    :param parameters, resources, conditions: the declared names; None: the section is
+        invalid, and references to it are not checked
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Compiler:
             'condition': None if conditions is None else set(conditions),
         }
         self._left = _TRIED
-        #: The references of the condition that is being compiled; None: no condition.
+        #: The references of the condition in compilation; None: no condition.
         self._within: list[str] | None = None
 
     # values
@@ -157,7 +157,8 @@ class Compiler:
     # conditions
 
     def definition(self, written: Any, path: Path) -> tuple[ValueNode, tuple[str, ...]]:
-        """Return the node of a named condition, and those that it refers to."""
+        """Return the node of a named condition, and the conditions that it refers
+        to."""
         self._within = []
         try:
             node = self.condition(written, path)
@@ -218,7 +219,7 @@ class Compiler:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Truths:
-    """Conditions that are evaluated when they are read."""
+    """The values of conditions, evaluated on access."""
 
     items: tuple[ValueNode, ...]
     place: Path

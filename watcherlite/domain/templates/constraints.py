@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.domain import json_values, patterns
-from watcherlite.domain.document_values import Findings, check_keys, shown
-from watcherlite.domain.json_values import kind
-from watcherlite.domain.yaml_values import Path
+from watcherlite.domain import patterns
+from watcherlite.domain.documents import json_values
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.yaml_values import Path
 
 LENGTH, RANGE, MODULO = 'length', 'range', 'modulo'
 VALUES, PATTERN, CUSTOM = 'allowed_values', 'allowed_pattern', 'custom_constraint'
@@ -29,11 +30,11 @@ _FITS = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Constraint:
-    """One constraint of a parameter.
+    """A constraint of a parameter.
 
     :param kind: length, range, modulo, allowed_values, allowed_pattern, or
-        custom_constraint, which names something of a cloud and is not checked
-    :param settings: `min`, `max`, `step`, `offset`; what is allowed is in `value`
+        custom_constraint, which refers to a cloud and is not checked
+    :param settings: `min`, `max`, `step`, `offset`; allowed values are in `value`
     :param description: the message for an invalid value
     """
 
@@ -105,7 +106,7 @@ def _range(settings: Mapping[str, Any]) -> str:
 def read(
     findings: Findings, path: Path, written: Any, parameter_type: str
 ) -> tuple[Constraint, ...]:
-    """Return the constraints of a parameter; reports problems with them.
+    """Return the constraints of a parameter; report problems with them.
 
     Allowed values are not yet of the type of the parameter.
     """

@@ -5,13 +5,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.domain import json_values
-from watcherlite.domain.document_values import Findings, check_keys, shown
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents import json_values
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import constraints
 from watcherlite.domain.templates.constraints import Constraint
 from watcherlite.domain.templates.nodes import Static, ValueNode
-from watcherlite.domain.yaml_values import Path
 
 STRING, NUMBER, BOOLEAN = 'string', 'number', 'boolean'
 JSON, LIST = 'json', 'comma_delimited_list'
@@ -37,9 +37,9 @@ class InvalidValue(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ParameterDefinition:
-    """One declared parameter.
+    """A declared parameter.
 
-    :param default: not evaluated; None: it has no default
+    :param default: not evaluated; None: no default
     :param hidden: its value must never be shown
     :param immutable: an update must not change its value
     """
@@ -138,7 +138,7 @@ _CONVERTERS = {
 def read(
     findings: Findings, path: Path, name: str, written: Any
 ) -> ParameterDefinition:
-    """Return a parameter; reports problems, and takes string for an invalid type."""
+    """Return a parameter; report problems, and use string for an invalid type."""
     if not isinstance(written, dict):
         text = f'this is {kind(written)}; it must be a mapping like {{type: string}}'
         findings.add(path, text)
@@ -148,18 +148,10 @@ def read(
         findings.add(
             path, 'the names OS::... are those of pseudo parameters; rename it'
         )
-    parameter_type = written.get('type')
-    if parameter_type not in TYPES:
-        what = 'Missing parameter type for parameter: ' + name
-        if 'type' in written:
-            what = f'{shown(parameter_type)} is no type of a parameter'
-        findings.add((*path, 'type'), f'{what}; write one of {", ".join(TYPES)}')
-        parameter_type, usable = STRING, False
-    else:
-        usable = True
+    parameter_type = _type(findings, path, name, written)
     found = ParameterDefinition(
         name,
-        parameter_type,
+        parameter_type or STRING,
         label=_text(findings, (*path, 'label'), written.get('label')),
         description=_text(findings, (*path, 'description'), written.get('description'))
         or '',
@@ -168,10 +160,31 @@ def read(
         immutable=_flag(findings, (*path, 'immutable'), written.get('immutable')),
         tags=_tags(findings, (*path, 'tags'), written.get('tags')),
     )
-    if not usable:
+    if parameter_type is None:
         return found
+    return _constrained(findings, path, found, written.get('constraints'))
+
+
+def _type(
+    findings: Findings, path: Path, name: str, written: Mapping[str, Any]
+) -> str | None:
+    """Return the type of a parameter; None if it is invalid."""
+    parameter_type = written.get('type')
+    if parameter_type in TYPES:
+        return str(parameter_type)
+    what = 'Missing parameter type for parameter: ' + name
+    if 'type' in written:
+        what = f'{shown(parameter_type)} is no type of a parameter'
+    findings.add((*path, 'type'), f'{what}; write one of {", ".join(TYPES)}')
+    return None
+
+
+def _constrained(
+    findings: Findings, path: Path, found: ParameterDefinition, written: Any
+) -> ParameterDefinition:
+    """Return a parameter with its constraints, which its default has to meet."""
     place = (*path, 'constraints')
-    rules = constraints.read(findings, place, written.get('constraints'), found.type)
+    rules = constraints.read(findings, place, written, found.type)
     found = dataclasses.replace(
         found,
         constraints=tuple(
@@ -239,8 +252,8 @@ _NOTHING = Static(None)
 class ResourceNodes:
     """The compiled parts of a resource.
 
-    :param condition: None: it has no condition
-    :param external_id: None: it is constant
+    :param condition: None: no condition
+    :param external_id: None: constant
     """
 
     properties: ValueNode = _NOTHING
@@ -255,7 +268,7 @@ _NO_NODES = ResourceNodes()
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResourceDefinition:
-    """One resource, as declared; `properties` and so on are not evaluated.
+    """A declared resource; `properties` and the other parts are not evaluated.
 
     :param depends_on: names of resources, in addition to references
     :param deletion_policy: DELETE or RETAIN
@@ -279,7 +292,7 @@ class ResourceDefinition:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutputDefinition:
-    """One output, as declared.
+    """A declared output.
 
     :param value: not evaluated
     """

@@ -63,7 +63,7 @@ def describe(
     if template.groups:
         found['ParameterGroups'] = [dict(group) for group in template.groups]
     if nested > 0:
-        inner = _Nesting(files or {}, limit).told(template, around, nested)
+        inner = _Nesting(files or {}, limit).described(template, around, nested)
         if inner:
             found['NestedParameters'] = inner
     return found
@@ -128,7 +128,7 @@ class _Nesting:
             'show_nested',
         )
 
-    def told(
+    def described(
         self, template: Template, around: Mapping[str, Any], levels: int
     ) -> dict[str, Any]:
         """Return the descriptions by the name of the resource."""
@@ -144,16 +144,16 @@ class _Nesting:
                     f'there are more than {MAX_NESTED} nested templates; ask without '
                     'show_nested'
                 )
-            # About what is told of it.
+            # An estimate of the size of a description.
             self._shown.spend(len(self._files[handler]))
             inner = self._load(name, handler)
             inherited = environments.nested(around, name)
-            told = describe(inner, {}, inherited)
-            del told['Environment']
-            further = self.told(inner, inherited, levels - 1) if levels > 1 else {}
+            described = describe(inner, {}, inherited)
+            del described['Environment']
+            further = self.described(inner, inherited, levels - 1) if levels > 1 else {}
             if further:
-                told['NestedParameters'] = further
-            found[name] = {'Type': handler, **told}
+                described['NestedParameters'] = further
+            found[name] = {'Type': handler, **described}
         return found
 
     def _load(self, resource: str, name: str) -> Template:

@@ -1,23 +1,23 @@
-"""Documents: the parsed text of a template or environment, with line numbers."""
+"""Documents: parsed templates and environments, with line numbers."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain import bounded_list, json_values
-from watcherlite.domain.bounded_list import BoundedList
-from watcherlite.domain.json_values import kind
-from watcherlite.domain.markup import Markup, path_text
-from watcherlite.domain.yaml_values import Path
+from watcherlite.domain.documents import bounded_list, json_values
+from watcherlite.domain.documents.bounded_list import BoundedList
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.markup import Markup, path_text
+from watcherlite.domain.documents.yaml_values import Path
 
 #: The default maximum size of a template, in bytes.
 MAX_BYTES = 524288
 
 
 class Document(dict[str, Any]):
-    """A mapping that was parsed from a text, and has its line numbers.
+    """A mapping parsed from a text, with its line numbers.
 
-    :ivar markup: the text; None for a mapping that was not parsed
+    :ivar markup: the parsed text; None: not parsed from a text
     """
 
     markup: Markup | None = None
@@ -65,7 +65,7 @@ def parse(text: str, name: str = 'template', limit: int = MAX_BYTES) -> dict[str
 def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
     """Return the problems of a document as lines, in the order of the document.
 
-    What was read from text has `NAME:LINE: ` before the path of each.
+    Problems of a parsed text have the prefix `NAME:LINE: `.
     """
     dropped = problems.dropped if isinstance(problems, BoundedList) else 0
     found = list(problems)
@@ -88,7 +88,7 @@ def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
 def places(document: object, paths: Iterable[Path]) -> dict[Path, str]:
     """Return the prefix for the problems at each path: `NAME:LINE: `.
 
-    Nothing, if the document was not read from text.
+    The prefix is empty if the document was not parsed from a text.
     """
     wanted = list(paths)
     markup = document.markup if isinstance(document, Document) else None
@@ -116,8 +116,7 @@ def _nearest(lines: dict[Path, int], path: Path) -> int | None:
 def _larger(value: object, limit: int) -> bool:
     """Return whether the size of a value exceeds a limit.
 
-    Aliases let a short text stand for more than any memory holds, as soon as it is
-    written down as JSON.
+    Aliases allow a short text whose JSON exceeds any memory.
     """
     left = limit
     todo = [value]

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain import json_values
-from watcherlite.domain.document_values import Findings, check_keys, shown
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents import json_values
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import document
-from watcherlite.domain.yaml_values import Path
 
 #: The key of the mappings for single resources.
 RESOURCES = 'resources'
@@ -43,8 +43,8 @@ class Registry:
     def type_of(self, resource_name: str, resource_type: str) -> str:
         """Return the name of the handler or template of a type.
 
-        :raises StackValidationFailed: it is switched off, or stands for itself by a
-            detour
+        :raises StackValidationFailed: the type is disabled, or its mappings are
+            circular
         """
         sources = [types for types in (self._single.get(resource_name),) if types]
         sources += [
@@ -64,15 +64,15 @@ class Registry:
             found = next((t for s in sources for t in s.find(here)), here)
             if not found:
                 raise exceptions.StackValidationFailed(
-                    f'resource_registry: the type {here} is switched off; let it stand '
-                    'for another one'
+                    f'resource_registry: the type {here} is disabled; map it to '
+                    'another type'
                 )
             if found == here:
                 return here
             here = found
         raise exceptions.StackValidationFailed(
-            f'resource_registry: the type {resource_type} stands for others without an '
-            'end; let the last one stand for none'
+            f'resource_registry: the type {resource_type} has a cyclic mapping; '
+            'remove a part of it'
         )
 
 
@@ -317,8 +317,7 @@ def _types(template: Mapping[str, Any] | None) -> dict[str, str]:
 def nested(environment: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
     """Return the environment of a nested stack.
 
-    It has no parameters; `resource_registry.resources` is what stands there under
-    the name of the resource.
+    It has no parameters; `resource_registry.resources` is the entry for the resource.
     """
     found = {key: environment[key] for key in (DEFAULTS,) if environment.get(key)}
     types = environment.get(REGISTRY)

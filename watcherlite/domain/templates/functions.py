@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.templates import (
     collection_functions,
     lookup_functions,
@@ -18,7 +18,7 @@ Shape = Callable[[Any], str | None]
 
 
 def anything(written: Any) -> str | None:
-    """Accept everything: the evaluated argument is validated."""
+    """Accept all arguments: they are validated after the evaluation."""
     return None
 
 
@@ -57,7 +57,7 @@ def a_name(usage: str) -> Shape:
 def a_path(usage: str, least: int) -> Shape:
     """Return the shape of a list that starts with a name.
 
-    :param least: elements of the list; 1 allows the name alone, too
+    :param least: minimum length of the list; 1 also allows the name alone
     """
     as_list = a_list(usage, least)
 
@@ -103,8 +103,7 @@ def _is_function(written: Any) -> bool:
 class Function:
     """A function of templates.
 
-    :param since: the first version that has it; in earlier ones its name means
-        nothing
+    :param since: the first version with the function
     :param shape: validates its arguments before they are evaluated
     :param call: evaluates it; None: the compiler does
     :param refers: the kind that its first argument names: 'resource', 'file' or None

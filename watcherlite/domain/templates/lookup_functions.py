@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.templates.scope import EvaluationError, Scope
 from watcherlite.domain.templates.text_functions import as_list
 
 
 def get_param(given: Any, scope: Scope) -> Any:
-    """Return a parameter, or the part at a path in it; empty text if there is none."""
+    """Return a parameter, or the part at a path in it; '' if it does not exist."""
     name, *path = [given] if isinstance(given, str) else as_list(given, 'its path', 1)
     if not isinstance(name, str) or name not in scope.parameters:
         raise EvaluationError(
@@ -20,7 +20,7 @@ def get_param(given: Any, scope: Scope) -> Any:
             value = _inside(value, step)
         except (LookupError, TypeError, ValueError, OverflowError):
             return ''
-    return scope.made(value)
+    return scope.copy(value)
 
 
 def _inside(value: Any, step: Any) -> Any:
@@ -37,7 +37,7 @@ def get_resource(given: Any, scope: Scope) -> Any:
         raise EvaluationError(
             f'its argument is {kind(given)}; it must be the name of a resource'
         )
-    return scope.made(scope.references.reference(given))
+    return scope.copy(scope.references.reference(given))
 
 
 def get_attr(given: Any, scope: Scope) -> Any:
@@ -54,8 +54,8 @@ def get_attr(given: Any, scope: Scope) -> Any:
             raise EvaluationError(
                 f'a step of its path is {kind(step)}; it must be text'
             )
-    # Without an attribute the value is a mapping of all.
-    return scope.made(scope.references.attribute(name, path or ['show']))
+    # Without an attribute, the value is a mapping of all attributes.
+    return scope.copy(scope.references.attribute(name, path or ['show']))
 
 
 def get_file(given: Any, scope: Scope) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from watcherlite import exceptions
-from watcherlite.domain.json_values import kind
-from watcherlite.domain.markup import path_text
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.markup import path_text
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates.scope import OMITTED, EvaluationError, Scope, copied
-from watcherlite.domain.yaml_values import Path
 
 
 class EvaluationFailed(exceptions.StackValidationFailed):
-    """The evaluation failed at one place of a template."""
+    """The evaluation of a part of a template failed."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -61,13 +61,13 @@ class ReferencedNames:
 
 
 class ValueNode(Protocol):
-    """A part of a template; safe to use from all threads."""
+    """A part of a template; thread-safe."""
 
     def value(self, scope: Scope) -> Any:
-        """Return its value; raises StackValidationFailed."""
+        """Return the value; raises StackValidationFailed."""
 
     def refer(self, scope: Scope, named: ReferencedNames) -> None:
-        """Add its references in a scope."""
+        """Add the references of the node in a scope."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Static:
         return copied(self.content)
 
     def refer(self, scope: Scope, named: ReferencedNames) -> None:
-        """Do nothing: it has no references."""
+        """Do nothing: a constant has no references."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Call:
         return value, str(value) if isinstance(node, Static) else 'of that name'
 
     def _has_own_names(self) -> bool:
-        """Return whether the names among its arguments are constant."""
+        """Return whether the names in the arguments are constant."""
         params = self.arguments
         if isinstance(params, Mapped):
             params = dict(params.items).get('params', params)
@@ -178,7 +178,7 @@ class Call:
 class Choice:
     """An `if`: only one branch is evaluated.
 
-    :param otherwise: None: the `if` leaves out the element that it is in
+    :param otherwise: None: the `if` omits the element that contains it
     """
 
     condition: ValueNode

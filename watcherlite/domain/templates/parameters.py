@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain.json_values import kind
-from watcherlite.domain.markup import path_text
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.markup import path_text
 from watcherlite.domain.templates.definitions import InvalidValue
 from watcherlite.domain.templates.template import ParameterDefinition, Template
 
-#: Shown in place of a hidden value.
+#: Replaces hidden values.
 MASK = '******'
 #: Sections of an environment; the later one overrides the earlier one.
 _SECTIONS = ('parameter_defaults', 'parameters')
@@ -21,9 +21,9 @@ def given_values(
 ) -> dict[str, Any]:
     """Return the given values of the declared parameters of a template.
 
-    What is null has not been given.
+    Null values count as not given.
 
-    :param given: goes over `parameters` of the environment, and that over
+    :param given: overrides `parameters` of the environment, which override
         `parameter_defaults`
     """
     found: dict[str, Any] = {}
@@ -42,7 +42,7 @@ def values(
 ) -> dict[str, Any]:
     """Return the values of all parameters of a template, converted to their types.
 
-    :param pseudo: values of `OS::stack_name` and the like, returned with them
+    :param pseudo: the values of pseudo parameters such as `OS::stack_name`
     :raises UnknownUserParameter, UserParameterMissing: this is the only problem
     :raises StackValidationFailed: with all problems, without hidden values
     """
@@ -51,7 +51,9 @@ def values(
         for name in names:
             if name not in template.parameters:
                 unknown.append(
-                    _said(name, f'The Parameter ({name}) was not defined in template.')
+                    _problem(
+                        name, f'The Parameter ({name}) was not defined in template.'
+                    )
                 )
     missing: list[str] = []
     wrong: list[str] = []
@@ -61,13 +63,13 @@ def values(
         value = known.get(name, parameter.default)
         if value is None:
             text = f'The Parameter ({name}) was not provided.'
-            missing.append(_said(name, text))
+            missing.append(_problem(name, text))
             continue
         try:
             found[name] = parameter.fitted(value)
         except InvalidValue as error:
             text = f"Parameter '{name}' is invalid: {error}"
-            wrong.append(_said(name, text))
+            wrong.append(_problem(name, text))
     unknown = list(dict.fromkeys(unknown))
     kinds: list[tuple[list[str], type[exceptions.StackValidationFailed]]] = [
         (unknown, exceptions.UnknownUserParameter),
@@ -86,9 +88,9 @@ def check_immutable(
 ) -> None:
     """Refuse changes of immutable parameters.
 
-    :param template: of the update
+    :param template: the template of the update
     :param before: the present values; new parameters may have any value
-    :raises ImmutableParameterModified: naming them
+    :raises ImmutableParameterModified: with the names
     """
     names = [
         name
@@ -131,5 +133,5 @@ def check_mapping(section: str, value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _said(name: str, text: str) -> str:
+def _problem(name: str, text: str) -> str:
     return f'{path_text(("parameters", str(name)))}: {text}'

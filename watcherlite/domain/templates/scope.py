@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from watcherlite import exceptions
-from watcherlite.domain.json_values import MAX_DEPTH
+from watcherlite.domain.documents.json_values import MAX_DEPTH
 
 #: Maximum number of characters and values that the functions of one resource or output
 #: produce: a few nested replacements of a short text could fill any memory.
@@ -15,14 +15,14 @@ MAX_EVALUATED = 32 * 1024 * 1024
 #: Maximum size of the outputs of a stack, or the resources of a preview, in bytes of
 #: JSON.
 MAX_SHOWN = 8 * 1024 * 1024
-#: The cost of a value, or of a part of a text or list, besides its characters.
+#: The cost of a value, or of a part of a text or list, plus its characters.
 VALUE = 16
 
 
 class References(Protocol):
     """The references and attributes of the resources of a stack.
 
-    What has not been made, and what it does not have, is None.
+    Resources that do not exist, and unknown attributes, are None.
     """
 
     def reference(self, name: str) -> Any:
@@ -47,7 +47,7 @@ class NoReferences:
 class EvaluationError(Exception):
     """A function has an invalid argument.
 
-    It repeats no value: any may be of a hidden parameter.
+    The message contains no values: they may be of hidden parameters.
 
     :ivar names: a suffix of the message if the names are constant in the template
     """
@@ -58,7 +58,7 @@ class EvaluationError(Exception):
 
 
 class _Omitted:
-    """The value of an `if` that leaves out the element that it is in."""
+    """The value of an `if` that omits the element that contains it."""
 
     def __repr__(self) -> str:
         return 'OMITTED'
@@ -70,7 +70,7 @@ OMITTED = _Omitted()
 class EvaluationBudget:
     """A budget of a request; not safe to share between threads.
 
-    :param text: the message when it is used up, with {} for the amount
+    :param text: the message when it is exceeded, with {} for the amount
     """
 
     __slots__ = ('_left', '_limit', '_text')
@@ -96,9 +96,9 @@ class Scope:
     """The scope of one evaluation; not safe to share between threads.
 
     :param parameters: by name, with the pseudo parameters
-    :param conditions: the values of the named ones
+    :param conditions: the values of the named conditions
     :param left: the remaining budget of the evaluation
-    :param budget: of the request; None: there is none
+    :param budget: the budget of the request, or None
     """
 
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -126,7 +126,7 @@ class Scope:
                 f'this makes more than {MAX_MADE} characters and values; make less'
             )
 
-    def made(self, value: Any) -> Any:
+    def copy(self, value: Any) -> Any:
         """Return a deep copy, and spend its cost."""
         return self._made(value, 0)
 

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from watcherlite.domain.document_values import Findings, check_keys, shown
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import definitions, versions
 from watcherlite.domain.templates.compiler import Compiler
 from watcherlite.domain.templates.definitions import (
@@ -16,7 +17,6 @@ from watcherlite.domain.templates.definitions import (
     ResourceNodes,
 )
 from watcherlite.domain.templates.nodes import ValueNode
-from watcherlite.domain.yaml_values import Path
 
 KEYS = (
     versions.KEY,

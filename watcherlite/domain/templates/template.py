@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain import graph, json_values
-from watcherlite.domain.document_values import Findings, check_keys
-from watcherlite.domain.json_values import kind
+from watcherlite.domain import graph
+from watcherlite.domain.documents import json_values
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.documents.plan_values import Findings, check_keys
 from watcherlite.domain.templates import document, sections, versions
 from watcherlite.domain.templates.compiler import Compiler
 from watcherlite.domain.templates.definitions import (
@@ -30,7 +31,7 @@ __all__ = [
 class Template:
     """A template that is valid by itself.
 
-    Any number of threads may use it at once.
+    Thread-safe.
 
     :param version: its date
     :param groups: the section `parameter_groups`

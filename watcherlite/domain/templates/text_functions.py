@@ -5,7 +5,7 @@ import json
 import urllib.parse
 from typing import Any
 
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.templates.scope import VALUE, EvaluationError, Scope
 
 ALGORITHMS = ('md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512')
@@ -69,7 +69,7 @@ def _replaced(
 ) -> tuple[str, frozenset[str]]:
     """Return the text with its values, and the names that do not occur.
 
-    Longer names first; what a value brings in is not looked at again.
+    Longer names first; replaced text is not searched again.
     """
     unused = set(params)
     # The parts at odd positions are replaced.

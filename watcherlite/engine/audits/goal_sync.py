@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
-from watcherlite.domain.audits import Goal, Strategy
+from watcherlite.domain.audits import NewGoal, NewStrategy
 from watcherlite.domain.solutions import IndicatorSpecification
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.plugins import base
@@ -67,8 +67,8 @@ def sync(store: Store, proposers: ProposalPlugins, clock: Clock) -> None:
 @retry_on_conflict
 def _store(
     store: Store,
-    goals: list[Goal],
-    strategies: dict[str, list[Strategy]],
+    goals: list[NewGoal],
+    strategies: dict[str, list[NewStrategy]],
     clock: Clock,
 ) -> None:
     now = clock.now()
@@ -77,10 +77,10 @@ def _store(
         tx.sync_strategies(strategies, now)
 
 
-def installed_goals(proposers: ProposalPlugins) -> list[Goal]:
+def installed_goals(proposers: ProposalPlugins) -> list[NewGoal]:
     """Return the rows of the installed goals."""
     return [
-        Goal(
+        NewGoal(
             str(uuid.uuid4()),
             name,
             kind.display_name or name,
@@ -92,12 +92,12 @@ def installed_goals(proposers: ProposalPlugins) -> list[Goal]:
 
 def installed_strategies(
     proposers: ProposalPlugins, goals: set[str]
-) -> dict[str, list[Strategy]]:
+) -> dict[str, list[NewStrategy]]:
     """Return the rows of the installed strategies, by goal.
 
     A strategy whose goal is not installed is skipped, with a warning.
     """
-    found: dict[str, list[Strategy]] = {}
+    found: dict[str, list[NewStrategy]] = {}
     for name, kind in proposers.loadable(STRATEGIES).items():
         if kind.goal not in goals:
             LOG.warning(
@@ -107,7 +107,7 @@ def installed_strategies(
             )
             continue
         found.setdefault(kind.goal, []).append(
-            Strategy(
+            NewStrategy(
                 str(uuid.uuid4()),
                 name,
                 kind.display_name or name,

@@ -16,7 +16,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, events
 from watcherlite.domain.actions import ENGINE
-from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit, NewAudit
+from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit, AuditRequest, NewAudit
 from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.domain.events import Event
 from watcherlite.engine.audits import requests, run_actions
@@ -64,7 +64,7 @@ class AuditOperations:
 
     def create(
         self,
-        new: NewAudit,
+        new: AuditRequest,
         context: Mapping[str, Any] | None = None,
         creator: Creator = NOBODY,
     ) -> Audit:
@@ -76,16 +76,16 @@ class AuditOperations:
         :raises Invalid: the request is invalid
         :raises Conflict: the name is in use
         """
-        audit = self._validate(new).evolve(creator=creator)
+        valid = self._validate(new).evolve(creator=creator)
         if new.name is not None:
-            audit = self._insert(audit, context or {})
+            audit = self._insert(valid, context or {})
         else:
-            audit = self._insert_unnamed(audit, context or {})
+            audit = self._insert_unnamed(valid, context or {})
         self._announce()
         LOG.info('Audit %s (%s) created', audit.uuid, audit.audit_type)
         return audit
 
-    def _validate(self, new: NewAudit) -> Audit:
+    def _validate(self, new: AuditRequest) -> NewAudit:
         """Return the audit of a valid request; raises what `create` does.
 
         If the request has no name, the name is the prefix of a generated one.
@@ -94,12 +94,12 @@ class AuditOperations:
         if new.name is not None:
             requests.check_name('an audit', new.name)
         requests.check_scope(wanted.scope)
-        audit = Audit(
+        audit = NewAudit(
             uuid=str(uuid.uuid4()),
             name=new.name if new.name is not None else wanted.prefix,
             audit_type=new.audit_type,
             state=states.PENDING,
-            goal_id=wanted.reference.goal.id or 0,
+            goal_id=wanted.reference.goal.id,
             strategy_id=wanted.reference.strategy_id,
             parameters=requests.fill_parameters(
                 self._proposers, wanted.reference.strategy, wanted.parameters
@@ -115,19 +115,19 @@ class AuditOperations:
         return audit
 
     @retry_on_conflict
-    def _insert(self, audit: Audit, context: Mapping[str, Any]) -> Audit:
+    def _insert(self, new: NewAudit, context: Mapping[str, Any]) -> Audit:
         now = self._clock.now()
-        audit = audit.evolve(created_at=now)
+        new = new.evolve(created_at=now)
         with self._store.transaction() as tx:
             begun: list[Event] = []
-            if run_actions.needs_action(audit):
-                audit, created = run_actions.insert(tx, audit, now, context)
+            if run_actions.needs_action(new):
+                new, created = run_actions.insert(tx, new, now, context)
                 begun.append(created)
-            audit = tx.insert_audit(audit)
+            audit = tx.insert_audit(new)
             tx.add_events([audit_event(None, audit, now, events.CREATED), *begun])
         return audit
 
-    def _insert_unnamed(self, audit: Audit, context: Mapping[str, Any]) -> Audit:
+    def _insert_unnamed(self, audit: NewAudit, context: Mapping[str, Any]) -> Audit:
         """Store an audit under a generated name: its prefix and the time."""
         begin, now = audit.name, self._clock.now()
         for later in range(NAMES):
@@ -154,7 +154,7 @@ class AuditOperations:
         Suspending or cancelling an audit stops its run, which then proposes nothing.
 
         :param changes: any of `name`, `state`, `audit_type`, `goal`, `strategy` (as
-            in NewAudit; strategy may be None), `parameters`, `scope`, `interval`,
+            in AuditRequest; strategy may be None), `parameters`, `scope`, `interval`,
             `auto_trigger`, `start_time`, `end_time` (aware, or None), `force`
         :param seen: the audit that the changes are based on, if that matters
         :param by: the user: if the change affects what is proposed, later plans may
@@ -292,7 +292,7 @@ class AuditOperations:
             if not isinstance(given, dict):
                 raise exceptions.Invalid('parameters of an audit are an object')
             audit = audit.evolve(
-                goal_id=refers.goal.id or 0,
+                goal_id=refers.goal.id,
                 strategy_id=refers.strategy_id,
                 parameters=requests.fill_parameters(
                     self._proposers, refers.strategy, given

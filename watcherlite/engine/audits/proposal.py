@@ -11,10 +11,10 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.applier import creation
 from watcherlite.db.api import Store
-from watcherlite.domain import documents, json_values
 from watcherlite.domain.audits import Audit, Goal, Strategy
 from watcherlite.domain.creators import Creator
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents import json_values, plan_document
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.solutions import Indicator, Solution
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
 from watcherlite.engine.audits.strategy_context import AuditStrategyContext
@@ -153,7 +153,7 @@ class ProposalBuilder:
                 'solution'
             )
         # A third-party planner may return an invalid document.
-        documents.from_mapping(documents.to_mapping(planned))
+        plan_document.from_mapping(plan_document.to_mapping(planned))
         # Thousands of actions share a few types: instantiate each type once.
         creation.check(planned, _CachedActionTypes(self._types))
         self._scope.check(planned, creator)

@@ -39,7 +39,7 @@ RETRY_DELAY = 2.0
 #: Rows per page.
 PAGE_SIZE = 500
 
-EXPIRED = 'Nobody started it for {:g} h after it was proposed.'
+EXPIRED = 'Not started within {:g} h of its proposal.'
 LOST_RUN = 'Its run ended without a result.'
 
 
@@ -138,7 +138,7 @@ class AuditReconciler:
             )
 
     def expire_plans(self) -> int:
-        """Supersede plans that nobody has started in time; return their number.
+        """Supersede plans that were not started in time; return their number.
 
         Their actions do not change: nothing can start them any more.
         """
@@ -204,7 +204,7 @@ class AuditReconciler:
         ids = [audit.action_id for audit in audits if audit.action_id is not None]
         actions = self._store.actions_by_id(ids) if ids else {}
         for audit in audits:
-            action = actions.get(audit.action_id or 0)
+            action = None if audit.action_id is None else actions.get(audit.action_id)
             if run_actions.needs_action(audit) and _is_unrecorded(action):
                 self._settle_audit(audit.uuid)
 

@@ -10,16 +10,18 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.domain import json_values, schedules
+from watcherlite.domain import schedules
 from watcherlite.domain.audits import (
     AUDIT_TYPES,
     CONTINUOUS,
     Audit,
+    AuditRequest,
     AuditTemplate,
     Goal,
     NewAudit,
     Strategy,
 )
+from watcherlite.domain.documents import json_values
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
 
 #: Maximum length of a name; generated names are truncated.
@@ -75,7 +77,7 @@ class ResolvedAuditRequest:
     prefix: str
 
 
-def resolve(store: Store, new: NewAudit) -> ResolvedAuditRequest:
+def resolve(store: Store, new: AuditRequest) -> ResolvedAuditRequest:
     """Resolve a request and its template; raises NotFound and Invalid."""
     if new.goal is not None and new.audit_template is not None:
         raise exceptions.Invalid(
@@ -156,7 +158,7 @@ def check_scope(scope: object) -> None:
     check_json('scope', scope)
 
 
-def check_times(audit: Audit) -> None:
+def check_times(audit: NewAudit) -> None:
     """Raise Invalid unless type, interval and times of an audit are consistent."""
     kind = audit.audit_type
     if kind not in AUDIT_TYPES:

@@ -6,22 +6,23 @@ The functions run in a transaction that holds the lock of the audit.
 import dataclasses
 import datetime
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events, schedules
 from watcherlite.domain.actions import ENGINE, Action, ActionChange, NewAction
-from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit
-from watcherlite.domain.events import Event
+from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit, NewAudit
+from watcherlite.domain.events import Event, action_event, created_event
 from watcherlite.execution import results
-from watcherlite.execution.events import action_event, created_event
 from watcherlite.states import action as action_states
 from watcherlite.states import audit as states
 
 #: The name of the action type; plan documents cannot use it.
 AUDIT = 'audit'
+
+AnyAudit = TypeVar('AnyAudit', NewAudit, Audit)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class NextRun:
     shown: datetime.datetime | None
 
 
-def first_run(audit: Audit, now: datetime.datetime) -> NextRun:
+def first_run(audit: NewAudit, now: datetime.datetime) -> NextRun:
     """Return the first run of an audit that is new or was suspended."""
     if audit.audit_type != CONTINUOUS:
         return NextRun(now, None)
@@ -55,7 +56,7 @@ def following_run(
     return _limited(audit, schedule.following(started, now))
 
 
-def _limited(audit: Audit, due: datetime.datetime | None) -> NextRun:
+def _limited(audit: NewAudit, due: datetime.datetime | None) -> NextRun:
     """Limit the next run to the end time; the run due then ends the audit."""
     end = audit.end_time
     if end is not None and (due is None or due >= end):
@@ -63,7 +64,7 @@ def _limited(audit: Audit, due: datetime.datetime | None) -> NextRun:
     return NextRun(due, due)
 
 
-def needs_action(audit: Audit) -> bool:
+def needs_action(audit: NewAudit) -> bool:
     """Return whether an audit in this state has an action without a webhook."""
     if audit.state == states.ONGOING:
         return True
@@ -79,11 +80,11 @@ def lock_action(tx: Transaction, audit: Audit) -> Action | None:
 
 def insert(
     tx: Transaction,
-    audit: Audit,
+    audit: AnyAudit,
     now: datetime.datetime,
     context: Mapping[str, Any],
     run: NextRun | None = None,
-) -> tuple[Audit, Event]:
+) -> tuple[AnyAudit, Event]:
     """Insert the next action of an audit; return the audit with it, and the event.
 
     The caller stores the audit and its event, then this event.
@@ -139,7 +140,7 @@ def reschedule(
     return audit.evolve(next_run_time=run.shown)
 
 
-def _never_again(audit: Audit) -> exceptions.Invalid:
+def _never_again(audit: NewAudit) -> exceptions.Invalid:
     return exceptions.Invalid(
         f'The interval {audit.interval!r} has no time that is still to come'
     )
@@ -162,7 +163,7 @@ def stop(tx: Transaction, action: Action, now: datetime.datetime) -> bool:
     return bool(told)
 
 
-def _seconds(audit: Audit) -> int:
+def _seconds(audit: NewAudit) -> int:
     """Return the interval of the action; 0 for a cron schedule."""
     if audit.audit_type != CONTINUOUS:
         return 0

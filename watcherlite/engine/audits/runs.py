@@ -17,11 +17,12 @@ from watcherlite import exceptions
 from watcherlite.applier import creation
 from watcherlite.applier.progress import plan_event, superseded
 from watcherlite.db.api import Store, Transaction
-from watcherlite.domain import commands, events, json_values, outcomes
+from watcherlite.domain import commands, events, outcomes
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action, ActionChange, cut
 from watcherlite.domain.audits import CONTINUOUS, EVENT, ONESHOT, Audit
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents import json_values
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.outcomes import Outcome
 from watcherlite.engine.audits import run_actions
 from watcherlite.engine.audits.events import change_events, step_event
@@ -101,7 +102,7 @@ class AuditRun:
         if not isinstance(begun, Audit):
             return begun
         audit = begun
-        around = self._retry(lambda: self._store.audit_surroundings(audit.id or 0))
+        around = self._retry(lambda: self._store.audit_surroundings(audit.id))
         if around is None:
             raise RunLost('The audit is gone.')
         goal, strategy = around.goal, around.strategy
@@ -247,7 +248,30 @@ class AuditRun:
         if audit.state != states.ONGOING:
             raise RunLost(f'The audit is {audit.state}.')
         older = self._lock_recommended_plans(tx, audit)
-        plan = creation.propose(
+        plan = self._propose(tx, audit, action, planned, proposal)
+        self._supersede(tx, older, plan, now)
+        tx.add_events([step_event(audit, events.PLANNER_END, now)])
+        launched = None
+        if audit.auto_trigger and plan.state == plan_states.RECOMMENDED:
+            self._start_plan(tx, plan, now)
+            launched = plan.uuid
+        done = self._end_run(tx, audit, plan, now)
+        recorded = action.evolve(outputs={STORED_PLAN: plan.uuid}, updated_at=now)
+        if not tx.change_actions([ActionChange(action, recorded)]):
+            raise RunLost('The run was taken over by another worker.')
+        LOG.info('Audit %s proposed action plan %s', audit.uuid, plan.uuid)
+        return done, launched
+
+    def _propose(
+        self,
+        tx: Transaction,
+        audit: Audit,
+        action: Action,
+        planned: PlanDocument,
+        proposal: Proposal,
+    ) -> ActionPlan:
+        """Store the plan."""
+        return creation.propose(
             tx,
             planned,
             creation.Origin(
@@ -257,16 +281,15 @@ class AuditRun:
                 proposal.global_efficacy,
                 audit.creator,
             ),
-            now,
+            self._context.now(),
             action.context,
             self._on_worker_loss,
         )
-        self._supersede(tx, older, plan, now)
-        tx.add_events([step_event(audit, events.PLANNER_END, now)])
-        launched = None
-        if audit.auto_trigger and plan.state == plan_states.RECOMMENDED:
-            self._start_plan(tx, plan, now)
-            launched = plan.uuid
+
+    def _end_run(
+        self, tx: Transaction, audit: Audit, plan: ActionPlan, now: datetime.datetime
+    ) -> outcomes.Done:
+        """Store the end of the run in the audit; return the outcome."""
         after = audit.evolve(status_message=None, updated_at=now)
         if audit.audit_type == CONTINUOUS:
             after = after.evolve(next_run_time=self._next(after, now).shown)
@@ -277,11 +300,7 @@ class AuditRun:
             after = after.evolve(state=states.SUCCEEDED, status_message=NO_NEXT_RUN)
         tx.save_audit(after)
         tx.add_events(change_events(audit, after, now))
-        noted = action.evolve(outputs={STORED_PLAN: plan.uuid}, updated_at=now)
-        if not tx.change_actions([ActionChange(action, noted)]):
-            raise RunLost('The run was taken over by another worker.')
-        LOG.info('Audit %s proposed action plan %s', audit.uuid, plan.uuid)
-        return done, launched
+        return done
 
     def _lock_recommended_plans(
         self, tx: Transaction, audit: Audit
@@ -289,7 +308,7 @@ class AuditRun:
         """Lock and return the unstarted plans of a CONTINUOUS audit."""
         if audit.audit_type != CONTINUOUS:
             return []
-        return tx.plans_of_audit(audit.id or 0, [plan_states.RECOMMENDED])
+        return tx.plans_of_audit(audit.id, [plan_states.RECOMMENDED])
 
     def _supersede(
         self,

@@ -8,7 +8,11 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
-from watcherlite.domain.audits import AuditTemplate, NewAuditTemplate
+from watcherlite.domain.audits import (
+    AuditTemplate,
+    AuditTemplateRequest,
+    NewAuditTemplate,
+)
 from watcherlite.engine.audits import requests
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
 from watcherlite.execution.retries import retry_on_conflict
@@ -30,22 +34,22 @@ class TemplateOperations:
         self._clock = clock
 
     @retry_on_conflict
-    def create(self, new: NewAuditTemplate) -> AuditTemplate:
+    def create(self, request: AuditTemplateRequest) -> AuditTemplate:
         """Store a template; raises Invalid (goal, strategy, ...) and Conflict."""
-        refers = self._reference(new.goal, new.strategy)
-        template = AuditTemplate(
+        refers = self._reference(request.goal, request.strategy)
+        new = NewAuditTemplate(
             uuid=str(uuid.uuid4()),
-            name=new.name,
-            goal_id=refers.goal.id or 0,
+            name=request.name,
+            goal_id=refers.goal.id,
             strategy_id=refers.strategy_id,
-            description=new.description,
-            scope=list(new.scope or ()),
-            default_parameters=dict(new.default_parameters or {}),
+            description=request.description,
+            scope=list(request.scope or ()),
+            default_parameters=dict(request.default_parameters or {}),
             created_at=self._clock.now(),
         )
-        self._check(template, refers)
+        self._check(new, refers)
         with self._store.transaction() as tx:
-            template = tx.insert_audit_template(template)
+            template = tx.insert_audit_template(new)
         LOG.info('Audit template %s created', template.uuid)
         return template
 
@@ -84,19 +88,7 @@ class TemplateOperations:
                 raise exceptions.OutOfDate
             if requests.has_other_reference(found, before):
                 raise exceptions.StoreConflict('The template was changed meanwhile.')
-            template = before.evolve(
-                goal_id=refers.goal.id or 0, strategy_id=refers.strategy_id
-            )
-            if (
-                template != before
-                and before.default_parameters
-                and 'default_parameters' not in changes
-            ):
-                raise exceptions.Conflict(
-                    'The default_parameters of the template are for its goal and '
-                    'strategy as they are; change them in the same request'
-                )
-            template = template.evolve(**_plain(changes))
+            template = _apply_changes(before, changes, refers)
             if template == before:
                 return before
             self._check(template, refers)
@@ -123,7 +115,7 @@ class TemplateOperations:
         except exceptions.NotFound as error:
             raise exceptions.Invalid(str(error)) from None
 
-    def _check(self, template: AuditTemplate, refers: requests.Reference) -> None:
+    def _check(self, template: NewAuditTemplate, refers: requests.Reference) -> None:
         if not isinstance(template.name, str):
             raise exceptions.Invalid('An audit template needs a name')
         requests.check_name('an audit template', template.name)
@@ -146,6 +138,22 @@ class TemplateOperations:
         requests.check_json('default_parameters', defaults)
         # Only validated: each audit fills in the defaults of the strategy.
         self._proposers.fill_parameters(refers.strategy.parameters_spec, defaults)
+
+
+def _apply_changes(
+    before: AuditTemplate, changes: Mapping[str, Any], refers: requests.Reference
+) -> AuditTemplate:
+    template = before.evolve(goal_id=refers.goal.id, strategy_id=refers.strategy_id)
+    if (
+        template != before
+        and before.default_parameters
+        and 'default_parameters' not in changes
+    ):
+        raise exceptions.Conflict(
+            'The default_parameters of the template are for its goal and strategy as '
+            'they are; change them in the same request'
+        )
+    return template.evolve(**_plain(changes))
 
 
 def _plain(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,8 +72,7 @@ _FLAG: Mapping[str, Any] = {'type': 'boolean'}
 #: Accepted from clients that ask to delete the rows of checks; the purge does that.
 _ACCEPTED: Mapping[str, Any] = {
     **_FLAG,
-    'description': 'known to clients, and not used: actions that are over are purged '
-    'by their age',
+    'description': 'accepted and ignored: a purge deletes old actions',
 }
 _COUNT: Mapping[str, Any] = {'type': 'integer', 'minimum': 0}
 _NODES: Mapping[str, Any] = {
@@ -117,19 +116,19 @@ DETECTION: Mapping[str, Any] = {
         },
     },
     'additionalProperties': False,
-    'description': 'how nodes are looked at: as the detection of a health policy',
+    'description': 'method of the check: as the detection of a health policy',
 }
 _OPERATION: Mapping[str, Any] = {
     'operation': {
         'enum': [*RECOVERIES, None],
-        'description': 'RECREATE, unless something else is said',
+        'description': 'default: that of the health policy, or RECREATE',
     },
     'operation_params': {'type': ['object', 'null']},
-    'check': {**_FLAG, 'description': 'look first, and leave alone what is well'},
+    'check': {**_FLAG, 'description': 'check first, and recover only unhealthy nodes'},
     'delete_timeout': {'type': ['integer', 'null'], 'minimum': 0},
     'force_recreate': {
         **_FLAG,
-        'description': 'make it anew even if the old one cannot be deleted',
+        'description': 'recreate the resource even if the old one cannot be deleted',
     },
 }
 
@@ -173,7 +172,7 @@ _KINDS = (
         'create',
         states.CREATING,
         'Creation',
-        'Makes the first nodes of a cluster.',
+        'Creates the first nodes of a cluster.',
         schema(),
     ),
     ActionDefinition(
@@ -181,7 +180,7 @@ _KINDS = (
         'delete',
         states.DELETING,
         'Deletion',
-        'Deletes a cluster with its nodes.',
+        'Deletes a cluster and its nodes.',
         schema(),
     ),
     ActionDefinition(
@@ -189,14 +188,14 @@ _KINDS = (
         'update',
         states.UPDATING,
         'Update',
-        'Changes a cluster; with another profile also its nodes.',
+        'Updates a cluster; with a new profile, also its nodes.',
         schema(
             name=_NAME,
             metadata=_OBJECT,
             timeout=_COUNT,
             config=_OBJECT,
             new_profile_id={**_TEXT, 'description': 'uuid of a profile of its type'},
-            profile_only={**_FLAG, 'description': 'nothing but the profile changes'},
+            profile_only={**_FLAG, 'description': 'do not update existing nodes'},
         ),
     ),
     ActionDefinition(
@@ -204,7 +203,7 @@ _KINDS = (
         'add_nodes',
         states.RESIZING,
         'Adding nodes',
-        'Adds nodes that are in no cluster.',
+        'Adds nodes to a cluster.',
         schema('nodes', nodes={**_NODES, 'minItems': 1}),
     ),
     ActionDefinition(
@@ -212,7 +211,7 @@ _KINDS = (
         'del_nodes',
         states.RESIZING,
         'Removing nodes',
-        'Removes nodes, and deletes them if that is asked for.',
+        'Removes nodes from a cluster, and deletes them on request.',
         schema(
             'candidates',
             candidates={**_NODES, 'minItems': 1},
@@ -225,14 +224,14 @@ _KINDS = (
         'replace_nodes',
         states.RESIZING,
         'Replacing nodes',
-        'Replaces nodes by others that are in no cluster.',
+        'Replaces nodes of a cluster by nodes that are in no cluster.',
         schema(
             'candidates',
             candidates={
                 'type': 'object',
                 'minProperties': 1,
                 'additionalProperties': _TEXT,
-                'description': 'uuid of a node -> uuid of the one that takes its place',
+                'description': 'uuid of a node -> uuid of its replacement',
             },
         ),
     ),
@@ -241,14 +240,14 @@ _KINDS = (
         'resize',
         states.RESIZING,
         'Resizing',
-        'Changes how many nodes a cluster has, or may have.',
+        'Changes the size of a cluster, or its limits.',
         schema(
             adjustment_type={'enum': list(ADJUSTMENTS)},
             number={'type': 'number'},
             min_size={'type': 'integer', 'minimum': 0},
             max_size={'type': 'integer', 'minimum': -1},
             min_step={'type': 'integer', 'minimum': 0},
-            strict={**_FLAG, 'description': 'refuse what the limits do not allow'},
+            strict={**_FLAG, 'description': 'reject a size outside the limits'},
         ),
     ),
     ActionDefinition(
@@ -256,7 +255,7 @@ _KINDS = (
         'scale_in',
         states.RESIZING,
         'Scaling in',
-        'Removes nodes, as many as are asked for or a policy says.',
+        'Deletes nodes of a cluster.',
         schema(count=_COUNT),
     ),
     ActionDefinition(
@@ -264,7 +263,7 @@ _KINDS = (
         'scale_out',
         states.RESIZING,
         'Scaling out',
-        'Makes more nodes, as many as are asked for or a policy says.',
+        'Creates nodes in a cluster.',
         schema(count=_COUNT),
     ),
     ActionDefinition(
@@ -307,7 +306,7 @@ _KINDS = (
         'Recovers the nodes of a cluster that are not ACTIVE.',
         schema(
             **_OPERATION,
-            check_capacity={**_FLAG, 'description': 'make nodes that are missing'},
+            check_capacity={**_FLAG, 'description': 'also create missing nodes'},
         ),
     ),
     ActionDefinition(
@@ -315,7 +314,7 @@ _KINDS = (
         'operation',
         states.OPERATING,
         'Operation',
-        'Has nodes of a cluster do an operation of their profile.',
+        'Performs an operation of the profile on nodes of a cluster.',
         schema('operation', operation=_TEXT, params=_OBJECT, nodes=_NODES),
     ),
     ActionDefinition(
@@ -323,7 +322,7 @@ _KINDS = (
         'create',
         states.CREATING,
         'Creation',
-        'Makes what a node stands for.',
+        'Creates the resource of a node.',
         schema(),
     ),
     ActionDefinition(
@@ -331,7 +330,7 @@ _KINDS = (
         'delete',
         states.DELETING,
         'Deletion',
-        'Deletes a node, and what it stands for.',
+        'Deletes a node and its resource.',
         schema(),
     ),
     ActionDefinition(
@@ -339,7 +338,7 @@ _KINDS = (
         'update',
         states.UPDATING,
         'Update',
-        'Changes a node; with another profile also what it stands for.',
+        'Updates a node; with a new profile, also its resource.',
         schema(
             name=_NAME,
             role={'type': 'string', 'maxLength': 255},
@@ -353,7 +352,7 @@ _KINDS = (
         'join',
         None,
         'Joining',
-        'Makes a node a member of a cluster.',
+        'Adds a node to a cluster.',
         schema('cluster_id', cluster_id=_TEXT),
     ),
     ActionDefinition(
@@ -361,7 +360,7 @@ _KINDS = (
         'leave',
         None,
         'Leaving',
-        'Has a node leave its cluster.',
+        'Removes a node from its cluster.',
         schema(),
     ),
     ActionDefinition(
@@ -369,7 +368,7 @@ _KINDS = (
         'check',
         None,
         'Check',
-        'Checks whether what a node stands for is well.',
+        'Checks the resource of a node.',
         schema(delete_check_action=_ACCEPTED, detection=DETECTION),
     ),
     ActionDefinition(
@@ -377,7 +376,7 @@ _KINDS = (
         'recover',
         states.RECOVERING,
         'Recovery',
-        'Recovers a node: reboots, rebuilds or makes anew what it stands for.',
+        'Recovers a node: reboots, rebuilds or recreates its resource.',
         schema(**_OPERATION),
     ),
     ActionDefinition(
@@ -385,7 +384,7 @@ _KINDS = (
         'operation',
         states.OPERATING,
         'Operation',
-        'Has a node do an operation of its profile.',
+        'Performs an operation of the profile on a node.',
         schema('operation', operation=_TEXT, params=_OBJECT),
     ),
 )

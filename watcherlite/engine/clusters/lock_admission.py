@@ -30,7 +30,7 @@ class NodeLocks:
 
     def on_cluster(self, cluster: Cluster) -> str | None:
         """Return the text of a lock on a node of a cluster; None if there is none."""
-        return self.on_nodes(self._store.nodes_of([cluster.id or 0]))
+        return self.on_nodes(self._store.nodes_of([cluster.id]))
 
     def on_nodes(self, nodes: Sequence[Node]) -> str | None:
         """Return the text of a lock on one of these nodes; None if there is none."""
@@ -47,8 +47,7 @@ class NodeLocks:
             stack = self._store.find_stack(node.physical_id or '', node.owner.tenant)
         except exceptions.NotFound:
             return None
-        stacks = self._store.stack_tree(stack.root_id or 0)
-        tree = StackTree.of(stack.id or 0, stacks)
+        tree = StackTree.read(self._store, stack)
         return covering_lock(tree) or inner_lock(tree)
 
     def _on_resources(self, nodes: Sequence[Node]) -> str | None:
@@ -63,15 +62,14 @@ class NodeLocks:
             query = Query(
                 {'action': [states.LOCK, states.UNLOCK]}, nested=True, tenant=tenant
             )
-            locked = {s.stack.id or 0: s.stack for s in self._store.list_stacks(query)}
+            locked = {s.stack.id: s.stack for s in self._store.list_stacks(query)}
             rows = self._store.list_resources(list(locked)) if locked else []
             for row in rows:
                 node = own.get((row.type, row.physical_id))
                 if node is None:
                     continue
                 stack = locked[row.stack_id]
-                tree = self._store.stack_tree(stack.root_id or 0)
-                lock = covering_lock(StackTree.of(stack.id or 0, tree))
+                lock = covering_lock(StackTree.read(self._store, stack))
                 if lock is not None:
                     return f'Node {node.name} is resource {row.name} of a stack: {lock}'
         return None

@@ -85,7 +85,7 @@ class ClusterModel:
         for begin in range(0, len(found), PAGE_SIZE):
             some = found[begin : begin + PAGE_SIZE]
             nodes: dict[int | None, list[Node]] = {}
-            for node in self._store.nodes_of([cluster.id or 0 for cluster in some]):
+            for node in self._store.nodes_of([cluster.id for cluster in some]):
                 nodes.setdefault(node.cluster_id, []).append(node)
             for cluster in some:
                 yield self._one(cluster, nodes.get(cluster.id, []))

@@ -41,7 +41,7 @@ class ProfileType:
 
     @property
     def full_name(self) -> str:
-        """Return it with its version: `local.process-1.0`."""
+        """Return its name with the version: `local.process-1.0`."""
         return f'{self.name}-{VERSION}'
 
     def schema(self) -> dict[str, Any]:
@@ -123,8 +123,8 @@ class ProfileTypes:
     def check(self, spec: Any) -> CheckedSpec:
         """Return the validated spec of a profile.
 
-        :raises NotFound: there is no such type
-        :raises Invalid: names every property that is wrong
+        :raises NotFound: the type does not exist
+        :raises Invalid: with all invalid properties
         """
         if not isinstance(spec, Mapping):
             raise exceptions.Invalid('The provided spec is not a map.')
@@ -159,18 +159,18 @@ class ProfileTypes:
         node: Node | None = None,
         check: bool = True,
     ) -> dict[str, Any]:
-        """Return the properties of a profile for one of its nodes, checked.
+        """Return the validated properties of a profile for one of its nodes.
 
-        `%index%`, `%name%` and `%id%` in texts are those of the node, so that nodes
-        of one profile can differ. Where a policy has placed the node, a property
-        `placement` says it, if there is one.
+        `%index%`, `%name%` and `%id%` are replaced by those of the node, so that nodes
+        of one profile can differ. The placement of the node by a policy is its property
+        `placement`, if the type has one.
 
-        :param node: None: any, the first of a cluster for example
-        :param check: whether they have to be allowed here and now: those of what is
-            there already need not be
-        :raises Invalid: names every property that is wrong
+        :param node: None: of no particular node
+        :param check: whether the handler must allow them; False for an existing
+            resource
+        :raises Invalid: with all invalid properties
         """
-        filled: dict[str, Any] = filled_in(given, node)
+        filled: dict[str, Any] = fill_placeholders(given, node)
         placement = node.data.get('placement') if node is not None else None
         if placement and 'placement' in handler.properties:
             filled['placement'] = placement
@@ -194,16 +194,16 @@ def name_of(entry_point: str) -> str:
     return '.'.join(parts)
 
 
-def filled_in(value: Any, node: Node | None) -> Any:
-    """Return a value with the placeholders of a node replaced, see `fit`."""
+def fill_placeholders(value: Any, node: Node | None) -> Any:
+    """Replace the placeholders in a value by the values of a node, see `fit`."""
     if isinstance(value, str):
         for name, text in _own(node).items():
             value = value.replace(f'%{name}%', text)
         return value
     if isinstance(value, Mapping):
-        return {key: filled_in(inner, node) for key, inner in value.items()}
+        return {key: fill_placeholders(inner, node) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [filled_in(inner, node) for inner in value]
+        return [fill_placeholders(inner, node) for inner in value]
     return value
 
 
@@ -218,9 +218,9 @@ def operation_parameters(
     operation: str,
     given: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Return the parameters of an operation with their defaults, checked.
+    """Return the validated parameters of an operation with their defaults.
 
-    :raises Invalid: there is no such operation, or what is wrong with the parameters
+    :raises Invalid: the operation does not exist, or a parameter is invalid
     """
     declared = handler.operations.get(operation)
     if declared is None:
@@ -242,6 +242,6 @@ def operation_parameters(
 def _operation(operation: Operation) -> dict[str, Any]:
     parameters = specs.told(operation.schema)
     for shown in parameters.values():
-        # What is given with a call is not changed later.
+        # The parameters of a call cannot be updated.
         del shown['updatable']
     return {'description': operation.description, 'parameters': parameters}

@@ -16,7 +16,7 @@ from watcherlite.engine.clusters.stack_profile import StackBackend
 from watcherlite.engine.stacks.handlers import ResourceHandlers
 from watcherlite.plugins.base import LoadBalancer, Policy
 
-#: How many profiles, and how many clusters, a process remembers.
+#: Maximum number of cached profiles, and of cached clusters.
 CACHE_SIZE = 1024
 
 T = TypeVar('T')
@@ -41,7 +41,7 @@ class ClusterPlugins(ResourceHandlers, Protocol):
         """Return the properties of a policy with their defaults; InvalidSpec."""
 
     def validate_inputs(self, action_type: Any, inputs: Any) -> None:
-        """Check inputs against the schema of an action type; InvalidInput."""
+        """Validate inputs by the schema of an action type; raises InvalidInput."""
 
     def fill_parameters(
         self, spec: Mapping[str, Any], given: Mapping[str, Any]
@@ -53,15 +53,14 @@ class ClusterPlugins(ResourceHandlers, Protocol):
 class ClusterLimits:
     """Limits of clusters.
 
-    :param nodes: how many a cluster may have
-    :param clusters: how many a project may have; 0: any number
-    :param timeout: seconds that an action on a cluster may take unless it says else
-    :param check_interval_min: seconds between two health checks, at least
-    :param check_interval_max: likewise, at most
-    :param unique_names: whether no two clusters, or nodes, ... of a project may have
-        the same name
-    :param user_actions: action types of plugins that users may have executed on
-        clusters and nodes; none: all
+    :param nodes: maximum number of nodes of a cluster
+    :param clusters: quota of a project; 0: unlimited
+    :param timeout: default timeout of actions on a cluster, in seconds
+    :param check_interval_min: minimum seconds between two health checks
+    :param check_interval_max: maximum seconds between two health checks
+    :param unique_names: whether names of clusters, nodes etc. are unique in a project
+    :param user_actions: action types of plugins that users may request on clusters and
+        nodes; empty: all
     """
 
     nodes: int = 1000
@@ -78,9 +77,9 @@ class ClusterServices:
     """The services of operations and actions on clusters.
 
     :param plugins: resource handlers, policies, drivers of load balancers
-    :param stacks: for nodes that are stacks; None: there are none of these
-    :param destinations: returns which servers may be connected to
-    :param hosts: which host this is, and which others are alive
+    :param stacks: for nodes that are stacks; None: nodes cannot be stacks
+    :param destinations: returns the allowed destinations of connections
+    :param hosts: this host, and the others that are alive
     """
 
     store: Store
@@ -99,7 +98,7 @@ class ClusterServices:
         return ProfileTypes(self.plugins, self.stacks)
 
     def profile(self, profile_id: int) -> Profile:
-        """Return a profile by its id; what it makes never changes.
+        """Return a profile by its id; its spec never changes.
 
         :raises NotFound: there is none
         """
@@ -111,11 +110,10 @@ class ClusterServices:
             _remember(self._profiles, profile_id, found)
         return found
 
-    def around(self, cluster_id: int | None) -> Cluster | None:
-        """Return the cluster of a node, possibly outdated; None: it has none.
+    def cluster_of(self, cluster_id: int | None) -> Cluster | None:
+        """Return the cluster of a node from a cache; None: it has none.
 
-        Only its uuid, which never changes, and its name, by which its nodes are
-        called, are to be read in it.
+        Only its uuid and its name are current.
         """
         if cluster_id is None:
             return None

@@ -7,15 +7,19 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.domain.resource_results import NotYet, Property, Ready, Result
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.resource_results import (
+    Property,
+    Ready,
+    ResourceInProgress,
+    Result,
+)
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.engine.stacks.queries import StackQueries
 from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.states import stack as states
 
-#: Seconds until the first look how far a stack is, and between two at most: each wait
-#: is twice as long as the one before.
+#: Delay of the first poll of a stack, and maximum delay, in seconds; it doubles.
 FIRST_POLL_DELAY = 0.05
 MAX_POLL_DELAY = 2.0
 _OTHER = re.compile(r'[^a-zA-Z0-9_.-]')
@@ -32,13 +36,13 @@ class StackBackend:
 
 
 class StackProfile(ResourceHandler):
-    """Makes a stack that is in no other; its name is that of the node, made free.
+    """Creates a root stack, whose unique name is derived from that of the node.
 
-    :param stacks: None for one that only says what it takes
+    :param stacks: None for an instance that only declares properties
     """
 
     description = 'A stack of a template.'
-    # A stack of this name is there already when it is begun again.
+    # The stack exists when the creation is repeated.
     idempotent = True
     profile_type = 'os.heat.stack'
     properties: ClassVar[Mapping[str, Property]] = {
@@ -88,30 +92,30 @@ class StackProfile(ResourceHandler):
                 self._wanted(context, _name(context)), context.tenant
             )
         except exceptions.StackExists:
-            # What asked for it before this was lost is its own.
+            # The stack was created before the loss of a worker.
             return self.find(context)
-        return _not_yet(stack)
+        return _in_progress(stack)
 
     def find(self, context: ResourceContext) -> Result:
-        """Return the stack that an earlier `create` has begun; None: there is none."""
+        """Return the stack of an earlier `create`; None: there is none."""
         try:
             stack = self._find(_name(context), context)
         except exceptions.NotFound:
             return None
-        return _not_yet(stack)
+        return _in_progress(stack)
 
     def check(self, context: ResourceContext) -> Result:
         """Check the resources of the stack."""
         stack = self._stacks.operations.act(
             self._id(context), context.tenant, states.CHECK
         )
-        return _not_yet(stack)
+        return _in_progress(stack)
 
     def update(self, context: ResourceContext) -> Result:
         """Update the stack to its template."""
         stack = self._find(self._id(context), context)
         wanted = self._wanted(context, stack.name)
-        return _not_yet(
+        return _in_progress(
             self._stacks.operations.update(stack.uuid, context.tenant, wanted)
         )
 
@@ -122,7 +126,7 @@ class StackProfile(ResourceHandler):
             stack = self._stacks.operations.delete(name, context.tenant)
         except exceptions.NotFound:
             return None
-        return _not_yet(stack)
+        return _in_progress(stack)
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Poll the operation on the stack."""
@@ -134,7 +138,7 @@ class StackProfile(ResourceHandler):
             raise
         if stack.state.busy:
             delay = min(2 * token['delay'], MAX_POLL_DELAY)
-            return NotYet({**token, 'delay': delay}, delay)
+            return ResourceInProgress({**token, 'delay': delay}, delay)
         if stack.status == states.FAILED:
             raise exceptions.Invalid(
                 f'Stack {stack.name} is {stack.state.name}: {stack.status_reason}'
@@ -156,9 +160,9 @@ class StackProfile(ResourceHandler):
     def _find(self, name: str, context: ResourceContext) -> Stack:
         return self._stacks.store.find_stack(name, context.tenant)
 
-    def _wanted(self, context: ResourceContext, name: str) -> NewStack:
+    def _wanted(self, context: ResourceContext, name: str) -> StackRequest:
         given = context.properties
-        return NewStack(
+        return StackRequest(
             name,
             given['template'],
             environment=given.get('environment') or {},
@@ -175,7 +179,7 @@ def _name(context: ResourceContext) -> str:
     return name if name[0].isalpha() else f's{name}'
 
 
-def _not_yet(stack: Stack) -> NotYet:
-    return NotYet(
+def _in_progress(stack: Stack) -> ResourceInProgress:
+    return ResourceInProgress(
         {'stack': stack.uuid, 'delay': FIRST_POLL_DELAY}, FIRST_POLL_DELAY, stack.uuid
     )

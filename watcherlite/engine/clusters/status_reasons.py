@@ -19,13 +19,13 @@ CANCELLED = 'Action execution cancelled'
 SUCCEEDED = 'Action completed successfully.'
 SCHEDULED = 'The action is scheduled; it does not begin before {}.'
 NEXT_RUN = 'The next run does not begin before {}.'
-#: While another action, or nobody any more, holds the lock on the target.
+#: The lock on the target is held by another action, or was just released.
 QUEUED = 'The action is queued: it waits for {}.'
 ITS_TURN = 'The action is queued: it waits for its turn.'
-#: Most actions that a reason names.
+#: Maximum number of actions that a reason names.
 NAMED = 5
 
-#: How an action that succeeded is told of.
+#: The reasons of actions that succeeded.
 _DONE: Mapping[str, str] = {
     action_types.CLUSTER_CREATE: 'Cluster creation succeeded.',
     action_types.CLUSTER_DELETE: 'Cluster deletion succeeded.',
@@ -51,8 +51,8 @@ _DONE: Mapping[str, str] = {
     action_types.NODE_RECOVER: 'Node recovered successfully.',
     action_types.NODE_OPERATION: "Node operation '{operation}' succeeded.",
 }
-#: Those that say themselves, in their outputs, what there was to be done.
-_SAYING = frozenset(
+#: Actions whose outputs contain the reason.
+_WITH_REASON = frozenset(
     {
         action_types.CLUSTER_ATTACH_POLICY,
         action_types.CLUSTER_DETACH_POLICY,
@@ -64,7 +64,7 @@ _SAYING = frozenset(
 def status_reason(action: Action, holders: Sequence[tuple[str, str]] = ()) -> str:
     """Return why an action is in its status; never empty.
 
-    :param holders: (action type, uuid) of those that hold the lock that it waits for
+    :param holders: (action type, uuid) of the holders of the lock that it waits for
     """
     match action.status:
         case states.SUCCEEDED:
@@ -87,9 +87,9 @@ def status_reason(action: Action, holders: Sequence[tuple[str, str]] = ()) -> st
 
 
 def _succeeded(action: Action) -> str:
-    told = (action.outputs or {}).get(action_types.REASON)
-    if action.action_type in _SAYING and told:
-        return str(told)
+    reason = (action.outputs or {}).get(action_types.REASON)
+    if action.action_type in _WITH_REASON and reason:
+        return str(reason)
     given: Mapping[str, Any] = action.inputs
     text = _DONE.get(action.action_type, SUCCEEDED)
     return text.replace('{operation}', str(given.get('operation', '')))
@@ -111,7 +111,7 @@ def _ready(action: Action) -> str:
     due = action.not_before.isoformat(timespec='seconds').replace('+00:00', 'Z')
     is_scheduled = action.not_before > EPOCH
     if action.end_time is not None:
-        # One that is repeated says how its last run went.
+        # The reason of a repeated action has the result of its last run.
         last = action.status_message or _succeeded(action)
         return f'{last} {NEXT_RUN.format(due)}' if is_scheduled else last
     if action.status_message:

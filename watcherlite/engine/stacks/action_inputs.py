@@ -67,7 +67,7 @@ class StackInputs:
 class ResourceInputs:
     """The inputs of a `resource` action.
 
-    :param resource: id; a replaced row stands for its replacement, except for DELETE
+    :param resource: id; a replaced row represents its replacement, except for DELETE
     :param do: the operation: CONVERGE, SIGNAL, or an action of resources
     :param handler: of the resource: it decides how to recover from a lost worker
     :param definition: of CONVERGE: id of the target definition

@@ -35,6 +35,5 @@ class StackLockAdmission:
         # A name is not enough: several projects may have a stack of that name.
         if stack.uuid != uuid:
             return None
-        stacks = self._store.stack_tree(stack.root_id or 0)
-        lock = covering_lock(StackTree.of(stack.id or 0, stacks))
+        lock = covering_lock(StackTree.read(self._store, stack))
         return f'{lock}.' if lock is not None else None

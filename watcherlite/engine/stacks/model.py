@@ -95,15 +95,15 @@ class StackModel:
         found = []
         for begin in range(0, len(roots), CHUNK):
             some = roots[begin : begin + CHUNK]
-            rows = self._rows(stack for root in some for stack in trees[root.id or 0])
-            found += [_summary(root, trees[root.id or 0], rows) for root in some]
+            rows = self._rows(stack for root in some for stack in trees[root.id])
+            found += [_summary(root, trees[root.id], rows) for root in some]
         return found
 
     def _trees(
         self, roots: Sequence[Stack], tenant: str | None
     ) -> dict[int, list[Stack]]:
         """Return the tree of each stack, by its id."""
-        trees: dict[int, list[Stack]] = {root.id or 0: [] for root in roots}
+        trees: dict[int, list[Stack]] = {root.id: [] for root in roots}
         if not roots:
             return trees
         query = Query(sort=(('id', False),), nested=True, tenant=tenant)
@@ -114,7 +114,7 @@ class StackModel:
 
     def _rows(self, stacks: Iterable[Stack]) -> dict[int, list[Resource]]:
         found: dict[int, list[Resource]] = {}
-        for row in self._store.list_resources([stack.id or 0 for stack in stacks]):
+        for row in self._store.list_resources([stack.id for stack in stacks]):
             found.setdefault(row.stack_id, []).append(row)
         return found
 
@@ -122,7 +122,7 @@ class StackModel:
 def _summary(
     root: Stack, stacks: Sequence[Stack], rows: dict[int, list[Resource]]
 ) -> StackSummary:
-    own = [(stack, row) for stack in stacks for row in rows.get(stack.id or 0, ())]
+    own = [(stack, row) for stack in stacks for row in rows.get(stack.id, ())]
     return StackSummary(
         root.uuid,
         root.name,
@@ -156,7 +156,7 @@ def _unhealthy(stack: Stack, row: Resource) -> UnhealthyResource:
 
 
 def _blocking_reason(root: Stack, stacks: Sequence[Stack]) -> str | None:
-    tree = StackTree.of(root.id or 0, [root, *(s for s in stacks if s.id != root.id)])
+    tree = StackTree.of(root.id, [root, *(s for s in stacks if s.id != root.id)])
     lock = covering_lock(tree) or inner_lock(tree)
     if lock is not None:
         return lock

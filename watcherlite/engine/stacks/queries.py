@@ -10,7 +10,7 @@ from watcherlite.db.api import Store
 from watcherlite.db.query import EventQuery
 from watcherlite.domain import events
 from watcherlite.domain.events import StoredEvent
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import Resource, Stack, StoredDefinition
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates.blueprint import Blueprint, OutputValue
 from watcherlite.domain.templates.parameters import MASK
@@ -167,7 +167,7 @@ class StackQueries:
             }
         return found
 
-    def _hidden(self, stack: Stack, definition: Definition) -> frozenset[str]:
+    def _hidden(self, stack: Stack, definition: StoredDefinition) -> frozenset[str]:
         try:
             return self._blueprints.of(stack, definition).hidden
         except exceptions.Invalid:
@@ -188,9 +188,9 @@ class StackQueries:
 
         :raises ResourceNotFound, PhysicalResourceIDAmbiguity: see `find_resource`
         """
-        rows = self._store.list_resources([stack.id or 0])
+        rows = self._store.list_resources([stack.id])
         row = find_resource(rows, stack, name)
-        seen = self._views({stack.id or 0: stack}, rows, only=row)
+        seen = self._views({stack.id: stack}, rows, only=row)
         return dataclasses.replace(seen[0], description=self._description(stack, row))
 
     def attributes(
@@ -236,7 +236,7 @@ class StackQueries:
                 row,
                 stacks[row.stack_id],
                 tuple(sorted(dependents.get((row.stack_id, row.name), ()))),
-                nested.get(row.nested_id or 0),
+                None if row.nested_id is None else nested.get(row.nested_id),
                 stacks[row.stack_id].owner_resource,
             )
             for row in wanted
@@ -274,12 +274,12 @@ class StackQueries:
 
     def _tree(self, stack: Stack, depth: int) -> dict[int, Stack]:
         """Return a stack and its nested stacks down to a depth, by id."""
-        found = {stack.id or 0: stack}
+        found = {stack.id: stack}
         if depth <= 0:
             return found
-        others = self._store.stack_tree(stack.root_id or 0)
+        others = self._store.stack_tree(stack.tree_id)
         # A parent is stored before its children: its id is lower.
-        for other in sorted(others, key=lambda one: one.id or 0):
+        for other in sorted(others, key=lambda one: one.id):
             near = other.depth - stack.depth <= depth
             if other.owner_id in found and near and other.id is not None:
                 found[other.id] = other
@@ -297,7 +297,7 @@ class StackQueries:
             owner_id = owner.owner_id
         return found
 
-    def _definition(self, stack: Stack) -> Definition:
+    def _definition(self, stack: Stack) -> StoredDefinition:
         return self._store.get_definition(stack.definition_id)
 
     def _blueprint(self, stack: Stack) -> Blueprint:
@@ -306,7 +306,7 @@ class StackQueries:
     def _outputs(
         self, stack: Stack, blueprint: Blueprint, wanted: str | None = None
     ) -> list[OutputValue]:
-        rows = self._store.list_resources([stack.id or 0])
+        rows = self._store.list_resources([stack.id])
         references = RowReferences(
             {row.name: row for row in rows}, StoredMembers(self._store)
         )

@@ -8,7 +8,13 @@ from typing import Any, Protocol
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain.resource_results import Member
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import (
+    Definition,
+    NewStack,
+    Resource,
+    Stack,
+    StoredDefinition,
+)
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.states import stack as states
@@ -56,9 +62,9 @@ class Blueprints:
             collections.OrderedDict()
         )
 
-    def of(self, stack: Stack, definition: Definition) -> Blueprint:
-        """Return the blueprint of a stack by a definition; both are stored."""
-        key = (stack.id or 0, definition.id or 0)
+    def of(self, stack: Stack, definition: StoredDefinition) -> Blueprint:
+        """Return the blueprint of a stack by a definition."""
+        key = (stack.id, definition.id)
         known = self._cached(key)
         if known is not None:
             return known
@@ -74,7 +80,7 @@ class Blueprints:
 
     def by_id(self, stack: Stack, definition_id: int) -> Blueprint:
         """Return the blueprint of a stack by the id of a definition."""
-        known = self._cached((stack.id or 0, definition_id))
+        known = self._cached((stack.id, definition_id))
         if known is not None:
             return known
         return self.of(stack, self._store.get_definition(definition_id))
@@ -95,7 +101,7 @@ class Blueprints:
 
 
 def build_blueprint(
-    stack: Stack, definition: Definition, budget: EvaluationBudget | None = None
+    stack: NewStack, definition: Definition, budget: EvaluationBudget | None = None
 ) -> Blueprint:
     """Return the blueprint of a stack by a definition; raises Invalid.
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from watcherlite.clock import UTC
-from watcherlite.domain.stacks import Resource, Stack
+from watcherlite.domain.stacks import NewResource, NewStack
 
 #: Maximum length of a physical name, that of the strictest services.
 NAME_LENGTH = 63
@@ -114,8 +114,8 @@ class HandlerContext:
 
 def build_handler_context(
     action: HandlerAction,
-    stack: Stack,
-    row: Resource,
+    stack: NewStack,
+    row: NewResource,
     files: Mapping[str, str],
     properties: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
@@ -145,7 +145,7 @@ def build_handler_context(
     )
 
 
-def physical_name(stack: Stack, row: Resource) -> str:
+def physical_name(stack: NewStack, row: NewResource) -> str:
     """Return a unique name with the names of the stack and the resource."""
     return unique_name(stack.name, row.name, row.uuid)
 

@@ -5,9 +5,10 @@ import datetime
 from collections.abc import Sequence
 
 from watcherlite import exceptions
+from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import events
 from watcherlite.domain.resource_results import Batch
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import Definition, NewResource, NewStack, Stack
 from watcherlite.domain.templates import environment as environments
 from watcherlite.engine.stacks.resource_context import physical_name
 from watcherlite.states import stack as states
@@ -28,7 +29,7 @@ class StackTree:
     @classmethod
     def of(cls, stack_id: int, stacks: Sequence[Stack]) -> 'StackTree':
         """Return the tree as seen from one of its stacks; raises StackNotFound."""
-        by_id = {stack.id: stack for stack in stacks}
+        by_id: dict[int | None, Stack] = {stack.id: stack for stack in stacks}
         stack = by_id.get(stack_id)
         if stack is None:
             raise exceptions.StackNotFound(
@@ -42,11 +43,21 @@ class StackTree:
         inside = {stack.id}
         below = []
         # A parent is stored before its children: its id is lower.
-        for other in sorted(stacks, key=lambda s: s.id or 0):
+        for other in sorted(stacks, key=lambda s: s.id):
             if other.owner_id in inside:
                 inside.add(other.id)
                 below.append(other)
         return cls(stack, tuple(above), tuple(below))
+
+    @classmethod
+    def read(cls, store: Store, stack: Stack) -> 'StackTree':
+        """Read the tree of a stack; raises StackNotFound."""
+        return cls.of(stack.id, store.stack_tree(stack.tree_id))
+
+    @classmethod
+    def lock(cls, tx: Transaction, stack: Stack) -> 'StackTree':
+        """Lock the tree of a stack; raises StackNotFound."""
+        return cls.of(stack.id, tx.lock_tree(stack.tree_id))
 
     @property
     def root(self) -> Stack:
@@ -128,17 +139,20 @@ def nested_definition(
 
 
 def new_nested_stack(
-    around: Stack, row: Resource, definition_id: int, now: datetime.datetime
-) -> Stack:
-    """Return the stack that a resource is, before it is stored."""
-    return Stack(
+    around: NewStack, row: NewResource, definition_id: int, now: datetime.datetime
+) -> NewStack:
+    """Return the stack that a resource is, before it is stored.
+
+    :param around: the stack of the resource, stored or not
+    """
+    return NewStack(
         uuid=events.new_uuid(),
         name=physical_name(around, row),
         tenant=around.tenant,
         definition_id=definition_id,
         action=states.INIT,
         status=states.COMPLETE,
-        owner_id=around.id,
+        owner_id=around.id if isinstance(around, Stack) else None,
         owner_resource=row.name,
         root_id=around.root_id,
         depth=around.depth + 1,

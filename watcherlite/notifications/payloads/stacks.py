@@ -72,7 +72,7 @@ class StackPayloadBuilder:
         found: StackSurroundings,
     ) -> dict[str, Any]:
         detail = stored.event.detail or {}
-        stack_id = found.stack.id or 0
+        stack_id = found.stack.id
         terse = self._terse.get(stack_id)
         if terse is None:
             terse = self._terse[stack_id] = encoder.encode(
@@ -91,9 +91,9 @@ class StackPayloadBuilder:
     def _of_stack(self, found: StackSurroundings) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
         stack = found.stack
-        lasting = self._stacks.get(stack.id or 0)
+        lasting = self._stacks.get(stack.id)
         if lasting is None:
-            lasting = self._stacks[stack.id or 0] = {
+            lasting = self._stacks[stack.id] = {
                 **_identity(found),
                 'username': stack.user,
                 'description': stack.description,

@@ -15,40 +15,40 @@ PUBLISHER = 'clustering'
 # name -> description of the action; a notification is NAME.PHASE. The action type is
 # the name in capitals, after CLUSTER_ or NODE_.
 CLUSTER_ACTIONS = {
-    'create': 'its first nodes are made',
-    'delete': 'its nodes are deleted, and then the cluster is',
-    'update': 'it, or its nodes, become what a request says',
-    'add_nodes': 'nodes that were in no cluster become members',
-    'del_nodes': 'nodes leave, and are deleted if that was asked for',
-    'replace_nodes': 'nodes take the place of others',
-    'resize': 'it gets more or fewer nodes, or other limits',
-    'scale_in': 'it gets fewer nodes',
-    'scale_out': 'it gets more nodes',
+    'create': 'its first nodes are created',
+    'delete': 'its nodes are deleted, and then the cluster',
+    'update': 'the cluster, or its nodes, are updated',
+    'add_nodes': 'existing nodes become members',
+    'del_nodes': 'nodes are removed, and deleted on request',
+    'replace_nodes': 'nodes are replaced by others',
+    'resize': 'its size or its limits are changed',
+    'scale_in': 'nodes are deleted',
+    'scale_out': 'nodes are created',
     'attach_policy': 'a policy is attached',
     'detach_policy': 'a policy is detached',
     'update_policy': 'a policy is enabled or disabled',
-    'check': 'its nodes are looked at',
-    'recover': 'its nodes that are not well are repaired',
-    'operation': 'its nodes do an operation of their profile',
+    'check': 'its nodes are checked',
+    'recover': 'its unhealthy nodes are recovered',
+    'operation': 'an operation of the profile is performed on its nodes',
 }
 NODE_ACTIONS = {
-    'create': 'what it stands for is made',
-    'delete': 'it is deleted, and what it stands for',
-    'update': 'it, or what it stands for, becomes what a request says',
-    'join': 'it becomes a member of a cluster',
+    'create': 'its resource is created',
+    'delete': 'the node and its resource are deleted',
+    'update': 'the node, or its resource, is updated',
+    'join': 'it joins a cluster',
     'leave': 'it leaves its cluster',
-    'check': 'it is looked at',
-    'recover': 'what it stands for is repaired, or made anew',
-    'operation': 'it does an operation of its profile',
+    'check': 'it is checked',
+    'recover': 'its resource is repaired or recreated',
+    'operation': 'an operation of the profile is performed',
 }
 
 #: phase -> priority, when
 _PHASES = {
-    'start': ('INFO', '{} began: {}'),
-    'end': ('INFO', '{} ended well'),
+    'start': ('INFO', '{} started: {}'),
+    'end': ('INFO', '{} succeeded'),
     'error': (
         'ERROR',
-        '{} failed, and `fault` says how; or it was cancelled, and that is null',
+        '{} failed, and `fault` has the error; or was cancelled, and `fault` is null',
     ),
 }
 

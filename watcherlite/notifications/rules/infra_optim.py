@@ -20,20 +20,20 @@ ACTION = {
             'ActionUpdatePayload',
             'its state changed, its status message was edited, or it was deleted',
         ),
-        Notification('delete', 'INFO', 'ActionDeletePayload', 'it was deleted, softly'),
+        Notification('delete', 'INFO', 'ActionDeletePayload', 'it was soft-deleted'),
         Notification(
             'execution.start',
             'INFO',
             'ActionExecutionPayload',
-            'its pre-condition passed and a worker executes it; again for each '
-            'further try or run',
+            'its pre-condition passed and its execution started; repeated for each '
+            'retry and run',
         ),
         Notification('execution.end', 'INFO', 'ActionExecutionPayload', 'it SUCCEEDED'),
         Notification(
             'execution.error',
             'ERROR',
             'ActionExecutionPayload',
-            'it FAILED; `fault` says how',
+            'it FAILED; `fault` has the error',
         ),
         Notification(
             'cancel.start',
@@ -60,10 +60,10 @@ ACTION_PLAN = {
             'its state or its status message changed, or it was deleted',
         ),
         Notification(
-            'delete', 'INFO', 'ActionPlanDeletePayload', 'it was deleted, softly'
+            'delete', 'INFO', 'ActionPlanDeletePayload', 'it was soft-deleted'
         ),
         Notification(
-            'execution.start', 'INFO', 'ActionPlanActionPayload', 'a worker took it'
+            'execution.start', 'INFO', 'ActionPlanActionPayload', 'a worker claimed it'
         ),
         Notification(
             'execution.end',
@@ -75,20 +75,20 @@ ACTION_PLAN = {
             'execution.error',
             'ERROR',
             'ActionPlanActionPayload',
-            'all its actions ended and at least one FAILED; `fault` says how the '
-            'first did',
+            'all its actions ended and at least one FAILED; `fault` has the first '
+            'error',
         ),
         Notification(
             'cancel.start',
             'INFO',
             'ActionPlanCancelPayload',
-            'it was running and is cancelled',
+            'it was running and its cancellation was requested',
         ),
         Notification(
             'cancel.end',
             'INFO',
             'ActionPlanCancelPayload',
-            'nothing of it runs any more',
+            'its last running action ended',
         ),
     )
 }
@@ -101,42 +101,41 @@ AUDIT = {
             'update',
             'INFO',
             'AuditUpdatePayload',
-            'its state changed, something else of it was edited, or it was deleted',
+            'its state changed, another field was edited, or it was deleted',
         ),
-        Notification('delete', 'INFO', 'AuditDeletePayload', 'it was deleted, softly'),
+        Notification('delete', 'INFO', 'AuditDeletePayload', 'it was soft-deleted'),
         Notification(
             'strategy.start',
             'INFO',
             'AuditActionPayload',
-            'a run of it began: the strategy looks for a solution; again for each '
-            'further run',
+            'a run started: the strategy computes a solution; repeated for each run',
         ),
         Notification(
             'strategy.end',
             'INFO',
             'AuditActionPayload',
-            'the strategy has found a solution',
+            'the strategy returned a solution',
         ),
         Notification(
             'strategy.error',
             'ERROR',
             'AuditActionPayload',
-            'the strategy failed; `fault` says how',
+            'the strategy failed; `fault` has the error',
         ),
         Notification(
             'planner.start',
             'INFO',
             'AuditActionPayload',
-            'the planner makes an action plan of the solution',
+            'the planner creates an action plan from the solution',
         ),
         Notification(
-            'planner.end', 'INFO', 'AuditActionPayload', 'the action plan is stored'
+            'planner.end', 'INFO', 'AuditActionPayload', 'the action plan was stored'
         ),
         Notification(
             'planner.error',
             'ERROR',
             'AuditActionPayload',
-            'the planner failed; `fault` says how',
+            'the planner failed; `fault` has the error',
         ),
     )
 }

@@ -41,8 +41,8 @@ def _of_actions(
     found = {}
     for action, what in actions.items():
         for step, when in (
-            ('start', f'{action} began: {what}'),
-            ('end', f'{action} ended well'),
+            ('start', f'{action} started: {what}'),
+            ('end', f'{action} succeeded'),
             ('error', f'{action} {last}'),
         ):
             name = f'{action.lower()}.{step}'
@@ -52,43 +52,41 @@ def _of_actions(
 
 #: name -> the notification
 STACK = {
-    'update': Notification(
-        'update', 'INFO', 'StackUpdatePayload', 'its state changed, in any way'
-    ),
+    'update': Notification('update', 'INFO', 'StackUpdatePayload', 'its state changed'),
     **_of_actions(
         states.STACK_ACTIONS,
         'StackActionPayload',
-        'failed, and `fault` says how; or it was cancelled, and that is null',
+        'failed, and `fault` has the error; or was cancelled, and `fault` is null',
     ),
 }
 RESOURCE = {
     **_of_actions(
-        _RESOURCE_ACTIONS, 'ResourceActionPayload', 'failed; `fault` says how'
+        _RESOURCE_ACTIONS, 'ResourceActionPayload', 'failed; `fault` has the error'
     ),
     'check.error': Notification(
         'check.error',
         'ERROR',
         'ResourceActionPayload',
-        'CHECK found that it is not as it should be, and `fault` says how; or a user '
-        'marked it unhealthy, and `status_reason` says why',
+        'CHECK found it unhealthy, and `fault` has the error; or a user marked it '
+        'unhealthy, and `status_reason` has the reason',
     ),
     'check.end': Notification(
         'check.end',
         'INFO',
         'ResourceActionPayload',
-        'CHECK ended well, or a user took a mark back',
+        'CHECK succeeded, or a user removed a mark',
     ),
     'signal.end': Notification(
         'signal.end',
         'INFO',
         'ResourceActionPayload',
-        'it took note of a signal, or ignored it because of a lock',
+        'it handled a signal, or ignored it because of a lock',
     ),
     'signal.error': Notification(
         'signal.error',
         'ERROR',
         'ResourceActionPayload',
-        'it could not do what a signal asked for; `fault` says how',
+        'handling a signal failed; `fault` has the error',
     ),
 }
 #: new status in the events of a signal -> the notification

@@ -150,7 +150,7 @@ class _Rule:
 
 @functools.lru_cache
 def _rule(text: str) -> _Rule:
-    """Return the rule of a value of `allowed`; rules are needed for each action anew.
+    """Return the rule of a value of `allowed`, for one action.
 
     :raises ValueError: a pattern is invalid
     """

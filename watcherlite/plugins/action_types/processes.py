@@ -87,51 +87,44 @@ def run(
     """
     marks = [f'{k}={v}' for k, v in environment.items() if k.startswith(MARKER)]
     with (guarding or _GUARDING).run(marks) as started:
-        return _run(
-            context,
-            argv,
-            environment=environment,
-            directory=directory,
-            stdin=stdin,
-            max_output=max_output,
-            kill_grace=kill_grace,
-            descriptor=descriptor,
-            started=started,
-        )
+        with _input(stdin) as source:
+            context.fence()
+            process = subprocess.Popen(  # noqa: S603  # nosec B603  # the caller has an allow-list
+                list(argv),
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                cwd=directory,
+                start_new_session=True,
+            )
+        watch = _supervise(process, started, descriptor, max_output)
+        try:
+            watch.until_exit(context)
+            watch.read_the_rest()
+        except BaseException:
+            watch.kill(kill_grace)
+            raise
+        finally:
+            watch.close()
+        return Ended(process.wait(), watch.stdout, watch.stderr)
 
 
-def _run(
-    context: ActionContext,
-    argv: Sequence[str],
-    *,
-    environment: Mapping[str, str],
-    directory: str,
-    stdin: str | None,
-    max_output: int,
-    kill_grace: float,
-    descriptor: Callable[[int], int | None],
+def _supervise(
+    process: subprocess.Popen[bytes],
     started: Callable[[int], None],
-) -> Ended:
-    """Implement `run`.
+    descriptor: Callable[[int], int | None],
+    max_output: int,
+) -> '_Watch':
+    """Return the supervision of a process; kill it if that fails.
 
     :param started: called with the process group of the command
     """
-    with _input(stdin) as source:
-        context.fence()
-        process = subprocess.Popen(  # noqa: S603  # nosec B603  # the caller has an allow-list
-            list(argv),
-            stdin=source,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(environment),
-            cwd=directory,
-            start_new_session=True,
-        )
     ended = None
     try:
         started(process.pid)
         ended = descriptor(process.pid)
-        watch = _Watch(process, max_output, ended)
+        return _Watch(process, max_output, ended)
     except BaseException:
         # Out of descriptors, most likely: do not leave a command running unguarded.
         os.killpg(process.pid, signal.SIGKILL)
@@ -140,15 +133,6 @@ def _run(
         if ended is not None:
             os.close(ended)
         raise
-    try:
-        watch.until_exit(context)
-        watch.read_the_rest()
-    except BaseException:
-        watch.kill(kill_grace)
-        raise
-    finally:
-        watch.close()
-    return Ended(process.wait(), watch.stdout, watch.stderr)
 
 
 class Guarding:

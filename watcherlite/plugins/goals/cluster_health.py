@@ -14,7 +14,7 @@ class ClusterHealth(base.Goal):
     display_name = 'Cluster Health'
     description = 'Recovers unhealthy or missing nodes of clusters.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
-        count('nodes_count', 'number of nodes looked at'),
+        count('nodes_count', 'number of checked nodes'),
         count(
             'unhealthy_nodes_count', 'number of nodes that are unhealthy, or missing'
         ),

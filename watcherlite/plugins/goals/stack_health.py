@@ -14,7 +14,7 @@ class StackHealth(base.Goal):
     display_name = 'Stack Health'
     description = 'Repairs and replaces unhealthy resources of stacks.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
-        count('resources_count', 'number of resources looked at'),
+        count('resources_count', 'number of checked resources'),
         count('unhealthy_resources_count', 'number of resources that are unhealthy'),
         count(
             'repaired_resources_count',

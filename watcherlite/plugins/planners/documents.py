@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from watcherlite.domain.documents import ActionDocument, PlanDocument
+from watcherlite.domain.documents.plan_document import ActionDocument, PlanDocument
 from watcherlite.domain.solutions import ProposedAction
 from watcherlite.states import action_plan as states
 

@@ -2,7 +2,7 @@
 
 from watcherlite import exceptions
 from watcherlite.domain import graph
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins import base
 from watcherlite.plugins.planners import documents

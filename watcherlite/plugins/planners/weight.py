@@ -7,7 +7,7 @@ from typing import ClassVar
 from oslo_config import cfg, types
 
 from watcherlite import exceptions
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.solutions import ProposedAction, Solution
 from watcherlite.plugins import base
 from watcherlite.plugins.planners import documents

@@ -82,8 +82,8 @@ class Affinity(Policy):
         if zone is not None:
             where[placement.ZONE] = zone
         if context.node is not None:
-            said = context.node.data.get(placement.PLACEMENT) or {}
-            kept = {placement.PLACEMENT: {**where, **said}}
+            present = context.node.data.get(placement.PLACEMENT) or {}
+            kept = {placement.PLACEMENT: {**where, **present}}
             context.save(node_data={context.node.uuid: kept})
             return
         data[placement.PLACEMENT] = {

@@ -1,7 +1,7 @@
 """The properties of the load-balancing policy.
 
 Their texts become part of the configuration of a load balancer: characters with a
-meaning there are not allowed. `$` would let a line end through.
+special meaning there are not allowed. `$` in the patterns would allow a line end.
 """
 
 from collections.abc import Mapping

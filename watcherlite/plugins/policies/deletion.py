@@ -108,17 +108,17 @@ class Deletion(Policy):
         candidates = decided.get('candidates')
         if candidates is None:
             candidates = self._candidates(context, count, decided)
-        said = context.properties
+        properties = context.properties
         # A request for particular nodes may specify whether they are deleted.
-        destroy = said['destroy_after_deletion']
+        destroy = properties['destroy_after_deletion']
         destroy = context.inputs.get('destroy_after_deletion', destroy)
         data[sizes.DELETION] = {
             **decided,
             'count': len(candidates),
             'candidates': candidates,
             'destroy_after_deletion': destroy,
-            'grace_period': said['grace_period'],
-            'reduce_desired_capacity': said['reduce_desired_capacity'],
+            'grace_period': properties['grace_period'],
+            'reduce_desired_capacity': properties['reduce_desired_capacity'],
         }
 
     def _candidates(
@@ -126,9 +126,9 @@ class Deletion(Policy):
     ) -> list[str]:
         if context.node is not None:
             return [context.node.uuid]
-        asked = context.inputs.get('candidates')
-        if asked:
-            return list(asked)
+        candidates = context.inputs.get('candidates')
+        if candidates:
+            return list(candidates)
         nodes = context.nodes
         ordered = capacity.victims(
             nodes,

@@ -1,6 +1,6 @@
 """The policy for health checks and recovery of a cluster.
 
-The engine implements it: see `engine.clusters.health`.
+The engine implements it: see `engine.clusters.actions.health_monitor`.
 """
 
 from collections.abc import Mapping

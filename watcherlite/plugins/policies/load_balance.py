@@ -77,12 +77,12 @@ class LoadBalance(Policy):
         """Create the load balancer with the healthy nodes."""
         self._set_members(context, context.nodes)
         try:
-            told = self._apply(context)
+            data = self._apply(context)
         except BaseException:
             # The policy is not attached: the marks would never be removed.
             self._forget_members(context)
             raise
-        context.save(cluster_data={SHOWN: {context.policy_uuid: dict(told)}})
+        context.save(cluster_data={SHOWN: {context.policy_uuid: dict(data)}})
         return {
             'driver': context.properties['driver'],
             'loadbalancer': _name(context),
@@ -170,13 +170,13 @@ class LoadBalance(Policy):
         """
         driver = context.driver(context.properties['driver'])
         members = self._members(context)
-        told: Mapping[str, Any] = {}
+        data: Mapping[str, Any] = {}
         for _ in range(_ROUNDS):
-            told = driver.apply(_name(context), context.properties, members)
+            data = driver.apply(_name(context), context.properties, members)
             known, members = members, self._members(context)
             if members == known:
                 break
-        return told
+        return data
 
     def _members(self, context: PolicyContext) -> list[dict[str, Any]]:
         members = []

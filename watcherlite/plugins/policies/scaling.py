@@ -121,9 +121,9 @@ class Scaling(Policy):
     def _count(self, context: PolicyContext, shrinks: bool) -> int:
         adjustment, cluster = context.properties['adjustment'], context.cluster
         current = len(context.nodes)
-        asked = context.inputs.get('count')
-        if asked is None:
-            asked = capacity.scaling_count(
+        requested = context.inputs.get('count')
+        if requested is None:
+            requested = capacity.scaling_count(
                 current,
                 shrinks,
                 adjustment['type'],
@@ -131,7 +131,7 @@ class Scaling(Policy):
                 adjustment['min_step'],
             )
         # An exact capacity may have been reached already.
-        count = max(0, int(asked))
+        count = max(0, int(requested))
         wanted = current - count if shrinks else current + count
         if adjustment['best_effort']:
             within = capacity.within(wanted, cluster.min_size, cluster.max_size)

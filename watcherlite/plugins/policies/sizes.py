@@ -44,9 +44,9 @@ def change(context: PolicyContext, data: Mapping[str, Any]) -> int:
     inputs, current = context.inputs, len(context.nodes)
     match context.action_type:
         case 'CLUSTER_SCALE_OUT':
-            return _asked(inputs)
+            return _requested_count(inputs)
         case 'CLUSTER_SCALE_IN':
-            return -min(_asked(inputs), current)
+            return -min(_requested_count(inputs), current)
         case 'CLUSTER_RESIZE':
             return _resized(context, current) - current
         case 'NODE_CREATE':
@@ -58,19 +58,11 @@ def change(context: PolicyContext, data: Mapping[str, Any]) -> int:
     return 0
 
 
-def _asked(inputs: Mapping[str, Any]) -> int:
+def _requested_count(inputs: Mapping[str, Any]) -> int:
     count = inputs.get('count')
     return 1 if count is None else int(count)
 
 
 def _resized(context: PolicyContext, current: int) -> int:
-    inputs = context.inputs
-    wish = capacity.Adjustment(
-        type=inputs.get('adjustment_type'),
-        number=inputs.get('number') or 0,
-        min_size=inputs.get('min_size'),
-        max_size=inputs.get('max_size'),
-        min_step=inputs.get('min_step'),
-        strict=bool(inputs.get('strict', False)),
-    )
-    return capacity.resized(context.cluster, current, wish).desired_capacity
+    adjustment = capacity.Adjustment.of(context.inputs)
+    return capacity.resized(context.cluster, current, adjustment).desired_capacity

@@ -86,13 +86,15 @@ class Spreading(Policy):
     ) -> None:
         """Decide the place of a single new node."""
         own = context.node
-        said = dict(own.data.get(placement.PLACEMENT) or {}) if own is not None else {}
-        if self.key in said:
+        placed = (
+            dict(own.data.get(placement.PLACEMENT) or {}) if own is not None else {}
+        )
+        if self.key in placed:
             return
         others = [other for other in context.nodes if other.uuid != node]
         (name,) = placement.grown(placement.counted(others, self.key), wanted, 1)
-        said[self.key] = name
-        context.save(node_data={node: {placement.PLACEMENT: said}})
+        placed[self.key] = name
+        context.save(node_data={node: {placement.PLACEMENT: placed}})
 
     def _wanted(self, properties: Mapping[str, Any]) -> list[Place]:
         return [

@@ -77,7 +77,7 @@ class AutoScalingGroup(InstanceGroup):
         """Return the target size."""
         desired: int | None = context.properties.get('desired_capacity')
         return _bounded(
-            context, _present(context, members) if desired is None else desired
+            context, _current_size(context, members) if desired is None else desired
         )
 
     def pace(self, context: NestedContext) -> Pace | None:
@@ -111,13 +111,13 @@ class AutoScalingGroup(InstanceGroup):
         :param details: `adjustment_type`, `scaling_adjustment`, and optionally
             `min_adjustment_step`, `cooldown`, and `policy`, the sender
         """
-        present = _present(context, members)
+        present = _current_size(context, members)
         under_way = context.data.get(SCALING) or {}
         if under_way.get('action') == context.uuid:
             # Decided before the loss of a worker: do not scale twice.
             return self.resized(context, members, present, context.data)
         policy = str(details.get('policy') or '')
-        resting = _resting(context, policy, _figure(details, 'cooldown'))
+        resting = _cooldown_end(context, policy, _parse_number(details, 'cooldown'))
         if resting is not None:
             return Expansion(
                 reason='Ignored: the cooldown of the last scaling lasts until '
@@ -145,7 +145,7 @@ def _kept(context: NestedContext) -> dict[str, Any]:
     return {key: context.data[key] for key in (SCALED,) if key in context.data}
 
 
-def _present(context: NestedContext, members: Sequence[Member]) -> int:
+def _current_size(context: NestedContext, members: Sequence[Member]) -> int:
     """Return the current target size."""
     size: int = context.data.get(SIZE, len(members))
     return size
@@ -157,14 +157,14 @@ def _bounded(context: NestedContext, size: int) -> int:
 
 
 def _adjusted(context: NestedContext, size: int, details: Mapping[str, Any]) -> int:
-    adjustment = _figure(details, 'scaling_adjustment')
+    adjustment = _parse_number(details, 'scaling_adjustment')
     if adjustment is None:
         raise exceptions.Invalid(
             f'A signal for {context.resource_name} needs scaling_adjustment, a number, '
             f'and adjustment_type, one of {", ".join(groups.ADJUSTMENTS)}; an '
             'OS::Heat::ScalingPolicy sends both'
         )
-    least = _figure(details, 'min_adjustment_step')
+    least = _parse_number(details, 'min_adjustment_step')
     return groups.adjusted(
         size,
         str(details.get('adjustment_type')),
@@ -173,7 +173,7 @@ def _adjusted(context: NestedContext, size: int, details: Mapping[str, Any]) -> 
     )
 
 
-def _figure(details: Mapping[str, Any], name: str) -> float | None:
+def _parse_number(details: Mapping[str, Any], name: str) -> float | None:
     """Return a number in a signal; raises for other values."""
     value = details.get(name)
     if value is None:
@@ -188,7 +188,7 @@ def _scaled(context: NestedContext) -> Mapping[str, Any]:
     return scaled
 
 
-def _resting(
+def _cooldown_end(
     context: NestedContext, policy: str, cooldown: float | None
 ) -> datetime.datetime | None:
     """Return the end of the cooldown; None: it may be scaled."""

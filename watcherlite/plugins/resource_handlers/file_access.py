@@ -20,7 +20,7 @@ from oslo_config import types
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 
-def numbers(owner: str) -> tuple[int, int]:
+def resolve_owner(owner: str) -> tuple[int, int]:
     """Return the numbers of `user` or `user:group`; -1 for an omitted group.
 
     :raises ResourceFault: one of them does not exist on this machine
@@ -29,9 +29,9 @@ def numbers(owner: str) -> tuple[int, int]:
     return _user(user), _group(group) if group else -1
 
 
-def fits(owner: str, user: int, group: int) -> bool:
+def has_owner(owner: str, user: int, group: int) -> bool:
     """Return whether a user and a group match an owner."""
-    wanted_user, wanted_group = numbers(owner)
+    wanted_user, wanted_group = resolve_owner(owner)
     return wanted_user == user and wanted_group in (-1, group)
 
 
@@ -65,7 +65,7 @@ class Found:
     group: int
 
 
-def wrong_path(path: str) -> str | None:
+def path_problem(path: str) -> str | None:
     """Return the problem of a path, or None."""
     if not path.startswith('/'):
         return f'{path!r} is not an absolute path'
@@ -74,7 +74,7 @@ def wrong_path(path: str) -> str | None:
     return None
 
 
-def taken_name(path: str) -> str | None:
+def reserved_name_problem(path: str) -> str | None:
     """Return the problem of a path whose name is reserved, or None.
 
     The hidden files record the owners of files; resources must not write them.
@@ -85,7 +85,7 @@ def taken_name(path: str) -> str | None:
     return None
 
 
-def outside(path: str, allowed: Sequence[str]) -> str | None:
+def outside_problem(path: str, allowed: Sequence[str]) -> str | None:
     """Return the problem of a path below none of the directories, or None."""
     told = not_within(os.path.dirname(path), allowed)
     return told and f'{path} is not below {_named(allowed)}'
@@ -111,7 +111,7 @@ class Directory(types.String):
 
     def __call__(self, value: Any) -> str:
         path = str(super().__call__(value))
-        wrong = wrong_path(path)
+        wrong = path_problem(path)
         if wrong:
             raise ValueError(wrong)
         return path
@@ -134,7 +134,9 @@ class ManagedPath:
         self._directory = -1
 
     def __enter__(self) -> 'ManagedPath':
-        wrong = taken_name(self._path) or outside(self._path, self._allowed)
+        wrong = reserved_name_problem(self._path) or outside_problem(
+            self._path, self._allowed
+        )
         if wrong:
             raise ResourceFault(wrong)
         parent = os.path.dirname(self._path)

@@ -71,7 +71,7 @@ def definition_property(description: str) -> Property:
 # templates
 
 
-def batches(
+def convergence_batches(
     context: NestedContext,
     members: Sequence[Member],
     target: Sequence[str],
@@ -91,7 +91,7 @@ def batches(
     :raises Invalid: too many steps would be required
     """
     each = _length(target, define)
-    refuse_too_large(context, len(target), each)
+    check_template_size(context, len(target), each)
     former = {m.name: m.definition for m in members if m.definition is not None}
     standing = [
         Standing(
@@ -104,14 +104,14 @@ def batches(
     if pace is None or not changing:
         steps = groups.at_once(target)
     else:
-        refuse_too_many(context, pace, max(len(target), len(members)), each)
+        check_total_size(context, pace, max(len(target), len(members)), each)
         steps = groups.rolling(target, standing, pace, spares)
-        refuse_too_long(context, pace, len(steps))
+        check_duration(context, pace, len(steps))
     pause = pace.pause if pace is not None else 0
     return tuple(_batch(step, former, define, pause) for step in steps)
 
 
-def made(
+def creation_batches(
     context: NestedContext,
     target: Sequence[str],
     define: Callable[[str], Mapping[str, Any]],
@@ -122,14 +122,14 @@ def made(
     :raises Invalid: too many steps would be required
     """
     each = _length(target, define)
-    refuse_too_large(context, len(target), each)
-    refuse_too_many(context, pace, len(target), each)
+    check_template_size(context, len(target), each)
+    check_total_size(context, pace, len(target), each)
     steps = groups.growing(target, pace.max_batch)
-    refuse_too_long(context, pace, len(steps))
+    check_duration(context, pace, len(steps))
     return tuple(_batch(step, {}, define, pace.pause) for step in steps)
 
 
-def left(
+def existing_batch(
     context: NestedContext,
     members: Sequence[Member],
     names: Sequence[str],
@@ -139,7 +139,7 @@ def left(
 
     :param names: of existing and missing members
     """
-    refuse_too_large(context, len(names), _length(names, define))
+    check_template_size(context, len(names), _length(names, define))
     former = {m.name: m.definition for m in members if m.definition is not None}
     step = GroupStep(tuple(names), frozenset(names) - former.keys(), ())
     return (_batch(step, former, define, 0),)
@@ -150,8 +150,8 @@ def _length(target: Sequence[str], define: Callable[[str], Mapping[str, Any]]) -
     return len(json.dumps(define(target[0]))) if target else 0
 
 
-def refuse_too_large(context: NestedContext, size: int, each: int) -> None:
-    """Refuse a template that is too large; raises Invalid.
+def check_template_size(context: NestedContext, size: int, each: int) -> None:
+    """Raise Invalid for a template that is too large.
 
     :param each: characters of the definition of a member
     """
@@ -163,8 +163,8 @@ def refuse_too_large(context: NestedContext, size: int, each: int) -> None:
         )
 
 
-def refuse_too_many(context: NestedContext, pace: Pace, size: int, each: int) -> None:
-    """Refuse batches that are too large together; raises Invalid.
+def check_total_size(context: NestedContext, pace: Pace, size: int, each: int) -> None:
+    """Raise Invalid for batches that are too large together.
 
     :param each: characters of the definition of a member
     """
@@ -179,8 +179,8 @@ def refuse_too_many(context: NestedContext, pace: Pace, size: int, each: int) ->
         )
 
 
-def refuse_too_long(context: NestedContext, pace: Pace, steps: int) -> None:
-    """Refuse pauses that exceed the timeout; raises Invalid."""
+def check_duration(context: NestedContext, pace: Pace, steps: int) -> None:
+    """Raise Invalid for pauses that exceed the timeout."""
     left, pauses = context.remaining(), pace.pause * (steps - 1)
     if left is not None and pauses >= left:
         raise exceptions.Invalid(

@@ -40,7 +40,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
-def problem(health: Mapping[str, Any]) -> str | None:
+def options_problem(health: Mapping[str, Any]) -> str | None:
     """Return the problem that the schema does not find, or None."""
     kind = health.get('type')
     if kind in ('port', 'url') and kind not in health:
@@ -51,7 +51,7 @@ def problem(health: Mapping[str, Any]) -> str | None:
     return None
 
 
-def complaint(
+def health_problem(
     context: ResourceContext,
     health: Mapping[str, Any],
     options: Any,

@@ -122,12 +122,12 @@ def _header_problems(place: str, given: Mapping[str, Any]) -> Iterator[str]:
         yield from http_parts.header_problems(f'{place}.{key}', known, 'Http::Resource')
 
 
-def with_id(url: str, physical_id: str | None) -> str:
+def expand_id(url: str, physical_id: str | None) -> str:
     """Return a URL with the id of the resource."""
     return url.replace(ID, urllib.parse.quote(physical_id or '', safe=''))
 
 
-def body_of(call: Mapping[str, Any]) -> bytes | None:
+def build_request(call: Mapping[str, Any]) -> bytes | None:
     """Return the request of a call."""
     if 'json' in call:
         return json.dumps(call['json'], allow_nan=False).encode()
@@ -135,7 +135,7 @@ def body_of(call: Mapping[str, Any]) -> bytes | None:
     return None if body is None else str(body).encode()
 
 
-def at(content: Any, path: str) -> Any:
+def value_at(content: Any, path: str) -> Any:
     """Return the part of a response at a path; None: it does not exist."""
     for step in path.split('.') if path else ():
         if isinstance(content, Mapping):
@@ -155,13 +155,13 @@ def attributes(properties: Mapping[str, Any], content: Any) -> dict[str, Any]:
     secrets = list((properties.get('private_headers') or {}).values())
     found = {}
     for name, path in (properties.get('outputs') or {}).items():
-        value = at(content, path)
+        value = value_at(content, path)
         if value is not None:
-            found[name] = without(value, secrets)
+            found[name] = mask_secrets(value, secrets)
     return found
 
 
-def without(value: Any, secrets: Sequence[str]) -> Any:
+def mask_secrets(value: Any, secrets: Sequence[str]) -> Any:
     """Return a value with the secrets in a response masked."""
     if isinstance(value, str):
         for secret in secrets:
@@ -169,7 +169,7 @@ def without(value: Any, secrets: Sequence[str]) -> Any:
                 value = value.replace(secret, '***')
         return value
     if isinstance(value, Mapping):
-        return {key: without(inner, secrets) for key, inner in value.items()}
+        return {key: mask_secrets(inner, secrets) for key, inner in value.items()}
     if isinstance(value, list):
-        return [without(inner, secrets) for inner in value]
+        return [mask_secrets(inner, secrets) for inner in value]
     return value

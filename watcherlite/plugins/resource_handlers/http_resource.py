@@ -10,10 +10,10 @@ from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
-    NotYet,
     Operation,
     Property,
     Ready,
+    ResourceInProgress,
     Result,
 )
 from watcherlite.plugins import base, options
@@ -244,7 +244,7 @@ class HttpResource(ResourceHandler):
         path = call.get('id_path', context.properties['id_path'])
         if called.status in http_calls.GONE:
             return None
-        if http_calls.at(called.content, path) is None:
+        if http_calls.value_at(called.content, path) is None:
             return None
         return self._made(context, called.content, path)
 
@@ -255,7 +255,7 @@ class HttpResource(ResourceHandler):
             return None
         called = self._call(context, 'find', also=http_calls.GONE)
         path = call.get('id_path', context.properties['id_path'])
-        found = http_calls.at(called.content, path)
+        found = http_calls.value_at(called.content, path)
         is_there = called.status not in http_calls.GONE and found not in (None, '')
         return str(found) if is_there else None
 
@@ -287,10 +287,10 @@ class HttpResource(ResourceHandler):
         changes = set(resource_results.changed(context.before, context.properties))
         if 'update' not in context.properties or not changes & _TOLD:
             return None
-        _guard(context, 'update')
+        _check_repeatable(context, 'update')
         called = self._call(context, 'update')
         ready = Ready(attributes=self._attributes(context, called.content))
-        return self._waiting(context, 'update', ready)
+        return self._poll_or_finish(context, 'update', ready)
 
     def delete(self, context: ResourceContext) -> Result:
         """Delete it; find it first if its creation has failed."""
@@ -298,27 +298,31 @@ class HttpResource(ResourceHandler):
             return None
         if context.physical_id is None:
             found = self._found_id(context)
-            return None if found is None else NotYet({'step': _FOUND}, 0.0, found)
+            return (
+                None
+                if found is None
+                else ResourceInProgress({'step': _FOUND}, 0.0, found)
+            )
         called = self._call(context, 'delete', also=http_calls.GONE)
         if called.status in http_calls.GONE:
             return None
-        return self._waiting(context, 'delete', Ready())
+        return self._poll_or_finish(context, 'delete', Ready())
 
     def suspend(self, context: ResourceContext) -> Result:
         """Suspend it."""
-        return self._told(context, 'suspend')
+        return self._call_optional(context, 'suspend')
 
     def resume(self, context: ResourceContext) -> Result:
         """Resume it."""
-        return self._told(context, 'resume')
+        return self._call_optional(context, 'resume')
 
     def lock(self, context: ResourceContext) -> Result:
         """Protect it."""
-        return self._told(context, 'lock')
+        return self._call_optional(context, 'lock')
 
     def unlock(self, context: ResourceContext) -> Result:
         """Remove the protection; a missing object counts as unprotected."""
-        return self._told(context, 'unlock', also=http_calls.GONE)
+        return self._call_optional(context, 'unlock', also=http_calls.GONE)
 
     def protects(self, context: ResourceContext) -> bool:
         """Return whether there is a call that protects it."""
@@ -336,7 +340,7 @@ class HttpResource(ResourceHandler):
         if context.attempt > 1 and not _is_repeatable(context, calls[name]):
             raise _unknown(name)
         self._make(context, name, calls[name])
-        return self._until(context, calls[name].get('done'), Ready())
+        return self._awaited_statuses(context, calls[name].get('done'), Ready())
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Check the status at the server."""
@@ -350,21 +354,21 @@ class HttpResource(ResourceHandler):
         if state[0] in token['done']:
             return self._ready(context, operation, token)
         _refuse_failed(context, state)
-        return NotYet(token, context.properties['status']['interval'])
+        return ResourceInProgress(token, context.properties['status']['interval'])
 
     # calls
 
-    def _told(
+    def _call_optional(
         self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
     ) -> Result:
         """Make an optional call."""
         if name not in context.properties:
             return None
-        _guard(context, name)
+        _check_repeatable(context, name)
         called = self._call(context, name, also=also)
         if called.status in also:
             return None
-        return self._waiting(context, name, Ready())
+        return self._poll_or_finish(context, name, Ready())
 
     def _call(
         self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
@@ -402,7 +406,7 @@ class HttpResource(ResourceHandler):
                 f'status: GET {_shown(context, status["url"])} answered '
                 f'{called.status}, not {http_parts.ranges(_SUCCESS)}'
             )
-        return [http_calls.at(called.content, status['path'])]
+        return [http_calls.value_at(called.content, status['path'])]
 
     def _exchange(self, context: ResourceContext, call: Mapping[str, Any]) -> Called:
         # Slow to import and not needed without HTTP.
@@ -410,9 +414,9 @@ class HttpResource(ResourceHandler):
 
         request = http_exchange.HttpRequestMessage(
             call['method'],
-            http_calls.with_id(call['url'], context.physical_id),
+            http_calls.expand_id(call['url'], context.physical_id),
             _headers(context, call),
-            http_calls.body_of(call),
+            http_calls.build_request(call),
         )
         seconds = call.get('timeout', http_parts.DEFAULT_TIMEOUT)
         left = context.remaining()
@@ -441,7 +445,7 @@ class HttpResource(ResourceHandler):
     # results
 
     def _made(self, context: ResourceContext, content: Any, path: str) -> Result:
-        found = http_calls.at(content, path)
+        found = http_calls.value_at(content, path)
         if isinstance(found, bool) or not isinstance(found, str | int) or found == '':
             raise ResourceFault(
                 f'{context.resource_name}: the response has no id at {path}; set '
@@ -450,14 +454,16 @@ class HttpResource(ResourceHandler):
         physical_id = str(found)
         attributes = self._attributes(context, content) | {'id': physical_id}
         ready = Ready(physical_id, attributes)
-        return self._waiting(context, 'create', ready)
+        return self._poll_or_finish(context, 'create', ready)
 
     def _attributes(self, context: ResourceContext, content: Any) -> dict[str, Any]:
         """Return the attributes; those missing in a response are unchanged."""
         known = dict(context.attributes)
         return known | http_calls.attributes(context.properties, content)
 
-    def _waiting(self, context: ResourceContext, name: str, ready: Ready) -> Result:
+    def _poll_or_finish(
+        self, context: ResourceContext, name: str, ready: Ready
+    ) -> Result:
         """Return the result of a call, or that it has to be polled."""
         wanted = context.properties
         status = wanted.get('status')
@@ -465,16 +471,18 @@ class HttpResource(ResourceHandler):
         done = wanted[name].get('done') if name in wanted else None
         if status is not None and done is None and waits:
             done = [] if name == 'delete' else status['done']
-        return self._until(context, done, ready)
+        return self._awaited_statuses(context, done, ready)
 
-    def _until(self, context: ResourceContext, done: Any, ready: Ready) -> Result:
+    def _awaited_statuses(
+        self, context: ResourceContext, done: Any, ready: Ready
+    ) -> Result:
         """Return that these values of the status have to be waited for, if any."""
         status = context.properties.get('status')
         if status is None or done is None:
             return ready
         attributes = None if ready.attributes is None else dict(ready.attributes)
         token = {'done': done, 'attributes': attributes}
-        return NotYet(token, status['interval'], ready.physical_id)
+        return ResourceInProgress(token, status['interval'], ready.physical_id)
 
     def _ready(self, context: ResourceContext, operation: str, token: Any) -> Ready:
         attributes = token['attributes']
@@ -514,7 +522,7 @@ def _headers(context: ResourceContext, call: Mapping[str, Any]) -> dict[str, str
 
 
 def _shown(context: ResourceContext, url: str) -> str:
-    return shown_url(http_calls.with_id(url, context.physical_id))
+    return shown_url(http_calls.expand_id(url, context.physical_id))
 
 
 def _may_repeat(context: ResourceContext, name: str) -> bool:
@@ -527,7 +535,7 @@ def _is_repeatable(context: ResourceContext, call: Mapping[str, Any]) -> bool:
     return repeatable or bool(context.properties['key_is_honoured'])
 
 
-def _guard(context: ResourceContext, name: str) -> None:
+def _check_repeatable(context: ResourceContext, name: str) -> None:
     """Raise if a lost worker may have made a call that cannot be repeated."""
     if context.attempt > 1 and not _may_repeat(context, name):
         raise _unknown(name)

@@ -81,7 +81,9 @@ class InstanceGroup(NestedHandler):
         definition: Mapping[str, Any] = context.properties['resource']
         size = max(least, len(members))
         names = groups.resized(members, size, _fresh(context, members))
-        batches = group_batches.left(context, members, names, lambda name: definition)
+        batches = group_batches.existing_batch(
+            context, members, names, lambda name: definition
+        )
         return Expansion(batches, {**(data or {}), SIZE: size})
 
     def resized(
@@ -98,7 +100,7 @@ class InstanceGroup(NestedHandler):
         definition: Mapping[str, Any] = context.properties['resource']
         fresh = _fresh(context, members)
         target = groups.resized(members, size, fresh, definition)
-        batches = group_batches.batches(
+        batches = group_batches.convergence_batches(
             context, members, target, lambda name: definition, self.pace(context), fresh
         )
         return Expansion(batches, {**(data or {}), SIZE: size})

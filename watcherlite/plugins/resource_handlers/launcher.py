@@ -21,7 +21,7 @@ def main() -> int:
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        _become(wanted, writer)
+        _execute(wanted, writer)
     os.close(writer)
     with open(reader, encoding='utf-8', errors='replace') as pipe:
         problem = pipe.read()
@@ -33,7 +33,7 @@ def main() -> int:
     return 0
 
 
-def _become(wanted: dict[str, Any], writer: int) -> NoReturn:
+def _execute(wanted: dict[str, Any], writer: int) -> NoReturn:
     """Execute the process, or write the reason of the failure."""
     step = 'it cannot have a session of its own'
     try:

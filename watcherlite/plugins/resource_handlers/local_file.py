@@ -105,10 +105,12 @@ class LocalFile(ResourceHandler):
         if path is None:
             return
         allowed = self.options.directories or ()
-        wrong = file_access.taken_name(path)
+        wrong = file_access.reserved_name_problem(path)
         if wrong:
             raise exceptions.StackValidationFailed(f'properties.path: {wrong}')
-        wrong = file_access.wrong_path(path) or file_access.outside(path, allowed)
+        wrong = file_access.path_problem(path) or file_access.outside_problem(
+            path, allowed
+        )
         if wrong:
             raise exceptions.StackValidationFailed(
                 f'properties.path: {wrong} (option directories in the group [{_GROUP}])'
@@ -166,7 +168,7 @@ class LocalFile(ResourceHandler):
             mode = _mode(wanted, locked=bool(context.data.get('locked')))
             if found.mode != mode:
                 wrong.append(f'its mode is {found.mode:04o}, not {mode:04o}')
-            if 'owner' in wanted and not file_access.fits(
+            if 'owner' in wanted and not file_access.has_owner(
                 wanted['owner'], found.user, found.group
             ):
                 wrong.append(f'it does not belong to {wanted["owner"]}')
@@ -239,7 +241,9 @@ class LocalFile(ResourceHandler):
     def _write(self, place: file_access.ManagedPath, context: ResourceContext) -> Ready:
         wanted = context.properties
         content = wanted['content'].encode()
-        owner = file_access.numbers(wanted['owner']) if 'owner' in wanted else None
+        owner = (
+            file_access.resolve_owner(wanted['owner']) if 'owner' in wanted else None
+        )
         mode = _mode(wanted, locked=bool(context.data.get('locked')))
         place.write(content, mode, owner, context.resource_uuid)
         return Ready(

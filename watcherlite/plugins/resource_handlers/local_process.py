@@ -17,10 +17,10 @@ from watcherlite import exceptions
 from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import (
     UPDATE,
-    NotYet,
     Operation,
     Property,
     Ready,
+    ResourceInProgress,
     Result,
 )
 from watcherlite.plugins import base, options
@@ -140,7 +140,7 @@ class LocalProcess(ResourceHandler):
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Validate the command by the option `allowed`."""
         problems = [
-            health.problem(properties.get('health') or {}),
+            health.options_problem(properties.get('health') or {}),
             *self._surroundings(properties),
         ]
         argv = properties.get('argv')
@@ -165,7 +165,7 @@ class LocalProcess(ResourceHandler):
         directory = properties.get('directory')
         if directory in (None, '/'):
             return
-        wrong = file_access.wrong_path(directory) or file_access.not_within(
+        wrong = file_access.path_problem(directory) or file_access.not_within(
             directory, self.options.directories or ()
         )
         if wrong:
@@ -206,13 +206,13 @@ class LocalProcess(ResourceHandler):
 
     def check_external(self, context: ResourceContext) -> Ready:
         """Check that the external process `host:pid:start` runs."""
-        _here(context)
+        _check_here(context)
         _, *numbers = (context.physical_id or '').rsplit(':', 2)
         if len(numbers) != 2 or not all(number.isdecimal() for number in numbers):
             raise ResourceFault(
                 f'{context.physical_id} is not of the form host:pid:start'
             )
-        process = process_table.look(int(numbers[0]))
+        process = process_table.read_process(int(numbers[0]))
         if process is None or process.start != int(numbers[1]):
             raise ResourceFault(f'Process {context.physical_id} is not running')
         return Ready(attributes={'pid': process.pid, 'host': socket.gethostname()})
@@ -220,7 +220,7 @@ class LocalProcess(ResourceHandler):
     def update(self, context: ResourceContext) -> Result:
         """Restart it if a property for its start has changed."""
         changes = set(resource_results.changed(context.before, context.properties))
-        process = _known(context)
+        process = _find_process(context)
         anew = context.properties['exclusive'] or changes & _STARTED_WITH
         if process is not None and not anew:
             return self._started(context, process)
@@ -241,13 +241,13 @@ class LocalProcess(ResourceHandler):
     def suspend(self, context: ResourceContext) -> Ready:
         """Stop it with SIGSTOP."""
         self._running(context)
-        _signal_all(context, _mine(context), signal.SIGSTOP)
+        _signal_all(context, _own_processes(context), signal.SIGSTOP)
         return Ready(data={**context.data, 'suspended': True})
 
     def resume(self, context: ResourceContext) -> Ready:
         """Continue it."""
         self._running(context)
-        _signal_all(context, _mine(context), signal.SIGCONT)
+        _signal_all(context, _own_processes(context), signal.SIGCONT)
         return Ready(data={**context.data, 'suspended': False})
 
     def lock(self, context: ResourceContext) -> Ready:
@@ -262,7 +262,7 @@ class LocalProcess(ResourceHandler):
         """Check whether it is healthy, or has ended."""
         until = datetime.datetime.fromisoformat(token['until'])
         if token['step'] == 'health':
-            return self._healthy(context, token, until)
+            return self._await_health(context, token, until)
         waiting = self._ended(context, token, until)
         if waiting is None and operation in ('update', REBOOT):
             return self._start(context)
@@ -284,28 +284,30 @@ class LocalProcess(ResourceHandler):
             wanted['directory'],
             self._log(context),
         )
-        process = process_table.look(pid)
+        process = process_table.read_process(pid)
         if process is None:
             raise ResourceFault(
                 f'{wanted["argv"][0]} ended immediately{self._see(context)}'
             )
         return self._started(context, process)
 
-    def _started(self, context: ResourceContext, process: Process) -> NotYet:
+    def _started(
+        self, context: ResourceContext, process: Process
+    ) -> ResourceInProgress:
         wanted = context.properties['health']
-        return NotYet(
+        return ResourceInProgress(
             {'step': 'health', 'until': _in(context, wanted['timeout'])},
             wanted['interval'],
             f'{socket.gethostname()}:{process.pid}:{process.start}',
             {
                 'pid': process.pid,
                 'start': process.start,
-                'boot': process_table.boot(),
+                'boot': process_table.boot_id(),
                 'host': socket.gethostname(),
             },
         )
 
-    def _healthy(
+    def _await_health(
         self, context: ResourceContext, token: Any, until: datetime.datetime
     ) -> Result:
         """Return Ready once it is healthy; raise if it cannot become healthy."""
@@ -325,16 +327,16 @@ class LocalProcess(ResourceHandler):
                 f'Process {process.pid} is unhealthy after {wanted["timeout"]} s: '
                 f'{wrong}{self._see(context)}'
             )
-        return NotYet(token, wanted['interval'])
+        return ResourceInProgress(token, wanted['interval'])
 
     def _complaint(self, context: ResourceContext) -> str | None:
         wanted = context.properties['health']
-        return health.complaint(
+        return health.health_problem(
             context, wanted, self.options, _GROUP, self.destinations
         )
 
     def _running(self, context: ResourceContext) -> Process:
-        process = _known(context)
+        process = _find_process(context)
         if process is None:
             raise ResourceFault(
                 f'Process {context.physical_id} is not running{self._see(context)}'
@@ -354,13 +356,13 @@ class LocalProcess(ResourceHandler):
 
     def _stop(
         self, context: ResourceContext, grace: float | None = None
-    ) -> NotYet | None:
+    ) -> ResourceInProgress | None:
         """Send it a signal to terminate; None: it has ended.
 
         :param grace: seconds until SIGKILL; None: from its properties
         """
-        _here(context)
-        mine = _mine(context)
+        _check_here(context)
+        mine = _own_processes(context)
         if not mine:
             return None
         _signal_all(context, mine, signal.SIGTERM)
@@ -373,16 +375,16 @@ class LocalProcess(ResourceHandler):
             'until': _in(context, grace),
             'sessions': sorted({process.session for process in mine}),
         }
-        return NotYet(token, min(_END_INTERVAL, grace))
+        return ResourceInProgress(token, min(_END_INTERVAL, grace))
 
     def _ended(
         self, context: ResourceContext, token: Any, until: datetime.datetime
-    ) -> NotYet | None:
-        mine = _mine(context, frozenset(token['sessions']))
+    ) -> ResourceInProgress | None:
+        mine = _own_processes(context, frozenset(token['sessions']))
         if not mine:
             return None
         if context.now() < until:
-            return NotYet(token, _END_INTERVAL)
+            return ResourceInProgress(token, _END_INTERVAL)
         if token['step'] == 'killed':
             pids = ', '.join(str(process.pid) for process in mine)
             raise ResourceFault(
@@ -390,7 +392,7 @@ class LocalProcess(ResourceHandler):
             )
         _signal_all(context, mine, signal.SIGKILL)
         killed = {**token, 'step': 'killed', 'until': _in(context, _KILL_PATIENCE)}
-        return NotYet(killed, _END_INTERVAL)
+        return ResourceInProgress(killed, _END_INTERVAL)
 
 
 def launch(
@@ -437,7 +439,7 @@ def _host(physical_id: str | None, data: Mapping[str, Any]) -> str | None:
     return data.get('host') or (named if colon else None)
 
 
-def _here(context: ResourceContext) -> None:
+def _check_here(context: ResourceContext) -> None:
     """Raise unless the process runs on this machine."""
     host = _host(context.physical_id, context.data)
     if host and host != socket.gethostname():
@@ -447,17 +449,17 @@ def _here(context: ResourceContext) -> None:
         )
 
 
-def _known(context: ResourceContext) -> Process | None:
+def _find_process(context: ResourceContext) -> Process | None:
     """Return the process of the resource; None: it is not running."""
-    _here(context)
+    _check_here(context)
     data = context.data
-    if 'pid' not in data or data.get('boot') != process_table.boot():
+    if 'pid' not in data or data.get('boot') != process_table.boot_id():
         return None
-    process = process_table.look(data['pid'])
+    process = process_table.read_process(data['pid'])
     return process if process and process.start == data['start'] else None
 
 
-def _mine(
+def _own_processes(
     context: ResourceContext, sessions: frozenset[int] = frozenset()
 ) -> list[Process]:
     """Return all running processes of the resource.
@@ -466,7 +468,7 @@ def _mine(
         belongs to it, and may be the only one left
     """
     leaders = process_table.of_resource(context.resource_uuid)
-    known = _known(context)
+    known = _find_process(context)
     trusted = {leader.session for leader in leaders}
     if known is not None and known.session == known.pid:
         trusted.add(known.session)
@@ -487,7 +489,7 @@ def _signal_all(
     context.fence()
     try:
         for process in processes:
-            process_table.tell(process, number)
+            process_table.send_signal(process, number)
     except PermissionError:
         raise ResourceFault(
             f'Process {process.pid} belongs to another user and cannot be sent '

@@ -66,7 +66,7 @@ _STATE, _SESSION, _START = 0, 3, 19
 class Process:
     """A running process.
 
-    :param start: its start, in ticks since boot: together with the pid it identifies
+    :param start: its start, in ticks since boot_id: together with the pid it identifies
         the process, because pids are reused
     """
 
@@ -75,7 +75,7 @@ class Process:
     start: int
 
 
-def look(pid: int) -> Process | None:
+def read_process(pid: int) -> Process | None:
     """Return a process; None: it does not exist or has ended."""
     try:
         with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
@@ -88,7 +88,7 @@ def look(pid: int) -> Process | None:
     return Process(pid, int(fields[_SESSION]), int(fields[_START]))
 
 
-def boot() -> str:
+def boot_id() -> str:
     """Return the boot id of the machine."""
     try:
         with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
@@ -120,9 +120,9 @@ def in_sessions(sessions: frozenset[int]) -> list[Process]:
     return [process for process in _all() if process.session in sessions]
 
 
-def tell(process: Process, number: signal.Signals) -> bool:
+def send_signal(process: Process, number: signal.Signals) -> bool:
     """Send a signal to a process; return False if it has ended."""
-    if look(process.pid) != process:
+    if read_process(process.pid) != process:
         return False
     try:
         os.kill(process.pid, number)
@@ -134,6 +134,6 @@ def tell(process: Process, number: signal.Signals) -> bool:
 def _all() -> Iterator[Process]:
     for name in os.listdir('/proc'):
         if name.isdecimal():
-            process = look(int(name))
+            process = read_process(int(name))
             if process is not None:
                 yield process

@@ -88,10 +88,10 @@ class ResourceGroup(NestedHandler):
         )
         define = _definition(wanted)
         if creation is not None and not members:
-            batches = group_batches.made(context, target, define, creation)
+            batches = group_batches.creation_batches(context, target, define, creation)
         else:
             # The members with the highest numbers are removed and changed first.
-            batches = group_batches.batches(
+            batches = group_batches.convergence_batches(
                 context, members, target[::-1], define, rolling, names
             )
         return Expansion(batches, {**context.data, REMOVED: removed})
@@ -108,7 +108,9 @@ class ResourceGroup(NestedHandler):
             removed = dict.fromkeys(map(str, sorted(left_out))) | removed
         fresh = groups.index_names(there | removed.keys())
         names = [*there, *itertools.islice(fresh, missing)]
-        batches = group_batches.left(context, members, names, _definition(wanted))
+        batches = group_batches.existing_batch(
+            context, members, names, _definition(wanted)
+        )
         return Expansion(batches, {**context.data, REMOVED: removed})
 
     def gather(

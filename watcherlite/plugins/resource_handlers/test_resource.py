@@ -8,10 +8,10 @@ from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
-    NotYet,
     Operation,
     Property,
     Ready,
+    ResourceInProgress,
     Result,
 )
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
@@ -157,21 +157,23 @@ class TestResource(ResourceHandler):
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Continue after the wait."""
         if token['until'] is None:
-            return NotYet(token, _FOR_EVER)
+            return ResourceInProgress(token, _FOR_EVER)
         until = datetime.datetime.fromisoformat(token['until'])
         left = (until - context.now()).total_seconds()
-        return NotYet(token, left) if left > 0 else _done(context, operation)
+        return (
+            ResourceInProgress(token, left) if left > 0 else _done(context, operation)
+        )
 
     def _wait(
         self, context: ResourceContext, operation: str, physical_id: str | None
     ) -> Result:
         seconds = _seconds(context.properties, operation)
         if seconds < 0:
-            return NotYet({'until': None}, _FOR_EVER, physical_id)
+            return ResourceInProgress({'until': None}, _FOR_EVER, physical_id)
         if not seconds:
             return _done(context, operation)
         until = context.now() + datetime.timedelta(seconds=seconds)
-        return NotYet({'until': until.isoformat()}, seconds, physical_id)
+        return ResourceInProgress({'until': until.isoformat()}, seconds, physical_id)
 
 
 def _seconds(properties: Mapping[str, Any], operation: str) -> float:

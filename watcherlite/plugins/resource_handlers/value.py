@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.domain import json_values
+from watcherlite.domain.documents import json_values
 from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.plugins import properties
 from watcherlite.plugins.base import ResourceContext, ResourceHandler

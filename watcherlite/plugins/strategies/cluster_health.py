@@ -1,25 +1,11 @@
 """The strategy that checks and recovers unhealthy clusters."""
 
-import logging
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins import base
-
-LOG = logging.getLogger(__name__)
-
-# The values of the parameter `check`
-UNHEALTHY = 'unhealthy'
-ALL = 'all'
-NONE = 'none'
-
-_NAMES: Mapping[str, Any] = {
-    'type': 'array',
-    'items': {'type': 'string', 'minLength': 1},
-    'uniqueItems': True,
-    'default': [],
-}
+from watcherlite.plugins.strategies import health
 
 
 class ClusterHealth(base.Strategy):
@@ -37,19 +23,12 @@ class ClusterHealth(base.Strategy):
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
         'properties': {
-            'clusters': {**_NAMES, 'description': 'names or uuids; none: all clusters'},
-            'tenant': {
-                'type': ['string', 'null'],
-                'default': None,
-                'description': 'the project; null: all of them',
+            'clusters': {
+                **health.NAMES,
+                'description': 'names or uuids; none: all clusters',
             },
-            'check': {
-                'type': 'string',
-                'enum': [UNHEALTHY, ALL, NONE],
-                'default': UNHEALTHY,
-                'description': 'the clusters to check: only unhealthy ones, before '
-                'their recovery; all; or none',
-            },
+            'tenant': health.TENANT,
+            'check': health.check_parameter('clusters', 'recovery'),
             'operation': {
                 'type': ['string', 'null'],
                 'enum': ['REBOOT', 'REBUILD', 'RECREATE', None],
@@ -68,24 +47,13 @@ class ClusterHealth(base.Strategy):
             names=wanted['clusters'], tenant=wanted['tenant']
         )
         solution = Solution()
-        unhealthy = recovered = 0
-        for cluster in found:
-            context.checkpoint()
-            lacking = len(cluster.unhealthy) + cluster.missing
-            unhealthy += lacking
-            if cluster.hindrance is not None:
-                LOG.info(
-                    'Audit %s leaves cluster %s alone: %s',
-                    context.audit_uuid,
-                    cluster.uuid,
-                    cluster.hindrance,
-                )
-                continue
-            recovered += lacking
+        recovered = 0
+        for cluster in health.unhindered(context, 'cluster', found):
+            recovered += _lacking(cluster)
             self._propose(solution, cluster, wanted['check'], wanted['operation'])
         solution.indicators = {
             'nodes_count': sum(cluster.nodes for cluster in found),
-            'unhealthy_nodes_count': unhealthy,
+            'unhealthy_nodes_count': sum(_lacking(cluster) for cluster in found),
             'recovered_nodes_count': recovered,
         }
         return solution
@@ -94,14 +62,10 @@ class ClusterHealth(base.Strategy):
         self, solution: Solution, cluster: Any, check: str, operation: str | None
     ) -> None:
         """Add the actions for one cluster."""
-        parents = []
-        label = f'{cluster.name}-{cluster.uuid}'
         target = f'cluster:{cluster.uuid}'
-        if check == ALL or (check == UNHEALTHY and not cluster.healthy):
-            checked = solution.add_action(
-                'CLUSTER_CHECK', {}, name=f'check-{label}', target=target
-            )
-            parents = [checked]
+        parents = health.add_check(
+            solution, check, cluster, 'CLUSTER_CHECK', {}, target
+        )
         if not cluster.healthy:
             inputs: dict[str, Any] = {'check_capacity': True}
             if operation is not None:
@@ -109,7 +73,12 @@ class ClusterHealth(base.Strategy):
             solution.add_action(
                 'CLUSTER_RECOVER',
                 inputs,
-                name=f'recover-{label}',
+                name=f'recover-{cluster.name}-{cluster.uuid}',
                 parents=parents,
                 target=target,
             )
+
+
+def _lacking(cluster: Any) -> int:
+    """Return the number of unhealthy and missing nodes of a cluster."""
+    return len(cluster.unhealthy) + int(cluster.missing)

@@ -54,7 +54,7 @@ class ListTest(ClusterCase):
             ('web-1', 1, '4711'), (node['Name'], node['Index'], node['Physical ID'])
         )
 
-    def test_what_is_asked_for(self):
+    def test_requests(self):
         empty = {
             name.replace('-', '_'): []
             for name in ('clusters', 'nodes', 'actions', 'events', 'receivers')
@@ -89,7 +89,7 @@ class ListTest(ClusterCase):
             self.assertEqual([], self.rows(*argv), argv)
             self.assertEqual([f'GET /{noun}?{query}'], self.looked())
 
-    def test_all_pages_are_read_if_asked_for(self):
+    def test_limit_0_reads_all_pages(self):
         rows = [{**shown.NODE, 'name': f'n{index}'} for index in range(3)]
         link = [{'rel': 'next', 'href': 'http://h/'}]
         first = f'GET {ROOT}/nodes?limit=1000'
@@ -106,7 +106,7 @@ class ListTest(ClusterCase):
             (code, err),
         )
 
-    def test_what_the_whole_api_is_for_has_its_own_version(self):
+    def test_requests_have_the_version_of_the_clustering_api(self):
         self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': []}
 
         self.rows('cluster', 'list')
@@ -126,7 +126,7 @@ class ListTest(ClusterCase):
 class ShowTest(ClusterCase):
     """`show`, of whatever there is."""
 
-    def test_what_is_shown(self):
+    def test_shown_columns(self):
         self.api.answers |= {
             f'GET {ROOT}/profiles/server': {'profile': shown.PROFILE},
             f'GET {ROOT}/policies/less': {'policy': shown.POLICY},
@@ -156,7 +156,7 @@ class ShowTest(ClusterCase):
         self.assertIn('2030-01-02T03:04:05Z', text)
         self.assertNotIn('1893553445', text)
 
-    def test_details_are_asked_for(self):
+    def test_details_are_requested(self):
         node = {'node': {**shown.NODE, 'details': {'pid': 4711}}}
         self.api.answers[f'GET {ROOT}/nodes/web-1?show_details=true'] = node
 
@@ -170,7 +170,7 @@ class ShowTest(ClusterCase):
 
         self.assertEqual((2, text), self.fail('cluster', 'show', 'w'))
 
-    def test_types_and_what_can_be_done(self):
+    def test_types_and_operations(self):
         self.api.answers |= {
             f'GET {ROOT}/profile-types': {'profile_types': [shown.PROFILE_TYPE]},
             f'GET {ROOT}/profile-types/t-1.0': {'profile_type': shown.SHOWN_TYPE},
@@ -198,7 +198,7 @@ class ShowTest(ClusterCase):
             self.rows('profile', 'type', 'ops', 't-1.0'),
         )
 
-    def test_what_belongs_to_a_cluster(self):
+    def test_members_and_policies_of_a_cluster(self):
         self.api.answers |= {
             f'GET {ROOT}/clusters/web/policies': {'cluster_policies': [shown.BINDING]},
             f'GET {ROOT}/clusters/web/attrs/details.pid': {
@@ -216,7 +216,7 @@ class ShowTest(ClusterCase):
 class ChangingTest(ClusterCase):
     """`create`, `update` and `delete` of clusters and nodes."""
 
-    def test_a_cluster_is_what_was_said(self):
+    def test_created_cluster_has_the_given_attributes(self):
         self.begins(f'POST {ROOT}/clusters', {'cluster': shown.CLUSTER})
 
         self.rows(
@@ -251,7 +251,7 @@ class ChangingTest(ClusterCase):
             self.asked(),
         )
 
-    def test_only_what_is_said_is_changed(self):
+    def test_only_given_attributes_are_changed(self):
         self.begins(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
         self.begins(f'PATCH {NODE}', {'node': shown.NODE})
         for argv, line, values in (
@@ -319,7 +319,7 @@ class ChangingTest(ClusterCase):
             self.fail('--timeout', '0', 'cluster', 'update', 'web', '--timeout', '9'),
         )
 
-    def test_several_are_deleted_and_what_cannot_be_is_told(self):
+    def test_several_are_deleted_and_errors_are_reported(self):
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
         self.begins(f'DELETE {CLUSTER}', Reply(b'null').body)
         self.begins(f'DELETE {CLUSTER}?force=true', Reply(b'null').body)
@@ -339,7 +339,7 @@ class ChangingTest(ClusterCase):
         self.assertEqual((0, '', f'watcherlite: {begun}\n'), forced)
         self.assertEqual([(f'DELETE {C}',), (f'DELETE {C}?force=true',)], self.asked())
 
-    def test_who_sits_at_a_terminal_is_asked(self):
+    def test_deletion_asks_for_confirmation_on_a_terminal(self):
         class Terminal(io.StringIO):
             def isatty(self):
                 return True

@@ -17,9 +17,9 @@ C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
 
 
 class ActingTest(ClusterCase):
-    """What has an action be done on a cluster or node."""
+    """The commands that request an action on a cluster or node."""
 
-    def test_what_is_asked_for_of_a_cluster(self):
+    def test_requests_for_a_cluster(self):
         for line in (
             'actions',
             'actions?wait=true',
@@ -121,7 +121,7 @@ class ActingTest(ClusterCase):
         asked = {'reboot': {'params': {'type': 'SOFT'}, 'filters': {'role': 'db'}}}
         self.assertEqual([(f'POST {C}/ops', asked)], self.asked())
 
-    def test_what_is_asked_for_of_a_node(self):
+    def test_requests_for_a_node(self):
         for line in (f'{NODE}/actions', f'{NODE}/ops', f'{ROOT}/nodes/web-1/actions'):
             self.begins(f'POST {line}')
         for argv, line, body in (
@@ -156,7 +156,7 @@ class ActingTest(ClusterCase):
 
             self.assertEqual([(line, body)], self.asked(), argv)
 
-    def test_what_makes_no_sense_is_refused_here(self):
+    def test_inconsistent_options_are_usage_errors(self):
         for argv in (
             ['cluster', 'resize', 'web'],
             ['cluster', 'resize', 'web', '--capacity', '1', '--adjustment', '1'],
@@ -173,7 +173,7 @@ class ActingTest(ClusterCase):
             self.assertEqual(2, self.fail(*argv)[0], argv)
             self.assertEqual([], self.asked())
 
-    def test_a_cluster_that_is_busy_refuses_with_the_text_of_the_api(self):
+    def test_conflict_has_the_text_of_the_api(self):
         text = "CLUSTER_CHECK for cluster 'x' cannot be completed because it is locked."
         self.api.answers[f'POST {CLUSTER}/actions'] = fault(
             409, 'ResourceIsLocked', text
@@ -195,7 +195,7 @@ class ActingTest(ClusterCase):
 
             self.assertEqual([(asked, {'action': {'status': status}})], self.asked())
 
-    def test_an_action_of_any_type_is_asked_for(self):
+    def test_action_of_any_type_is_requested(self):
         self.begins(f'POST {ROOT}/actions', {'action': shown.ACTION})
 
         self.rows(
@@ -233,7 +233,7 @@ class WaitingTest(ClusterCase):
         self.useFixture(fixtures.MonkeyPatch('time.sleep', lambda seconds: None))
         self.begins(f'POST {CLUSTER}/actions')
 
-    def test_what_happens_is_shown_and_so_is_the_end(self):
+    def test_wait_shows_events_and_the_result(self):
         node = {
             **shown.EVENT,
             'id': 'e2',
@@ -259,7 +259,7 @@ class WaitingTest(ClusterCase):
         )
         self.assertIn('SUCCEEDED', out)
 
-    def test_of_an_action_of_any_type_what_happened_before_is_not_shown(self):
+    def test_wait_for_an_action_omits_earlier_events(self):
         self.begins(f'POST {ROOT}/actions', {'action': shown.ACTION})
         self.goes_on(f'cluster_id={shown.CLUSTER_ID}', ('SUCCEEDED', []))
         events = f'GET {ROOT}/events?'
@@ -281,7 +281,7 @@ class WaitingTest(ClusterCase):
             (0, '03:04:05 later CLUSTER_CHECK start Check in progress.\n'), (code, err)
         )
 
-    def test_what_failed_is_told_by_the_exit_code(self):
+    def test_failure_has_an_exit_code(self):
         for status in ('FAILED', 'CANCELLED'):
             self.goes_on(f'cluster_id={shown.CLUSTER_ID}', (status, []))
 

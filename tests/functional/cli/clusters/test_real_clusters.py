@@ -139,7 +139,7 @@ class LifeTest(RealClusterCase):
         self.assertNotEqual(0, code)
         self.assertIn('waits for no lifecycle hook', said)
 
-    def test_what_failed_is_told(self):
+    def test_failure_is_reported(self):
         path = self.file(
             'type: os.heat.test_resource\nversion: "1.0"\nproperties: {fail: true}\n'
         )
@@ -155,7 +155,7 @@ class LifeTest(RealClusterCase):
 class AroundTest(RealClusterCase):
     """Policies, receivers, actions, events and types."""
 
-    def test_a_policy_is_bound_and_let_go(self):
+    def test_policy_is_attached_and_detached(self):
         self.create('ruled', 1)
         path = self.file(DELETION, 'deletion.yaml')
         made = self.rows('policy', 'create', 'oldest', '--spec', path)
@@ -174,7 +174,7 @@ class AroundTest(RealClusterCase):
         self.assertEqual(400, bound['Priority'])
         self.assertEqual(1, refused[0])
 
-    def test_a_receiver_says_how_it_is_triggered(self):
+    def test_receiver_shows_its_url(self):
         self.create('heard', 1)
 
         made = self.rows(
@@ -190,7 +190,7 @@ class AroundTest(RealClusterCase):
         )
         self.assertEqual([], self.rows('receiver', 'list'))
 
-    def test_what_is_done_and_what_happened(self):
+    def test_actions_and_events(self):
         made = self.create('told', 1)
 
         rows = self.rows('cluster', 'action', 'list', '--cluster', made['ID'])
@@ -229,7 +229,7 @@ class AroundTest(RealClusterCase):
         self.assertEqual('2100-01-01T00:00:00Z', asked['Not Before'])
         self.assertEqual('CANCELLED', cancelled['Status'])
 
-    def test_what_is_installed(self):
+    def test_installed_types(self):
         profiles = {row['Name'] for row in self.rows('profile', 'type', 'list')}
         policies = {row['Name'] for row in self.rows('policy', 'type', 'list')}
         one = self.rows('profile', 'type', 'show', 'local.process-1.0')

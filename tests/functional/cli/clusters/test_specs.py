@@ -23,7 +23,7 @@ class SpecTest(ClusterCase):
         super().setUp()
         self.spec = self.file(SPEC, 'spec.yaml')
 
-    def test_what_is_stored_and_what_is_only_checked(self):
+    def test_creation_and_validation(self):
         for noun, one, found in (
             ('profiles', 'profile', shown.PROFILE),
             ('policies', 'policy', shown.POLICY),
@@ -56,7 +56,7 @@ class SpecTest(ClusterCase):
         ((_, body),) = self.asked()
         self.assertEqual({'tier': 'web'}, body['profile']['metadata'])
 
-    def test_a_spec_that_is_none_is_refused_here(self):
+    def test_invalid_spec_file_is_rejected_locally(self):
         for text, said in (
             ('- a\n', 'is not a spec'),
             ('a: [\n', 'neither YAML nor JSON'),
@@ -77,7 +77,7 @@ class SpecTest(ClusterCase):
         )
         self.assertEqual([], self.asked())
 
-    def test_since_when_a_type_is_supported_is_told_in_words(self):
+    def test_support_status_is_shown_in_words(self):
         self.api.answers[f'GET {ROOT}/profile-types'] = {
             'profile_types': [
                 shown.PROFILE_TYPE,
@@ -114,7 +114,7 @@ class SpecTest(ClusterCase):
         ((_, body),) = self.asked()
         self.assertEqual(shown.SPEC, body['profile']['spec'])
 
-    def test_several_are_deleted_and_what_is_used_is_told(self):
+    def test_several_are_deleted_and_used_ones_are_reported(self):
         text = "The profile 'a' cannot be deleted: it is still used by a node."
         for noun in ('profiles', 'policies', 'receivers'):
             self.api.answers[f'DELETE {ROOT}/{noun}/a'] = fault(

@@ -18,7 +18,7 @@ class ActionTest(ChangingCase):
         self.api.answers[f'POST {WEB}/actions'] = Reply(b'null')
         self.goes_on(('CHECK_IN_PROGRESS', []))
 
-    def test_what_is_asked_for(self):
+    def test_requests(self):
         for argv, body in (
             (['check'], {'check': None}),
             (['suspend'], {'suspend': None}),
@@ -69,7 +69,7 @@ class DeleteTest(ChangingCase):
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
         self.api.answers[f'DELETE {WEB}'] = Reply(None, 204)
 
-    def test_several_are_deleted_and_what_cannot_be_is_told(self):
+    def test_several_are_deleted_and_errors_are_reported(self):
         self.api.answers[f'GET {ALL}/nothing'] = fault(
             404, 'EntityNotFound', 'The Stack (nothing) could not be found.'
         )
@@ -82,11 +82,11 @@ class DeleteTest(ChangingCase):
         )
         self.assertEqual([('GET ALL/nothing',), ('DELETE WEB',)], self.asked())
 
-    def test_a_script_is_not_asked(self):
+    def test_deletion_in_a_script_needs_no_confirmation(self):
         self.assertEqual('', self.succeed('stack', 'delete', 'web'))
         self.assertEqual([('DELETE WEB',)], self.asked())
 
-    def test_who_sits_at_a_terminal_is_asked(self):
+    def test_deletion_asks_for_confirmation_on_a_terminal(self):
         class Terminal(io.StringIO):
             def isatty(self):
                 return True
@@ -104,7 +104,7 @@ class DeleteTest(ChangingCase):
             self.assertTrue(err.startswith('Delete web? [y/N] '), err)
             self.assertEqual(asked, self.asked())
 
-    def test_waiting_ends_when_the_stack_is_gone(self):
+    def test_wait_ends_when_the_stack_is_deleted(self):
         self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
         gone = fault(404, 'EntityNotFound', 'gone')
         for last, code in (

@@ -1,6 +1,7 @@
 """The commands that change stacks: what they ask for, and how they wait."""
 
 import _thread
+import signal
 
 from tests.functional.cli.fake_api import Reply
 from tests.functional.cli.stacks import stack_objects as shown
@@ -38,7 +39,7 @@ class CreateTest(ChangingCase):
             self.asked(),
         )
 
-    def test_everything_that_can_be_said(self):
+    def test_all_options(self):
         first = self.file('parameters: {a: 1}', 'first.yaml')
         second = self.file('parameters: {a: 2}', 'second.yaml')
         key = self.file('secret', 'key')
@@ -69,7 +70,7 @@ class CreateTest(ChangingCase):
             body,
         )
 
-    def test_waiting_shows_what_happens_on_standard_error(self):
+    def test_wait_shows_events_on_standard_error(self):
         self.goes_on(
             (
                 'CREATE_IN_PROGRESS',
@@ -118,6 +119,9 @@ class CreateTest(ChangingCase):
 
     def test_ctrl_c_ends_the_waiting_and_not_the_stack(self):
         self.goes_on(('CREATE_IN_PROGRESS', []))
+        # A background job of a shell ignores SIGINT.
+        handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, handler)
 
         class Interrupting(Reply):
             """Somebody presses Ctrl-C while this is on its way."""
@@ -142,7 +146,7 @@ class CreateTest(ChangingCase):
         self.assertEqual((130, 'web\n'), (code, out))
         self.assertIn('the operation continues; watcherlite stack show', err)
 
-    def test_a_dry_run_shows_what_would_be_made(self):
+    def test_dry_run_shows_the_preview(self):
         self.api.answers[f'POST {ALL}/preview'] = {
             'stack': {
                 'stack_name': 'web',
@@ -158,7 +162,7 @@ class CreateTest(ChangingCase):
         self.assertIn('| Resources  | motd (Local::File) |', table)
         self.assertEqual(['POST ALL/preview'], [asked[0] for asked in self.asked()])
 
-    def test_mistakes_are_told_before_anything_is_sent(self):
+    def test_usage_errors_precede_requests(self):
         words = ('stack', 'create', 'web', '-t')
         twice = self.file('a: 1\na: 2\n', 'twice.yaml')
 
@@ -198,7 +202,7 @@ class CreateTest(ChangingCase):
         self.assertEqual((2, ''), (code, out))
         self.assertIn("--timeout is '0'", err)
 
-    def test_what_was_abandoned_is_adopted(self):
+    def test_abandoned_stack_is_adopted(self):
         path = self.file('{"name": "web", "resources": {}}', 'web.json')
 
         self.rows('stack', 'adopt', 'web', '--adopt-file', path)
@@ -223,7 +227,7 @@ class UpdateTest(ChangingCase):
         accepted = Reply(b'Accepted.\n', 202, {'Content-Type': 'text/plain'})
         self.api.answers[f'PUT {WEB}'] = self.api.answers[f'PATCH {WEB}'] = accepted
 
-    def test_a_template_says_all_there_is(self):
+    def test_update_by_a_template_alone(self):
         self.rows('stack', 'update', 'web', '-t', self.template)
 
         self.assertEqual(
@@ -241,7 +245,7 @@ class UpdateTest(ChangingCase):
             self.asked(),
         )
 
-    def test_what_is_not_given_stays_as_it_is(self):
+    def test_omitted_values_are_kept(self):
         self.rows(
             *('stack', 'update', 'web', '--existing', '--parameter', 'a=1'),
             *('--clear-parameter', 'b', '--clear-parameter', 'c'),
@@ -265,7 +269,7 @@ class UpdateTest(ChangingCase):
         )
         self.assertEqual(True, second[1]['disable_rollback'])
 
-    def test_what_would_change_is_shown(self):
+    def test_dry_run_shows_the_changes(self):
         changes = {
             'unchanged': [{'resource_name': 'a', 'resource_type': 'T'}],
             'updated': [],
@@ -292,7 +296,7 @@ class UpdateTest(ChangingCase):
             [asked[0] for asked in self.asked()],
         )
 
-    def test_waiting_begins_behind_what_has_happened_before(self):
+    def test_wait_omits_earlier_events(self):
         last = f'GET {WEB}/events?sort_dir=desc&limit=1'
         self.api.answers[last] = {'events': [shown.event(7, 'CREATE_COMPLETE')]}
         self.goes_on(('UPDATE_COMPLETE', []))
@@ -310,7 +314,7 @@ class UpdateTest(ChangingCase):
             [last.replace(WEB, 'WEB'), 'PUT WEB'], [a[0] for a in self.asked()][:2]
         )
 
-    def test_a_command_line_that_makes_no_sense_asks_for_nothing(self):
+    def test_invalid_command_line_sends_no_request(self):
         for argv, said in (
             ([], 'give -t TEMPLATE, --existing, or both'),
             (

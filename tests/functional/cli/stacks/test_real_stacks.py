@@ -88,7 +88,7 @@ class LifeTest(RealStackCase):
         shown = self.rows('stack', 'list', '--deleted')
         self.assertEqual(['DELETE_COMPLETE'], [row['Stack Status'] for row in shown])
 
-    def test_a_stack_that_fails_is_told(self):
+    def test_failed_stack_is_reported(self):
         path = self.file(
             'heat_template_version: 2021-04-16\n'
             'resources:\n'
@@ -146,7 +146,7 @@ class LifeTest(RealStackCase):
             {name: row[1] for name, row in self.resources('again').items()},
         )
 
-    def test_what_is_installed(self):
+    def test_installed_types(self):
         types = self.rows('stack', 'resource', 'type', 'list', '--name', 'Local')
         one = self.rows('stack', 'resource', 'type', 'show', 'Local::File')
 
@@ -224,7 +224,7 @@ class MaintenanceTest(RealStackCase):
         self.assertEqual(0, unlocked[0])
         self.assertEqual(1, again[0])
 
-    def test_what_happened_is_listed_and_what_runs_is_cancelled(self):
+    def test_events_are_listed_and_an_update_is_cancelled(self):
         path = self.file(SLOW, 'slow.yaml')
         self.succeed('stack', 'create', 'slow', '-t', path)
 
@@ -248,7 +248,7 @@ class MaintenanceTest(RealStackCase):
             ],
         )
 
-    def test_a_signal_is_for_what_takes_one(self):
+    def test_signal_needs_a_resource_that_accepts_one(self):
         self.create('deaf')
 
         self.assertEqual(

@@ -167,7 +167,7 @@ class ShowTest(StackCase):
 
         self.assertNotIn('Outputs', found)
 
-    def test_a_stack_that_is_not_there(self):
+    def test_missing_stack(self):
         self.api.answers[f'GET {ALL}/nothing'] = fault(
             404, 'EntityNotFound', 'The Stack (nothing) could not be found.'
         )
@@ -177,7 +177,7 @@ class ShowTest(StackCase):
             self.fail('stack', 'show', 'nothing'),
         )
 
-    def test_a_stack_whose_name_means_something_to_the_api_is_found_in_the_list(self):
+    def test_stack_with_a_reserved_name_is_found_in_the_list(self):
         self.api.answers[f'GET {ALL}/detail'] = {'stacks': []}
         line = f'GET {ALL}?name=detail&limit=1'
         self.api.answers[line] = {'stacks': [{**shown.LISTED, 'stack_name': 'detail'}]}
@@ -188,7 +188,7 @@ class ShowTest(StackCase):
         self.api.answers[line] = {'stacks': []}
         self.assertEqual(2, self.fail('stack', 'show', 'detail')[0])
 
-    def test_something_that_is_not_the_api_is_told(self):
+    def test_foreign_server_is_reported(self):
         self.api.answers[f'GET {WEB}'] = {'goals': []}
 
         code, message = self.fail('stack', 'show', 'web')
@@ -255,7 +255,7 @@ class EventTest(StackCase):
                 found,
             )
 
-    def test_events_of_nested_stacks_say_whose_they_are(self):
+    def test_events_of_nested_stacks_name_their_stack(self):
         line = f'GET {WEB}/events?sort_dir=asc&nested_depth=2'
         self.api.answers[line] = {'events': [shown.EVENT]}
 
@@ -312,7 +312,7 @@ class ResourceTest(StackCase):
                 found,
             )
 
-    def test_a_list_with_those_of_nested_stacks_says_where_each_is(self):
+    def test_resources_of_nested_stacks_name_their_stack(self):
         inner = {**shown.RESOURCE, 'parent_resource': 'group'}
         self.api.answers[f'GET {WEB}/resources?nested_depth=1'] = {
             'resources': [shown.RESOURCE, inner]
@@ -373,7 +373,7 @@ class ResourceTest(StackCase):
                 self.asked(),
             )
 
-    def test_a_resource_that_is_busy_is_refused_with_the_text_of_the_api(self):
+    def test_conflict_has_the_text_of_the_api(self):
         text = 'Stack web already has an action (UPDATE) in progress.'
         self.api.answers[f'PATCH {WEB}/resources/server'] = fault(
             409, 'ActionInProgress', text
@@ -446,7 +446,7 @@ class ContentsTest(StackCase):
             self.assertEqual('b:\n  x: 1\na:\n- \u017e\n', self.succeed(*words))
             self.assertEqual(found, json.loads(self.succeed(*words, '-f', 'json')))
 
-    def test_what_it_is_is_exported_for_nobody_else_to_read(self):
+    def test_export_file_is_private(self):
         self.api.answers[f'GET {WEB}/export'] = {'name': 'web', 'resources': {}}
         path = self.home / 'web.json'
 
@@ -495,7 +495,7 @@ class ContentsTest(StackCase):
 
 
 class AbandonTest(StackCase):
-    def test_what_is_needed_to_adopt_is_printed_or_written(self):
+    def test_abandon_prints_or_writes_the_adoption_data(self):
         self.api.answers[f'DELETE {WEB}/abandon'] = {'name': 'web', 'resources': {}}
         path = self.file('before', 'web.json')
 
@@ -508,7 +508,7 @@ class AbandonTest(StackCase):
         self.assertEqual({'name': 'web', 'resources': {}}, json.loads(printed))
         self.assertEqual(printed, written)
 
-    def test_nothing_is_abandoned_whose_file_cannot_be_written(self):
+    def test_unwritable_file_prevents_the_abandonment(self):
         code, message = self.fail(
             *('stack', 'abandon', 'web', '--output-file', f'{self.home}/no/web.json')
         )

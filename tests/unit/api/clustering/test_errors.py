@@ -37,7 +37,7 @@ ERRORS = {
 
 
 class TestShape(error_formats.FormatCase):
-    """How errors are written."""
+    """The format of errors."""
 
     format = SENLIN_ERRORS
     errors = ERRORS

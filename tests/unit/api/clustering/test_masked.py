@@ -10,9 +10,9 @@ SHOWN = {'password': '***', 'argv': ['x', '--token', '***'], 'tier': 'web'}
 
 class TestMetadata(base.TestCase):
     def test_credentials_in_metadata_are_masked(self) -> None:
-        profile = make_profile(id=1, metadata=WRITTEN)
-        cluster = make_cluster(profile, metadata=WRITTEN, config=WRITTEN)
-        node = make_node(cluster, metadata=WRITTEN)
+        profile = make_profile(metadata=WRITTEN).stored(1)
+        cluster = make_cluster(profile, metadata=WRITTEN, config=WRITTEN).stored(1)
+        node = make_node(cluster, metadata=WRITTEN).stored(1)
 
         shown = clusters._shown(cluster, None, [], [])
 

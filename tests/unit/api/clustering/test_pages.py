@@ -27,7 +27,7 @@ def make_request(caller=ADA, most=1000, **query):
 
 
 class TestQueries(base.TestCase):
-    """Which rows a request asks for."""
+    """The query of a request for a page."""
 
     def query(self, caller=ADA, filters=None, **asked):
         return pages.query(make_request(caller, **asked), Cluster, filters or {}, 10)
@@ -42,7 +42,7 @@ class TestQueries(base.TestCase):
             (('name', True), ('status', False), ('init_at', False)), found.sort
         )
 
-    def test_what_nothing_is_sorted_by_is_refused(self):
+    def test_unknown_sort_key_is_rejected(self):
         for sort, text in (
             ('colour', "Unsupported sort key 'colour' for 'sort'."),
             ('name:up', "Unsupported sort dir 'up' for 'sort'."),
@@ -52,11 +52,11 @@ class TestQueries(base.TestCase):
 
             self.assertEqual(text, str(error))
 
-    def test_an_administrator_sees_all_projects_where_that_is_asked_for(self):
+    def test_administrator_lists_all_projects_on_request(self):
         self.assertEqual('there', self.query(ROOT).tenant)
         self.assertIsNone(self.query(ROOT, global_project=True).tenant)
 
-    def test_where_nobody_has_a_project_everything_is_seen(self):
+    def test_without_projects_all_objects_are_visible(self):
         found = self.query(Caller(user_id='noauth', in_all_projects=True))
 
         self.assertIsNone(found.tenant)
@@ -73,7 +73,7 @@ class TestQueries(base.TestCase):
 
 
 class TestPages(base.TestCase):
-    """What is answered."""
+    """The response to a request for a page."""
 
     def answer(self, rows=5, **asked):
         self.asked = []
@@ -89,7 +89,7 @@ class TestPages(base.TestCase):
             lambda found: [{'id': uuid} for uuid in found],
         ).body
 
-    def test_a_page_that_is_full_says_where_the_next_one_is(self):
+    def test_full_page_links_to_the_next(self):
         body = self.answer(limit=2, name=['a', 'b'], global_project=False)
 
         self.assertEqual(
@@ -106,7 +106,7 @@ class TestPages(base.TestCase):
             body,
         )
 
-    def test_the_last_page_says_nothing_of_another_one(self):
+    def test_last_page_has_no_next_link(self):
         self.assertEqual(['clusters'], list(self.answer(limit=9)))
 
     def test_a_limit_of_nothing_is_answered_without_looking(self):
@@ -122,16 +122,16 @@ class TestPages(base.TestCase):
 
 
 class TestAskers(base.TestCase):
-    """Who asks."""
+    """The caller of a request."""
 
-    def test_what_they_make_is_of_their_project(self):
+    def test_created_objects_belong_to_the_project(self):
         by = caller.context_of(make_request())
 
         self.assertEqual(
             (Owner('here', 'ada'), False, 'here'), (by.owner, by.everywhere, by.tenant)
         )
 
-    def test_who_has_no_project_where_there_are_projects_is_refused(self):
+    def test_token_without_project_is_rejected(self):
         nobody = Caller(user_id='ada', roles=frozenset({'member'}))
 
         error = self.assertRaises(
@@ -140,7 +140,7 @@ class TestAskers(base.TestCase):
 
         self.assertIn('has no project', str(error))
 
-    def test_where_nobody_has_one_all_is_in_the_same(self):
+    def test_without_projects_all_objects_share_one(self):
         by = caller.context_of(
             make_request(Caller(user_id='noauth', in_all_projects=True))
         )
@@ -149,7 +149,7 @@ class TestAskers(base.TestCase):
             ('default', True, None), (by.owner.tenant, by.everywhere, by.tenant)
         )
 
-    def test_only_administrators_are_asked_as_such(self):
+    def test_only_administrators_have_an_admin_context(self):
         self.assertIsNone(caller.admin_context(make_request()))
         request = dataclasses.replace(make_request(ROOT), sees_all_projects=True)
 

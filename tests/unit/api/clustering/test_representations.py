@@ -1,4 +1,4 @@
-"""What is shown of rows, and what is not."""
+"""The representations of rows."""
 
 import datetime
 
@@ -10,9 +10,9 @@ from watcherlite.api.clustering.handlers import (
     specs,
     types,
 )
-from watcherlite.db.clusters import ListedAction
+from watcherlite.db.clusters import ListedClusterAction
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Owner, Profile
+from watcherlite.domain.clusters import NewProfile, Owner, Profile
 from watcherlite.domain.events import CLUSTER, NODE, Event, StoredEvent
 from watcherlite.plugins.base import Policy
 
@@ -22,7 +22,7 @@ LATEST = (1, 15)
 
 def action(**values):
     made = Action('a-uuid', 'NODE_CHECK', id=1, tenant='here', **values)
-    return actions.represent(ListedAction(made), LATEST)
+    return actions.represent(ListedClusterAction(made), LATEST)
 
 
 class TestTimes(base.TestCase):
@@ -54,7 +54,7 @@ class TestActions(base.TestCase):
         )
         self.assertEqual([{}, {}], [shown('READY'), shown('CANCELLED')])
 
-    def test_a_signal_is_shown_as_long_as_it_can_be_heeded(self):
+    def test_signal_is_shown_until_the_action_ends(self):
         shown = [
             action(status=status, control='RESUME')['control']
             for status in ('RUNNING', 'WAITING', 'SUCCEEDED', 'CANCELLED')
@@ -72,7 +72,7 @@ class TestActions(base.TestCase):
         self.assertNotIn('hush', str(shown))
         self.assertEqual('SOFT', shown['inputs']['params']['type'])
 
-    def test_the_cluster_is_what_it_is_about_or_what_its_target_is_in(self):
+    def test_cluster_is_the_target_or_contains_it(self):
         of_cluster = Action('u', 'CLUSTER_CHECK', id=1, target='c')
         of_member = Action('u', 'NODE_CHECK', id=1, target='n', within='c')
         of_orphan = Action('u', 'NODE_CHECK', id=1, target='n')
@@ -93,11 +93,11 @@ class TestActions(base.TestCase):
             ('Derived Action', {'deletion': {}}), (shown['cause'], shown['data'])
         )
 
-    def test_one_that_is_queued_depends_on_what_holds_its_target(self):
+    def test_queued_action_depends_on_the_lock_holder(self):
         queued = Action('u', 'CLUSTER_CHECK', id=1, status='WAITING', blocked_on='c')
 
         shown = actions.represent(
-            ListedAction(queued, holders=(('CLUSTER_UPDATE', 'v'),)), (1, 15)
+            ListedClusterAction(queued, holders=(('CLUSTER_UPDATE', 'v'),)), (1, 15)
         )
 
         self.assertEqual(
@@ -105,9 +105,9 @@ class TestActions(base.TestCase):
             (shown['status_reason'], shown['depends_on']),
         )
 
-    def test_what_is_done_with_clusters_and_nodes_does_not_say_which_it_is(self):
+    def test_target_of_third_party_types_is_a_cluster_or_node(self):
         rows = [
-            ListedAction(one)
+            ListedClusterAction(one)
             for one in (
                 Action('u', 'command', id=1, target='c'),
                 Action('u', 'command', id=1, target='n', within='c'),
@@ -142,7 +142,7 @@ class TestEvents(base.TestCase):
             ),
         )
 
-    def test_one_of_a_node_that_nobody_knows_any_more(self):
+    def test_event_of_a_deleted_node(self):
         detail = {
             'action': {'uuid': 'a', 'name': 'node_check', 'type': 'NODE_CHECK'},
             'phase': 'error',
@@ -185,14 +185,14 @@ class TestEvents(base.TestCase):
 
 
 class TestSpecs(base.TestCase):
-    def test_what_is_not_stored_has_no_id(self):
-        row = Profile('', 'validated_profile', 't-1.0', 'T', {}, Owner('here'))
+    def test_validated_object_has_no_id(self):
+        row = NewProfile('', 'validated_profile', 't-1.0', 'T', {}, Owner('here'))
 
         self.assertIsNone(specs.profile(row)['id'])
 
     def test_credentials_are_masked(self):
         spec = {'type': 't', 'properties': {'password': 'hush', 'value': 'x'}}
-        row = Profile('u', 'p', 't-1.0', 'T', spec, Owner('here'))
+        row = Profile('u', 'p', 't-1.0', 'T', spec, Owner('here'), id=1)
 
         shown = specs.profile(row)['spec']
 
@@ -203,7 +203,7 @@ class TestSpecs(base.TestCase):
 class TestTypes(base.TestCase):
     """Of profiles and policies."""
 
-    def test_support_is_told_by_version(self):
+    def test_support_status_by_version(self):
         class Told(Policy):
             support_status = (
                 {'version': '1.0', 'status': 'DEPRECATED', 'since': '2016.04'},

@@ -95,7 +95,7 @@ BROUGHT = {
 
 
 class TestTheTable(base.TestCase):
-    def test_what_a_version_brought_is_refused_before_it(self):
+    def test_operations_are_rejected_before_their_version(self):
         for minor, brought in BROUGHT.items():
             for schemas, given in brought:
                 with self.subTest(minor=minor, given=given):
@@ -108,7 +108,7 @@ class TestTheTable(base.TestCase):
 
                     self.assertEqual([version >= minor for version in range(16)], right)
 
-    def test_it_has_what_clients_ask_for_from_the_version_on_that_they_know(self):
+    def test_routes_of_clients_exist_from_their_version(self):
         there = {
             template: {
                 method: operation.since[1] for method, operation in operations.items()
@@ -128,7 +128,7 @@ class TestTheTable(base.TestCase):
 
         self.assertEqual({'/', '/v1', '/v1/webhooks/{receiver}/trigger'}, without)
 
-    def test_what_is_not_there_yet_is_told_as_clients_know_it(self):
+    def test_too_early_operations_have_the_errors_of_senlin(self):
         for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 if operation.since > (1, 0):

@@ -1,4 +1,4 @@
-"""What is said of requests that are refused; clients compare it."""
+"""The texts of rejected requests, which clients compare."""
 
 from tests import base
 from watcherlite import exceptions
@@ -18,7 +18,7 @@ class TextCase(base.TestCase):
 class TestArguments(TextCase):
     """Of an address."""
 
-    def test_what_is_wrong_with_them(self):
+    def test_errors_of_arguments(self):
         wrong = {
             'Invalid parameter bogus': {'bogus': '1'},
             "The value for limit must be an integer: 'not-int'.": {'limit': 'not-int'},
@@ -53,7 +53,7 @@ class TestBodies(TextCase):
         checker = Checker(at(schemas, version), *name, texts=SenlinTexts())
         return self.said(checker.body, given)
 
-    def test_what_is_wrong_with_one_that_creates(self):
+    def test_errors_of_a_creation(self):
         wrong = {
             "Request body missing 'cluster' key.": {},
             'The data provided is not a map': {'cluster': 'x'},
@@ -76,7 +76,7 @@ class TestBodies(TextCase):
             self.of(specs.PROFILE.changed, {}, PATCH),
         )
 
-    def test_what_is_wrong_with_an_action_of_a_cluster(self):
+    def test_errors_of_a_cluster_action(self):
         wrong = {
             'No action specified': {},
             'Multiple actions specified': {'check': {}, 'recover': {}},
@@ -90,7 +90,7 @@ class TestBodies(TextCase):
             list(wrong), [self.of(clusters.ACTIONS, given) for given in wrong.values()]
         )
 
-    def test_what_is_wrong_with_an_action_of_a_node(self):
+    def test_errors_of_a_node_action(self):
         wrong = {
             'No action specified.': {},
             'Multiple actions specified.': {'check': {}, 'recover': {}},
@@ -101,7 +101,7 @@ class TestBodies(TextCase):
             list(wrong), [self.of(nodes.ACTIONS, given) for given in wrong.values()]
         )
 
-    def test_what_is_wrong_with_an_operation(self):
+    def test_errors_of_an_operation(self):
         for schema, dot in ((clusters.OPERATION, ''), (nodes.OPERATION, '.')):
             wrong = {
                 f'No operation specified{dot}': {},
@@ -113,7 +113,7 @@ class TestBodies(TextCase):
                 list(wrong), [self.of(schema, given) for given in wrong.values()]
             )
 
-    def test_what_is_no_number_and_what_is_no_flag(self):
+    def test_errors_of_numbers_and_flags(self):
         wrong = {
             "The value for count must be an integer: 'many'.": {'count': 'many'},
             "The value for count must be an integer: '1.5'.": {'count': 1.5},
@@ -157,7 +157,7 @@ class TestBodies(TextCase):
             ),
         )
 
-    def test_of_a_value_that_lies_deep_nothing_is_told(self):
+    def test_nested_values_are_not_repeated(self):
         wrong = {'replace_nodes': {'nodes': {'a': {'password': 'hush'}}}}
 
         self.assertNotIn('hush', self.of(clusters.ACTIONS, wrong))

@@ -1,4 +1,4 @@
-"""What a patch makes of attributes."""
+"""The changes of attributes by a patch."""
 
 import datetime
 
@@ -29,7 +29,7 @@ class TestPatched(base.TestCase):
     def test_no_lines_change_nothing(self):
         self.assertEqual({}, self.patched())
 
-    def test_what_is_named_is_returned_even_if_it_stays_the_same(self):
+    def test_named_attributes_are_returned_even_if_unchanged(self):
         self.assertEqual(
             {'name': 'nightly'}, self.patched(change('replace', '/name', 'nightly'))
         )
@@ -40,7 +40,7 @@ class TestPatched(base.TestCase):
             self.patched(change('add', '/parameters/para2', 'x')),
         )
 
-    def test_what_is_removed_becomes_empty(self):
+    def test_removed_attributes_become_empty(self):
         self.assertEqual(
             {'parameters': {}, 'interval': None},
             self.patched(
@@ -83,7 +83,7 @@ class TestMoment(base.TestCase):
     def test_none_is_none(self):
         self.assertIsNone(attributes.moment('start_time', None))
 
-    def test_what_is_no_time_is_refused(self):
+    def test_invalid_time_is_rejected(self):
         for text in ('', 'tomorrow', '2030-02-31', '0001-01-01T00:00:00+12:00'):
             with self.subTest(text=text):
                 error = self.assertRaises(

@@ -17,7 +17,7 @@ from watcherlite.testing import ManualClock
 
 
 class Story:
-    """What happens to a plan while it is followed.
+    """Events of a plan during a stream.
 
     :ivar looks: how often it was looked at
     :ivar away: whether the database is
@@ -93,14 +93,14 @@ def told(chunk: bytes | None) -> list[tuple[int, str]]:
 
 
 class TestAStream(FollowCase):
-    def test_what_has_happened_comes_at_once_and_then_the_end(self) -> None:
+    def test_past_events_come_at_once_and_then_the_end(self) -> None:
         self.story.happens('ONGOING')
         self.story.happens('SUCCEEDED', over=True)
         begin, page, end = self.follow()
         self.assertEqual([BEGIN, END], [begin, end])
         self.assertEqual([(1, 'ONGOING'), (2, 'SUCCEEDED')], told(page))
 
-    def test_who_comes_back_is_told_what_came_after(self) -> None:
+    def test_reconnection_gets_later_events(self) -> None:
         self.story.happens('ONGOING')
         self.story.happens('SUCCEEDED', over=True)
         self.assertEqual([(2, 'SUCCEEDED')], told(list(self.follow(after=1))[1]))
@@ -126,7 +126,7 @@ class TestAStream(FollowCase):
         self.assertEqual([(1, 'FAILED')], told(self.next_of(stream, wake)))
         self.assertEqual([END], list(stream))
 
-    def test_what_nobody_tells_of_is_found_by_a_poll(self) -> None:
+    def test_poll_finds_events_without_wakeup(self) -> None:
         stream = self.follow()
         next(stream)
 
@@ -155,7 +155,7 @@ class TestAStream(FollowCase):
         chunk = self.next_of(stream, lambda: self.clock.advance(event_stream.HEARTBEAT))
         self.assertEqual(ALIVE, chunk)
 
-    def test_while_the_database_is_away_it_waits_and_goes_on_where_it_was(
+    def test_stream_resumes_after_an_outage_of_the_database(
         self,
     ) -> None:
         stream = self.follow()
@@ -181,7 +181,7 @@ class TestWhatIsOver(FollowCase):
     def is_over(self, after: int) -> bool:
         return event_stream.is_over(Subject(self.story.ended, self.story.events), after)
 
-    def test_only_what_has_ended_and_is_known_is(self) -> None:
+    def test_only_ended_subjects_with_known_events_are_over(self) -> None:
         self.assertFalse(self.is_over(0))
         self.story.happens('SUCCEEDED', over=True)
         self.assertFalse(self.is_over(0))

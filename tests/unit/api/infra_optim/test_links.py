@@ -19,7 +19,7 @@ class TestLinks(base.TestCase):
             links.object_links(self.request, 'actions', 'u'),
         )
 
-    def test_a_number_identifies_what_has_no_uuid(self) -> None:
+    def test_objects_without_uuid_have_links_with_their_number(self) -> None:
         self.assertEqual(
             'http://127.0.0.1:9322/v1/services/7',
             links.object_links(self.request, 'services', 7)[0]['href'],

@@ -50,7 +50,7 @@ class PageCase(base.TestCase):
 
 
 class TestThePage(PageCase):
-    def test_all_rows_when_nothing_is_asked_for(self) -> None:
+    def test_default_query_is_unfiltered(self) -> None:
         body, queries = self.page(2)
         self.assertEqual(
             {
@@ -91,13 +91,13 @@ class TestThePage(PageCase):
         body, queries = self.page(5, limit=4, max_limit=2)
         self.assertEqual((2, 3), (len(body['actions']), queries[0].limit))
 
-    def test_who_asks_for_what_is_deleted_need_not_send_the_header(self) -> None:
+    def test_filter_by_deleted_state_needs_no_header(self) -> None:
         _, queries = self.page(1, 'action_plans', state='DELETED')
         self.assertTrue(queries[0].deleted)
 
 
 class TestTheNextPage(PageCase):
-    def test_there_is_none_after_the_last_row(self) -> None:
+    def test_no_next_after_the_last_row(self) -> None:
         self.assertNotIn('next', self.page(2, limit=2)[0])
 
     def test_it_has_every_argument_of_this_one(self) -> None:
@@ -158,7 +158,7 @@ class TestTheSchemaOfTheArguments(base.TestCase):
         self.assertIn('SUPERSEDED', states['action_plans'])
         self.assertIn('SUSPENDED', states['audits'])
 
-    def test_every_field_of_a_query_can_be_asked_for(self) -> None:
+    def test_request_sets_every_field_of_a_query(self) -> None:
         fields = {field.name for field in dataclasses.fields(Query)}
         self.assertEqual(
             {'filters', 'sort', 'after', 'limit', 'deleted', 'nested', 'tenant'}, fields

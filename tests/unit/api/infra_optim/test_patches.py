@@ -1,4 +1,4 @@
-"""What a patch may ask for, how it is refused, and what it makes of a document."""
+"""The validation of patches, their errors and their result."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ class TestReadingAPatch(base.TestCase):
     def test_an_empty_patch_changes_nothing(self) -> None:
         self.assertEqual([], patches.parse([]))
 
-    def test_what_is_no_list_of_objects(self) -> None:
+    def test_patch_must_be_a_list_of_objects(self) -> None:
         self.assertEqual(
             [
                 'A patch is a list of {"op": ..., "path": ..., "value": ...}; this is '
@@ -89,13 +89,13 @@ class TestReadingAPatch(base.TestCase):
                 self.refused([line('add', path, 1)]),
             )
 
-    def test_a_key_that_nobody_knows(self) -> None:
+    def test_unknown_key(self) -> None:
         self.assertEqual(
             'Unknown attribute for argument patch: from',
             self.refused([{**line('add', '/a', 1), 'from': '/b'}]),
         )
 
-    def test_only_what_is_allowed_where_there_is_a_list(self) -> None:
+    def test_only_allowed_attributes(self) -> None:
         self.assertEqual(
             "'/x/y' is not an allowed attribute and can not be updated",
             self.refused([line('add', '/x/y', 1)], allowed=['state']),
@@ -104,20 +104,20 @@ class TestReadingAPatch(base.TestCase):
             1, len(patches.parse([line('add', '/state', 1)], allowed=['state']))
         )
 
-    def test_what_no_patch_changes(self) -> None:
+    def test_internal_attributes_of_all_objects(self) -> None:
         for name in ('id', 'uuid', 'links', 'created_at', 'updated_at', 'deleted_at'):
             self.assertEqual(
                 f"'/{name}' is an internal attribute and can not be updated",
                 self.refused([line('replace', f'/{name}', 1)]),
             )
 
-    def test_what_patches_of_this_object_do_not_change(self) -> None:
+    def test_internal_attributes_of_one_object(self) -> None:
         self.assertEqual(
             "'/hostname' is an internal attribute and can not be updated",
             self.refused([line('remove', '/hostname')], internal=['hostname']),
         )
 
-    def test_what_must_stay_can_be_replaced_and_not_removed(self) -> None:
+    def test_mandatory_attributes_can_be_replaced_but_not_removed(self) -> None:
         self.assertEqual(
             "'/goal' is a mandatory attribute and can not be removed",
             self.refused([line('remove', '/goal')], mandatory=['goal']),
@@ -154,7 +154,7 @@ class TestApplyingAPatch(base.TestCase):
         self.patched(document, line('replace', '/a/b', 2))
         self.assertEqual({'a': {'b': 1}}, document)
 
-    def test_what_does_not_fit_is_refused_with_its_path_and_without_values(
+    def test_inapplicable_change_is_rejected_with_path_without_values(
         self,
     ) -> None:
         document = {'state': 'PENDING', 'parameters': {'password': 's3cret'}}

@@ -20,7 +20,7 @@ class TestTheTable(base.TestCase):
         post = {'/v1/a': {'POST': Operation(nothing, None, 'B.')}}  # type: ignore[arg-type]
         self.assertEqual({'GET', 'POST'}, set(merge_routes(get, post)['/v1/a']))
 
-    def test_every_collection_of_the_document_is_there(self) -> None:
+    def test_every_collection_of_the_version_document_exists(self) -> None:
         nouns = {
             template.split('/')[2] for template in handlers.ROUTES if len(template) > 3
         }

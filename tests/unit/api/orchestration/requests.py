@@ -11,7 +11,7 @@ PROJECT = f'{URL}/v1/acme'
 
 
 class Limited:
-    """What of the operations on stacks tells how large they may be."""
+    """The limits of the operations on stacks."""
 
     limits = StackLimits(template=200)
 

@@ -50,7 +50,7 @@ ERRORS = {
 
 
 class TestShape(error_formats.FormatCase):
-    """How errors are written."""
+    """The format of errors."""
 
     format = HEAT_ERRORS
     errors = ERRORS
@@ -58,20 +58,20 @@ class TestShape(error_formats.FormatCase):
     def test_clients_can_tell_them_apart(self):
         self.assert_told_apart()
 
-    def test_the_message_says_what_was_wrong(self):
+    def test_error_has_the_message(self):
         body = self.written(exceptions.StackExists('The Stack (a) already exists.'))
 
         self.assertEqual('The Stack (a) already exists.', body['error']['message'])
         self.assertIsNone(body['error']['traceback'])
 
-    def test_credentials_are_not_told(self):
+    def test_credentials_are_masked(self):
         body = self.written(
             exceptions.Conflict('https://ada:geheim@example.org is there.')
         )
 
         self.assertNotIn('geheim', json.dumps(body))
 
-    def test_what_the_server_did_not_expect_is_not_told(self):
+    def test_unexpected_errors_are_hidden(self):
         body = self.written(KeyError('geheim'))
 
         self.assertNotIn('geheim', json.dumps(body))

@@ -20,7 +20,7 @@ class Stacks:
     def list_stacks(self, wanted):
         self.asked.append(wanted)
         rows = [
-            ListedStack(Stack(f'u{n}', f's{n}', 'acme', definition_id=1), None)
+            ListedStack(Stack(f'u{n}', f's{n}', 'acme', definition_id=1, id=n), None)
             for n in range(3)
         ]
         return rows[: wanted.limit]
@@ -30,7 +30,7 @@ class Stacks:
 
 
 class TestQueries(base.TestCase):
-    """Which stacks a request asks for."""
+    """The query of a request for stacks."""
 
     def test_those_of_the_project_the_latest_first(self):
         latest = (('created_at', True),)
@@ -115,14 +115,14 @@ class TestQueries(base.TestCase):
 
 
 class TestPages(base.TestCase):
-    """What is answered."""
+    """The response to a request for stacks."""
 
     def page(self, **asked):
         self.store = Stacks()
         request = make_request(
             query=asked, parts={'store': self.store}, route_path='/v1/acme/stacks'
         )
-        answer = pages.of_stacks(
+        answer = pages.list_stacks(
             request, lambda rows: [{'id': row.stack.uuid} for row in rows]
         )
         return answer.body
@@ -132,7 +132,7 @@ class TestPages(base.TestCase):
             {'stacks': [{'id': 'u0'}, {'id': 'u1'}, {'id': 'u2'}]}, self.page()
         )
 
-    def test_the_next_page_is_asked_for_with_the_same_arguments(self):
+    def test_next_link_has_the_same_arguments(self):
         self.assertEqual(
             {
                 'stacks': [{'id': 'u0'}, {'id': 'u1'}],
@@ -150,6 +150,6 @@ class TestPages(base.TestCase):
     def test_how_many_there_are(self):
         self.assertEqual(3, self.page(limit=1, with_count=True)['count'])
 
-    def test_a_page_of_none_asks_nobody(self):
+    def test_limit_0_sends_no_query(self):
         self.assertEqual({'stacks': []}, self.page(limit=0))
         self.assertEqual([], self.store.asked)

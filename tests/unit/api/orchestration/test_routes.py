@@ -55,7 +55,7 @@ ASKED = {
 
 
 class TestTheTable(base.TestCase):
-    def test_all_that_clients_ask_for_is_there(self):
+    def test_all_routes_of_clients_exist(self):
         missing = {
             (template, method)
             for template, methods in ASKED.items()
@@ -103,7 +103,7 @@ class TestDocument(base.TestCase):
         self.mount = deploy.orchestration()
         self.document = openapi.document(self.mount, (1, 0))
 
-    def test_it_knows_how_errors_are_written_and_of_no_microversions(self):
+    def test_mount_has_error_format_and_no_microversions(self):
         components = self.document['components']
 
         self.assertEqual(

@@ -25,7 +25,7 @@ class TestOutputs(base.TestCase):
         asked: Any = Asked(frozenset(rules))
         return stacks.show_output(asked, OutputValue('k', value))['output_value']
 
-    def test_a_token_is_shown_to_those_who_may_signal(self) -> None:
+    def test_token_is_shown_to_callers_who_may_signal(self) -> None:
         value = {'urls': [URL], 'text': f'{URL}&x=1', 'n': 1}
         hidden = URL.replace('a' * 43, '***')
 

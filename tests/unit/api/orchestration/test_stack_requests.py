@@ -2,7 +2,7 @@ from tests import base
 from tests.unit.api.orchestration.requests import make_request
 from watcherlite import exceptions
 from watcherlite.api.orchestration import stack_requests
-from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.stacks import StackRequest
 
 TEMPLATE = {'heat_template_version': '2018-08-31'}
 
@@ -12,7 +12,7 @@ def new(body, existing=False):
 
 
 class TestNewStacks(base.TestCase):
-    """What a body says that a stack is to be."""
+    """The parsing of the body of a request for a stack."""
 
     def test_all_of_it(self):
         found = new(
@@ -32,7 +32,7 @@ class TestNewStacks(base.TestCase):
         )
 
         self.assertEqual(
-            NewStack(
+            StackRequest(
                 name='one',
                 template=TEMPLATE,
                 environment={'parameters': {'a': 1, 'b': 2}},
@@ -46,7 +46,7 @@ class TestNewStacks(base.TestCase):
             found,
         )
 
-    def test_what_is_null_is_not_given(self):
+    def test_null_members_count_as_omitted(self):
         nothing = dict.fromkeys(
             (
                 *('template', 'template_url', 'environment', 'environment_files'),
@@ -56,9 +56,11 @@ class TestNewStacks(base.TestCase):
         )
 
         self.assertEqual(
-            NewStack('one', None, existing=True), new(nothing, existing=True)
+            StackRequest('one', None, existing=True), new(nothing, existing=True)
         )
-        self.assertEqual(NewStack('one', None, existing=True), new(None, existing=True))
+        self.assertEqual(
+            StackRequest('one', None, existing=True), new(None, existing=True)
+        )
 
     def test_texts_are_parsed(self):
         found = new(
@@ -75,7 +77,7 @@ class TestNewStacks(base.TestCase):
         self.assertEqual({'resources': {}}, found.adopt)
         self.assertEqual(('red',), found.tags)
 
-    def test_a_template_that_is_too_large_is_refused_however_it_comes(self):
+    def test_oversized_template_is_rejected_in_any_form(self):
         large = {**TEMPLATE, 'description': 'x' * 200}
 
         self.assertRaises(exceptions.RequestLimitExceeded, new, {'template': large})
@@ -92,14 +94,14 @@ class TestNewStacks(base.TestCase):
 
         self.assertIn('Send the template as template', str(error))
 
-    def test_without_a_template_there_is_no_stack(self):
+    def test_missing_template_is_rejected(self):
         self.assertRaises(exceptions.StackValidationFailed, new, {})
 
 
 class TestChanges(base.TestCase):
-    """Whether an update is given anything."""
+    """The detection of updates without changes."""
 
-    def test_what_clients_send_for_no_change_is_none(self):
+    def test_empty_members_of_clients_change_nothing(self):
         self.assertTrue(stack_requests.changes_nothing({}))
         self.assertTrue(
             stack_requests.changes_nothing(

@@ -1,4 +1,4 @@
-"""What is shown while a stack does something, and how often the API is asked."""
+"""The events that `--wait` shows for a stack, the exit code, and the intervals."""
 
 from tests import base
 from tests.unit.cli.capturing import Lines
@@ -42,7 +42,7 @@ class StackPollTest(poll_case.PollCase):
         )
         return stack_poll.until_ended()
 
-    def test_a_story_is_shown_once_from_the_marker_to_its_end(self):
+    def test_events_after_the_marker_are_shown_once(self):
         script = Script(
             ('UPDATE_IN_PROGRESS', [event(1, 'UPDATE_IN_PROGRESS', 'web', 'uuid')]),
             ('UPDATE_IN_PROGRESS', []),
@@ -61,7 +61,7 @@ class StackPollTest(poll_case.PollCase):
             self.err.lines,
         )
 
-    def test_it_is_asked_more_rarely_the_longer_nothing_happens(self):
+    def test_interval_grows_without_events(self):
         quiet = [('CHECK_IN_PROGRESS', [])] * 12
         script = Script(
             *quiet,
@@ -75,7 +75,7 @@ class StackPollTest(poll_case.PollCase):
         self.assertEqual((0.3, 5.0), (self.waits[0], self.waits[-2]))
         self.assertEqual(poll.FIRST, self.waits[-1])
 
-    def test_resources_of_a_large_stack_are_left_out_but_not_what_failed(self):
+    def test_events_of_many_resources_are_omitted_unless_errors(self):
         many = [event(n, 'CREATE_COMPLETE', f'r{n}') for n in range(60)]
         failed = event(60, 'CREATE_FAILED', 'r60', reason='no room')
         own = event(61, 'CREATE_FAILED', 'web', 'uuid', reason='r60: no room')
@@ -93,19 +93,19 @@ class StackPollTest(poll_case.PollCase):
             self.err.lines[-3:],
         )
 
-    def test_all_of_them_are_shown_if_asked_for(self):
+    def test_verbose_shows_all_events(self):
         many = [event(n, 'CREATE_COMPLETE', f'r{n}') for n in range(60)]
 
         self.follow(Script(('CREATE_COMPLETE', many)), verbose=True)
 
         self.assertEqual(60, len(self.err.lines))
 
-    def test_a_stack_that_is_gone_has_ended(self):
+    def test_deleted_stack_has_ended(self):
         script = Script(('DELETE_IN_PROGRESS', []), exceptions.NotFound('gone'))
 
         self.assertIsNone(self.follow(script))
 
-    def test_an_api_that_comes_back_is_waited_for(self):
+    def test_short_outage_of_the_api_is_tolerated(self):
         away = exceptions.ApiUnavailable('nobody')
         script = Script(away, away, ('CREATE_COMPLETE', []))
 
@@ -116,13 +116,13 @@ class StackPollTest(poll_case.PollCase):
             self.err.lines,
         )
 
-    def test_an_api_that_stays_away_is_told(self):
+    def test_long_outage_of_the_api_raises(self):
         script = Script(exceptions.ApiUnavailable('nobody'))
 
         self.assertRaises(exceptions.ApiUnavailable, self.follow, script)
         self.assertGreater(self.now, poll.PATIENCE)
 
-    def test_a_reason_cannot_move_the_cursor(self):
+    def test_control_characters_of_a_reason_are_removed(self):
         script = Script(
             ('CREATE_FAILED', [event(1, 'CREATE_FAILED', reason='\x1b[2J')])
         )
@@ -133,7 +133,7 @@ class StackPollTest(poll_case.PollCase):
 
 
 class CodeTest(base.TestCase):
-    def test_only_what_was_asked_for_is_a_success(self):
+    def test_exit_code_is_zero_only_for_the_requested_state(self):
         for action, stack, found in (
             ('CREATE', {'stack_status': 'CREATE_COMPLETE'}, (0, '')),
             (

@@ -1,4 +1,4 @@
-"""What is read and sent along with a template."""
+"""The files that are sent with a template."""
 
 import base64
 import io
@@ -45,7 +45,7 @@ class CollectionTest(base.TestCase):
         self.assertEqual(text, self.template(text))
         self.assertEqual({}, self.collection.files)
 
-    def test_so_is_a_nested_one_and_what_is_wrong_in_it_has_a_line_in_its_file(self):
+    def test_problems_of_a_nested_template_have_lines_of_its_file(self):
         inner = f'{HEAD}\nresources:\n  x: {{type: "OS::Heat::Non"}}\n'
         self.file('inner.yaml', inner)
 
@@ -70,7 +70,7 @@ resources:
         self.assertEqual([{'get_file': self.url('in/motd')}], properties['more'])
         self.assertEqual({self.url('in/motd'): 'hello'}, self.collection.files)
 
-    def test_nested_templates_are_sent_with_what_they_name_themselves(self):
+    def test_nested_templates_are_sent_with_their_files(self):
         inner = f'{HEAD}resources: {{x: {{type: deeper.yml}}}}'
         self.file('nested/inner.yaml', inner)
         self.file('nested/deeper.yml', f'{HEAD}outputs: {{o: {{value: 2021-04-16}}}}')
@@ -106,7 +106,7 @@ resources:
             files,
         )
 
-    def test_a_template_that_is_used_as_text_is_sent_as_a_template(self):
+    def test_template_used_as_text_is_sent_as_template(self):
         self.file('in/inner.yaml', f'{HEAD}resources: {{x: {{type: leaf.yaml}}}}')
         self.file('in/leaf.yaml', HEAD)
 
@@ -117,7 +117,7 @@ resources:
             json.loads(self.collection.files[self.url('in/inner.yaml')])['resources'],
         )
 
-    def test_other_yaml_that_is_used_as_text_stays_as_it_is(self):
+    def test_other_yaml_used_as_text_is_unchanged(self):
         text = '# heat_template_version: none\ntype: a.yaml   # a comment\n'
         self.file('settings.yaml', text)
 
@@ -135,7 +135,7 @@ resources:
             json.loads(self.collection.files[self.url('again.yaml')])['resources'],
         )
 
-    def test_what_is_no_text_is_sent_in_base64(self):
+    def test_binary_files_are_sent_in_base64(self):
         self.file('picture', b'\xff\x00')
 
         self.template(f'{HEAD}x: {{get_file: picture}}')
@@ -171,7 +171,7 @@ resources:
             self.refusal(self.collection.template, 'file://there/x'),
         )
 
-    def test_a_file_that_is_not_there_is_told_with_its_place(self):
+    def test_missing_file_is_reported_with_its_reference(self):
         path = self.file('stack.yaml', f'{HEAD}a: [{{get_file: gone}}]')
 
         self.assertEqual(
@@ -187,7 +187,7 @@ resources:
             self.refusal(self.collection.template, str(self.home)),
         )
 
-    def test_mistakes_are_told_with_their_lines_wherever_they_are(self):
+    def test_problems_are_reported_with_lines(self):
         self.file('inner.yaml', f'{HEAD}a: 1\na: 2\n')
         path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
 
@@ -256,7 +256,7 @@ resources:
             set(self.collection.files),
         )
 
-    def test_an_empty_environment_says_nothing(self):
+    def test_empty_environment_is_accepted(self):
         name = self.collection.environment(self.file('env.yaml', '\n'))
 
         self.assertEqual({name: '{}'}, self.collection.files)
@@ -272,13 +272,13 @@ class ValuesTest(base.TestCase):
             values(['a=0', 'a=1', 'b=x=y', 'c='], [f'key={path}']),
         )
 
-    def test_what_is_no_parameter_is_refused(self):
+    def test_malformed_parameter_is_rejected(self):
         for text in ('a', '=1'):
             error = self.assertRaises(exceptions.Invalid, values, [text], [])
 
             self.assertEqual(f'{text!r} is not of the form NAME=VALUE', str(error))
 
-    def test_a_parameter_that_is_no_text_is_refused(self):
+    def test_binary_parameter_file_is_rejected(self):
         path = self.home / 'key'
         path.write_bytes(b'\xff')
 

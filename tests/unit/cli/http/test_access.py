@@ -1,4 +1,4 @@
-"""Which way to the API is taken, by the options and the environment."""
+"""The selection of the endpoint by options and environment."""
 
 import argparse
 
@@ -37,7 +37,7 @@ class FindTest(base.TestCase):
             found({'OS_ENDPOINT': 'http://other', 'WATCHERLITE_ENDPOINT': URL}),
         )
 
-    def test_none_is_none_whatever_else_there_is(self):
+    def test_auth_type_none_ignores_other_credentials(self):
         environ = {
             'OS_AUTH_TYPE': 'none',
             'OS_CLOUD': 'x',
@@ -77,7 +77,7 @@ class FindTest(base.TestCase):
 
             self.assertEqual(version, made.version)
 
-    def test_endpoints_are_what_stands_before_the_version(self):
+    def test_endpoint_ends_before_the_version(self):
         for text, expected in (
             (URL, URL),
             (f'{URL}/', URL),
@@ -89,7 +89,7 @@ class FindTest(base.TestCase):
         ):
             self.assertEqual(expected, access.endpoint(text))
 
-    def test_what_is_no_endpoint(self):
+    def test_invalid_endpoints(self):
         for text in ('', 'x', 'ftp://x', 'http://', 'http://x:y', 'http://x:0'):
             self.assertRaises(exits.UsageError, access.endpoint, text)
 
@@ -121,7 +121,7 @@ class OptionsTest(base.TestCase):
 
 
 class StacksTest(base.TestCase):
-    """Where stacks are, and in which project."""
+    """The endpoint and the project of stacks."""
 
     def found(self, environ=None, **options):
         made = access.find(options, environ or {}, access.ORCHESTRATION)
@@ -151,7 +151,7 @@ class StacksTest(base.TestCase):
         ):
             self.assertEqual((place, 'mine'), self.found(endpoint=endpoint))
 
-    def test_a_project_that_is_named_counts_more(self):
+    def test_explicit_project_takes_precedence(self):
         endpoint = f'{URL}/orchestration/v1/mine'
 
         self.assertEqual(
@@ -159,7 +159,7 @@ class StacksTest(base.TestCase):
         )
         self.assertEqual('yours', self.found({'OS_PROJECT_ID': 'yours'})[1])
 
-    def test_all_else_knows_no_stacks(self):
+    def test_other_endpoints_have_no_stacks(self):
         made = access.find({'endpoint': URL, 'os_project_id': 'mine'}, {})
 
         self.assertEqual(URL, made.endpoint)

@@ -1,4 +1,4 @@
-"""What is said when the libraries of OpenStack raise."""
+"""The messages for exceptions of OpenStack libraries."""
 
 import fixtures
 from keystoneauth1 import exceptions as keystone_exceptions
@@ -58,7 +58,7 @@ class TestTokens(base.TestCase):
         )
         return keystone.find({'os_cloud': 'mine'})
 
-    def test_keystone_that_goes_away_later_is_told_like_one_that_is_away(self):
+    def test_later_outage_of_keystone_is_reported(self):
         away = keystone_exceptions.ConnectFailure('no route')
 
         at_once = self.assertRaises(exceptions.ApiUnavailable, self.find, away)
@@ -69,7 +69,7 @@ class TestTokens(base.TestCase):
         self.assertEqual('keystone cannot be used: no route', str(later))
         self.assertEqual(str(at_once), str(later))
 
-    def test_a_password_that_was_changed_meanwhile_is_told(self):
+    def test_changed_password_is_reported(self):
         found = self.find(None, keystone_exceptions.Unauthorized('not any more'))
 
         error = self.assertRaises(exits.UsageError, found.headers)
@@ -82,7 +82,7 @@ class TestTokens(base.TestCase):
 class TestStacks(base.TestCase):
     """Stacks have an endpoint of another type, and a project."""
 
-    def test_the_endpoint_of_stacks_is_looked_for_and_the_project_asked_for(self):
+    def test_endpoint_and_project_of_stacks_come_from_the_catalog(self):
         class Cloud(Region):
             def get_endpoint(self, service_type, **arguments):
                 return f'http://api:9322/{service_type}/v1/from-the-catalogue'

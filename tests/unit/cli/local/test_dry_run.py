@@ -1,13 +1,13 @@
-"""What --dry-run prints."""
+"""The output of --dry-run."""
 
 import json
 
 from tests import base
 from tests.unit.cli.capturing import Lines
 from watcherlite.cli.local import dry_run
-from watcherlite.domain import documents
+from watcherlite.domain.documents import plan_document
 
-DOCUMENT = documents.from_mapping(
+DOCUMENT = plan_document.from_mapping(
     {
         'name': 'nightly',
         'on_failure': 'stop',
@@ -37,7 +37,7 @@ class TextTest(base.TestCase):
         dry_run.print_text(document, skipped, out)
         return out.lines
 
-    def test_steps_and_what_runs_in_parallel(self):
+    def test_steps_and_parallel_actions(self):
         self.assertEqual(
             [
                 'Action plan nightly: 4 actions, on_failure stop, at most 2 at a time',
@@ -53,7 +53,7 @@ class TextTest(base.TestCase):
             self.printed(DOCUMENT, {}),
         )
 
-    def test_what_waits_only_for_a_skipped_action_does_not_wait(self):
+    def test_dependents_of_skipped_actions_do_not_wait(self):
         self.assertEqual(
             [
                 'Action plan nightly: 4 actions, on_failure stop, at most 2 at a time',
@@ -69,7 +69,7 @@ class TextTest(base.TestCase):
         )
 
     def test_a_plan_of_which_everything_is_skipped(self):
-        document = documents.from_mapping(
+        document = plan_document.from_mapping(
             {'actions': [{'name': 'a', 'action_type': 'nop'}]}
         )
 

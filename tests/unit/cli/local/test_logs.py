@@ -1,4 +1,4 @@
-"""Where the log of a command goes."""
+"""The destination of the log of a command."""
 
 import io
 import logging
@@ -50,7 +50,7 @@ class LogsTest(base.TestCase):
         )
         self.assertEqual('', self.err.getvalue())
 
-    def test_what_shows_them_can_be_changed(self):
+    def test_receiver_of_warnings_can_be_replaced(self):
         warnings = self.set_up()
         later = []
 

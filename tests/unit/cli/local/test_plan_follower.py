@@ -93,7 +93,7 @@ class FollowerTest(base.TestCase):
                 ('a0', 'PENDING', 'ONGOING', ''),
                 ('a0', 'ONGOING', 'SUCCEEDED', 'well'),
                 ('a1', 'PENDING', 'SKIPPED', ''),
-                ('the action plan', 'ONGOING', 'SUCCEEDED', ''),
+                ('action plan', 'ONGOING', 'SUCCEEDED', ''),
             ],
             self.progress.shown,
         )
@@ -113,7 +113,7 @@ class FollowerTest(base.TestCase):
 
         self.assertEqual(count, len(self.progress.shown))
 
-    def test_what_has_happened_before_is_no_news(self):
+    def test_earlier_changes_are_not_shown(self):
         plan, (action,) = self.plan_of(1)
         before = factories.make_event(action, old_status='READY', new_status='RUNNING')
         after = factories.make_event(
@@ -150,7 +150,7 @@ class FollowerTest(base.TestCase):
         )
         self.assertEqual([plan_follower.COUNT] * 2, wake.waits)
 
-    def test_every_change_of_a_large_plan_is_shown_when_asked_for(self):
+    def test_details_show_every_change_of_a_large_plan(self):
         plan, (first, *_) = self.plan_of(plan_follower.MANY + 1)
         event = factories.make_event(first, old_status='READY', new_status='RUNNING')
         self.change(plan, event, state='CANCELLED')
@@ -159,7 +159,7 @@ class FollowerTest(base.TestCase):
 
         self.assertEqual([('a0', 'PENDING', 'ONGOING', '')], self.progress.shown)
 
-    def test_only_what_is_worth_a_look_wakes_the_follower(self):
+    def test_only_relevant_events_wake_the_follower(self):
         plan, (action, *_) = self.plan_of(plan_follower.MANY + 1)
         of_action = factories.make_event(action, new_status='RUNNING')
         of_plan = factories.make_event(plan)
@@ -199,7 +199,7 @@ class FollowerTest(base.TestCase):
             self.progress.shown,
         )
 
-    def test_a_database_that_stays_away_ends_it(self):
+    def test_long_outage_of_the_database_ends_it(self):
         plan, _ = self.plan_of(1)
         self.store.away = True
 

@@ -1,4 +1,4 @@
-"""What became of a plan."""
+"""The summary of a plan."""
 
 import json
 import uuid
@@ -51,7 +51,7 @@ class SummaryTest(base.TestCase):
             status_message='One or more actions were skipped.',
         )
 
-    def test_what_was_cancelled_before_it_started_is_one_line_of_a_large_plan(self):
+    def test_unstarted_cancelled_actions_of_a_large_plan_are_one_line(self):
         cancelled = 'Action was cancelled before it started.'
         plan, _ = self.stored(
             factories.make_action(
@@ -128,7 +128,7 @@ class SummaryTest(base.TestCase):
             self.printed(plan),
         )
 
-    def test_of_a_large_plan_only_what_did_not_succeed(self):
+    def test_large_plan_lists_only_unsuccessful_actions(self):
         plan, _ = self.mixed()
 
         self.assertEqual(
@@ -241,7 +241,7 @@ class SummaryTest(base.TestCase):
             summary.reason(self.store, plan),
         )
 
-    def test_the_reason_ends_with_what_a_program_wrote_last(self):
+    def test_reason_ends_with_the_last_output_of_the_program(self):
         for written, expected in (
             ('one\n port 7 is taken \n\n', '; stderr: port 7 is taken'),
             ('cannot open amqp://u:S3cret@h', '; stderr: cannot open amqp://u:***@h'),

@@ -1,4 +1,4 @@
-"""What a definition makes of a stack."""
+"""The stack that a definition describes."""
 
 from tests import base
 from tests.unit.domain.templates.worlds import Made, blueprint, parsed
@@ -47,7 +47,7 @@ class BlueprintTest(base.TestCase):
         self.assertIs(kind, type(error))
         return error.problems
 
-    def test_what_is_to_be_depends_on_conditions(self):
+    def test_conditions_select_resources(self):
         environment = {'resource_registry': {'Alias': 'db.yaml'}}
         small = blueprint(SHOP, environment=environment)
         large = blueprint(SHOP, environment=environment, parameters={'size': '2'})
@@ -82,7 +82,7 @@ class BlueprintTest(base.TestCase):
             ('db.yaml', 'OS::Heat::None'), (small.handler('db'), small.handler('log'))
         )
 
-    def test_what_is_not_made_yet_is_nothing(self):
+    def test_references_to_missing_resources_are_none(self):
         made = blueprint(SHOP)
 
         self.assertEqual(
@@ -95,7 +95,7 @@ class BlueprintTest(base.TestCase):
             ),
         )
 
-    def test_what_has_been_made_is_referred_to(self):
+    def test_references_to_created_resources_have_values(self):
         made = blueprint(SHOP, parameters={'size': 2})
         references = Made(db={'value': ['x']}, web={'value': 'v'})
 
@@ -104,7 +104,7 @@ class BlueprintTest(base.TestCase):
             made.properties('web', references),
         )
 
-    def test_outputs_tell_what_kept_them_from_having_a_value(self):
+    def test_failed_outputs_have_an_error(self):
         made = blueprint(SHOP)
         references = Made(db={'value': 5}, web={'value': 'v'})
 
@@ -137,7 +137,7 @@ class BlueprintTest(base.TestCase):
             made.shown_parameters(),
         )
 
-    def test_references_to_what_is_not_there_are_told_with_their_lines(self):
+    def test_invalid_references_are_reported_with_lines(self):
         text = """
             heat_template_version: 2021-04-16
             parameters: {which: {type: string, default: nowhere}}
@@ -164,7 +164,7 @@ class BlueprintTest(base.TestCase):
                 'template:9: resources.a.properties.d.get_file: No content found in '
                 'the "files" section for get_file path: run.sh; send its text in files',
                 'template:11: resources.typo.type: resource_registry: the type Closed '
-                'is switched off; let it stand for another one',
+                'is disabled; map it to another type',
                 'template:13: outputs.o.value.get_resource: the condition of resource '
                 'gone does not hold; use if around this',
                 'template:14: outputs.p.condition: this is text; a condition must be '
@@ -177,7 +177,7 @@ class BlueprintTest(base.TestCase):
             ),
         )
 
-    def test_circles_are_told_whole(self):
+    def test_circular_dependencies_are_reported_completely(self):
         self.assertEqual(
             [
                 'template:3: resources.a: Circular Dependency Found: c needs b needs a '
@@ -199,7 +199,7 @@ class BlueprintTest(base.TestCase):
             ),
         )
 
-    def test_a_condition_that_is_neither_true_nor_false_is_told(self):
+    def test_non_boolean_condition_is_reported(self):
         self.assertEqual(
             ['conditions.a: this is a number; a condition must be true or false'],
             self.refused(
@@ -211,7 +211,7 @@ class BlueprintTest(base.TestCase):
             ),
         )
 
-    def test_a_value_that_is_left_out_takes_its_place_with_it(self):
+    def test_omitted_value_removes_its_element(self):
         written = {'if': [False, 1]}
         made = blueprint(
             {
@@ -230,7 +230,7 @@ class BlueprintTest(base.TestCase):
         )
         self.assertEqual([OutputValue('o', None)], made.outputs(NoReferences()))
 
-    def test_properties_that_become_no_mapping_are_told(self):
+    def test_properties_must_evaluate_to_a_mapping(self):
         made = blueprint(
             {'resources': {'a': {'type': 'T', 'properties': {'if': [True, 'x', {}]}}}}
         )
@@ -317,7 +317,7 @@ class BudgetTest(base.TestCase):
         }
         return blueprint(template)
 
-    def test_outputs_have_a_size_together_and_each_can_be_had_alone(self):
+    def test_outputs_have_a_total_size_limit_but_are_available_one_by_one(self):
         made = self.large(outputs={f'o{n}': {'value': LONG} for n in range(60)})
         text = (
             'The outputs of the stack have more than 1000000 bytes together; ask for '
@@ -335,7 +335,7 @@ class BudgetTest(base.TestCase):
             [('o59', 300_000)], [(one.key, len(one.value)) for one in alone]
         )
 
-    def test_what_is_written_and_not_made_counts_too(self):
+    def test_constant_parts_count_towards_the_size(self):
         made = self.large(
             outputs={
                 'a': {'value': 'x' * 500},
@@ -364,7 +364,7 @@ class BudgetTest(base.TestCase):
 
         self.assertIn('makes more than 4194304 characters', str(found.error))
 
-    def test_what_is_evaluated_for_a_request_has_one_budget(self):
+    def test_evaluations_of_a_request_share_a_budget(self):
         template = parsed("""
             heat_template_version: 2021-04-16
             parameters: {text: {type: string}}

@@ -1,4 +1,4 @@
-"""What users are told of a template."""
+"""The description of a template."""
 
 from tests import base
 from tests.unit.domain.templates.worlds import parsed
@@ -37,7 +37,7 @@ resources: {again: {type: inner.yaml}}
 
 
 class DescribedTest(base.TestCase):
-    def test_a_template_is_told_as_the_api_does(self):
+    def test_description_has_the_format_of_the_api(self):
         found = description.describe(
             template.load(parsed(OUTER)),
             {'size': 3, 'password': 'hunter2'},
@@ -92,7 +92,7 @@ class DescribedTest(base.TestCase):
             found,
         )
 
-    def test_nested_templates_are_told_to_the_level_asked_for(self):
+    def test_nested_templates_are_described_to_the_requested_level(self):
         told = {
             'Type': 'inner.yaml',
             'Description': '',
@@ -124,7 +124,7 @@ class DescribedTest(base.TestCase):
             ],
         )
 
-    def test_a_nested_template_that_is_wrong_is_told_with_its_resource(self):
+    def test_invalid_nested_template_is_reported_with_its_resource(self):
         error = self.assertRaises(
             exceptions.TemplateInvalid,
             description.describe,

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import base
+from tests.unit.domain.documents.test_plan_document_fuzz import PIECES
 from tests.unit.domain.templates.worlds import parsed
-from tests.unit.domain.test_document_fuzz import PIECES
 from watcherlite import exceptions
 from watcherlite.domain.templates import document, template
 
@@ -29,7 +29,7 @@ class ParseTest(base.TestCase):
             ],
         )
 
-    def test_what_is_no_template_at_all_is_told(self):
+    def test_text_that_is_no_template_is_rejected(self):
         self.assertEqual(
             [
                 ['web.yaml: this is text; it must be a mapping, like '
@@ -43,7 +43,7 @@ class ParseTest(base.TestCase):
             [self.refused(text) for text in ('plain', '', 'a: 1\n---\nb: 1\n', None)],
         )  # fmt: skip
 
-    def test_all_that_json_does_not_have_is_told_with_its_line(self):
+    def test_values_outside_json_are_reported_with_lines(self):
         self.assertEqual(
             [
                 'web.yaml:2: resources: this key is there twice; keep one of them',
@@ -52,7 +52,7 @@ class ParseTest(base.TestCase):
             self.refused('resources: {}\nresources: {}\na: {b: .nan}'),
         )
 
-    def test_a_text_that_is_too_large_is_refused(self):
+    def test_oversized_text_is_rejected(self):
         self.assertEqual(
             ['web.yaml: Template size (13 bytes) exceeds maximum allowed size (10 '
              'bytes).'],
@@ -74,13 +74,13 @@ class ParseTest(base.TestCase):
             [problem for text in (bomb, long_text) for problem in self.refused(text)],
         )
 
-    def test_an_alias_stands_for_what_it_names(self):
+    def test_alias_is_replaced_by_its_value(self):
         self.assertEqual(
             {'a': [1, 2], 'b': {'c': [1, 2]}},
             document.parse('a: &x [1, 2]\nb: {c: *x}\n'),
         )
 
-    def test_what_is_nested_too_deep_is_refused_as_yaml_and_as_json(self):
+    def test_excessive_depth_is_rejected_in_yaml_and_json(self):
         problems = [
             self.refused('a: ' + '[' * 150 + ']' * 150),
             self.refused('{"a": ' + '[' * 150 + ']' * 150 + '}'),
@@ -174,7 +174,7 @@ template:16: outputs.a: this is no output (a number); write {value: ...}""",
             '\n'.join(error.problems),
         )
 
-    def test_what_never_was_text_has_paths_and_no_lines(self):
+    def test_unparsed_mapping_has_paths_without_lines(self):
         error = self.assertRaises(
             exceptions.TemplateInvalid,
             template.load,
@@ -187,7 +187,7 @@ template:16: outputs.a: this is no output (a number); write {value: ...}""",
             error.problems,
         )  # fmt: skip
 
-    def test_no_more_problems_are_told_than_anybody_reads(self):
+    def test_number_of_reported_problems_is_limited(self):
         error = self.assertRaises(
             exceptions.TemplateInvalid,
             template.load,

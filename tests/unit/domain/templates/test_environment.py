@@ -26,7 +26,7 @@ class LoadTest(base.TestCase):
             ],
         )
 
-    def test_each_problem_is_told_with_its_place(self):
+    def test_problems_are_reported_with_paths(self):
         self.assertEqual(
             [
                 ['environment:1: parameter: there is no such key; did you mean '
@@ -139,7 +139,7 @@ class MergeTest(base.TestCase):
             environment.merge({'parameters': before}, files, ['after'], template),
         )
 
-    def test_a_file_that_was_not_sent_is_told(self):
+    def test_missing_file_is_reported(self):
         error = self.assertRaises(
             exceptions.StackValidationFailed, environment.merge, {}, {}, ['env.yaml']
         )
@@ -193,15 +193,15 @@ class TypesTest(base.TestCase):
         )
         self.assertEqual('OS::Any', Registry({}).type_of('x', 'OS::Any'))
 
-    def test_what_stands_for_nothing_in_the_end_is_refused(self):
+    def test_mapping_to_nothing_is_rejected(self):
         self.assertEqual(
             [
-                'resource_registry: the type OS::Off is switched off; let it stand for '
-                'another one',
-                'resource_registry: the type OS::Gone is switched off; let it stand '
-                'for another one',
-                'resource_registry: the type OS::A stands for others without an end; '
-                'let the last one stand for none',
+                'resource_registry: the type OS::Off is disabled; map it to another '
+                'type',
+                'resource_registry: the type OS::Gone is disabled; map it to another '
+                'type',
+                'resource_registry: the type OS::A has a cyclic mapping; remove a '
+                'part of it',
             ],
             [
                 str(
@@ -216,7 +216,7 @@ class TypesTest(base.TestCase):
             ],
         )
 
-    def test_a_nested_stack_gets_what_is_under_the_name_of_its_resource(self):
+    def test_nested_stack_gets_the_entry_of_its_resource(self):
         around = {
             'parameters': {'a': 1},
             'parameter_defaults': {'b': 2},

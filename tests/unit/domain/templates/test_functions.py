@@ -61,7 +61,7 @@ class LookupsTest(FunctionCase):
             ],
         )
 
-    def test_resources_are_referred_to_by_what_has_become_of_them(self):
+    def test_get_resource_returns_the_physical_reference(self):
         made = Made(db={'ip': ['10.0.0.1', {'deep': 1}], 'show': {'all': 1}})
         written = [
             {'get_resource': 'db'},
@@ -83,7 +83,7 @@ class LookupsTest(FunctionCase):
             self.failure({'get_file': 'run'}),
         )
 
-    def test_what_is_returned_is_shared_by_nobody(self):
+    def test_results_are_not_shared(self):
         made = blueprint(
             {
                 'parameters': {'tree': DECLARED['tree']},
@@ -313,7 +313,7 @@ class GatheringsTest(FunctionCase):
             self.failure(repeated(['x', 'y'], ['a'])),
         )
 
-    def test_maps_and_what_is_in_them_can_be_repeated(self):
+    def test_repeat_accepts_maps(self):
         self.assertEqual(
             [['x', '5'], [{'k': 1}, [2]], []],
             [
@@ -328,7 +328,7 @@ class GatheringsTest(FunctionCase):
 
 
 class BoundsTest(FunctionCase):
-    def test_what_would_fill_the_memory_is_refused(self):
+    def test_excessive_results_are_rejected(self):
         many = 'made of more than fits'
         doubled = 'a' * 10
         for _ in range(12):
@@ -370,7 +370,7 @@ class BoundsTest(FunctionCase):
             [text.rpartition(': ')[2] for text in texts],
         )
 
-    def test_what_is_as_deep_as_a_template_may_be_is_evaluated(self):
+    def test_deepest_allowed_value_is_evaluated(self):
         condition, value = True, 'x'
         for _ in range(94):
             condition = {'not': condition}
@@ -391,7 +391,7 @@ class BoundsTest(FunctionCase):
 
 
 class SecretsTest(FunctionCase):
-    def test_no_message_tells_what_a_hidden_parameter_has(self):
+    def test_messages_do_not_contain_hidden_values(self):
         secret = {'get_param': 'secret'}
         keys = {'get_param': 'secrets'}
         cases = [
@@ -420,7 +420,7 @@ class SecretsTest(FunctionCase):
 
 
 class VersionsTest(FunctionCase):
-    def test_what_an_earlier_version_does_not_have_is_data(self):
+    def test_functions_of_later_versions_are_data(self):
         written = {'list_concat': [[1], [2]]}
 
         self.assertEqual(
@@ -428,7 +428,7 @@ class VersionsTest(FunctionCase):
             [self.value(written, version=v) for v in ('2017-02-24', '2017-09-01')],
         )
 
-    def test_what_merely_looks_like_a_function_is_data(self):
+    def test_mappings_that_resemble_functions_are_data(self):
         written = [
             {'get_params': 'x'},
             {'get_param': 'size', 'other': 1},
@@ -438,7 +438,7 @@ class VersionsTest(FunctionCase):
 
         self.assertEqual(written, self.value(written))
 
-    def test_functions_that_are_missing_are_told_and_not_taken_for_data(self):
+    def test_unsupported_functions_are_reported(self):
         self.assertEqual(
             [
                 'the function resource_facade is not supported here; hand over what it '

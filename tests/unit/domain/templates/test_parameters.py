@@ -54,7 +54,7 @@ class ValuesTest(base.TestCase):
             [one({'type': kind}, value) for kind, value, _ in cases],
         )
 
-    def test_what_is_of_no_such_type_is_refused(self):
+    def test_value_of_another_type_is_rejected(self):
         cases = [
             ('string', ['a'], 'it is a list and must be text'),
             ('string', 'a\0', 'this text has a NUL character, which databases cannot '
@@ -89,7 +89,7 @@ class ValuesTest(base.TestCase):
             ],
         )
 
-    def test_what_is_given_counts_more_than_the_environment_and_that_than_defaults(
+    def test_given_values_override_the_environment_and_defaults(
         self,
     ):
         names = ('given', 'environment', 'defaults', 'template')
@@ -129,7 +129,7 @@ class ValuesTest(base.TestCase):
             ),
         )
 
-    def test_all_that_is_wrong_is_told_at_once(self):
+    def test_all_problems_are_reported(self):
         self.assertEqual(
             [
                 'parameters.x: The Parameter (x) was not defined in template.',
@@ -152,7 +152,7 @@ class ConstraintsTest(base.TestCase):
         )
         return str(error).removeprefix("parameters.p: Parameter 'p' is invalid: ")
 
-    def test_each_says_what_would_be_right(self):
+    def test_messages_have_the_constraint(self):
         cases = [
             ('string', {'length': {'min': 2, 'max': 3}}, 'abcd', 'its length must be '
              'from 2 to 3'),
@@ -179,7 +179,7 @@ class ConstraintsTest(base.TestCase):
             [self.problem(kind, rule, value) for kind, rule, value, _ in cases],
         )
 
-    def test_what_fits_passes(self):
+    def test_valid_values_pass(self):
         cases = [
             ('string', {'length': {'min': 2, 'max': 3}}, 'abc'),
             ('number', {'range': {'min': 1}}, 1),
@@ -193,7 +193,7 @@ class ConstraintsTest(base.TestCase):
         for kind, rule, value in cases:
             one({'type': kind, 'constraints': [rule]}, value)
 
-    def test_no_value_of_a_hidden_parameter_is_told(self):
+    def test_hidden_values_are_not_in_messages(self):
         cases = [
             ('string', {'allowed_values': ['hunter2', 'hunter3']}),
             ('string', {'allowed_pattern': '[a-z]+'}),
@@ -217,7 +217,7 @@ class ConstraintsTest(base.TestCase):
             self.problem('string', large, 'x' * 50_000),
         )
 
-    def test_constraints_that_make_no_sense_are_told(self):
+    def test_invalid_constraints_are_reported(self):
         rules = [
             {'range': {'min': 1}},
             {'length': {}},
@@ -265,7 +265,7 @@ class ConstraintsTest(base.TestCase):
 
 
 class ImmutableTest(base.TestCase):
-    def test_only_what_is_immutable_must_stay(self):
+    def test_only_immutable_parameters_must_not_change(self):
         found = declared(
             a={'type': 'string', 'immutable': True},
             b={'type': 'string'},

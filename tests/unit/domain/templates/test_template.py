@@ -1,4 +1,4 @@
-"""What a template declares."""
+"""The declarations of a template."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -271,7 +271,7 @@ class FuzzTest(base.TestCase):
 
 
 class ListsTest(base.TestCase):
-    def test_versions_are_told_with_their_other_names(self):
+    def test_versions_are_listed_with_aliases(self):
         told = versions.listed()
 
         self.assertEqual(11, len(told))
@@ -291,7 +291,7 @@ class ListsTest(base.TestCase):
             [told[0], told[-1]],
         )
 
-    def test_functions_are_told_by_version(self):
+    def test_functions_are_listed_by_version(self):
         names = ['get_attr', 'get_file', 'get_param', 'get_resource', 'list_join']
 
         self.assertEqual(

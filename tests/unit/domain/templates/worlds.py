@@ -1,4 +1,4 @@
-"""What the tests of templates share."""
+"""The base of the tests of templates."""
 
 import textwrap
 from typing import Any

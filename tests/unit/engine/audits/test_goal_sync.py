@@ -1,4 +1,4 @@
-"""Goals and strategies that are installed become rows."""
+"""The installed goals and strategies become rows."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class CatalogueTest(AuditCase):
         strategies = world.store.list_strategies(Query())
         return [g.goal for g in goals] + [s.strategy for s in strategies]
 
-    def test_what_is_installed_is_stored(self) -> None:
+    def test_installed_goals_and_strategies_are_stored(self) -> None:
         world = self.an_audit_world()
         goal = world.store.find_goal('server_consolidation').goal
         self.assertEqual('Server Consolidation', goal.display_name)
@@ -39,7 +39,7 @@ class CatalogueTest(AuditCase):
         )
         self.assertIn('actions', found.strategy.parameters_spec['properties'])
 
-    def test_the_next_start_changes_nothing(self) -> None:
+    def test_a_second_sync_changes_nothing(self) -> None:
         world = self.an_audit_world()
         before = self.rows(world)
         self.clock.advance(3600)
@@ -71,7 +71,7 @@ class CatalogueTest(AuditCase):
             'Actuator', world.store.find_strategy('actuator').strategy.display_name
         )
 
-    def test_a_strategy_whose_goal_is_missing_is_left_out(self) -> None:
+    def test_a_strategy_without_its_goal_is_skipped(self) -> None:
         world = self.an_audit_world(strategies={'lost': strategy(goal='nowhere')})
         names = [s.strategy.name for s in world.store.list_strategies(Query())]
         self.assertEqual(['actuator', 'dummy'], sorted(names))

@@ -1,4 +1,4 @@
-"""What users do with audits: what is accepted, and what is said about all else."""
+"""The operations of users on audits: accepted and rejected requests."""
 
 import datetime
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from tests.audit_worlds import AuditCase
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
-from watcherlite.domain.audits import Audit, NewAudit, NewAuditTemplate
+from watcherlite.domain.audits import Audit, AuditRequest, AuditTemplateRequest
 from watcherlite.domain.creators import LOCAL, Creator
 from watcherlite.states import audit as states
 from watcherlite.testing.clock import ManualClock
@@ -17,14 +17,16 @@ CONTINUOUS: dict[str, Any] = {'audit_type': 'CONTINUOUS', 'interval': '60'}
 
 
 class OperationsCase(AuditCase):
-    """A world without workers: what is asked for is stored, and stays so."""
+    """A world without workers: requests are stored, and nothing executes them."""
 
     def setUp(self) -> None:
         super().setUp()
         self.world = self.an_audit_world()
 
     def make(self, **keys: Any) -> Audit:
-        return self.world.audits.create(NewAudit(**{'audit_type': 'ONESHOT', **keys}))
+        return self.world.audits.create(
+            AuditRequest(**{'audit_type': 'ONESHOT', **keys})
+        )
 
     def refused(self, error: type[Exception], said: str, **keys: Any) -> None:
         raised = self.assertRaises(error, self.make, **keys)
@@ -45,7 +47,7 @@ class OperationsCase(AuditCase):
         self.assertEqual(before, (self.world.now(audit), self.world.events()))
 
     def in_state(self, state: str, **keys: Any) -> Audit:
-        """Return an audit that is in a state, whatever led there."""
+        """Return an audit in a state."""
         audit = self.make(goal='dummy', **keys)
         with self.world.store.transaction() as tx:
             locked = tx.lock_audit(audit.uuid)
@@ -55,7 +57,7 @@ class OperationsCase(AuditCase):
 
     def a_template(self, **keys: Any) -> Any:
         wanted = {'name': 'a template', 'goal': 'dummy', 'strategy': 'dummy', **keys}
-        return self.world.templates.create(NewAuditTemplate(**wanted))
+        return self.world.templates.create(AuditTemplateRequest(**wanted))
 
 
 class CreateTest(OperationsCase):
@@ -69,7 +71,7 @@ class CreateTest(OperationsCase):
             audit = self.make(goal='dummy', strategy='dummy', parameters=given)
             self.assertEqual(stored, audit.parameters)
 
-    def test_without_a_name_it_is_called_after_what_it_does_and_when(self) -> None:
+    def test_a_generated_name_has_the_strategy_and_the_time(self) -> None:
         self.a_template(name='t' * 63, strategy=None)
         time = '2030-01-01T00:00:00'
         for keys, prefix in (
@@ -81,7 +83,7 @@ class CreateTest(OperationsCase):
             self.assertEqual(f'{prefix}-{time}', audit.name)
             self.assertLessEqual(len(audit.name), 63)
 
-    def test_a_template_gives_what_the_request_leaves_out(self) -> None:
+    def test_omitted_values_come_from_the_template(self) -> None:
         template = self.a_template(
             scope=[{'compute': []}], default_parameters={'para1': 2}
         )
@@ -105,7 +107,7 @@ class CreateTest(OperationsCase):
             ([], {'para1': 3.2, 'para2': 'x'}), (other.scope, other.parameters)
         )
 
-    def test_its_action_is_due_at_once_or_at_its_start(self) -> None:
+    def test_the_action_is_due_immediately_or_at_the_start_time(self) -> None:
         for start, due in (
             (None, EPOCH),
             (NOW - HOUR, EPOCH),
@@ -120,7 +122,7 @@ class CreateTest(OperationsCase):
             action = self.world.store.actions_by_id([key])[key]
             self.assertEqual((due, 'READY'), (action.not_before, action.status))
 
-    def test_what_is_refused_is_not_stored(self) -> None:
+    def test_a_rejected_request_stores_nothing(self) -> None:
         invalid, missing = exceptions.Invalid, exceptions.NotFound
         dummy: dict[str, Any] = {'goal': 'dummy', 'strategy': 'dummy'}
         for error, said, keys in (
@@ -185,14 +187,14 @@ class CreateTest(OperationsCase):
 class UpdateTest(OperationsCase):
     """Changes of audits."""
 
-    def test_without_a_change_nothing_happens(self) -> None:
+    def test_an_update_without_changes_does_nothing(self) -> None:
         audit = self.make(goal='dummy', strategy='dummy')
         before = self.world.events()
         for changes in ({}, {'state': 'PENDING'}, {'force': False}):
             self.assertEqual(audit, self.update(audit, **changes))
         self.assertEqual(before, self.world.events())
 
-    def test_an_edit_is_told_and_is_no_change_of_state(self) -> None:
+    def test_an_edit_stores_an_event_without_a_change_of_state(self) -> None:
         audit = self.make(goal='dummy', strategy='dummy')
         changes: dict[str, Any] = {
             'name': 'better',
@@ -217,7 +219,7 @@ class UpdateTest(OperationsCase):
             [line[0] for line in self.world.audit_story(audit)],
         )
 
-    def test_the_state_machine_decides(self) -> None:
+    def test_changes_of_state_follow_the_state_machine(self) -> None:
         for source in states.STATES:
             if source == states.DELETED:
                 continue
@@ -238,13 +240,13 @@ class UpdateTest(OperationsCase):
                         state=target,
                     )
 
-    def test_only_its_webhook_runs_an_event_audit(self) -> None:
+    def test_only_the_webhook_runs_an_event_audit(self) -> None:
         audit = self.make(goal='dummy', audit_type='EVENT')
         self.not_updated(
             audit, exceptions.TransitionNotAllowed, '-> ONGOING', state='ONGOING'
         )
 
-    def test_what_makes_no_sense_is_refused(self) -> None:
+    def test_invalid_changes_are_rejected(self) -> None:
         audit = self.make(goal='dummy', strategy='dummy', name='x')
         self.make(goal='dummy', name='taken')
         invalid = exceptions.Invalid
@@ -268,7 +270,7 @@ class UpdateTest(OperationsCase):
         ):
             self.not_updated(audit, error, said, **changes)
 
-    def test_another_type_before_the_first_run_changes_when_it_runs(self) -> None:
+    def test_a_new_type_before_the_first_run_reschedules_the_audit(self) -> None:
         audit = self.make(goal='dummy', name='x')
         audit = self.update(audit, audit_type='EVENT')
         self.assertEqual('CANCELLED', self.world.action('x').status)
@@ -287,15 +289,15 @@ class UpdateTest(OperationsCase):
 
 
 class CreatorTest(OperationsCase):
-    """The authority of an audit is at most that of everybody who shaped it."""
+    """The authority of an audit is limited to that of every user who changed it."""
 
     def changed(self, before: Creator, by: Creator, **changes: Any) -> Creator:
-        new = NewAudit('ONESHOT', goal='dummy', strategy='dummy')
+        new = AuditRequest('ONESHOT', goal='dummy', strategy='dummy')
         audit = self.world.audits.create(new, creator=before)
         self.world.audits.update(audit.uuid, changes, by=by)
         return self.world.now(audit).creator
 
-    def test_who_changes_what_it_proposes_gives_it_no_more_than_they_have(self) -> None:
+    def test_a_change_of_the_proposal_limits_the_authority_to_the_user(self) -> None:
         mine, other = Creator('me', 'a'), Creator('other', 'b')
         changes: dict[str, Any] = {'parameters': {'para1': 7}}
         self.assertEqual(
@@ -308,7 +310,7 @@ class CreatorTest(OperationsCase):
             ],
         )
 
-    def test_who_changes_when_it_runs_takes_nothing_from_it(self) -> None:
+    def test_a_change_of_the_schedule_keeps_the_authority(self) -> None:
         other = Creator('other', 'b')
         for changes in ({'state': 'CANCELLED'}, {'auto_trigger': True}):
             self.assertEqual(LOCAL, self.changed(LOCAL, other, **changes))
@@ -317,7 +319,7 @@ class CreatorTest(OperationsCase):
 class DeleteTest(OperationsCase):
     """Deletion."""
 
-    def test_what_has_ended_can_be_deleted(self) -> None:
+    def test_ended_audits_can_be_deleted(self) -> None:
         for state in states.STATES:
             if state == states.DELETED:
                 continue
@@ -342,7 +344,7 @@ class DeleteTest(OperationsCase):
 class MeanwhileTest(OperationsCase):
     """Two changes of one audit at the same time."""
 
-    def test_a_strategy_that_is_taken_away_meanwhile_does_not_come_back(self) -> None:
+    def test_a_concurrently_removed_strategy_is_not_restored(self) -> None:
         audit = self.make(goal='dummy', strategy='dummy')
         store = self.world.store
         find = store.find_audit

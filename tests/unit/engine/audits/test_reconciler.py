@@ -1,4 +1,4 @@
-"""Plans that expire; what is lost is in tests/specs/test_audits_lost_workers.py."""
+"""The expiry of plans; lost runs are in tests/specs/test_audits_lost_workers.py."""
 
 import datetime
 
@@ -22,7 +22,7 @@ class ExpiryTest(AuditCase):
     def states(self, world: AuditWorld) -> list[str]:
         return [plan.state for plan in all_plans(world.store)]
 
-    def test_what_nobody_started_in_time_is_superseded(self) -> None:
+    def test_expired_plans_are_superseded(self) -> None:
         world = self.an_audit_world()
         old, started = self.plan(world), self.plan(world)
         world.plans.start(started.uuid)
@@ -40,20 +40,20 @@ class ExpiryTest(AuditCase):
                     'plan',
                     'RECOMMENDED',
                     'SUPERSEDED',
-                    'Nobody started it for 24 h after it was proposed.',
+                    'Not started within 24 h of its proposal.',
                 )
             ],
             world.story(old),
         )
 
-    def test_zero_hours_are_for_ever(self) -> None:
+    def test_an_expiry_of_zero_hours_never_expires_plans(self) -> None:
         world = self.an_audit_world(expiry=0)
         self.plan(world)
         self.clock.advance(100 * DAY)
         self.assertEqual(0, world.reconciler.expire_plans())
         self.assertEqual(['RECOMMENDED'], self.states(world))
 
-    def test_it_looks_at_its_start_and_every_interval(self) -> None:
+    def test_plans_are_checked_at_the_start_and_every_interval(self) -> None:
         world = self.an_audit_world()
         self.plan(world)
         self.clock.advance(2 * DAY)
@@ -65,7 +65,7 @@ class ExpiryTest(AuditCase):
         self.clock.advance(2 * DAY)
         world.until(lambda: self.states(world) == ['SUPERSEDED', 'SUPERSEDED'])
 
-    def test_a_reload_looks_with_the_new_settings(self) -> None:
+    def test_a_reload_checks_with_the_new_settings(self) -> None:
         world = self.an_audit_world(expiry=0)
         self.plan(world)
         self.clock.advance(2 * DAY)
@@ -76,7 +76,7 @@ class ExpiryTest(AuditCase):
         world.reconciler.reconfigure(ReconcilerSettings(24.0))
         world.until(lambda: self.states(world) == ['SUPERSEDED'])
 
-    def test_of_several_engines_one_looks(self) -> None:
+    def test_one_of_several_engines_checks(self) -> None:
         world = self.an_audit_world()
         self.plan(world)
         self.clock.advance(2 * DAY)
@@ -88,9 +88,9 @@ class ExpiryTest(AuditCase):
 
 
 class IntervalTest(AuditCase):
-    """The next run of an audit whose last one could not say how it went."""
+    """The next run of an audit whose last run has no result."""
 
-    def test_a_run_without_a_word_follows_the_interval_that_was_changed(self) -> None:
+    def test_a_run_without_a_result_follows_the_changed_interval(self) -> None:
         for interval, seconds in (('60', 60), ('*/5 * * * *', 300)):
             world = self.an_audit_world()
             audit = world.audit(name=interval, audit_type='CONTINUOUS', interval='3600')

@@ -4,11 +4,11 @@ from typing import Any
 
 from tests.audit_worlds import AuditCase
 from watcherlite import exceptions
-from watcherlite.domain.audits import AuditTemplate, NewAuditTemplate
+from watcherlite.domain.audits import AuditTemplate, AuditTemplateRequest
 
 
 class TemplatesTest(AuditCase):
-    """What users do with templates."""
+    """The operations of users on templates."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -16,12 +16,12 @@ class TemplatesTest(AuditCase):
 
     def make(self, **keys: Any) -> AuditTemplate:
         wanted = {'name': 'a template', 'goal': 'dummy', **keys}
-        return self.world.templates.create(NewAuditTemplate(**wanted))
+        return self.world.templates.create(AuditTemplateRequest(**wanted))
 
     def stored(self, name: str = 'a template') -> AuditTemplate:
         return self.world.store.find_audit_template(name).template
 
-    def test_one_is_stored_as_it_was_asked_for(self) -> None:
+    def test_a_template_is_stored_as_requested(self) -> None:
         template = self.make(
             strategy='dummy',
             description='nightly',
@@ -39,7 +39,7 @@ class TemplatesTest(AuditCase):
             ),
         )
 
-    def test_what_makes_no_sense_is_refused(self) -> None:
+    def test_invalid_requests_are_rejected(self) -> None:
         for said, keys in (
             ('nothing', {'goal': 'nothing'}),
             ('nothing', {'strategy': 'nothing'}),
@@ -60,7 +60,7 @@ class TemplatesTest(AuditCase):
             error = self.assertRaises(exceptions.Invalid, self.make, **keys)
             self.assertIn(said, str(error))
 
-    def test_without_a_change_nothing_happens(self) -> None:
+    def test_an_update_without_changes_does_nothing(self) -> None:
         template = self.make()
         for changes in ({}, {'name': 'a template'}, {'goal': 'DUMMY'}):
             self.assertEqual(
@@ -82,7 +82,7 @@ class TemplatesTest(AuditCase):
         self.assertEqual({'para2': 'x'}, after.default_parameters)
         self.assertEqual(self.clock.now(), after.updated_at)
 
-    def test_other_parameters_have_to_come_with_another_strategy(self) -> None:
+    def test_a_new_strategy_requires_new_parameters(self) -> None:
         self.make(strategy='dummy', default_parameters={'para1': 2})
         before = self.stored()
         for changes in ({'strategy': None}, {'goal': 'unclassified', 'strategy': None}):
@@ -98,7 +98,7 @@ class TemplatesTest(AuditCase):
         )
         self.assertEqual((None, {}), (after.strategy_id, after.default_parameters))
 
-    def test_a_change_that_makes_no_sense_is_refused(self) -> None:
+    def test_invalid_changes_are_rejected(self) -> None:
         self.make()
         for changes in (
             {'goal': None},
@@ -116,7 +116,7 @@ class TemplatesTest(AuditCase):
                 changes,
             )
 
-    def test_a_goal_that_changes_meanwhile_is_not_changed_back(self) -> None:
+    def test_a_concurrently_changed_goal_is_not_restored(self) -> None:
         template = self.make(strategy='dummy')
         store, meanwhile = self.world.store, {'goal': 'unclassified', 'strategy': None}
         find = store.find_audit_template

@@ -1,4 +1,4 @@
-"""What tests read of actions on nodes, and of nodes."""
+"""Helpers that read nodes and the actions on them."""
 
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Node
@@ -6,17 +6,17 @@ from watcherlite.engine.clusters import action_types
 
 
 def told(action: Action) -> tuple[str, dict[str, object]]:
-    """Return how an action ended, and what users are shown of its outputs."""
+    """Return the status of an action and its public outputs."""
     return action.status, action_types.public_outputs(action.outputs)
 
 
 def why(action: Action) -> tuple[str, str | None]:
-    """Return how an action ended, and why, uncut."""
+    """Return the status of an action and the full reason."""
     return action.status, (action.outputs or {}).get(action_types.REASON)
 
 
 def told_operation(action: Action) -> tuple[str, str | None]:
-    """Return how an action ended, and which operation it says that it did."""
+    """Return the status of an action and the operation in its outputs."""
     return action.status, (action.outputs or {}).get('operation')
 
 

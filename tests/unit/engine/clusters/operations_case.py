@@ -1,4 +1,4 @@
-"""What the tests of operations on clusters have in common."""
+"""The base case of the operations on clusters."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ OTHERS = RequestContext(Owner('another-project'))
 
 
 class OperationsCase(OperatedCase):
-    """Nothing is executed: what is asked for stays as it is asked for."""
+    """Nothing is executed: requested actions stay READY."""
 
     limits = ClusterLimits(nodes=5, clusters=3)
 
@@ -29,7 +29,7 @@ class OperationsCase(OperatedCase):
     def refused(
         self, kind: type[Exception], text: str, call: Callable[..., Any], *args: Any
     ) -> None:
-        """Expect a refusal in just these words, after which all is as before."""
+        """Expect a rejection with exactly this text, and no changes."""
         before = self.everything()
         with self.assertRaises(exceptions.WatcherliteError) as caught:
             call(*args)
@@ -48,7 +48,7 @@ class OperationsCase(OperatedCase):
         return self.world.store.get_action(begun.action).inputs
 
     def over(self, cluster: Cluster) -> None:
-        """Let nothing be under way on a cluster."""
+        """End the actions under way on a cluster."""
         for action in self.world._actions():
             if action.target == cluster.uuid and not action.finished:
                 self.world.plans.signal_action(action.uuid, action_states.CANCEL)

@@ -1,4 +1,4 @@
-"""The actions on clusters and nodes, as clients know them."""
+"""The action types of clusters and nodes, as in Senlin."""
 
 import jsonschema
 
@@ -12,12 +12,12 @@ OWN = '5e6f7081-0000-4000-8000-000000000000'
 
 
 class TestActions(base.TestCase):
-    def test_there_are_those_of_the_spec_and_those_that_came_later(self):
+    def test_all_action_types_are_defined(self):
         self.assertEqual(15, len(action_types.CLUSTER_TYPES))
         self.assertEqual(8, len(action_types.NODE_TYPES))
         self.assertEqual(set(), action_types.CLUSTER_TYPES & action_types.NODE_TYPES)
 
-    def test_each_name_says_what_is_done_and_where(self):
+    def test_names_have_the_target_and_the_verb(self):
         for action_type, name in (
             ('CLUSTER_CREATE', 'cluster_create_1a2b3c4d_5e6f7081'),
             ('CLUSTER_DEL_NODES', 'cluster_del_nodes_1a2b3c4d_5e6f7081'),
@@ -32,11 +32,11 @@ class TestActions(base.TestCase):
             action_types.action_name('NODE_OPERATION', TARGET, 'reboot', OWN),
         )
 
-    def test_no_two_actions_have_the_same_name(self):
+    def test_action_names_are_unique(self):
         names = {action_types.action_name('NODE_DELETE', TARGET) for _ in range(9)}
         self.assertEqual(9, len(names))
 
-    def test_every_schema_can_be_used_and_knows_no_other_inputs(self):
+    def test_schemas_are_valid_and_reject_unknown_inputs(self):
         for kind in action_types.DEFINITIONS.values():
             with self.subTest(kind=kind.name):
                 jsonschema.Draft202012Validator.check_schema(kind.schema)
@@ -44,7 +44,7 @@ class TestActions(base.TestCase):
                 needed = {name: ['x'] for name in kind.schema['required']}
                 self.assertFalse(validator.is_valid({**needed, 'bogus': 1}))
 
-    def test_their_statuses_are_such_that_end_with_them(self):
+    def test_running_statuses_are_transient(self):
         for kind in action_types.DEFINITIONS.values():
             with self.subTest(kind=kind.name):
                 known = (
@@ -52,14 +52,14 @@ class TestActions(base.TestCase):
                 )
                 self.assertIn(kind.status, {None, *states.TRANSIENT} & {None, *known})
 
-    def test_what_is_for_the_row_is_not_shown(self):
+    def test_private_outputs_are_hidden(self):
         outputs = {'nodes_added': ['x'], '_node': {'kept': {}}, '_cluster': {}}
 
         self.assertEqual({'nodes_added': ['x']}, action_types.public_outputs(outputs))
         self.assertEqual({}, action_types.public_outputs(None))
 
     def test_a_mark_is_read_from_the_data_of_a_node(self):
-        node = Node('u', 'n', Owner('t'), 1, 'h')
+        node = Node('u', 'n', Owner('t'), 1, 'h', id=1)
 
         self.assertIsNone(action_types.unhealthy_mark(node))
         marked = node.evolve(data={action_types.UNHEALTHY_MARK: 'bad smell'})

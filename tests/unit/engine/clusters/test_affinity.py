@@ -1,4 +1,4 @@
-"""Actions on what lives on one host are executed there."""
+"""Actions on resources of one host are executed there."""
 
 from tests.cluster_worlds import ClusterCase, Outside, machine
 from watcherlite import exceptions
@@ -27,7 +27,7 @@ class TestAffinity(ClusterCase):
         # By the first worker, that of host-0
         self.node = self.world.made(node)
 
-    def test_another_worker_hands_it_on_and_that_of_the_host_executes_it(self):
+    def test_an_action_is_forwarded_to_a_worker_of_its_host(self):
         # It is alive, and has not come to it yet.
         there = Worker('w', 'host-1', 'i', ('engine',))
         self.world.store.register_worker(there, LONG)
@@ -40,14 +40,14 @@ class TestAffinity(ClusterCase):
 
         self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
 
-    def test_without_a_worker_of_its_host_any_other_says_what_it_can(self):
+    def test_any_worker_executes_it_if_its_host_has_none(self):
         action = self.world.do(NODE_CHECK, self.node)
 
         self.assertEqual(('SUCCEEDED', 1), (action.status, action.attempt))
 
 
 class TestWorkUnderWay(ClusterCase):
-    """A worker of another host has it, and cannot see how far it is."""
+    """A worker of another host has the action, and cannot poll the operation."""
 
     def setUp(self):
         super().setUp()
@@ -77,11 +77,11 @@ class TestWorkUnderWay(ClusterCase):
         self.node = self.world.a_node(profile, 'n')
 
     def register_other_host(self) -> None:
-        """Store a worker of host-1, which has not come to anything yet."""
+        """Store a worker of host-1 that has claimed nothing."""
         there = Worker(f'w{self.unseen}', 'host-1', 'i', ('engine',))
         self.world.store.register_worker(there, LONG)
 
-    def test_the_worker_of_its_host_finds_what_another_one_has_begun(self):
+    def test_the_worker_of_its_host_finds_the_started_operation(self):
         self.world.worker()
         asked = self.world.ask(NODE_CREATE, self.node)
         self.world.until(
@@ -96,7 +96,7 @@ class TestWorkUnderWay(ClusterCase):
             [('create', 'n'), ('poll', 'n'), ('find', 'n')], self.outside.calls
         )
 
-    def test_what_cannot_be_begun_again_is_looked_for_again(self):
+    def test_an_operation_that_cannot_be_repeated_is_polled_again(self):
         self.unseen = 0
         node = self.world.made(self.node)
         self.unseen = 2

@@ -1,4 +1,4 @@
-"""From an action on a cluster to those on its nodes, and back."""
+"""The derived actions on nodes, and their results."""
 
 import dataclasses
 import datetime
@@ -25,7 +25,7 @@ CLUSTER = Cluster(
 
 @dataclasses.dataclass
 class Result:
-    """How a derived action ended."""
+    """The end of a derived action."""
 
     key: str
     status: str = 'SUCCEEDED'
@@ -34,7 +34,7 @@ class Result:
 
 
 class DerivedTest(base.TestCase):
-    def test_an_action_on_a_node_is_under_the_lock_of_the_cluster(self) -> None:
+    def test_an_action_on_a_node_runs_under_the_lock_of_the_cluster(self) -> None:
         derived = derivation.node_action(
             action_types.NODE_OPERATION,
             'abcdefgh-1',
@@ -52,7 +52,7 @@ class DerivedTest(base.TestCase):
             (derived.parents, derived.needs, derived.within, derived.inputs),
         )
 
-    def test_a_node_that_joins_is_locked_for_itself(self) -> None:
+    def test_an_action_that_joins_a_node_locks_the_node(self) -> None:
         derived = derivation.join_action('abcdefgh-1', CLUSTER)
         self.assertEqual(
             (ENGINE, {'cluster_id': 'c-uuid'}), (derived.lane, derived.inputs)
@@ -63,7 +63,7 @@ class NewNodesTest(base.TestCase):
     def rows(self, origin: str, placements: Any = ()) -> list[Node]:
         return derivation.new_nodes(CLUSTER, 2, placements, 'Thing', origin, NOW)
 
-    def test_they_have_names_indices_and_places_and_know_who_stored_them(self) -> None:
+    def test_new_nodes_have_names_indices_placements_and_their_origin(self) -> None:
         rows = self.rows('an action', [{'zone': 'a'}])
         self.assertEqual(
             [
@@ -88,7 +88,7 @@ class NewNodesTest(base.TestCase):
         )
         self.assertEqual(2, len({row.uuid for row in rows}))
 
-    def test_random_names_are_others_in_each_run_and_alike_when_it_begins_again(
+    def test_random_names_differ_per_run_and_are_repeatable(
         self,
     ) -> None:
         cluster = CLUSTER.evolve(config={})
@@ -104,10 +104,10 @@ class NewNodesTest(base.TestCase):
 
 class EndsTest(base.TestCase):
     NODES: Mapping[str, Node] = {
-        uuid: Node(uuid, f'name-{uuid}', Owner('t'), 1, 'Thing') for uuid in 'ab'
+        uuid: Node(uuid, f'name-{uuid}', Owner('t'), 1, 'Thing', id=1) for uuid in 'ab'
     }
 
-    def test_what_came_and_went_is_told(self) -> None:
+    def test_outputs_name_the_nodes_added_and_removed(self) -> None:
         ended = derivation.node_results(
             [
                 Result('NODE_CREATE:a'),
@@ -123,7 +123,7 @@ class EndsTest(base.TestCase):
         )
         self.assertEqual({}, derivation.outputs(ended[-1:]))
 
-    def test_who_failed_is_told_with_the_reason_and_not_who_was_cancelled(self) -> None:
+    def test_a_failure_names_failed_and_not_cancelled_nodes(self) -> None:
         ended = derivation.node_results(
             [
                 Result('NODE_CREATE:a', 'FAILED', 'Action failed in execute: no'),
@@ -141,7 +141,7 @@ class EndsTest(base.TestCase):
         )
         self.assertIsNone(derivation.failure('Failed', [], self.NODES))
 
-    def test_a_reason_is_not_longer_than_anybody_reads(self) -> None:
+    def test_a_long_reason_is_truncated(self) -> None:
         ended = derivation.node_results(
             Result(f'NODE_CREATE:{at}', 'FAILED', 'x' * 99) for at in range(100)
         )

@@ -1,4 +1,4 @@
-"""When a hook tells whom, by a clock that is turned."""
+"""The calls of lifecycle hooks, with a manual clock."""
 
 from types import SimpleNamespace
 
@@ -23,7 +23,7 @@ INPUTS = {
 
 
 class BeforeTest(base.TestCase):
-    def test_a_hook_has_all_the_time_that_it_is_given(self):
+    def test_the_timeout_of_the_action_exceeds_that_of_the_hook(self):
         node = a_node(1, None, physical_id='x')
         said = {'type': 'webhook', 'params': {'url': 'http://h/'}, 'timeout': 7200}
 
@@ -37,7 +37,7 @@ class BeforeTest(base.TestCase):
 
 class LifecycleHookTest(base.TestCase):
     def story(self, *problems, finished=(), **inputs):
-        """Return when it told, how it ended, and what it says.
+        """Return the times of the messages, the final status and the reason.
 
         :param problems: of the tries, in turn; the last for ever
         :param finished: whether others have ended it, in turn
@@ -64,57 +64,57 @@ class LifecycleHookTest(base.TestCase):
         over = (context.now() - begin).total_seconds()
         return told, over, result.status, (result.outputs or {}).get('reason')
 
-    def test_it_tells_once_and_waits(self):
+    def test_a_hook_notifies_once_and_waits(self):
         self.assertEqual(
-            ([0], 60, 'SUCCEEDED', 'Nobody completed it in 60 s.'), self.story(None)
+            ([0], 60, 'SUCCEEDED', 'Not completed within 60 s.'), self.story(None)
         )
 
-    def test_who_cannot_be_told_is_told_again(self):
+    def test_a_failed_notification_is_retried(self):
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
             story = self.story('it answered 503', 'refused', None)
 
         self.assertEqual(
-            ([0, 5, 10], 60, 'SUCCEEDED', 'Nobody completed it in 60 s.'), story
+            ([0, 5, 10], 60, 'SUCCEEDED', 'Not completed within 60 s.'), story
         )
         self.assertNotIn('secret', ''.join(logs.output))
 
-    def test_who_cannot_be_told_for_long_is_told_less_and_less_often(self):
+    def test_the_delay_between_retries_grows(self):
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING'):
             told, over, status, _ = self.story('refused', timeout=1200)
 
         self.assertEqual([0, 5, 10, 20, 40, 80, 160, 320, 620, 920], told)
         self.assertEqual((1200, 'SUCCEEDED'), (over, status))
 
-    def test_if_they_never_can_the_node_goes_all_the_same(self):
+    def test_the_node_is_removed_if_no_notification_succeeds(self):
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
             story = self.story('refused', timeout=12)
 
         self.assertEqual(
-            ([0, 5, 10], 12, 'SUCCEEDED', 'Nobody completed it in 12 s.'), story
+            ([0, 5, 10], 12, 'SUCCEEDED', 'Not completed within 12 s.'), story
         )
         self.assertIn('refused', logs.output[-1])
 
-    def test_without_a_time_it_tells_and_goes_on(self):
+    def test_a_hook_without_a_timeout_does_not_wait(self):
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING'):
             told, over, status, reason = self.story('refused', timeout=0)
 
         self.assertEqual(([0], 0, 'SUCCEEDED'), (told, over, status))
-        self.assertIn('was not told: refused', reason)
+        self.assertIn('was not notified: refused', reason)
         self.assertNotIn('secret', reason)
 
-    def test_a_node_has_its_grace_before_that(self):
+    def test_a_hook_follows_the_grace_period(self):
         self.assertEqual(
-            ([30], 90, 'SUCCEEDED', 'Nobody completed it in 60 s.'),
+            ([30], 90, 'SUCCEEDED', 'Not completed within 60 s.'),
             self.story(None, grace_period=30),
         )
 
-    def test_what_was_completed_tells_nobody_any_more(self):
+    def test_a_completed_hook_sends_nothing(self):
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING'):
             told, over, status, _ = self.story('refused', finished=[True])
 
         self.assertEqual(([0], 5, 'SUCCEEDED'), (told, over, status))
 
-    def test_it_is_not_sent_to_an_address_that_is_refused(self):
+    def test_a_destination_that_is_not_allowed_gets_no_message(self):
         context = FakeContext({**INPUTS, 'url': 'http://169.254.169.254/'})
 
         problem = send_over_http(Destinations, context)

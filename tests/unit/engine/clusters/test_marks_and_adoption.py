@@ -1,4 +1,4 @@
-"""What is asked of nodes that are marked or adopted, and actions that users define."""
+"""Health marks, adoptions and user-defined actions of nodes."""
 
 import dataclasses
 import datetime
@@ -14,7 +14,10 @@ from watcherlite.domain import events
 from watcherlite.domain.clusters import Profile
 from watcherlite.domain.resource_results import Ready
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
-from watcherlite.engine.clusters.requests.values import NewAdoption, NewClusterAction
+from watcherlite.engine.clusters.requests.values import (
+    AdoptionRequest,
+    NewClusterAction,
+)
 from watcherlite.engine.clusters.services import ClusterLimits
 
 
@@ -29,7 +32,7 @@ class TestMarks(OperationsCase):
     def mark(self, *values: Any) -> Any:
         return self.operations.nodes.mark_unhealthy(self.node.uuid, BY, *values)
 
-    def test_a_mark_is_told_and_its_cluster_is_judged(self) -> None:
+    def test_a_mark_stores_an_event_and_evaluates_the_cluster(self) -> None:
         after = self.mark('true', 'it smokes')
 
         self.assertEqual(
@@ -75,7 +78,7 @@ class TestMarks(OperationsCase):
             ),
         )
 
-    def test_a_mark_that_is_taken_back_gives_back_what_was_before(self) -> None:
+    def test_removing_a_mark_restores_the_status_before_it(self) -> None:
         self.mark(True, 'once')
         self.mark(True, 'twice')
         after = self.mark(False, 'a mistake')
@@ -86,14 +89,14 @@ class TestMarks(OperationsCase):
         )
         self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
 
-    def test_what_was_unwell_before_is_not_healed_by_that(self) -> None:
+    def test_removing_a_mark_does_not_heal_a_node_in_error(self) -> None:
         self.world.set(self.node, status='ERROR', status_reason='broken')
         self.mark(True)
         after = self.mark(False)
 
         self.assertEqual(('ERROR', 'broken'), (after.status, after.status_reason))
 
-    def test_nothing_is_said_while_something_goes_on(self) -> None:
+    def test_a_mark_is_rejected_during_an_action(self) -> None:
         begun = self.operations.check('c', BY)
 
         self.refused(
@@ -104,7 +107,7 @@ class TestMarks(OperationsCase):
             True,
         )
 
-    def test_a_reason_that_cannot_be_kept_is_refused(self) -> None:
+    def test_an_invalid_reason_is_rejected(self) -> None:
         for reason in ('', 'x' * 256, 7):
             self.refused(
                 exceptions.BadRequest,
@@ -116,9 +119,9 @@ class TestMarks(OperationsCase):
 
 
 class TestAdopting(OperationsCase):
-    def test_what_is_there_becomes_a_node_with_a_profile_of_its_own(self) -> None:
+    def test_an_adopted_resource_becomes_a_node_with_its_own_profile(self) -> None:
         self.world.outside.things['here'] = {'value': 'x'}
-        wanted = NewAdoption(
+        wanted = AdoptionRequest(
             'here', 'thing-1.0', 'n', 'master', overrides={'value': 'x'}
         )
         spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
@@ -136,7 +139,7 @@ class TestAdopting(OperationsCase):
         self.world.quiet()
         self.assertEqual('ACTIVE', self.world.now(node).status)
 
-    def test_its_type_takes_it_over_once(self) -> None:
+    def test_the_handler_adopts_a_resource_once(self) -> None:
         world = OperatedWorld(self.make_store())
         self.addCleanup(world.stop)
 
@@ -152,7 +155,7 @@ class TestAdopting(OperationsCase):
         operations = ClusterOperations(parts, world.clock, world)
         world.outside.things['here'] = {}
 
-        node = operations.nodes.adopt(NewAdoption('here', 'found', 'n'), BY)
+        node = operations.nodes.adopt(AdoptionRequest('here', 'found', 'n'), BY)
         world.worker()
         world.quiet()
         world.ended(operations.nodes.check('n', BY).action)
@@ -162,7 +165,7 @@ class TestAdopting(OperationsCase):
         self.assertEqual(['adopt', 'check', 'delete'], calls)
         self.assertEqual({'data': {'ours': True}}, world.now(node).kept)
 
-    def test_a_type_that_only_finds_what_it_made_takes_nothing_over(self) -> None:
+    def test_a_type_without_adoption_is_rejected(self) -> None:
         known = self.world.types.resource_types()['Thing']
         blind = type('Blind', (known,), {'adoptable': False})
         types = self.world.types.of(resource_handlers={'Blind': blind})
@@ -175,33 +178,33 @@ class TestAdopting(OperationsCase):
             )
             text = f'{text} made itself.'
             self.refused(
-                exceptions.BadRequest, text, ask, NewAdoption('x', 'blind'), BY
+                exceptions.BadRequest, text, ask, AdoptionRequest('x', 'blind'), BY
             )
         self.assertEqual([], self.world.outside.calls)
 
-    def test_what_is_not_there_is_an_unwell_node(self) -> None:
-        node = self.operations.nodes.adopt(NewAdoption('gone', 'thing'), BY)
+    def test_a_missing_resource_becomes_an_unhealthy_node(self) -> None:
+        node = self.operations.nodes.adopt(AdoptionRequest('gone', 'thing'), BY)
 
         self.world.worker()
         self.world.quiet()
 
         self.assertEqual('ERROR', self.world.now(node).status)
 
-    def test_what_makes_no_sense_is_refused(self) -> None:
+    def test_invalid_adoptions_are_rejected(self) -> None:
         for wanted, kind, text in (
             (
-                NewAdoption('x', 'nope'),
+                AdoptionRequest('x', 'nope'),
                 exceptions.NotFound,
                 "The profile_type 'nope' could not be found. Known types: "
                 'os.heat.stack-1.0, plain-1.0, thing-1.0.',
             ),
             (
-                NewAdoption('x', 'thing', snapshot=True),
+                AdoptionRequest('x', 'thing', snapshot=True),
                 exceptions.BadRequest,
                 'No type of profile makes snapshots of what is adopted.',
             ),
             (
-                NewAdoption('', 'thing'),
+                AdoptionRequest('', 'thing'),
                 exceptions.BadRequest,
                 'The identity of what is adopted is missing.',
             ),
@@ -221,7 +224,7 @@ class TestUserActions(OperationsCase):
         given = {'action': 'sleep', 'target': 'c', 'inputs': {'duration': 0}, **values}
         return self.operations.actions.create(NewClusterAction(**given), BY)
 
-    def test_a_schedule_is_kept_with_it(self) -> None:
+    def test_a_user_action_keeps_its_schedule(self) -> None:
         begun = self.ask(interval='60', not_before='2999-01-01T01:00:00+01:00')
 
         action = self.world.store.get_action(begun.action)
@@ -233,14 +236,14 @@ class TestUserActions(OperationsCase):
             -0, self.world.store.get_action(self.ask(interval=-1).action).interval
         )
 
-    def test_a_time_that_is_over_since_long_is_now(self) -> None:
+    def test_a_time_in_the_past_means_now(self) -> None:
         for value in ('1960-01-01T00:00:00', '0100-01-01T00:00:00+14:00'):
             self.world.a_cluster(self.profile, name=f'in-{value[:4]}')
             begun = self.ask(not_before=value, target=f'in-{value[:4]}')
             action = self.world.store.get_action(begun.action)
             self.assertEqual(EPOCH, action.not_before)
 
-    def test_only_what_the_installation_allows_is_done(self) -> None:
+    def test_only_permitted_action_types_can_be_requested(self) -> None:
         with self.assertRaises(exceptions.BadRequest) as caught:
             self.ask(action='nop')
 
@@ -250,7 +253,7 @@ class TestUserActions(OperationsCase):
             str(caught.exception),
         )
 
-    def test_a_target_that_is_neither_cluster_nor_node_is_refused(self) -> None:
+    def test_an_unknown_target_is_rejected(self) -> None:
         self.refused(
             exceptions.BadRequest,
             "The specified target 'nope' could not be found: there is neither a "
@@ -258,7 +261,7 @@ class TestUserActions(OperationsCase):
             lambda: self.ask(target='nope'),
         )
 
-    def test_a_time_that_is_none_is_refused(self) -> None:
+    def test_an_invalid_time_is_rejected(self) -> None:
         for value, text in (
             ('soon', "The value for not_before is no time in ISO 8601: 'soon'."),
             (7, 'The value for not_before must be a time, not a number.'),

@@ -1,4 +1,4 @@
-"""What becomes of nodes by the actions on them, as whole stories."""
+"""The actions on nodes, from the request to the row."""
 
 from typing import ClassVar
 
@@ -26,7 +26,7 @@ def place(node):
 
 
 class TestCreating(ClusterCase):
-    def test_a_node_is_made_and_its_row_says_what_it_is(self):
+    def test_a_created_node_has_the_values_of_its_resource(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(value='red', wait=2), 'n')
 
@@ -47,7 +47,7 @@ class TestCreating(ClusterCase):
             world.facts(),
         )
 
-    def test_one_that_cannot_be_made_is_in_error_and_says_why(self):
+    def test_a_node_whose_creation_fails_is_in_error_with_the_reason(self):
         world = self.a_cluster_world()
         world.outside.fails.add(('create', 'n'))
         node = world.a_node(world.profile(), 'n')
@@ -65,7 +65,7 @@ class TestCreating(ClusterCase):
             world.facts(),
         )
 
-    def test_one_whose_making_is_cancelled_before_it_begins_says_so(self):
+    def test_a_creation_that_is_cancelled_before_its_start_has_a_reason(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         asked = world.ask(NODE_CREATE, node)
@@ -77,7 +77,7 @@ class TestCreating(ClusterCase):
         self.assertIn('Not made', row.status_reason)
         self.assertEqual([('n', 'create.error', 'ERROR')], world.facts())
 
-    def test_nodes_of_one_profile_differ_by_what_is_of_each(self):
+    def test_placeholders_distinguish_the_nodes_of_a_profile(self):
         world = self.a_cluster_world()
         profile = world.profile(value='%name% is number %index%')
         cluster = world.a_cluster(profile, 2, desired_capacity=0)
@@ -90,7 +90,7 @@ class TestCreating(ClusterCase):
             [node.attributes['output'] for node in world.nodes(cluster)],
         )
 
-    def test_where_policies_have_placed_a_node_is_handed_to_its_handler(self):
+    def test_the_handler_gets_the_placement_of_policies(self):
         class Placed(thing(Outside())):
             properties: ClassVar = {
                 'placement': Property({'type': 'object'}),
@@ -108,7 +108,7 @@ class TestCreating(ClusterCase):
 
 
 class TestDeleting(ClusterCase):
-    def test_one_that_was_never_made_is_deleted_without_asking_anybody(self):
+    def test_a_node_that_was_never_created_is_deleted_without_its_handler(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
 
@@ -118,7 +118,7 @@ class TestDeleting(ClusterCase):
         self.assertEqual([], world.outside.calls)
         self.assertIsNotNone(world.now(node).deleted_at)
 
-    def test_one_whose_making_failed_may_have_left_something(self):
+    def test_a_node_whose_creation_failed_is_deleted_by_its_handler(self):
         world = self.a_cluster_world()
         world.outside.fails.add(('create', 'n'))
         node = world.a_node(world.profile(), 'n')
@@ -128,7 +128,7 @@ class TestDeleting(ClusterCase):
 
         self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
 
-    def test_the_row_of_one_that_is_deleted_says_what_there_was(self):
+    def test_the_row_of_a_deleted_node_keeps_its_last_values(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(value='red'), 'n')
         made = world.made(node)
@@ -142,7 +142,7 @@ class TestDeleting(ClusterCase):
             (row.physical_id, row.attributes, row.properties),
         )
 
-    def test_one_that_does_not_go_is_in_error_and_stays(self):
+    def test_a_node_whose_deletion_fails_stays_in_error(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         world.made(node)
@@ -155,7 +155,7 @@ class TestDeleting(ClusterCase):
         self.assertEqual(('ERROR', 'delete of n does not work'), status_of(row))
         self.assertIsNone(row.deleted_at)
 
-    def test_its_grace_is_left_to_it_without_a_thread(self):
+    def test_the_grace_period_holds_no_thread(self):
         world = self.a_cluster_world()
         cluster = world.a_cluster(world.profile(), 1)
         (node,) = world.nodes(cluster)
@@ -176,7 +176,7 @@ class TestDeleting(ClusterCase):
 
 
 class TestUpdating(ClusterCase):
-    def test_what_is_of_the_row_alone_changes_without_a_new_status(self):
+    def test_an_update_of_the_row_alone_keeps_the_status(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n', status='ERROR', status_reason='why')
 
@@ -196,7 +196,7 @@ class TestUpdating(ClusterCase):
             world.facts(),
         )
 
-    def test_another_profile_changes_it_in_place_where_that_is_possible(self):
+    def test_a_new_profile_updates_the_node_in_place_if_possible(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(value='red', fixed='f'), 'n')
         made = world.made(node)
@@ -213,7 +213,7 @@ class TestUpdating(ClusterCase):
             [('create', 'n'), ('update', 'n'), ('poll', 'n')], world.outside.calls
         )
 
-    def test_else_it_is_made_anew(self):
+    def test_a_new_profile_recreates_the_node_otherwise(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(fixed='f'), 'n')
         world.made(node)
@@ -226,7 +226,7 @@ class TestUpdating(ClusterCase):
         )
         self.assertEqual((other.id, 'ACTIVE'), profile_and_status(world.now(node)))
 
-    def test_after_a_failed_update_it_is_updated_to_what_it_was_made_from(self):
+    def test_after_a_failed_update_the_old_profile_is_applied_again(self):
         for fails, new, calls in (
             ('update', {'value': 'new'}, ['update', 'update']),
             ('delete', {'fixed': 'g'}, ['delete', 'update']),
@@ -251,7 +251,7 @@ class TestUpdating(ClusterCase):
                 self.assertEqual(calls, [what for what, _ in world.outside.calls])
                 self.assertNotIn('partial_update', row.kept)
 
-    def test_one_that_has_nothing_to_change_stays_as_it_was(self):
+    def test_an_update_without_changes_keeps_the_resource(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(fixed='f'), 'n')
         world.made(node)
@@ -264,7 +264,7 @@ class TestUpdating(ClusterCase):
         self.assertEqual((other.id, 'WARNING'), profile_and_status(row))
         self.assertEqual('so so', row.status_reason)
 
-    def test_one_that_is_not_there_cannot_be_updated(self):
+    def test_a_node_without_a_resource_cannot_be_updated(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         other = world.profile('q', value='x')
@@ -275,7 +275,7 @@ class TestUpdating(ClusterCase):
         self.assertIn('recover it first', action.status_message)
         self.assertEqual('INIT', world.now(node).status)
 
-    def test_a_profile_of_another_type_is_none_for_it(self):
+    def test_a_profile_of_another_type_is_rejected(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         world.made(node)
@@ -290,7 +290,7 @@ class TestUpdating(ClusterCase):
 
 
 class TestMembership(ClusterCase):
-    def test_who_joins_gets_the_next_index_and_who_leaves_none(self):
+    def test_a_joining_node_gets_the_next_index_and_a_leaving_one_none(self):
         world = self.a_cluster_world()
         profile = world.profile()
         cluster = world.a_cluster(profile, next_index=7)
@@ -313,7 +313,7 @@ class TestMembership(ClusterCase):
             world.facts(),
         )
 
-    def test_one_that_does_not_say_which_cluster_harms_nobody_else(self):
+    def test_a_join_without_a_cluster_fails_alone(self):
         world = self.a_cluster_world()
         profile = world.profile()
         node, other = world.a_node(profile, 'n'), world.a_node(profile, 'm')
@@ -339,7 +339,7 @@ class TestMembership(ClusterCase):
 
 
 class TestCancelling(ClusterCase):
-    def test_one_that_is_cancelled_half_way_says_so_and_can_be_deleted(self):
+    def test_a_creation_that_is_cancelled_half_way_can_be_deleted(self):
         world = self.a_cluster_world()
         gate = self.a_gate()
         world.outside.gates['poll', 'n'] = gate
@@ -371,7 +371,7 @@ class TestCancelling(ClusterCase):
 
 
 class TestSuspending(ClusterCase):
-    def test_one_that_is_suspended_is_not_looked_at_until_it_goes_on(self):
+    def test_a_suspended_action_is_not_polled(self):
         world = self.a_cluster_world(max_parallel=1)
         gate = self.a_gate()
         world.outside.gates['poll', 'n'] = gate

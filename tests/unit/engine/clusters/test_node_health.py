@@ -1,10 +1,10 @@
-"""Nodes that are looked at, recovered, and that do operations."""
+"""Checks, recoveries and operations of nodes."""
 
 from tests.cluster_worlds import ClusterCase, machine
 from tests.stack_worlds import Outside
 from tests.unit.engine.clusters.node_case import status_of, told, told_operation, why
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import NotYet, Ready
+from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.action_types import (
     NODE_CHECK,
@@ -15,7 +15,7 @@ from watcherlite.engine.clusters.action_types import (
 
 
 class TestChecking(ClusterCase):
-    def test_one_that_is_gone_is_found_and_that_is_no_failure(self):
+    def test_a_check_that_finds_a_missing_resource_succeeds(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         made = world.made(node)
@@ -29,7 +29,7 @@ class TestChecking(ClusterCase):
         )
         self.assertEqual(('ERROR', text), status_of(world.now(node)))
 
-    def test_one_that_is_there_again_is_active_and_one_never_made_is_not(self):
+    def test_a_check_restores_active_only_for_created_nodes(self):
         world = self.a_cluster_world()
         profile = world.profile()
         node = world.a_node(profile, 'n')
@@ -45,7 +45,7 @@ class TestChecking(ClusterCase):
         )
         self.assertEqual(('ERROR', 'no room'), status_of(world.now(never)))
 
-    def test_a_mark_of_a_user_is_not_taken_away_by_a_check(self):
+    def test_a_check_keeps_the_mark_of_a_user(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         world.made(node)
@@ -62,7 +62,7 @@ class TestChecking(ClusterCase):
             ('ACTIVE', None), (row.status, action_types.unhealthy_mark(row))
         )
 
-    def test_a_mistake_of_its_type_says_nothing_about_it(self):
+    def test_a_defect_of_the_handler_is_inconclusive(self):
         def broken(self, context):
             raise KeyError('oops')
 
@@ -76,7 +76,7 @@ class TestChecking(ClusterCase):
         self.assertEqual('FAILED', action.status)
         self.assertEqual('ACTIVE', world.now(node).status)
 
-    def test_one_whose_check_cannot_tell_stays_as_it_is(self):
+    def test_an_inconclusive_check_keeps_the_status(self):
         def unseen(self, context):
             raise exceptions.StateUnknown('n runs on the-other-host')
 
@@ -98,7 +98,7 @@ class TestChecking(ClusterCase):
             ('ACTIVE', before.physical_id), (after.status, after.physical_id)
         )
 
-    def test_the_first_look_at_what_is_adopted_takes_it_over(self):
+    def test_the_first_check_of_an_adopted_node_adopts_the_resource(self):
         calls = []
 
         def adopt(self, context):
@@ -125,7 +125,7 @@ class TestChecking(ClusterCase):
         )
         self.assertEqual([('adopt', 'x'), ('check', {'ours': True})], calls)
 
-    def test_one_that_has_just_changed_may_not_be_up_yet(self):
+    def test_a_node_that_has_just_changed_may_still_be_starting(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         made = world.made(node)
@@ -148,7 +148,7 @@ class TestRecovering(ClusterCase):
         world.outside.calls.clear()
         return world, node, world.do(NODE_RECOVER, node, inputs)
 
-    def test_each_way_does_what_it_is_called(self):
+    def test_each_recovery_calls_its_operation(self):
         for operation, calls in (
             ('REBOOT', ['reboot']),
             ('REBUILD', ['rebuild']),
@@ -165,7 +165,7 @@ class TestRecovering(ClusterCase):
                 self.assertEqual(('ACTIVE', 'Recovery succeeded'), status_of(row))
                 self.assertEqual({'recovery': done}, row.data)
 
-    def test_one_that_a_look_finds_well_is_left_alone(self):
+    def test_a_recovery_ends_if_its_check_finds_the_node_healthy(self):
         world, node, action = self.recovered(check=True, operation='REBOOT')
 
         self.assertEqual([('check', 'n')], world.outside.calls)
@@ -175,7 +175,7 @@ class TestRecovering(ClusterCase):
         )
         self.assertEqual('SUCCEEDED', action.status)
 
-    def test_one_that_a_look_finds_unwell_is_recovered(self):
+    def test_a_recovery_continues_if_its_check_finds_the_node_unhealthy(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         made = world.made(node)
@@ -187,7 +187,7 @@ class TestRecovering(ClusterCase):
         self.assertEqual(['create', 'check', 'delete', 'create'], calls)
         self.assertEqual('ACTIVE', world.now(node).status)
 
-    def test_what_its_type_cannot_do_fails_and_says_what_it_can(self):
+    def test_an_unsupported_recovery_fails_with_the_supported_ones(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(type_='plain'), 'n')
         world.made(node)
@@ -203,7 +203,7 @@ class TestRecovering(ClusterCase):
             why(action),
         )
 
-    def test_one_that_was_never_made_is_made_whatever_was_asked_for(self):
+    def test_a_recovery_creates_a_node_that_was_never_created(self):
         world = self.a_cluster_world()
         world.outside.fails.add(('create', 'n'))
         node = world.a_node(world.profile(), 'n')
@@ -217,7 +217,7 @@ class TestRecovering(ClusterCase):
             ['create', 'delete', 'create'], [call for call, _ in world.outside.calls]
         )
 
-    def test_an_old_one_that_does_not_go_stops_it_unless_it_is_forced(self):
+    def test_a_failed_deletion_stops_an_unforced_recreation(self):
         for force, status, node_status in (
             (False, 'FAILED', 'ERROR'),
             (True, 'SUCCEEDED', 'ACTIVE'),
@@ -233,18 +233,18 @@ class TestRecovering(ClusterCase):
                 self.assertEqual(status, action.status)
                 self.assertEqual(node_status, world.now(node).status)
 
-    def test_the_deletion_of_the_old_one_may_take_so_long_and_no_longer(self):
+    def test_the_deletion_in_a_recreation_has_a_timeout(self):
         cancelled = []
 
         def delete(self, context):
-            return NotYet({'for': 'ever'}, 3600.0)
+            return ResourceInProgress({'for': 'ever'}, 3600.0)
 
         def cancel(self, context, operation, token):
             cancelled.append((operation, token))
 
         members = {'delete': delete, 'cancel': cancel}
         kind = type('Slow', (machine(Outside()),), members)
-        text = 'What the node stands for was not deleted in 0 s'
+        text = 'The resource of the node was not deleted in 0 s'
         for force, ended in ((False, ('FAILED', text)), (True, ('SUCCEEDED', None))):
             with self.subTest(force=force):
                 world = self.a_cluster_world(handlers={'Slow': kind})
@@ -261,7 +261,7 @@ class TestRecovering(ClusterCase):
                 self.assertEqual(ended, why(action))
                 self.assertEqual([('delete', {'for': 'ever'})], cancelled)
 
-    def test_what_a_health_policy_decided_is_done(self):
+    def test_the_recovery_of_a_health_policy_is_executed(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         world.set(node, status='ERROR', physical_id='x')
@@ -282,7 +282,7 @@ class TestOperating(ClusterCase):
         world.made(node)
         return world, node, world.do(NODE_OPERATION, node, inputs)
 
-    def test_an_operation_of_its_profile_is_done(self):
+    def test_an_operation_of_the_profile_is_executed(self):
         world, node, action = self.operated(
             {'operation': 'paint', 'params': {'colour': 'red'}}
         )
@@ -303,7 +303,7 @@ class TestOperating(ClusterCase):
             world.facts(),
         )
 
-    def test_one_that_there_is_not_or_that_is_asked_wrongly_fails(self):
+    def test_unknown_and_invalid_operations_fail(self):
         for inputs, text in (
             ({'operation': 'fly'}, "The requested operation 'fly' is not supported"),
             ({'operation': 'paint', 'params': {}}, 'params.colour: is required'),
@@ -315,7 +315,7 @@ class TestOperating(ClusterCase):
                 self.assertIn(text, action.status_message)
                 self.assertEqual('ACTIVE', world.now(node).status)
 
-    def test_one_that_fails_leaves_the_node_in_error(self):
+    def test_a_failed_operation_leaves_the_node_in_error(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         made = world.made(node)
@@ -327,7 +327,7 @@ class TestOperating(ClusterCase):
         text = f'{made.physical_id} is not there'
         self.assertEqual(('ERROR', text), status_of(world.now(node)))
 
-    def test_one_that_was_never_made_does_nothing(self):
+    def test_an_operation_on_a_node_without_a_resource_fails(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
 

@@ -1,8 +1,8 @@
-"""What becomes of an action on a node whose worker is lost."""
+"""The recovery of actions on nodes whose worker was lost."""
 
 from tests.cluster_worlds import ClusterCase, machine
 from tests.stack_worlds import Outside
-from watcherlite.domain.resource_results import NotYet, Ready
+from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters.action_types import (
     NODE_CREATE,
     NODE_DELETE,
@@ -11,7 +11,7 @@ from watcherlite.engine.clusters.action_types import (
 
 
 class Dying(Outside):
-    """Lets the worker die in which a call of a handler is made.
+    """Kills the worker at a call of its handler.
 
     :ivar dies: (operation, name of the node)
     """
@@ -39,7 +39,7 @@ class LostCase(ClusterCase):
         return world
 
     def lost(self, world, node, at, action_type, inputs=None):
-        """Ask for an action; let its worker die at a call, and another go on."""
+        """Request an action; kill its worker at a call; let another continue."""
         world.outside.dies = at
         world.worker()
         asked = world.ask(action_type, node, inputs)
@@ -54,7 +54,7 @@ class LostCase(ClusterCase):
 
 
 class TestLostWorkers(LostCase):
-    def test_what_can_be_done_twice_is_done_again(self):
+    def test_an_idempotent_operation_is_repeated(self):
         world = self.a_world()
         node = world.a_node(world.profile(type_='mortal'), 'n')
 
@@ -69,7 +69,7 @@ class TestLostWorkers(LostCase):
             world.facts(),
         )
 
-    def test_what_was_made_is_found_and_not_made_again(self):
+    def test_a_created_resource_is_found_and_not_created_again(self):
         def find(self, context):
             return Ready('the-first', attributes={'output': 'found'})
 
@@ -82,7 +82,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual(['create'], self.calls(world))
         self.assertEqual(('ACTIVE', 'the-first'), (row.status, row.physical_id))
 
-    def test_where_nobody_can_tell_it_fails_and_says_so(self):
+    def test_an_action_with_an_unknown_effect_fails_with_the_reason(self):
         world = self.a_world(idempotent=False)
         node = world.a_node(world.profile(type_='mortal'), 'n')
 
@@ -93,7 +93,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual('ERROR', world.now(node).status)
         self.assertEqual(['create'], self.calls(world))
 
-    def test_a_deletion_is_begun_again_whatever_its_type_says(self):
+    def test_a_deletion_is_always_repeated(self):
         world = self.a_world(idempotent=False)
         node = world.a_node(world.profile(type_='mortal'), 'n')
         world.set(node, status='ACTIVE', physical_id='x')
@@ -103,7 +103,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual('SUCCEEDED', action.status)
         self.assertEqual(['delete', 'delete'], self.calls(world))
 
-    def test_a_reboot_that_may_have_been_made_is_not_made_again(self):
+    def test_a_reboot_that_may_have_happened_is_not_repeated(self):
         world = self.a_world(idempotent=False)
         node = world.a_node(world.profile(type_='mortal'), 'n')
         world.set(node, status='ERROR', physical_id='x')
@@ -115,7 +115,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual('FAILED', action.status)
         self.assertEqual(['reboot'], self.calls(world))
 
-    def test_one_made_anew_goes_on_with_the_step_that_it_had_come_to(self):
+    def test_a_recreation_continues_at_its_current_step(self):
         world = self.a_world()
         node = world.a_node(world.profile(type_='mortal'), 'n')
         world.set(node, status='ERROR', physical_id='old')
@@ -126,9 +126,9 @@ class TestLostWorkers(LostCase):
         self.assertEqual(['delete', 'create', 'create'], self.calls(world))
         self.assertEqual('ACTIVE', world.now(node).status)
 
-    def test_one_that_is_under_way_outside_is_polled_by_another_worker(self):
+    def test_an_operation_in_progress_is_polled_by_another_worker(self):
         def create(self, context):
-            return NotYet({'at': 1}, 0.0, 'its-id', {'kept': 1})
+            return ResourceInProgress({'at': 1}, 0.0, 'its-id', {'kept': 1})
 
         def poll(self, context, operation, token):
             if context.attempt == 1:
@@ -145,7 +145,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual('its-id', row.physical_id)
         self.assertEqual({'output': ['its-id', {'kept': 1}]}, row.attributes)
 
-    def test_one_that_only_waited_for_a_lock_is_not_taken_for_lost(self):
+    def test_an_action_that_waited_for_a_lock_is_executed_normally(self):
         attempts = []
 
         def create(self, context):

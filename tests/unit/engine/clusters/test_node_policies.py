@@ -1,4 +1,4 @@
-"""What policies see of a node that is asked for."""
+"""The data that policies see of a requested node."""
 
 import threading
 from typing import ClassVar
@@ -6,7 +6,10 @@ from typing import ClassVar
 from tests.cluster_worlds import BY, ClusterCase
 from watcherlite import exceptions
 from watcherlite.domain import events
-from watcherlite.domain.clusters import Binding, PolicyObject
+from watcherlite.domain.clusters import (
+    NewBinding,
+    NewPolicyObject,
+)
 from watcherlite.engine.clusters.action_types import NODE_CREATE, NODE_RECOVER
 from watcherlite.plugins.base import Policy
 
@@ -15,7 +18,7 @@ LOCK = threading.Lock()
 
 
 class Seeing(Policy):
-    """Notes what it sees of a node after an action on it."""
+    """Records the node that it sees after an action."""
 
     after: ClassVar = frozenset({NODE_CREATE, NODE_RECOVER})
 
@@ -39,13 +42,13 @@ class PolicyCase(ClusterCase):
         SEEN.clear()
 
     def in_force(self, kind):
-        """Return a world and the one node of a cluster with this policy."""
+        """Return a world and the node of a cluster with this policy."""
         world = self.a_cluster_world(policies={'a.policy-1.0': kind})
         cluster = world.a_cluster(
             world.profile(value='red'), 1, desired_capacity=0, max_size=5
         )
         spec = {'type': 'a.policy', 'version': '1.0', 'properties': {}}
-        policy = PolicyObject(
+        policy = NewPolicyObject(
             events.new_uuid(),
             'po',
             'a.policy-1.0',
@@ -57,14 +60,14 @@ class PolicyCase(ClusterCase):
             stored = tx.insert_object(policy)
             tx.lock_clusters([cluster.uuid])
             tx.insert_binding(
-                Binding(events.new_uuid(), cluster.id, stored.id, kind.priority)
+                NewBinding(events.new_uuid(), cluster.id, stored.id, kind.priority)
             )
         (node,) = world.nodes(cluster)
         return world, cluster, node
 
 
 class TestPolicies(PolicyCase):
-    def test_after_it_was_made_they_see_what_it_has_become(self):
+    def test_policies_see_the_created_node(self):
         world, _, node = self.in_force(Seeing)
 
         made = world.made(node)
@@ -74,7 +77,7 @@ class TestPolicies(PolicyCase):
         told = ('OK', made.physical_id, {'output': 'red'})
         self.assertEqual([told, told], SEEN)
 
-    def test_one_that_they_refuse_is_in_error_and_its_cluster_stays(self):
+    def test_a_rejected_node_is_in_error_and_its_cluster_unchanged(self):
         world, cluster, node = self.in_force(Refusing)
 
         action = world.do(NODE_CREATE, node)

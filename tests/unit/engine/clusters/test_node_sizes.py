@@ -1,4 +1,4 @@
-"""How nodes that are asked for count in the size of their cluster."""
+"""The effect of requested nodes on the size of their cluster."""
 
 from tests.cluster_worlds import ClusterCase
 from tests.unit.engine.clusters.node_case import status_of, why
@@ -15,7 +15,7 @@ class TestSizes(ClusterCase):
         cluster = world.a_cluster(profile, size, desired_capacity=desired, **limits)
         return world, cluster
 
-    def test_a_node_that_is_asked_for_makes_its_cluster_larger(self):
+    def test_a_requested_node_increases_the_size_of_its_cluster(self):
         world, cluster = self.in_a_cluster(2, 1, max_size=2)
         first, second = world.nodes(cluster)
         world.set(first, status='ACTIVE')
@@ -31,7 +31,7 @@ class TestSizes(ClusterCase):
         )
         self.assertEqual({}, world.now(second).data)
 
-    def test_one_more_than_the_cluster_may_have_is_refused(self):
+    def test_a_node_beyond_the_maximum_size_is_rejected(self):
         world, cluster = self.in_a_cluster(2, 1, max_size=1)
         first, second = world.nodes(cluster)
         world.set(first, status='ACTIVE')
@@ -44,7 +44,7 @@ class TestSizes(ClusterCase):
         self.assertEqual(1, world.now(cluster).desired_capacity)
         self.assertEqual([], world.outside.calls)
 
-    def test_a_node_that_is_deleted_makes_its_cluster_smaller(self):
+    def test_a_deleted_node_reduces_the_size_of_its_cluster(self):
         world, cluster = self.in_a_cluster(3, 3, min_size=2)
         for node in world.nodes(cluster):
             world.set(node, status='ACTIVE')
@@ -60,7 +60,7 @@ class TestSizes(ClusterCase):
         self.assertEqual([(1, 'ACTIVE'), (3, 'ACTIVE')], left)
         self.assertEqual((2, 'ACTIVE'), (row.desired_capacity, row.status))
 
-    def test_two_that_go_side_by_side_count_each_other(self):
+    def test_concurrent_deletions_count_each_other(self):
         world, cluster = self.in_a_cluster(3, 3, min_size=2)
         gate = self.a_gate()
         for node in world.nodes(cluster):
@@ -79,7 +79,7 @@ class TestSizes(ClusterCase):
         text = "The target capacity (1) is less than the cluster's min_size (2)."
         self.assertEqual(('FAILED', text), why(other))
 
-    def test_a_policy_may_keep_the_size_that_is_wanted(self):
+    def test_a_policy_may_keep_the_desired_capacity(self):
         world, cluster = self.in_a_cluster(2, 2)
         first, second = world.nodes(cluster)
         world.set(second, status='ACTIVE')

@@ -1,4 +1,4 @@
-"""What is asked of clusters: what is refused with which words, what becomes of it."""
+"""Requests on clusters: rejections with their texts, and stored actions."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from tests.cluster_worlds import BY
 from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster
-from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
+from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
 from watcherlite.engine.clusters.services import ClusterLimits
 
 
 class TestCreate(OperationsCase):
     def test_the_action_is_stored_with_the_cluster(self) -> None:
-        new = NewCluster(
+        new = ClusterRequest(
             'web', 'p', '2', 1, '4', 60, {'a': 1}, {'node.name.format': 'web-$3I'}
         )
         by = RequestContext(BY.owner, context={'user_id': 'a user'})
@@ -64,12 +64,12 @@ class TestCreate(OperationsCase):
             ),
         )
 
-    def test_the_least_size_is_the_size_that_nobody_gave(self) -> None:
-        begun = self.operations.create(NewCluster('c', 'p', min_size=2), BY)
+    def test_the_default_size_is_the_minimum_size(self) -> None:
+        begun = self.operations.create(ClusterRequest('c', 'p', min_size=2), BY)
 
         self.assertEqual((2, 2, -1), _sizes(begun.row))
 
-    def test_what_makes_no_sense_is_refused(self) -> None:
+    def test_invalid_clusters_are_rejected(self) -> None:
         cases: tuple[tuple[dict[str, Any], str], ...] = (
             (
                 {'profile': 'nope'},
@@ -97,12 +97,12 @@ class TestCreate(OperationsCase):
         )
         for values, text in cases:
             with self.subTest(values=values):
-                new = NewCluster(**{'name': 'c', 'profile': 'p', **values})
+                new = ClusterRequest(**{'name': 'c', 'profile': 'p', **values})
                 self.refused(
                     exceptions.BadRequest, text, self.operations.create, new, BY
                 )
 
-    def test_sizes_that_contradict_each_other_are_refused(self) -> None:
+    def test_inconsistent_sizes_are_rejected(self) -> None:
         for sizes, text in (
             (
                 (1, 2, None),
@@ -118,21 +118,21 @@ class TestCreate(OperationsCase):
             ),
         ):
             with self.subTest(sizes=sizes):
-                new = NewCluster('c', 'p', *sizes)
+                new = ClusterRequest('c', 'p', *sizes)
                 self.refused(
                     exceptions.BadRequest, text, self.operations.create, new, BY
                 )
 
-    def test_a_project_has_no_more_clusters_than_it_may(self) -> None:
+    def test_the_cluster_quota_is_enforced(self) -> None:
         for _ in range(3):
-            self.operations.create(NewCluster('c', 'p'), BY)
+            self.operations.create(ClusterRequest('c', 'p'), BY)
 
         self.refused(
             exceptions.OverQuota,
             'Quota exceeded for resources: this project has 3 clusters, and may not '
             'have more; delete some.',
             self.operations.create,
-            NewCluster('c', 'p'),
+            ClusterRequest('c', 'p'),
             BY,
         )
 
@@ -140,14 +140,14 @@ class TestCreate(OperationsCase):
 class TestUniqueNames(OperationsCase):
     limits = ClusterLimits(unique_names=True)
 
-    def test_no_two_of_a_project_have_the_same_name(self) -> None:
-        self.operations.create(NewCluster('c', 'p'), BY)
+    def test_names_are_unique_in_a_project(self) -> None:
+        self.operations.create(ClusterRequest('c', 'p'), BY)
 
         self.refused(
             exceptions.BadRequest,
             "A cluster named 'c' already exists.",
             self.operations.create,
-            NewCluster('c', 'p'),
+            ClusterRequest('c', 'p'),
             BY,
         )
         spec = {'type': 'thing', 'version': '1.0'}
@@ -160,29 +160,29 @@ class TestUniqueNames(OperationsCase):
             BY,
         )
 
-    def test_a_name_that_something_is_to_get_is_taken(self) -> None:
-        first = self.operations.create(NewCluster('c', 'p'), BY).row
-        self.operations.create(NewCluster('d', 'p'), BY)
+    def test_a_name_reserved_by_an_action_is_taken(self) -> None:
+        first = self.operations.create(ClusterRequest('c', 'p'), BY).row
+        self.operations.create(ClusterRequest('d', 'p'), BY)
         self.operations.update('c', BY, {'name': 'e'}, wait=True)
         taken = exceptions.BadRequest, "A cluster named 'e' already exists."
 
-        self.refused(*taken, self.operations.create, NewCluster('e', 'p'), BY)
+        self.refused(*taken, self.operations.create, ClusterRequest('e', 'p'), BY)
         self.refused(*taken, self.operations.update, 'd', BY, {'name': 'e'})
         # By itself it may be asked for again
         self.operations.update('c', BY, {'name': 'e', 'timeout': 9}, wait=True)
 
         # And once that is not to be, it is free
         self.over(first)
-        self.operations.create(NewCluster('e', 'p'), BY)
+        self.operations.create(ClusterRequest('e', 'p'), BY)
 
-    def test_a_name_is_free_that_only_looks_like_what_others_are_called(self) -> None:
-        first = self.operations.create(NewCluster('c', 'p'), BY).row
+    def test_a_similar_name_is_available(self) -> None:
+        first = self.operations.create(ClusterRequest('c', 'p'), BY).row
 
         for name in (first.uuid, first.uuid[:8], 'C'):
-            self.operations.create(NewCluster(name, 'p'), BY)
+            self.operations.create(ClusterRequest(name, 'p'), BY)
 
-    def test_each_project_has_names_of_its_own(self) -> None:
-        self.operations.create(NewCluster('c', 'p'), BY)
+    def test_projects_have_separate_names(self) -> None:
+        self.operations.create(ClusterRequest('c', 'p'), BY)
         boss = RequestContext(OTHERS.owner, everywhere=True)
 
         # It is in the project of the cluster that the name has to be free
@@ -191,10 +191,10 @@ class TestUniqueNames(OperationsCase):
             exceptions.BadRequest,
             "A cluster named 'd' already exists.",
             self.operations.create,
-            NewCluster('d', 'p'),
+            ClusterRequest('d', 'p'),
             BY,
         )
-        self.operations.create(NewCluster('c', 'p'), boss)
+        self.operations.create(ClusterRequest('c', 'p'), boss)
 
 
 class TestUpdate(OperationsCase):
@@ -202,7 +202,7 @@ class TestUpdate(OperationsCase):
         super().setUp()
         self.cluster = self.world.a_cluster(self.profile)
 
-    def test_only_what_changes_is_asked_for(self) -> None:
+    def test_the_inputs_of_an_update_are_the_changed_fields(self) -> None:
         better = self.world.profile('better')
         changes = {
             'name': 'c',
@@ -225,7 +225,7 @@ class TestUpdate(OperationsCase):
             self.inputs(begun),
         )
 
-    def test_what_cannot_be_is_refused(self) -> None:
+    def test_invalid_updates_are_rejected(self) -> None:
         self.world.profile('plain', 'plain')
         for changes, text in (
             ({}, 'No property needs an update.'),
@@ -250,7 +250,7 @@ class TestUpdate(OperationsCase):
                     changes,
                 )
 
-    def test_one_whose_nodes_have_another_profile_is_updated_to_its_own(self) -> None:
+    def test_a_cluster_with_outdated_nodes_can_be_updated_to_its_profile(self) -> None:
         better = self.world.profile('better')
         cluster = self.world.a_cluster(self.profile, 2, name='half')
         self.world.set(self.world.nodes(cluster)[0], profile_id=better.id)
@@ -267,7 +267,7 @@ class TestUpdate(OperationsCase):
 
         self.assertEqual({'new_profile_id': self.profile.uuid}, self.inputs(begun))
 
-    def test_one_in_error_is_not_updated(self) -> None:
+    def test_a_cluster_in_error_cannot_be_updated(self) -> None:
         self.world.set(self.cluster, status='ERROR')
 
         self.refused(
@@ -285,7 +285,7 @@ class TestSizes(OperationsCase):
         super().setUp()
         self.cluster = self.world.a_cluster(self.profile, 3, min_size=1, max_size=4)
 
-    def test_scaling_says_how_many_only_when_that_was_asked(self) -> None:
+    def test_scaling_has_a_count_only_if_requested(self) -> None:
         begun = self.operations.scale('c', BY, 'CLUSTER_SCALE_OUT')
         self.assertEqual({}, self.inputs(begun))
         self.over(self.cluster)
@@ -293,7 +293,7 @@ class TestSizes(OperationsCase):
         begun = self.operations.scale('c', BY, 'CLUSTER_SCALE_IN', '2')
         self.assertEqual({'count': 2}, self.inputs(begun))
 
-    def test_scaling_beyond_the_limits_is_refused(self) -> None:
+    def test_scaling_beyond_the_limits_is_rejected(self) -> None:
         scale = self.operations.scale
         for kind, count, error, text in (
             (
@@ -324,7 +324,7 @@ class TestSizes(OperationsCase):
             with self.subTest(kind=kind, count=count):
                 self.refused(error, text, scale, 'c', BY, kind, count)
 
-    def test_a_resize_is_checked(self) -> None:
+    def test_invalid_resizes_are_rejected(self) -> None:
         resize = self.operations.resize
         for params, text in (
             (
@@ -343,7 +343,7 @@ class TestSizes(OperationsCase):
             ),
             (
                 {},
-                'No resize is asked for: an adjustment, or a new min_size or '
+                'No resize is requested: an adjustment, or a new min_size or '
                 'max_size, is needed.',
             ),
             (
@@ -355,7 +355,7 @@ class TestSizes(OperationsCase):
             with self.subTest(params=params):
                 self.refused(exceptions.BadRequest, text, resize, 'c', BY, params)
 
-    def test_a_strict_resize_is_refused_where_another_does_what_it_can(self) -> None:
+    def test_only_a_strict_resize_beyond_the_limits_is_rejected(self) -> None:
         params = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': '2'}
         self.refused(
             exceptions.BadRequest,

@@ -1,4 +1,4 @@
-"""What is asked of the nodes of clusters, and while something goes on; likewise."""
+"""Requests on nodes of clusters, also during other actions."""
 
 import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from tests.cluster_worlds import BY
 from tests.unit.engine.clusters.operations_case import OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain.actions import COMPLETE, ActionChange
-from watcherlite.engine.clusters.requests.values import NewCluster, NewNode
+from watcherlite.engine.clusters.requests.values import ClusterRequest, NodeRequest
 
 
 class TestBusy(OperationsCase):
@@ -17,7 +17,7 @@ class TestBusy(OperationsCase):
         self.cluster = self.world.a_cluster(self.profile, 2)
         self.first = self.operations.check(self.cluster.uuid, BY).action
 
-    def test_what_waits_for_its_turn_is_a_conflict(self) -> None:
+    def test_a_queued_action_is_a_conflict(self) -> None:
         uuid = self.cluster.uuid
         self.refused(
             exceptions.ActionConflict,
@@ -37,7 +37,7 @@ class TestBusy(OperationsCase):
             BY,
         )
 
-    def test_it_is_suspended_between_two_stages_and_goes_on(self) -> None:
+    def test_an_action_is_suspended_between_two_stages(self) -> None:
         action = self.world.store.get_action(self.first)
         now = self.world.clock.now()
         between = action.evolve(phase=COMPLETE, start_time=now)
@@ -53,7 +53,7 @@ class TestBusy(OperationsCase):
             [(one.status, one.phase) for one in (held, going)],
         )
 
-    def test_what_has_begun_has_locked_it(self) -> None:
+    def test_a_started_action_locks_the_target(self) -> None:
         self.world.start_by_hand(self.first)
 
         self.refused(
@@ -65,7 +65,7 @@ class TestBusy(OperationsCase):
             BY,
         )
 
-    def test_who_comes_between_a_question_and_its_answer_is_not_overlooked(
+    def test_a_concurrent_request_is_detected(
         self,
     ) -> None:
         self.over(self.cluster)
@@ -86,12 +86,12 @@ class TestBusy(OperationsCase):
         ):
             self.operations.recover('c', BY)
 
-    def test_who_waits_is_queued(self) -> None:
+    def test_a_waiting_request_is_queued(self) -> None:
         begun = self.operations.recover('c', BY, wait=True)
 
         self.assertEqual('READY', self.world.store.get_action(begun.action).status)
 
-    def test_an_action_on_a_node_keeps_the_cluster_busy_but_no_other_node(self) -> None:
+    def test_an_action_on_a_node_blocks_the_cluster_but_no_other_node(self) -> None:
         self.over(self.cluster)
         one, two = self.world.nodes(self.cluster)
         checks = self.operations.nodes.check(one.uuid, BY).action
@@ -111,17 +111,17 @@ class TestBusy(OperationsCase):
             (action.target, action.within, action.status),
         )
 
-    def test_every_action_can_be_scheduled_also_beside_what_goes_on(self) -> None:
+    def test_every_action_can_be_scheduled_during_other_actions(self) -> None:
         spare = self.world.a_node(self.profile, 'spare', status='ACTIVE')
         better = self.world.profile('better').uuid
         policy = self.world.policy('senlin.policy.deletion').uuid
         due = self.world.clock.now() + datetime.timedelta(hours=1)
         later = self.operations.scheduled_at(due)
         one, two = (node.uuid for node in self.world.nodes(self.cluster))
-        new = NewNode('new', 'p', 'c')
+        new = NodeRequest('new', 'p', 'c')
 
         asked = [
-            later.create(NewCluster('d', 'p'), BY),
+            later.create(ClusterRequest('d', 'p'), BY),
             later.update('c', BY, {'profile_id': better}),
             later.resize('c', BY, {'max_size': 4}),
             later.scale('c', BY, 'CLUSTER_SCALE_OUT'),
@@ -151,7 +151,7 @@ class TestBusy(OperationsCase):
         with self.assertRaisesRegex(exceptions.BadRequest, 'cannot be forced'):
             self.operations.scheduled_at(due).delete('c', BY, force=True)
 
-    def test_what_is_due_later_is_in_nobodys_way(self) -> None:
+    def test_a_scheduled_action_conflicts_with_nothing(self) -> None:
         self.over(self.cluster)
         self.world.user_action(
             'sleep',
@@ -172,14 +172,14 @@ class TestMembers(OperationsCase):
         self.cluster = self.world.a_cluster(self.profile, 2)
         self.well = self.world.a_node(self.profile, 'well', status='ACTIVE')
 
-    def test_nodes_are_meant_by_name_or_uuid(self) -> None:
+    def test_nodes_are_referenced_by_name_or_uuid(self) -> None:
         other = self.world.a_node(self.profile, 'other', status='ACTIVE')
 
         begun = self.operations.add_nodes('c', BY, ['well', other.uuid, 'well'])
 
         self.assertEqual({'nodes': [self.well.uuid, other.uuid]}, self.inputs(begun))
 
-    def test_nodes_that_do_not_fit_are_refused(self) -> None:
+    def test_unsuitable_nodes_are_rejected(self) -> None:
         bad = self.world.a_node(self.profile, 'bad', status='ERROR')
         plain = self.world.profile('plain', 'plain')
         another = self.world.a_node(plain, 'another', status='ACTIVE')
@@ -211,7 +211,7 @@ class TestMembers(OperationsCase):
             with self.subTest(nodes=nodes):
                 self.refused(kind, text, self.operations.add_nodes, 'c', BY, nodes)
 
-    def test_only_members_are_removed_and_not_more_than_may_go(self) -> None:
+    def test_only_members_within_the_size_limits_are_removed(self) -> None:
         self.refused(
             exceptions.BadRequest,
             f"Nodes not members of specified cluster: ['{self.well.uuid}'].",
@@ -239,13 +239,13 @@ class TestMembers(OperationsCase):
             self.inputs(begun),
         )
 
-    def test_members_are_replaced_by_others(self) -> None:
+    def test_members_are_replaced_by_orphans(self) -> None:
         begun = self.operations.replace_nodes('c', BY, {'c-1': 'well'})
 
         one = self.world.nodes(self.cluster)[0]
         self.assertEqual({'candidates': {one.uuid: self.well.uuid}}, self.inputs(begun))
 
-    def test_what_is_replaced_is_a_member_and_by_what_is_none(self) -> None:
+    def test_only_members_are_replaced_and_only_by_orphans(self) -> None:
         one, two = self.world.nodes(self.cluster)
         replace = self.operations.replace_nodes
         self.refused(
@@ -271,7 +271,7 @@ class TestHealth(OperationsCase):
         super().setUp()
         self.cluster = self.world.a_cluster(self.profile, 2)
 
-    def test_a_recovery_is_one_that_the_profile_knows(self) -> None:
+    def test_a_recovery_must_be_supported_by_the_profile(self) -> None:
         self.world.a_cluster(self.world.profile('plain', 'plain'), 1, 'plain')
         for name, params, text in (
             (
@@ -306,7 +306,7 @@ class TestHealth(OperationsCase):
         begun = self.operations.recover('c', BY, wanted)
         self.assertEqual({'operation': 'REBOOT', 'check': True}, self.inputs(begun))
 
-    def test_an_operation_is_one_of_the_profile_with_its_parameters(self) -> None:
+    def test_an_operation_and_its_parameters_must_fit_the_profile(self) -> None:
         operate = self.operations.operate
         for operation, params, filters, text in (
             (
@@ -382,7 +382,7 @@ class TestDelete(OperationsCase):
         super().setUp()
         self.cluster = self.world.a_cluster(self.profile)
 
-    def test_what_is_changed_is_deleted_by_force_alone(self) -> None:
+    def test_a_cluster_in_transition_is_deleted_only_by_force(self) -> None:
         self.world.set(self.cluster, status='UPDATING')
         before = self.operations.check('c', BY).action
         self.refused(
@@ -401,7 +401,7 @@ class TestDelete(OperationsCase):
             ('READY', {}), (found(begun.action).status, self.inputs(begun))
         )
 
-    def test_it_waits_for_what_goes_on_and_is_asked_for_once(self) -> None:
+    def test_a_deletion_waits_and_is_requested_once(self) -> None:
         before = self.operations.check('c', BY).action
 
         begun = self.operations.delete('c', BY)
@@ -445,7 +445,7 @@ class TestDelete(OperationsCase):
 
         self.assertEqual(['READY', 'READY'], self.statuses(around, begun))
 
-    def test_a_deletion_that_is_scheduled_is_not_waited_for(self) -> None:
+    def test_a_scheduled_deletion_does_not_replace_a_deletion(self) -> None:
         scheduled = self.operations.delete('c', BY).action
         action = self.world.store.get_action(scheduled)
         later = self.world.clock.now() + datetime.timedelta(hours=1)
@@ -459,7 +459,7 @@ class TestDelete(OperationsCase):
     def statuses(self, *uuids: str) -> list[str]:
         return [self.world.store.get_action(uuid).status for uuid in uuids]
 
-    def test_what_is_repeated_does_not_keep_it(self) -> None:
+    def test_a_repeated_action_does_not_delay_a_deletion(self) -> None:
         again = self.world.user_action(
             'sleep', self.cluster, inputs={'duration': 0}, interval=3600
         )
@@ -468,7 +468,7 @@ class TestDelete(OperationsCase):
 
         self.assertEqual('CANCELLED', self.world.store.get_action(again.uuid).status)
 
-    def test_what_others_depend_on_stays(self) -> None:
+    def test_an_object_with_dependents_is_not_deleted(self) -> None:
         self.world.set(self.cluster, dependents={'nodes': ['x']})
 
         self.refused(
@@ -482,10 +482,10 @@ class TestDelete(OperationsCase):
 
 
 class TestCreateNode(OperationsCase):
-    def test_a_node_comes_to_its_cluster_with_the_next_index(self) -> None:
+    def test_a_new_node_gets_the_next_index_of_its_cluster(self) -> None:
         cluster = self.world.a_cluster(self.profile, 2)
 
-        begun = self.operations.nodes.create(NewNode('n', 'p', 'c', 'master'), BY)
+        begun = self.operations.nodes.create(NodeRequest('n', 'p', 'c', 'master'), BY)
 
         row = begun.row
         self.assertEqual(
@@ -499,7 +499,7 @@ class TestCreateNode(OperationsCase):
             (action.action_type, action.target, action.within, action.timeout),
         )
 
-    def test_a_node_that_does_not_fit_its_cluster_is_refused(self) -> None:
+    def test_a_node_unsuitable_for_its_cluster_is_rejected(self) -> None:
         self.world.a_cluster(self.profile, 2, max_size=2)
         self.world.profile('plain', 'plain')
         create = self.operations.nodes.create
@@ -524,4 +524,4 @@ class TestCreateNode(OperationsCase):
             ),
         ):
             with self.subTest(profile=profile, cluster=cluster):
-                self.refused(kind, text, create, NewNode('n', profile, cluster), BY)
+                self.refused(kind, text, create, NodeRequest('n', profile, cluster), BY)

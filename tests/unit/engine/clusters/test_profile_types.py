@@ -1,4 +1,4 @@
-"""What nodes can be made from, as clients are told it."""
+"""The profile types, as clients see them."""
 
 from typing import ClassVar
 
@@ -90,7 +90,7 @@ class TypesCase(base.TestCase):
 
 
 class TestNames(TypesCase):
-    def test_every_handler_is_one_but_those_that_need_a_stack_around_them(self):
+    def test_every_handler_without_nested_stacks_is_a_profile_type(self):
         found = {name: t.handler for name, t in self.types.all().items()}
 
         self.assertEqual(
@@ -102,7 +102,7 @@ class TestNames(TypesCase):
             found,
         )
 
-    def test_names_are_in_lower_case_with_dots_and_words(self):
+    def test_names_of_profile_types_are_lower_case_with_dots(self):
         for entry, name in (
             ('Local::Process', 'local.process'),
             ('OS::Heat::RandomString', 'os.heat.random_string'),
@@ -111,7 +111,7 @@ class TestNames(TypesCase):
         ):
             self.assertEqual(name, profile_types.name_of(entry))
 
-    def test_one_is_found_with_its_version_or_without(self):
+    def test_a_type_is_found_with_or_without_its_version(self):
         for arguments in (
             ('my.big_server',),
             ('my.big_server-1.0',),
@@ -120,7 +120,7 @@ class TestNames(TypesCase):
             found = self.types.find(*arguments)
             self.assertEqual('my.big_server-1.0', found.full_name)
 
-    def test_others_are_not_found_and_those_that_there_are_are_named(self):
+    def test_the_error_for_an_unknown_type_lists_the_types(self):
         known = ', '.join(sorted(f'{name}-1.0' for name in self.types.all()))
         for arguments, name in (
             (('fly',), 'fly'),
@@ -134,7 +134,7 @@ class TestNames(TypesCase):
 
 
 class TestSchemas(TypesCase):
-    def test_the_schema_is_told_as_clients_know_it(self):
+    def test_schemas_have_the_format_of_clients(self):
         self.assertEqual(
             {
                 'flavor': {
@@ -179,7 +179,7 @@ class TestSchemas(TypesCase):
             self.types.find('my.big_server').schema(),
         )
 
-    def test_operations_are_told_with_their_parameters(self):
+    def test_operations_are_listed_with_their_parameters(self):
         self.assertEqual(
             {
                 'reboot': {
@@ -214,7 +214,7 @@ class TestSchemas(TypesCase):
             profile_types.operation_parameters(Server, 'reboot', {'delay': 3}),
         )
 
-    def test_what_is_wrong_with_an_operation_is_said(self):
+    def test_invalid_operations_are_rejected(self):
         for operation, given, text in (
             ('fly', {}, "operation 'fly' is not supported by the profile type "
              '(supported: reboot)'),
@@ -236,7 +236,7 @@ class TestSpecs(TypesCase):
     def spec(self, **properties):
         return {'type': 'my.big_server', 'version': 1.0, 'properties': properties}
 
-    def test_a_spec_is_checked_and_gets_defaults(self):
+    def test_a_spec_is_validated_and_gets_defaults(self):
         checked = self.types.check(self.spec(flavor='s'))
 
         self.assertEqual(
@@ -244,7 +244,7 @@ class TestSpecs(TypesCase):
             (checked.type, checked.handler, checked.properties),
         )
 
-    def test_what_is_no_spec_is_refused(self):
+    def test_invalid_specs_are_rejected(self):
         good = self.spec(flavor='s')
         for spec, text in (
             ('x', 'The provided spec is not a map.'),
@@ -266,9 +266,9 @@ class TestSpecs(TypesCase):
                 said = self.refused(exceptions.Invalid, self.types.check, spec)
                 self.assertIn(text, said)
 
-    def test_texts_may_say_what_is_of_one_node(self):
+    def test_placeholders_are_replaced_by_values_of_the_node(self):
         spec = self.spec(flavor='s', port='80%index%')
-        node = Node('a-uuid', 'web', Owner('t'), 1, 'My::BigServer', index=4)
+        node = Node('a-uuid', 'web', Owner('t'), 1, 'My::BigServer', index=4, id=1)
 
         handler = self.types.make('My::BigServer')
         fitted = self.types.fit(handler, spec['properties'], node)
@@ -277,10 +277,10 @@ class TestSpecs(TypesCase):
         self.assertEqual(804, fitted['port'])
         self.assertEqual(
             {'a': ['web a-uuid', 3]},
-            profile_types.filled_in({'a': ['%name% %id%', 3]}, node),
+            profile_types.fill_placeholders({'a': ['%name% %id%', 3]}, node),
         )
 
-    def test_what_is_there_already_need_not_be_allowed_any_more(self):
+    def test_an_existing_resource_need_not_be_allowed(self):
         handler = self.types.make('My::BigServer')
 
         for given, fitted in (
@@ -290,7 +290,7 @@ class TestSpecs(TypesCase):
             found = self.types.fit(handler, given, check=False)
             self.assertEqual(fitted, found)
 
-    def test_a_process_without_stacks_makes_none(self):
+    def test_stack_profiles_need_the_services_of_stacks(self):
         self.assertEqual(
             'This process makes no stacks',
             self.refused(exceptions.PluginError, self.types.make, 'os.heat.stack'),

@@ -1,4 +1,4 @@
-"""How clusters and nodes follow their actions; pure, and in one transaction."""
+"""The projection of clusters and nodes; pure, and in one transaction."""
 
 import datetime
 
@@ -44,7 +44,13 @@ def ended(action_type, status='SUCCEEDED', begun=True, outputs=None, **values):
 
 class TestClusters(base.TestCase):
     def cluster(self, **values):
-        given = {'desired_capacity': 3, 'min_size': 1, 'status': 'ACTIVE', **values}
+        given = {
+            'desired_capacity': 3,
+            'min_size': 1,
+            'status': 'ACTIVE',
+            'id': 1,
+            **values,
+        }
         return Cluster('t', 'c', BY.owner, 1, **given)
 
     def follow(self, change, active=3, **values):
@@ -71,7 +77,7 @@ class TestClusters(base.TestCase):
             with self.subTest(action_type=action_type):
                 self.assertEqual(status, self.follow(started(action_type)).status)
 
-    def test_what_it_is_then_is_what_its_nodes_make_it(self):
+    def test_the_status_after_an_action_follows_from_the_nodes(self):
         low = 'number of active nodes is below'
         for active, status, text in (
             (3, 'ACTIVE', f'{EQUAL} (3).'),
@@ -89,7 +95,7 @@ class TestClusters(base.TestCase):
                         (row.status, row.status_reason, row.updated_at),
                     )
 
-    def test_one_that_could_not_be_made_whole_is_in_error(self):
+    def test_a_cluster_whose_creation_fails_is_in_error(self):
         for end, active, status in (
             ('FAILED', 2, 'ERROR'),
             ('FAILED', 3, 'ACTIVE'),
@@ -103,19 +109,19 @@ class TestClusters(base.TestCase):
                 made = NOW if end == 'SUCCEEDED' else None
                 self.assertEqual(made, row.created_at)
 
-    def test_one_whose_making_never_began_says_why(self):
+    def test_a_cluster_whose_creation_never_started_has_a_reason(self):
         change = ended('CLUSTER_CREATE', 'FAILED', False, status_message='no')
 
         row = self.follow(change, 0, status='INIT')
 
         self.assertEqual(('ERROR', 'Not made: no'), (row.status, row.status_reason))
 
-    def test_what_never_began_leaves_it_as_it_was(self):
+    def test_an_action_that_never_started_leaves_the_cluster_unchanged(self):
         for end in ('FAILED', 'CANCELLED', 'SKIPPED'):
             change = ended('CLUSTER_RESIZE', end, begun=False)
             self.assertEqual(self.cluster(), self.follow(change, 0))
 
-    def test_it_becomes_what_its_action_says(self):
+    def test_the_fields_of_the_outputs_are_applied(self):
         told = {
             'desired_capacity': 2,
             'min_size': 0,
@@ -139,14 +145,14 @@ class TestClusters(base.TestCase):
             ),
         )
 
-    def test_one_that_is_deleted_is_gone_and_one_that_is_not_stays(self):
+    def test_only_a_successful_deletion_deletes_the_row(self):
         gone = self.follow(ended('CLUSTER_DELETE'), 0)
         left = self.follow(ended('CLUSTER_DELETE', 'FAILED'), 1)
 
         self.assertEqual((NOW, None), (gone.deleted_at, left.deleted_at))
         self.assertEqual('WARNING', left.status)
 
-    def test_each_run_of_a_repeated_action_is_followed(self):
+    def test_each_run_of_a_repeated_action_is_projected(self):
         first = started('CLUSTER_CHECK', interval=60)
         between = ended('CLUSTER_CHECK', 'READY', interval=60)
         second = ActionChange(
@@ -163,7 +169,7 @@ class TestClusters(base.TestCase):
         failed = ended('CLUSTER_CHECK', 'READY', status_message='it failed')
         self.assertEqual(events.ERROR, transitions.phase_of(failed))
 
-    def test_a_node_that_was_asked_for_makes_it_judged_anew(self):
+    def test_a_requested_node_evaluates_its_cluster(self):
         request = {'cause': 'RPC Request', 'within': 't'}
         row = self.follow(ended('NODE_CHECK', **request), 2)
         unmade = self.follow(ended('NODE_CHECK', **request), 0, status='INIT')
@@ -175,7 +181,7 @@ class TestClusters(base.TestCase):
 
 class TestNodes(base.TestCase):
     def node(self, **values):
-        given = {'status': 'ACTIVE', 'status_reason': 'well', **values}
+        given = {'status': 'ACTIVE', 'status_reason': 'well', 'id': 2, **values}
         return Node('t', 'n', BY.owner, 1, 'Thing', **given)
 
     def test_each_action_has_its_status_while_it_runs(self):
@@ -196,7 +202,7 @@ class TestNodes(base.TestCase):
         row = project_node(self.node(), started('NODE_UPDATE', inputs=inputs), NOW)
         self.assertEqual('UPDATING', row.status)
 
-    def test_it_takes_over_what_a_token_says(self):
+    def test_the_fields_in_a_token_are_applied(self):
         before = an_action('NODE_CREATE', status='RUNNING', start_time=EARLIER)
         told = {'physical_id': 'x', 'kept': {'data': {'a': 1}}}
         change = ActionChange(before, before.evolve(token={action_types.NODE: told}))
@@ -206,7 +212,7 @@ class TestNodes(base.TestCase):
         self.assertEqual('x', row.physical_id)
         self.assertEqual({'name': 'n', 'data': {'a': 1}}, row.kept)
 
-    def test_what_it_was_comes_back_after_a_refusal(self):
+    def test_a_refused_action_restores_the_status(self):
         begun = project_node(self.node(), started('NODE_DELETE'), NOW)
         refusal = {
             action_types.NODE: {transitions.UNCHANGED: True},
@@ -219,7 +225,7 @@ class TestNodes(base.TestCase):
         self.assertEqual(('ACTIVE', 'well'), (row.status, row.status_reason))
         self.assertEqual({}, row.kept)
 
-    def test_a_failure_says_why_without_the_words_of_the_core(self):
+    def test_the_reason_of_a_failure_is_that_of_the_handler(self):
         begun = project_node(self.node(), started('NODE_RECOVER'), NOW)
         text = 'Action failed in execute: no room'
 
@@ -229,7 +235,7 @@ class TestNodes(base.TestCase):
 
         self.assertEqual(('ERROR', 'no room'), (row.status, row.status_reason))
 
-    def test_to_have_been_looked_at_is_no_change(self):
+    def test_a_check_does_not_change_updated_at(self):
         told = {'status': 'ACTIVE', 'status_reason': 'Check: Node is ACTIVE.'}
         well = ended('NODE_CHECK', outputs={action_types.NODE: told})
 
@@ -239,7 +245,7 @@ class TestNodes(base.TestCase):
 
 
 class TestConcerns(base.TestCase):
-    def test_actions_of_plans_only_ask_for_others(self):
+    def test_actions_of_plans_are_not_projected(self):
         known = ClusterProjection()
 
         self.assertTrue(known.is_affected_by(an_action('NODE_CHECK')))
@@ -249,7 +255,7 @@ class TestConcerns(base.TestCase):
 
 
 class TestEvents(ClusterCase):
-    def test_an_event_says_what_is_done_where_and_how_it_failed(self):
+    def test_an_event_has_the_action_the_target_and_the_fault(self):
         world = self.a_cluster_world()
         cluster = world.a_cluster(world.profile(), 1, desired_capacity=0)
         (node,) = world.nodes(cluster)

@@ -1,4 +1,4 @@
-"""What is asked of profiles, policies and receivers, and how it is refused."""
+"""Requests on profiles, policies and receivers, and their rejections."""
 
 import hashlib
 from typing import Any
@@ -8,15 +8,20 @@ from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
 from watcherlite.api.clustering.handlers import receivers as representations
 from watcherlite.domain import events
-from watcherlite.domain.clusters import Binding, PolicyObject, Profile, Receiver
+from watcherlite.domain.clusters import (
+    NewBinding,
+    PolicyObject,
+    Profile,
+    Receiver,
+)
 from watcherlite.engine.clusters.requests.receivers import NO_WEBHOOK, alarm_url
-from watcherlite.engine.clusters.requests.values import IssuedReceiver, NewReceiver
+from watcherlite.engine.clusters.requests.values import IssuedReceiver, ReceiverRequest
 
 URL = 'http://host/clustering/v1'
 
 
 class TestProfiles(OperationsCase):
-    def test_a_profile_is_kept_as_it_was_given(self) -> None:
+    def test_a_profile_is_stored_unchanged(self) -> None:
         spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
 
         made = self.operations.profiles.create('mine', spec, BY, metadata={'k': 'v'})
@@ -35,7 +40,7 @@ class TestProfiles(OperationsCase):
             ),
         )
 
-    def test_specs_that_do_not_fit_are_refused_in_words_that_clients_know(self) -> None:
+    def test_invalid_specs_are_rejected_with_the_texts_of_senlin(self) -> None:
         create, why = self.operations.profiles.create, 'Failed in creating profile x: '
         for spec, kind, text in (
             (
@@ -63,7 +68,7 @@ class TestProfiles(OperationsCase):
             with self.subTest(spec=spec):
                 self.refused(kind, text, create, 'x', spec, BY)
 
-    def test_one_that_is_only_looked_at_is_not_stored(self) -> None:
+    def test_a_validated_profile_is_not_stored(self) -> None:
         spec = {'type': 'thing', 'version': '1.0'}
 
         found = self.operations.profiles.validate(spec, BY)
@@ -72,7 +77,7 @@ class TestProfiles(OperationsCase):
         with self.assertRaises(exceptions.NotFound):
             self.world.store.find_object(Profile, 'validated_profile', None)
 
-    def test_its_name_and_metadata_change_and_nothing_else(self) -> None:
+    def test_only_the_name_and_the_metadata_of_a_profile_change(self) -> None:
         update = self.operations.profiles.update
         after = update('p', BY, {'name': 'q', 'metadata': {'a': 1}})
 
@@ -88,7 +93,7 @@ class TestProfiles(OperationsCase):
         with self.assertRaises(exceptions.NotFound):
             update('q', OTHERS, {'name': 'theirs'})
 
-    def test_one_that_is_used_stays(self) -> None:
+    def test_a_profile_in_use_cannot_be_deleted(self) -> None:
         self.world.a_cluster(self.profile)
 
         with self.assertRaises(exceptions.ResourceInUse) as caught:
@@ -100,11 +105,11 @@ class TestProfiles(OperationsCase):
         )
         free = self.world.profile('free')
         self.operations.profiles.delete('free', BY)
-        self.assertEqual({}, self.world.store.objects_by_id(Profile, [free.id or 0]))
+        self.assertEqual({}, self.world.store.objects_by_id(Profile, [free.id]))
 
 
 class TestPolicies(OperationsCase):
-    def test_specs_that_do_not_fit_are_refused_in_words_that_clients_know(self) -> None:
+    def test_invalid_specs_are_rejected_with_the_texts_of_senlin(self) -> None:
         create, why = self.operations.policies.create, 'Failed in creating policy x: '
         scaling = {'type': 'senlin.policy.scaling', 'version': '1.0'}
         for spec, kind, text in (
@@ -135,11 +140,11 @@ class TestPolicies(OperationsCase):
             with self.subTest(spec=spec):
                 self.refused(kind, text, create, 'x', spec, BY)
 
-    def test_a_policy_is_renamed_and_deleted_unless_a_cluster_has_it(self) -> None:
+    def test_a_policy_is_deleted_only_if_no_cluster_is_bound_to_it(self) -> None:
         policy = self.world.policy('senlin.policy.deletion')
         policy = self.operations.policies.update('po', BY, {'name': 'other'})
         cluster = self.world.a_cluster(self.profile)
-        binding = Binding('b' * 36, cluster.id or 0, policy.id or 0, 400)
+        binding = NewBinding('b' * 36, cluster.id, policy.id, 400)
         with self.world.store.transaction() as tx:
             stored = tx.insert_binding(binding)
 
@@ -150,7 +155,7 @@ class TestPolicies(OperationsCase):
 
         with self.world.store.transaction() as tx:
             tx.lock_clusters([cluster.uuid])
-            tx.delete_bindings([stored.id or 0])
+            tx.delete_bindings([stored.id])
         self.refused(
             exceptions.PolicyBindingNotFound,
             "The policy 'other' is not found attached to the specified cluster 'c'.",
@@ -188,9 +193,9 @@ class TestReceivers(OperationsCase):
             'action': 'CLUSTER_SCALE_OUT',
             **values,
         }
-        return self.operations.receivers.create(NewReceiver(**given), BY, URL)
+        return self.operations.receivers.create(ReceiverRequest(**given), BY, URL)
 
-    def test_its_webhook_is_an_address_with_its_parameters(self) -> None:
+    def test_the_webhook_url_contains_the_parameters(self) -> None:
         made = self.create(params={'count': 2})
 
         self.assertEqual(
@@ -208,7 +213,7 @@ class TestReceivers(OperationsCase):
         )
         self.assertIsNone(changed.token)
 
-    def test_its_token_is_random_and_stored_as_a_digest_alone(self) -> None:
+    def test_the_token_is_random_and_only_its_digest_is_stored(self) -> None:
         issued = []
         for name in ('a', 'b'):
             # What predicted the address as long as that was an id
@@ -226,7 +231,7 @@ class TestReceivers(OperationsCase):
         )
         self.assertNotIn(str(one.token), repr(one))
 
-    def test_only_its_token_triggers_it(self) -> None:
+    def test_only_the_token_of_a_receiver_triggers_it(self) -> None:
         issued, other = self.issue(), self.issue(name='other')
         digest = issued.receiver.token_digest
         for token in (None, '', 'x', digest, other.token, str(issued.token)[:-1]):
@@ -239,7 +244,7 @@ class TestReceivers(OperationsCase):
             )
         self.operations.receivers.trigger(issued.receiver.uuid, issued.token)
 
-    def test_a_new_token_makes_the_one_before_void(self) -> None:
+    def test_a_new_token_invalidates_the_previous_one(self) -> None:
         users = self.operations.receivers
         issued = self.issue()
 
@@ -254,7 +259,7 @@ class TestReceivers(OperationsCase):
         )
         users.trigger(issued.receiver.uuid, renewed.token)
 
-    def test_one_from_before_there_were_tokens_triggers_nothing(self) -> None:
+    def test_a_receiver_without_a_token_cannot_be_triggered(self) -> None:
         made = self.create()
         with self.world.store.transaction() as tx:
             row = tx.lock_object(made)
@@ -273,7 +278,7 @@ class TestReceivers(OperationsCase):
         )
         self.assertEqual({'alarm_url': None}, shown[0]['channel'])
 
-    def test_what_makes_no_sense_is_refused(self) -> None:
+    def test_invalid_receivers_are_rejected(self) -> None:
         for values, text in (
             (
                 {'type': 'message'},
@@ -302,7 +307,7 @@ class TestReceivers(OperationsCase):
         ):
             self.create(action='CLUSTER_CREATE')
 
-    def test_who_knows_its_token_triggers_what_it_is_for(self) -> None:
+    def test_the_token_triggers_the_action(self) -> None:
         issued = self.issue(params={'count': '1'})
         made = issued.receiver
 
@@ -334,7 +339,7 @@ class TestReceivers(OperationsCase):
             action.context,
         )
 
-    def test_its_name_is_no_id_and_neither_is_the_beginning_of_one(self) -> None:
+    def test_a_webhook_needs_the_full_uuid(self) -> None:
         issued = self.issue()
         for _ in range(2):
             self.issue(name='twice')
@@ -347,7 +352,7 @@ class TestReceivers(OperationsCase):
                 issued.token,
             )
 
-    def test_what_is_sent_is_checked(self) -> None:
+    def test_parameters_of_a_trigger_are_validated(self) -> None:
         issued = self.issue()
 
         self.refused(
@@ -359,7 +364,7 @@ class TestReceivers(OperationsCase):
             {'count': 'many'},
         )
 
-    def test_what_a_monitoring_system_sends_besides_is_passed_over(self) -> None:
+    def test_unknown_parameters_of_a_trigger_are_ignored(self) -> None:
         issued = self.issue(params={'count': 2})
 
         begun = self.operations.receivers.trigger(
@@ -370,7 +375,7 @@ class TestReceivers(OperationsCase):
 
         self.assertEqual({'count': 2}, self.inputs(begun))
 
-    def test_inputs_that_would_never_do_are_refused_at_once(self) -> None:
+    def test_invalid_parameters_are_rejected_at_creation(self) -> None:
         made, update = self.create(), self.operations.receivers.update
         unknown = "Action parameter ['size'] is not recognizable; known are count."
         for call, args, text in (
@@ -404,7 +409,7 @@ class TestReceivers(OperationsCase):
         # What is missing may come with the request
         self.create(action='CLUSTER_RESIZE', params={'min_step': 1})
 
-    def test_a_busy_cluster_is_not_triggered_unless_the_webhook_waits(self) -> None:
+    def test_a_busy_cluster_is_triggered_only_with_wait(self) -> None:
         issued = self.issue()
         uuid, trigger = issued.receiver.uuid, self.operations.receivers.trigger
         self.operations.check('c', BY)
@@ -421,7 +426,7 @@ class TestReceivers(OperationsCase):
             ),
         )
 
-    def test_without_its_cluster_it_is_good_for_nothing(self) -> None:
+    def test_a_receiver_without_its_cluster_cannot_be_triggered(self) -> None:
         issued = self.issue()
         made = issued.receiver
         self.world.set(self.cluster, deleted_at=self.world.clock.now())
@@ -434,7 +439,7 @@ class TestReceivers(OperationsCase):
             issued.token,
         )
 
-    def test_one_that_is_deleted_is_triggered_no_more(self) -> None:
+    def test_a_deleted_receiver_cannot_be_triggered(self) -> None:
         issued = self.issue()
         self.operations.receivers.delete('r', BY)
 

@@ -15,7 +15,7 @@ from watcherlite.testing.context import FakeContext
 
 class StackCase(ClusterCase):
     def a_stack(self, name='web', **things):
-        """Return a world and a node that is a stack of these things."""
+        """Return a world and a node that is a stack of these resources."""
         world = self.a_cluster_world()
         profile = world.profile(type_='os.heat.stack', **self.of(**things))
         return world, world.a_node(profile, name)
@@ -32,7 +32,7 @@ class StackCase(ClusterCase):
 
 
 class TestStacks(StackCase):
-    def test_a_stack_is_made_that_is_in_no_other(self):
+    def test_a_node_creates_a_root_stack(self):
         world, node = self.a_stack(disable_rollback=True, timeout=5)
 
         world.do(NODE_CREATE, node)
@@ -53,7 +53,7 @@ class TestStacks(StackCase):
             {'stack_name': stack.name, 'outputs': {'colour': 'red'}}, row.attributes
         )
 
-    def test_its_name_is_one_that_stacks_may_have(self):
+    def test_the_name_of_the_stack_is_valid(self):
         world = self.a_cluster_world()
         profile = world.profile(type_='os.heat.stack', **self.of())
         cluster = world.a_cluster(profile, 1, '7~中文', desired_capacity=0)
@@ -63,7 +63,7 @@ class TestStacks(StackCase):
 
         self.assertRegex(made.attributes['stack_name'], '^s7-[a-zA-Z0-9_.-]+$')
 
-    def test_one_that_cannot_be_made_says_why_and_can_be_deleted(self):
+    def test_a_node_whose_stack_fails_has_a_reason_and_can_be_deleted(self):
         world, node = self.a_stack()
         world.outside.fails.add(('create', 't'))
 
@@ -78,7 +78,7 @@ class TestStacks(StackCase):
         deleted = world.store.stacks_by_id([stack.id])[stack.id]
         self.assertIsNotNone(deleted.deleted_at)
 
-    def test_what_is_in_it_is_looked_at(self):
+    def test_a_check_covers_the_resources_of_the_stack(self):
         world, node = self.a_stack()
         world.made(node)
 
@@ -91,7 +91,7 @@ class TestStacks(StackCase):
         self.assertEqual('ERROR', world.now(node).status)
         self.assertIn('CHECK_FAILED', world.now(node).status_reason)
 
-    def test_another_profile_updates_it_in_place(self):
+    def test_a_new_profile_updates_the_stack_in_place(self):
         world, node = self.a_stack()
         made = world.made(node)
         other = world.profile('q', 'os.heat.stack', **self.of('blue'))
@@ -105,7 +105,7 @@ class TestStacks(StackCase):
         )
         self.assertEqual('UPDATE_COMPLETE', self.stack(world, node).state.name)
 
-    def test_one_that_is_gone_is_found_and_deleted_without_it(self):
+    def test_a_node_whose_stack_is_missing_can_be_deleted(self):
         world, node = self.a_stack()
         made = world.made(node)
         operations = world.cluster_parts.stacks.operations
@@ -119,7 +119,7 @@ class TestStacks(StackCase):
         self.assertEqual('ERROR', checked.status)
         self.assertEqual('SUCCEEDED', action.status)
 
-    def test_one_that_was_begun_before_is_not_made_twice(self):
+    def test_a_repeated_creation_finds_the_stack(self):
         world, node = self.a_stack()
         begun = world.made(node)
         handler = world.cluster_parts.profile_types.make('os.heat.stack')

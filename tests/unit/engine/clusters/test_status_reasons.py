@@ -1,4 +1,4 @@
-"""The status reasons of actions: why each is in its status, in Senlin's words."""
+"""The status reasons of actions, with the texts of Senlin."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from watcherlite.states import action as states
 
 
 class TestStatusReason(TestCase):
-    def test_every_type_says_that_it_succeeded_as_clients_know_it(self) -> None:
+    def test_every_type_has_the_success_text_of_senlin(self) -> None:
         told = {
             kind: status_reason(of(kind, 'SUCCEEDED', inputs={'operation': 'paint'}))
             for kind in (*action_types.DEFINITIONS, 'command')
@@ -47,7 +47,7 @@ class TestStatusReason(TestCase):
             told,
         )
 
-    def test_a_policy_that_was_attached_before_is_told_of_as_such(self) -> None:
+    def test_a_policy_that_was_already_attached_has_its_own_reason(self) -> None:
         said = {'reason': 'Policy already attached.'}
 
         told = status_reason(of('CLUSTER_ATTACH_POLICY', 'SUCCEEDED', outputs=said))
@@ -58,7 +58,7 @@ class TestStatusReason(TestCase):
         for status in states.STATES:
             self.assertNotEqual('', status_reason(of('CLUSTER_CHECK', status)), status)
 
-    def test_other_ends_say_why(self) -> None:
+    def test_unsuccessful_actions_have_their_reasons(self) -> None:
         for status, message, text in (
             ('FAILED', 'Action failed in execute: no room', 'no room'),
             ('CANCELLED', 'Action was cancelled while it ran.', None),
@@ -68,7 +68,7 @@ class TestStatusReason(TestCase):
             action = of('CLUSTER_CHECK', status, status_message=message)
             self.assertEqual(text or message, status_reason(action))
 
-    def test_one_that_is_queued_names_what_it_waits_for(self) -> None:
+    def test_a_queued_action_names_the_holders_of_the_lock(self) -> None:
         under_way = of('CLUSTER_CHECK', 'WAITING', start_time=at(0), pending=2)
         queued = of('CLUSTER_CHECK', 'WAITING', blocked_on='c')
         many = [('NODE_CHECK', f'u{number}') for number in range(7)]
@@ -87,7 +87,7 @@ class TestStatusReason(TestCase):
             'The action is queued: it waits for its turn.', status_reason(queued)
         )
 
-    def test_one_that_is_due_later_says_when(self) -> None:
+    def test_a_scheduled_action_has_its_time(self) -> None:
         due = '2026-03-29T01:31:15Z'
         for text, values in (
             (

@@ -1,4 +1,4 @@
-"""In which order the nodes of a cluster are updated."""
+"""The order in which the nodes of a cluster are updated."""
 
 from tests import base
 from watcherlite.engine.clusters.actions.update_batches import UpdateBatches
@@ -9,7 +9,7 @@ class BatchesTest(base.TestCase):
         self.assertEqual(UpdateBatches((('a', 'b'),)), UpdateBatches.of({}, ['a', 'b']))
         self.assertEqual(UpdateBatches(()), UpdateBatches.of({}, []))
 
-    def test_the_plan_of_a_policy_is_kept_to_as_far_as_the_nodes_are_there(
+    def test_the_plan_of_a_policy_is_limited_to_existing_nodes(
         self,
     ) -> None:
         plan = [['a', 'gone'], ['gone'], ['b', 'a', 'b']]
@@ -19,7 +19,7 @@ class BatchesTest(base.TestCase):
             UpdateBatches.of(data, ['c', 'b', 'a', 'd']),
         )
 
-    def test_the_next_batch_is_the_first_that_is_not_done(self) -> None:
+    def test_the_next_batch_is_the_first_unfinished_one(self) -> None:
         batches = UpdateBatches((('a',), ('b', 'c')))
         self.assertEqual(
             [('a',), ('b', 'c'), ('c',), ()],

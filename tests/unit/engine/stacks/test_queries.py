@@ -1,4 +1,4 @@
-"""What is shown of stacks."""
+"""The views of stacks."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ class TestStack(ReadingCase):
             dict(shown.parameters),
         )
 
-    def test_outputs_are_resolved_and_one_that_cannot_be_says_why(self) -> None:
+    def test_an_unresolvable_output_has_an_error(self) -> None:
         good, member, bad = self.reading.show(self.stack).outputs
 
         self.assertEqual(
@@ -78,16 +78,16 @@ class TestStack(ReadingCase):
         self.assertIsNone(bad.value)
         self.assertIn('g has no member m7', bad.error or '')
 
-    def test_outputs_are_left_out_when_they_are_not_wanted(self) -> None:
+    def test_outputs_are_omitted_if_not_requested(self) -> None:
         self.assertEqual((), self.reading.show(self.stack, with_outputs=False).outputs)
 
-    def test_one_output_can_be_asked_for(self) -> None:
+    def test_one_output_can_be_requested(self) -> None:
         self.assertEqual('x', self.reading.output(self.stack, 'good').value)
         self.assertRaises(
             exceptions.NotFound, self.reading.output, self.stack, 'unknown'
         )
 
-    def test_what_it_is_made_of_is_shown_without_what_is_hidden(self) -> None:
+    def test_the_definition_is_shown_with_hidden_parameters_masked(self) -> None:
         self.assertEqual(RESOURCES, self.reading.template(self.stack)['resources'])
         self.assertEqual(FILES, self.reading.files(self.stack))
         self.assertEqual(
@@ -95,7 +95,7 @@ class TestStack(ReadingCase):
             self.reading.environment(self.stack),
         )
 
-    def test_what_is_secret_to_a_stack_in_it_is_not_shown_either(self) -> None:
+    def test_hidden_parameters_of_nested_stacks_are_masked(self) -> None:
         stack = self.world.make(
             {'a': res()},
             name='t',
@@ -110,7 +110,7 @@ class TestStack(ReadingCase):
             self.reading.environment(stack)['parameter_defaults'],
         )
 
-    def test_nothing_is_shown_where_nobody_knows_what_is_hidden(self) -> None:
+    def test_all_parameters_of_an_invalid_template_are_masked(self) -> None:
         definition = Definition(
             {'heat_template_version': '1999-01-01'},
             {'parameters': {'a': 1}, 'parameter_defaults': {'b': 2}},
@@ -119,7 +119,7 @@ class TestStack(ReadingCase):
         store = self.world.store
         with store.transaction() as tx:
             known = tx.insert_definition(definition)
-        stack = self.stack.evolve(definition_id=known.id or 0)
+        stack = self.stack.evolve(definition_id=known.id)
 
         self.assertEqual(
             {
@@ -129,7 +129,7 @@ class TestStack(ReadingCase):
             self.reading.environment(stack),
         )
 
-    def test_a_nested_one_names_the_stacks_around_it(self) -> None:
+    def test_a_nested_stack_names_its_ancestors(self) -> None:
         n = self.world.nested(self.stack, 'n')
         m = self.world.nested(n, 'm')
 
@@ -147,7 +147,7 @@ class TestStack(ReadingCase):
             [self.stack.uuid] * 2, [self.reading.lock_owner(s) for s in (locked, m)]
         )
 
-    def test_what_is_exported_is_what_abandoning_would_return(self) -> None:
+    def test_an_export_equals_the_document_of_abandon(self) -> None:
         exported = self.reading.export(self.stack)
 
         self.assertEqual(exported, self.world.stacks.abandon(self.stack.uuid, TENANT))
@@ -160,7 +160,7 @@ class TestResources(ReadingCase):
         found = self.reading.resources(self.stack, depth)
         return sorted((one.parent or '', one.row.name) for one in found)
 
-    def test_those_of_the_stacks_in_it_are_shown_as_deep_as_asked_for(self) -> None:
+    def test_resources_of_nested_stacks_are_listed_to_the_requested_depth(self) -> None:
         own = [('', name) for name in 'abgn']
         first = [('g', 'm0'), ('g', 'm1'), ('n', 'deep'), ('n', 'm')]
 
@@ -168,7 +168,7 @@ class TestResources(ReadingCase):
         self.assertEqual([*own, *first], self.names(1))
         self.assertEqual([*own, *first[:2], ('m', 'deeper'), *first[2:]], self.names(2))
 
-    def test_each_names_those_that_depend_on_it_and_the_stack_that_it_is(self) -> None:
+    def test_a_resource_names_its_dependents_and_its_nested_stack(self) -> None:
         found = {one.row.name: one for one in self.reading.resources(self.stack)}
 
         self.assertEqual(
@@ -181,7 +181,7 @@ class TestResources(ReadingCase):
         )
         self.assertIsNone(found['a'].nested)
 
-    def test_one_is_found_by_its_name_and_by_its_physical_id(self) -> None:
+    def test_a_resource_is_found_by_name_and_physical_id(self) -> None:
         by_name = self.reading.resource(self.stack, 'a')
         physical_id = by_name.row.physical_id or ''
 
@@ -192,7 +192,7 @@ class TestResources(ReadingCase):
             exceptions.ResourceNotFound, self.reading.resource, self.stack, 'deep'
         )
 
-    def test_attributes_are_those_of_the_type_and_what_else_is_asked_for(self) -> None:
+    def test_attributes_are_those_of_the_type_and_the_requested_ones(self) -> None:
         a = self.reading.resource(self.stack, 'a')
         g = self.reading.resource(self.stack, 'g')
         m0, m1 = self.world.ids(self.world.nested(self.stack, 'g')).values()
@@ -219,21 +219,21 @@ class TestEvents(ReadingCase):
             for told in self.reading.events(self.stack, query, depth)
         ]
 
-    def test_those_of_the_stack_and_of_its_resources_are_told(self) -> None:
+    def test_events_are_those_of_the_stack_and_its_resources(self) -> None:
         found = self.told()
 
         self.assertEqual(('s', 's', 'CREATE_IN_PROGRESS'), found[0])
         self.assertEqual(('s', 's', 'CREATE_COMPLETE'), found[-1])
         self.assertEqual({*'sabgn'}, {name for _, name, _ in found})
 
-    def test_those_of_the_stacks_in_it_are_told_as_deep_as_asked_for(self) -> None:
+    def test_events_of_nested_stacks_are_listed_to_the_requested_depth(self) -> None:
         inside = [self.world.nested(self.stack, name).name for name in 'ng']
 
         stacks = {name for name, _, _ in self.told(depth=1)}
 
         self.assertEqual({'s', *inside}, stacks)
 
-    def test_what_the_query_says_counts(self) -> None:
+    def test_the_query_filters_events(self) -> None:
         self.assertEqual(
             [('s', 'a', 'CREATE_IN_PROGRESS')],
             self.told(filters={'resource': ['a']}, limit=1),

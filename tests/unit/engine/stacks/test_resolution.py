@@ -1,10 +1,10 @@
-"""What templates are resolved with."""
+"""The resolution of templates."""
 
 from typing import cast
 
 from tests import base
 from watcherlite.db.api import Store
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
 from watcherlite.engine.stacks import resolution
 from watcherlite.engine.stacks.resolution import (
     Blueprints,
@@ -22,13 +22,13 @@ class Definitions:
         self.read: list[int] = []
         self._text = 'x' * length
 
-    def get_definition(self, definition_id: int) -> Definition:
+    def get_definition(self, definition_id: int) -> StoredDefinition:
         self.read.append(definition_id)
         template = {
             'heat_template_version': '2021-04-16',
             'description': self._text,
         }
-        return Definition(template, id=definition_id)
+        return StoredDefinition(template, id=definition_id)
 
 
 class TestBlueprints(base.TestCase):
@@ -41,13 +41,13 @@ class TestBlueprints(base.TestCase):
             self.assertEqual(definition_id, made.definition.id)
         return store.read
 
-    def test_one_that_is_asked_for_again_and_again_is_made_once(self) -> None:
+    def test_a_blueprint_is_cached(self) -> None:
         others = range(2, resolution.MAX_BLUEPRINTS + 10)
         ids = [one for other in others for one in (1, other)]
 
         self.assertEqual([1, *others], self.asked(Definitions(), ids))
 
-    def test_many_large_ones_are_not_kept(self) -> None:
+    def test_large_blueprints_are_evicted(self) -> None:
         few = resolution.MIN_BLUEPRINTS
         again = [*range(few + 2), 0, few + 1]
 
@@ -55,14 +55,14 @@ class TestBlueprints(base.TestCase):
 
         self.assertEqual([*range(few + 2), 0], read)
 
-    def test_as_many_are_kept_as_there_is_room_for(self) -> None:
+    def test_the_cache_is_bounded_by_size(self) -> None:
         last = [*range(28, 40)]
 
         read = self.asked(Definitions(10_000), [*range(40), *last], largest=150_000)
 
         self.assertEqual([*range(40)], read)
 
-    def test_a_size_is_that_of_all_texts_and_values(self) -> None:
+    def test_the_size_of_a_definition_counts_texts_and_values(self) -> None:
         one = Definition({'a': ['bc', 1]}, {'d': None}, {'n.yaml': 'text'}, {'e': 'f'})
         values = 3 + 3 + 1 + 1
 
@@ -83,8 +83,10 @@ class Members:
 
 class TestMembers(base.TestCase):
     def test_the_members_of_a_group_are_read_once(self) -> None:
-        group = Resource('g', 1, 'g', 'G', 'G', 'CREATE', 'COMPLETE', nested_id=2)
-        member = Resource('m', 2, 'm', 'T', 'T', attributes={'a': 1}, reference='r')
+        group = Resource('g', 1, 'g', 'G', 'G', 'CREATE', 'COMPLETE', nested_id=2, id=1)
+        member = Resource(
+            'm', 2, 'm', 'T', 'T', attributes={'a': 1}, reference='r', id=2
+        )
         members = Members([member])
         references = RowReferences({'g': group}, members)
 

@@ -1,4 +1,4 @@
-"""command: what may be run, before anything is."""
+"""Validation of the inputs of `command`."""
 
 from tests import base
 from watcherlite import exceptions, testing
@@ -14,7 +14,7 @@ def checked(inputs, allowed=()):
 
 
 def looking_below(*directories):
-    """Return an action type that may look for paths below these."""
+    """Return an action type that may check paths below these."""
     given = {'allowed': ['/bin/ls'], 'creates_below': list(directories)}
     return Command(options.alone(Command, given))
 

@@ -1,4 +1,4 @@
-"""http_request: what can be sent, before anything is."""
+"""Validation of the inputs of `http_request`."""
 
 import math
 

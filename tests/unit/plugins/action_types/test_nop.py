@@ -1,4 +1,4 @@
-"""nop: nothing, or whatever a flag says."""
+"""The action type `nop` and its flags."""
 
 from tests import base
 from watcherlite import exceptions, testing

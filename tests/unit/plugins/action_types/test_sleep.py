@@ -1,4 +1,4 @@
-"""sleep: time passes, and no thread waits for it."""
+"""The action type `sleep`, which holds no thread."""
 
 import datetime
 import math

@@ -1,4 +1,4 @@
-"""Files for HAProxy: whole, checked and loaded, or as they were."""
+"""The HAProxy driver: files are validated and loaded, or unchanged."""
 
 import json
 import pathlib

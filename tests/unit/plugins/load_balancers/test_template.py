@@ -10,7 +10,7 @@ from watcherlite.plugins.load_balancers import template
 
 
 class TemplateTest(base.TestCase):
-    """What a template may make of values."""
+    """The filters of a template."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -1,4 +1,4 @@
-"""The planner graph: what the strategy says is kept."""
+"""The planner `graph`, which keeps the graph of the strategy."""
 
 from hypothesis import given
 from hypothesis import strategies as some

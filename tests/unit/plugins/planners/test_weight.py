@@ -1,4 +1,4 @@
-"""The planner weight: types in the order of their weights, a few at a time."""
+"""The planner `weight`, which orders types by their weights."""
 
 import types
 from typing import Any
@@ -10,7 +10,7 @@ from oslo_config import cfg
 from tests import base
 from watcherlite import exceptions
 from watcherlite.conf.validation import bad_values
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins import loader
 from watcherlite.plugins.planners.weight import Weight
@@ -34,7 +34,7 @@ def parents(plan: PlanDocument) -> dict[str, tuple[str, ...]]:
 
 
 class WeightTest(base.TestCase):
-    """What waits for what."""
+    """The parents of actions."""
 
     def test_as_in_watcher_nop_comes_before_sleep_and_each_is_a_chain(self) -> None:
         made = loader.load().make_planner('weight')

@@ -1,4 +1,4 @@
-"""What the tests of policies share."""
+"""The base case of the policies."""
 
 import datetime
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def at(seconds: float) -> datetime.datetime:
 
 
 def nodes(count: int, **values: Any) -> list[Node]:
-    """Return nodes 1, 2, ..., of which each was made after the one before it."""
+    """Return nodes 1, 2, ..., each created after the previous one."""
     return [policies.a_node(n, at(n), **values) for n in range(1, count + 1)]
 
 
@@ -29,12 +29,12 @@ def uuids(*indexes: int) -> list[str]:
 
 
 def placed(index: int, **placement: str) -> Node:
-    """Return a node that is somewhere."""
+    """Return a node with a placement."""
     return policies.a_node(index, at(index), data={'placement': placement})
 
 
 def profile(key: int, **properties: Any) -> Profile:
-    """Return a profile that was made before those of higher ids."""
+    """Return a profile that was created before those with higher ids."""
     spec = {'type': 'thing', 'version': '1.0', 'properties': properties}
     return Profile(
         *(policies.a_node(key, None).uuid, f'p{key}', 'thing-1.0', 'Thing', spec),
@@ -45,7 +45,7 @@ def profile(key: int, **properties: Any) -> Profile:
 
 
 class PolicyCase(base.TestCase):
-    """Tests of what policies decide."""
+    """Tests of the decisions of policies."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -58,7 +58,7 @@ class PolicyCase(base.TestCase):
         properties: Mapping[str, Any] | None = None,
         **values: Any,
     ) -> policies.FakePolicyContext:
-        """Return what a policy with these properties is handed."""
+        """Return the context of a policy with these properties."""
         fitted = policies.fitted(policy, **(properties or {}))
         given = {'clock': self.clock, 'profiles': [profile(1)], **values}
         return policies.FakePolicyContext(action_type, fitted, **given)

@@ -1,4 +1,4 @@
-"""Which server group nodes are made in."""
+"""The server group of new nodes."""
 
 from typing import Any
 
@@ -30,15 +30,15 @@ class AffinityTest(PolicyCase):
         Affinity().pre_op(context, data)
         return data
 
-    def test_a_group_that_is_named_is_kept(self) -> None:
+    def test_a_named_group_is_preserved(self) -> None:
         said = {'servergroup': {'name': 'g', 'policies': 'affinity'}}
 
         self.assertEqual({**KEPT, 'policies': 'affinity'}, self.attached(said))
 
-    def test_a_group_of_the_profile_is_kept(self) -> None:
+    def test_a_group_of_the_profile_is_preserved(self) -> None:
         self.assertEqual(KEPT, self.attached({}, scheduler_hints={'group': 'g'}))
 
-    def test_a_cluster_without_a_group_gets_a_name_for_one(self) -> None:
+    def test_a_cluster_without_a_group_gets_a_generated_name(self) -> None:
         self.assertEqual(
             {
                 'servergroup_id': 'c-00000000',
@@ -48,7 +48,7 @@ class AffinityTest(PolicyCase):
             self.attached({}),
         )
 
-    def test_each_node_that_comes_is_told_its_group_and_zone(self) -> None:
+    def test_each_new_node_gets_its_group_and_zone(self) -> None:
         where = {'servergroup': 'g', 'zone': 'x'}
 
         self.assertEqual(
@@ -63,7 +63,7 @@ class AffinityTest(PolicyCase):
             self.decided({}),
         )
 
-    def test_a_node_that_is_made_alone_is_told_too(self) -> None:
+    def test_a_single_new_node_gets_its_group_and_zone(self) -> None:
         (alone,) = uuids(1)
         there = a_node(1, None, data={'placement': {'region_name': 'r'}})
         context = self.context(
@@ -79,7 +79,7 @@ class AffinityTest(PolicyCase):
             context.nodes[0].data,
         )
 
-    def test_when_no_node_comes_it_says_nothing(self) -> None:
+    def test_an_action_without_new_nodes_gets_no_decision(self) -> None:
         wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': -1}
 
         self.assertEqual(

@@ -1,4 +1,4 @@
-"""In which batches nodes are updated."""
+"""The batches in which nodes are updated."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class BatchTest(PolicyCase):
         )
         return [len(batch) for batch in plan]
 
-    def test_the_plan_says_who_is_updated_together(self) -> None:
+    def test_the_plan_groups_the_nodes(self) -> None:
         self.assertEqual(
             {
                 'update': {
@@ -36,19 +36,19 @@ class BatchTest(PolicyCase):
             self.decided(max_batch_size=2, pause_time=7),
         )
 
-    def test_as_many_as_are_to_serve_are_left_alone(self) -> None:
+    def test_the_minimum_in_service_is_respected(self) -> None:
         self.assertEqual([4, 1], self.sizes(5))
         self.assertEqual([2, 2, 1], self.sizes(5, min_in_service=3))
         self.assertEqual([5], self.sizes(5, min_in_service=0))
 
-    def test_where_as_many_are_not_there_it_is_done_in_halves(self) -> None:
+    def test_an_unreachable_minimum_leads_to_two_halves(self) -> None:
         self.assertEqual([2, 1], self.sizes(3, min_in_service=3))
         self.assertEqual([1], self.sizes(1))
 
     def test_a_cluster_without_nodes_has_no_batches(self) -> None:
         self.assertEqual({'update': {'pause_time': 60, 'plan': []}}, self.decided(0))
 
-    def test_nodes_that_are_not_well_come_first(self) -> None:
+    def test_unhealthy_nodes_are_updated_first(self) -> None:
         mixed = [a_node(1, at(1)), a_node(2, at(2), status='ERROR'), a_node(3, at(3))]
         data: dict[str, Any] = {}
         said = {'max_batch_size': 1}
@@ -57,7 +57,7 @@ class BatchTest(PolicyCase):
 
         self.assertEqual([uuids(2), uuids(1), uuids(3)], data['update']['plan'])
 
-    def test_asked_again_it_says_the_same(self) -> None:
+    def test_a_repeated_call_decides_the_same(self) -> None:
         data = first = self.decided()
 
         Batch().pre_op(self.context(Batch(), UPDATE, nodes=nodes(2)), data)

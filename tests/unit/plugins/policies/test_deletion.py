@@ -1,4 +1,4 @@
-"""Which nodes go."""
+"""The selection of the nodes to delete."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ class DeletionTest(PolicyCase):
     def gone(self, *args: Any, **values: Any) -> list[str]:
         return self.decided(*args, **values)['deletion']['candidates']
 
-    def test_it_says_who_goes_and_how(self) -> None:
+    def test_a_decision_names_the_candidates_and_the_options(self) -> None:
         said = {
             'destroy_after_deletion': False,
             'grace_period': 5,
@@ -53,7 +53,7 @@ class DeletionTest(PolicyCase):
             self.decided(data={'deletion': {'count': 2}}, properties=said),
         )
 
-    def test_without_a_decision_the_request_says_how_many(self) -> None:
+    def test_the_count_of_the_request_applies(self) -> None:
         self.assertEqual(uuids(1, 2, 3), self.gone(inputs={'count': 3}))
         self.assertEqual(uuids(1), self.gone())
         self.assertEqual(uuids(1, 2, 3, 4, 5), self.gone(inputs={'count': 9}))
@@ -79,7 +79,7 @@ class DeletionTest(PolicyCase):
                 ),
             )
 
-    def test_chance_decides_alike_for_the_same_action(self) -> None:
+    def test_the_random_choice_is_repeatable_for_an_action(self) -> None:
         chance = {'properties': {'criteria': 'RANDOM'}, 'inputs': {'count': 3}}
 
         first, second = self.gone(**chance), self.gone(**chance)
@@ -87,7 +87,7 @@ class DeletionTest(PolicyCase):
         self.assertEqual(first, second)
         self.assertNotEqual(uuids(1, 2, 3), first)
 
-    def test_who_is_unwell_or_tainted_goes_first_and_then_who_was_never_made(
+    def test_unhealthy_and_tainted_nodes_are_removed_first(
         self,
     ) -> None:
         mixed = [
@@ -99,7 +99,7 @@ class DeletionTest(PolicyCase):
 
         self.assertEqual(uuids(3, 4, 2), self.gone(nodes=mixed, inputs={'count': 3}))
 
-    def test_regions_and_zones_that_were_decided_are_heeded(self) -> None:
+    def test_decided_regions_and_zones_are_respected(self) -> None:
         spread = [
             placed(1, region_name='a', zone='x'),
             placed(2, region_name='a', zone='y'),
@@ -120,7 +120,7 @@ class DeletionTest(PolicyCase):
             said = {'deletion': {'count': 2, **decided}}
             self.assertEqual(uuids(*gone), self.gone(data=said, nodes=spread))
 
-    def test_nodes_that_are_named_go(self) -> None:
+    def test_named_nodes_are_removed(self) -> None:
         named = {'candidates': uuids(4, 2), 'destroy_after_deletion': True}
 
         self.assertEqual(
@@ -128,14 +128,14 @@ class DeletionTest(PolicyCase):
             self.decided('CLUSTER_DEL_NODES', inputs=named),
         )
 
-    def test_a_request_says_whether_the_nodes_that_it_names_are_deleted(self) -> None:
+    def test_a_request_specifies_whether_named_nodes_are_deleted(self) -> None:
         named = {'candidates': uuids(4), 'destroy_after_deletion': False}
 
         decided = self.decided('CLUSTER_DEL_NODES', inputs=named)
 
         self.assertFalse(decided['deletion']['destroy_after_deletion'])
 
-    def test_the_node_of_an_action_on_one_goes(self) -> None:
+    def test_the_target_of_a_node_action_is_removed(self) -> None:
         (node,) = uuids(3)
 
         self.assertEqual(
@@ -143,7 +143,7 @@ class DeletionTest(PolicyCase):
             self.decided('NODE_DELETE', node=node),
         )
 
-    def test_a_resize_is_looked_at_only_when_nodes_go(self) -> None:
+    def test_only_a_shrinking_resize_gets_a_decision(self) -> None:
         def resize(number: int) -> dict[str, Any]:
             wish = {'adjustment_type': 'EXACT_CAPACITY', 'number': number}
             return self.decided('CLUSTER_RESIZE', inputs=wish)
@@ -154,15 +154,15 @@ class DeletionTest(PolicyCase):
             {'deletion': {'count': 2, 'candidates': uuids(1, 2), **PLAIN}}, resize(3)
         )
 
-    def test_when_none_is_to_go_none_does(self) -> None:
+    def test_no_candidates_are_selected_for_a_count_of_zero(self) -> None:
         self.assertEqual([], self.gone(data={'deletion': {'count': 0}}))
 
-    def test_asked_again_it_says_the_same(self) -> None:
+    def test_a_repeated_call_decides_the_same(self) -> None:
         first = self.decided(inputs={'count': 2})
 
         self.assertEqual(first, self.decided(data=first, nodes=nodes(5)[1:]))
 
-    def test_it_says_who_is_told_before_a_node_goes(self) -> None:
+    def test_the_hooks_are_part_of_the_decision(self) -> None:
         hooks = {'type': 'webhook', 'params': {'url': 'http://127.0.0.1:1/'}}
         whole = {**hooks, 'params': {**hooks['params'], 'queue': ''}, 'timeout': 0}
         data: dict[str, Any] = {}
@@ -180,7 +180,7 @@ class DeletionTest(PolicyCase):
             data,
         )
 
-    def test_when_none_goes_nobody_is_told(self) -> None:
+    def test_no_removal_has_no_hooks(self) -> None:
         said = {'hooks': {'type': 'webhook', 'params': {'url': 'http://127.0.0.1/'}}}
         data: dict[str, Any] = {}
         wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}
@@ -192,7 +192,7 @@ class DeletionTest(PolicyCase):
 
         self.assertEqual({}, data)
 
-    def test_hooks_are_refused_which_nobody_could_be_told_by(self) -> None:
+    def test_undeliverable_hooks_are_rejected(self) -> None:
         url = (
             'properties.hooks.params.url: is required, and starts with http:// or '
             'https://'

@@ -1,4 +1,4 @@
-"""How clusters are looked after."""
+"""The health checks of clusters."""
 
 from typing import Any
 
@@ -23,9 +23,9 @@ def detection(*modes: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 class HealthTest(PolicyCase):
-    """What is kept, decided and refused."""
+    """The stored data, the decisions and the rejections of the policy."""
 
-    def test_a_cluster_keeps_how_it_is_looked_after(self) -> None:
+    def test_the_binding_stores_the_check_settings(self) -> None:
         said = {
             **detection(
                 {'type': 'LIFECYCLE_EVENTS'},
@@ -67,7 +67,7 @@ class HealthTest(PolicyCase):
             kept,
         )
 
-    def test_a_recovery_that_its_nodes_cannot_do_is_refused(self) -> None:
+    def test_an_unsupported_recovery_is_rejected(self) -> None:
         polled = detection({'type': 'NODE_STATUS_POLLING'})
         for name, refused in (
             ('REBUILD', True),
@@ -88,7 +88,7 @@ class HealthTest(PolicyCase):
                 str(error),
             )
 
-    def test_a_recovery_is_told_how(self) -> None:
+    def test_a_recovery_gets_its_options(self) -> None:
         said = {
             **detection({'type': 'NODE_STATUS_POLLING'}),
             'recovery': {
@@ -112,7 +112,7 @@ class HealthTest(PolicyCase):
             data,
         )
 
-    def test_what_nobody_can_look_at_is_refused(self) -> None:
+    def test_unsupported_detection_modes_are_rejected(self) -> None:
         for mode, text in (
             (
                 {'type': 'HYPERVISOR_STATUS_POLLING'},
@@ -151,7 +151,7 @@ class HealthTest(PolicyCase):
             )
             self.assertEqual(text, str(error))
 
-    def test_a_node_is_recovered_in_one_way_at_most(self) -> None:
+    def test_at_most_one_recovery_action_is_allowed(self) -> None:
         actions = [{'name': 'REBOOT'}, {'name': 'RECREATE'}]
 
         error = self.assertRaises(

@@ -1,4 +1,4 @@
-"""Who gets requests."""
+"""The members of a load balancer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ VIP = {'vip_address': '127.0.0.1'}
 
 
 class Balancer(LoadBalancer):
-    """Notes what it is told; `meanwhile` is called while it is."""
+    """Records its calls; each pops and calls a function of `meanwhile`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Balancer(LoadBalancer):
 
 
 def web(index: int, member: bool = True, **values: Any) -> Node:
-    """Return a node that can be reached."""
+    """Return a node with an address."""
     node = a_node(index, at(index), attributes={'address': f'10.0.0.{index}'})
     if member:
         node = node.evolve(data={'lb_member': node.uuid})
@@ -78,7 +78,7 @@ class LoadBalanceTest(PolicyCase):
     def members(self, context: FakePolicyContext) -> list[str]:
         return [node.name for node in context.nodes if 'lb_member' in node.data]
 
-    def test_it_begins_with_the_nodes_that_are_well(self) -> None:
+    def test_attaching_adds_the_healthy_nodes(self) -> None:
         there = [web(1, False), web(2, False, status='ERROR'), web(3, False)]
         context = self.asked('CLUSTER_ATTACH_POLICY', there)
 
@@ -103,7 +103,7 @@ class LoadBalanceTest(PolicyCase):
             self.balancer.last,
         )
 
-    def test_if_it_cannot_begin_it_leaves_nothing_behind(self) -> None:
+    def test_a_failed_attach_leaves_no_members(self) -> None:
         context = self.asked('CLUSTER_ATTACH_POLICY', [web(1, False)])
 
         def fails() -> None:
@@ -114,7 +114,7 @@ class LoadBalanceTest(PolicyCase):
         self.assertRaises(exceptions.WatcherliteError, LoadBalance().attach, context)
         self.assertEqual(([], {}), (self.members(context), context.cluster.data))
 
-    def test_it_ends_with_nobody(self) -> None:
+    def test_detaching_removes_all_members(self) -> None:
         shown = a_cluster(data={'loadbalancers': {POLICY: VIP}, 'k': 'v'})
         context = self.asked('CLUSTER_DETACH_POLICY', [web(1)], cluster=shown)
 
@@ -125,7 +125,7 @@ class LoadBalanceTest(PolicyCase):
             ([], {'k': 'v'}), (self.members(context), context.cluster.data)
         )
 
-    def test_nodes_that_go_are_taken_out_first(self) -> None:
+    def test_nodes_are_removed_before_their_deletion(self) -> None:
         decided = {'deletion': {'count': 2, 'candidates': uuids(1, 3)}}
         for action_type in ('CLUSTER_SCALE_IN', 'CLUSTER_DEL_NODES', 'CLUSTER_RESIZE'):
             data: dict[str, Any] = dict(decided)
@@ -136,7 +136,7 @@ class LoadBalanceTest(PolicyCase):
             self.assertEqual((decided, ['n2']), (data, self.members(context)))
             self.assertEqual(['n2'], self.balancer.told[-1])
 
-    def test_if_nobody_chose_who_goes_it_does(self) -> None:
+    def test_candidates_are_selected_if_no_policy_has(self) -> None:
         context = self.asked(
             *('CLUSTER_SCALE_IN', [web(1), web(2, status='ERROR'), web(3)]),
             inputs={'count': 1},
@@ -147,7 +147,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual({'deletion': {'count': 1, 'candidates': uuids(2)}}, data)
 
-    def test_a_node_that_is_replaced_or_deleted_is_taken_out(self) -> None:
+    def test_replaced_and_deleted_nodes_are_removed(self) -> None:
         (first,) = uuids(1)
         replaced = self.asked(
             *('CLUSTER_REPLACE_NODES', [web(1), web(2)]),
@@ -159,7 +159,7 @@ class LoadBalanceTest(PolicyCase):
             LoadBalance().pre_op(context, data)
             self.assertEqual(({}, ['n2']), (data, self.members(context)))
 
-    def test_when_no_node_goes_nobody_is_told(self) -> None:
+    def test_the_driver_is_not_called_without_removals(self) -> None:
         wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}
         context = self.asked('CLUSTER_RESIZE', [web(1)], inputs=wish)
 
@@ -167,7 +167,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual([], self.balancer.told)
 
-    def test_nodes_that_came_are_put_in_and_those_unwell_taken_out(self) -> None:
+    def test_new_nodes_are_added_and_unhealthy_ones_removed(self) -> None:
         there = [web(1), web(2, status='ERROR'), web(3, False)]
         context = self.asked('CLUSTER_SCALE_OUT', there)
 
@@ -176,7 +176,7 @@ class LoadBalanceTest(PolicyCase):
         self.assertEqual(['n1', 'n3'], self.members(context))
         self.assertEqual([['n1', 'n3']], self.balancer.told)
 
-    def test_nodes_that_were_to_go_and_did_not_are_back(self) -> None:
+    def test_nodes_of_a_failed_removal_are_added_again(self) -> None:
         context = self.asked('CLUSTER_SCALE_IN', [web(1, False), web(2)])
         context.result = 'ERROR'
 
@@ -184,7 +184,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual(['n1', 'n2'], self.members(context))
 
-    def test_if_nobody_can_be_told_that_they_go_they_are_members_again(self) -> None:
+    def test_a_failing_driver_restores_the_members(self) -> None:
         there = [web(1), web(2), web(3, False, status='ERROR')]
         context = self.asked('CLUSTER_SCALE_IN', there)
 
@@ -203,7 +203,7 @@ class LoadBalanceTest(PolicyCase):
             ([['n2']], ['n1', 'n2']), (self.balancer.told, self.members(context))
         )
 
-    def test_an_action_on_one_node_is_about_that_one_alone(self) -> None:
+    def test_an_action_on_a_node_updates_only_its_membership(self) -> None:
         # Another action is about to delete the first, and has taken it out.
         (second,) = uuids(2)
         there = [web(1, False), web(2, False)]
@@ -213,7 +213,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual(['n2'], self.members(context))
 
-    def test_what_changes_meanwhile_is_told_too(self) -> None:
+    def test_changes_during_a_call_are_applied(self) -> None:
         context = self.asked('CLUSTER_SCALE_OUT', [web(1), web(2)])
 
         def leaves() -> None:
@@ -225,7 +225,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual([['n1', 'n2'], ['n2']], self.balancer.told)
 
-    def test_asked_again_the_driver_is_told_again(self) -> None:
+    def test_a_repeated_call_calls_the_driver_again(self) -> None:
         decided = {'deletion': {'count': 1, 'candidates': uuids(1)}}
         context = self.asked('CLUSTER_SCALE_IN', [web(1, False), web(2)])
 
@@ -233,7 +233,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual([['n2']], self.balancer.told)
 
-    def test_addresses_and_ports_are_where_a_node_has_them(self) -> None:
+    def test_addresses_and_ports_are_found_by_their_paths(self) -> None:
         for values, pool, address, port in (
             ({'attributes': {'address': 'a', 'port': 1}}, {}, 'a', 1),
             ({'metadata': {'address': 'b', 'port': '2'}}, {}, 'b', 2),
@@ -271,7 +271,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual(['n2'], self.members(context))
 
-    def test_what_means_something_in_a_configuration_is_refused(self) -> None:
+    def test_special_characters_are_rejected(self) -> None:
         for said in (
             {'pool': {'session_persistence': {'cookie_name': 'a b'}}},
             {'health_monitor': {'url_path': '/ \nbackend x'}},

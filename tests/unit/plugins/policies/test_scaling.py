@@ -1,4 +1,4 @@
-"""By how many nodes clusters grow and shrink."""
+"""The number of nodes by which clusters grow and shrink."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class ScalingTest(PolicyCase):
         )
         return str(error)
 
-    def test_without_an_adjustment_one_node_comes_or_goes(self) -> None:
+    def test_the_default_adjustment_is_one_node(self) -> None:
         self.assertEqual({'creation': {'count': 1}}, self.decided(OUT))
         self.assertEqual({'deletion': {'count': 1}}, self.decided(IN))
 
@@ -50,12 +50,12 @@ class ScalingTest(PolicyCase):
             key = 'deletion' if event == IN else 'creation'
             self.assertEqual({key: {'count': count}}, self.decided(event, adjustment))
 
-    def test_what_a_request_says_is_used_instead(self) -> None:
+    def test_the_count_of_a_request_takes_precedence(self) -> None:
         self.assertEqual(
             {'creation': {'count': 3}}, self.decided(OUT, inputs={'count': 3})
         )
 
-    def test_a_policy_for_the_other_event_says_nothing(self) -> None:
+    def test_a_policy_ignores_other_events(self) -> None:
         data: dict[str, Any] = {}
         context = self.context(Scaling(), OUT, {'event': IN}, nodes=nodes(4))
 
@@ -63,7 +63,7 @@ class ScalingTest(PolicyCase):
 
         self.assertEqual({}, data)
 
-    def test_a_size_that_the_cluster_must_not_have_is_refused(self) -> None:
+    def test_a_size_beyond_the_limits_is_rejected(self) -> None:
         small: dict[str, Any] = {'cluster': a_cluster(min_size=3, max_size=5)}
 
         self.assertEqual(
@@ -75,7 +75,7 @@ class ScalingTest(PolicyCase):
             self.refusal(OUT, {'number': 2}, **small),
         )
 
-    def test_with_best_effort_as_much_is_done_as_may_be(self) -> None:
+    def test_best_effort_scales_to_the_limit(self) -> None:
         small: dict[str, Any] = {'cluster': a_cluster(min_size=3, max_size=5)}
         best = {'number': 3, 'best_effort': True}
 
@@ -85,7 +85,7 @@ class ScalingTest(PolicyCase):
             {'deletion': {'count': 0}}, self.decided(IN, best, count=2, **small)
         )
 
-    def test_during_the_cooldown_it_is_refused_and_after_it_is_not(self) -> None:
+    def test_scaling_is_rejected_during_the_cooldown(self) -> None:
         said = {'cooldown': 60}
         self.clock.advance(59)
 
@@ -99,7 +99,7 @@ class ScalingTest(PolicyCase):
             {'creation': {'count': 1}}, self.decided(OUT, said, last_op=at(0))
         )
 
-    def test_the_cooldown_begins_with_the_end_of_the_action(self) -> None:
+    def test_the_cooldown_starts_at_the_end_of_the_action(self) -> None:
         context = self.context(Scaling(), OUT, {'event': IN}, binding_data={'x': 1})
         self.clock.advance(7)
 
@@ -109,7 +109,7 @@ class ScalingTest(PolicyCase):
             ({'x': 1, 'heeded': ACTION}, at(7)), (context.binding_data, context.last_op)
         )
 
-    def test_an_action_that_is_begun_again_does_not_wait_for_itself(self) -> None:
+    def test_a_repeated_action_ignores_its_own_cooldown(self) -> None:
         self.assertEqual(
             {'creation': {'count': 1}},
             self.decided(
@@ -117,12 +117,12 @@ class ScalingTest(PolicyCase):
             ),
         )
 
-    def test_what_was_decided_before_stays(self) -> None:
+    def test_an_earlier_decision_is_kept(self) -> None:
         decided = {'creation': {'count': 5, 'regions': {'r': 5}}}
 
         self.assertEqual(decided, self.decided(OUT, data=decided))
 
-    def test_only_a_percentage_may_have_parts(self) -> None:
+    def test_only_a_percentage_may_be_fractional(self) -> None:
         for kind in ('EXACT_CAPACITY', 'CHANGE_IN_CAPACITY'):
             error = self.assertRaises(
                 exceptions.InvalidSpec,
@@ -142,7 +142,7 @@ class ScalingTest(PolicyCase):
             fitted(Scaling(), event=IN, adjustment=half)['adjustment'],
         )
 
-    def test_an_event_is_needed(self) -> None:
+    def test_the_event_is_required(self) -> None:
         error = self.assertRaises(exceptions.InvalidSpec, fitted, Scaling())
 
         self.assertEqual('properties.event: is required', str(error))

@@ -1,4 +1,4 @@
-"""Over which regions and zones nodes are spread."""
+"""The distribution of nodes over regions and zones."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ class SpreadingTest(PolicyCase):
         policy.pre_op(self.context(policy, action_type, said, **values), found)
         return found
 
-    def test_nodes_come_to_regions_by_their_weights(self) -> None:
+    def test_new_nodes_are_distributed_by_weight(self) -> None:
         self.assertEqual(
             {'creation': {'count': 6, 'regions': {'a': 4, 'b': 2}}},
             self.decided(RegionPlacement(), OUT, REGIONS, inputs={'count': 6}),
         )
 
-    def test_nodes_that_are_there_count(self) -> None:
+    def test_existing_nodes_count(self) -> None:
         there = [placed(index, region_name='a') for index in (1, 2, 3)]
 
         self.assertEqual(
@@ -44,7 +44,7 @@ class SpreadingTest(PolicyCase):
             ),
         )
 
-    def test_a_region_takes_no_more_than_its_cap(self) -> None:
+    def test_the_cap_of_a_region_is_respected(self) -> None:
         said = {'regions': [{'name': 'a', 'cap': 1}, {'name': 'b', 'cap': 2}]}
 
         self.assertEqual(
@@ -58,7 +58,7 @@ class SpreadingTest(PolicyCase):
         )
         self.assertEqual('There is no feasible plan to handle all nodes.', str(error))
 
-    def test_nodes_go_from_where_there_are_most_for_the_weight(self) -> None:
+    def test_nodes_are_removed_from_the_fullest_places(self) -> None:
         there = [
             *(placed(index, region_name='a') for index in (1, 2, 3)),
             *(placed(index, region_name='b') for index in (4, 5, 6)),
@@ -73,7 +73,7 @@ class SpreadingTest(PolicyCase):
             ),
         )
 
-    def test_nodes_elsewhere_go_first(self) -> None:
+    def test_nodes_in_other_places_are_removed_first(self) -> None:
         there = [placed(1, region_name='a'), placed(2, region_name='z'), *nodes(5)[3:]]
 
         self.assertEqual(
@@ -85,7 +85,7 @@ class SpreadingTest(PolicyCase):
             ),
         )
 
-    def test_zones_are_decided_beside_regions(self) -> None:
+    def test_zones_and_regions_are_decided_independently(self) -> None:
         said = {'zones': [{'name': 'x'}, {'name': 'y'}, {'name': 'z', 'weight': 0}]}
         decided = {'creation': {'count': 3, 'regions': {'a': 3}}}
 
@@ -100,7 +100,7 @@ class SpreadingTest(PolicyCase):
             self.decided(ZonePlacement(), OUT, said, decided),
         )
 
-    def test_a_resize_is_looked_at_either_way(self) -> None:
+    def test_a_resize_in_either_direction_gets_a_decision(self) -> None:
         def resize(number: int) -> dict[str, Any]:
             wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': number}
             there = [placed(1, region_name='b'), placed(2, region_name='b')]
@@ -114,7 +114,7 @@ class SpreadingTest(PolicyCase):
         )
         self.assertEqual({}, resize(0))
 
-    def test_a_node_that_is_made_alone_is_told_where(self) -> None:
+    def test_a_single_new_node_gets_its_place(self) -> None:
         there = [placed(1, region_name='a'), a_node(2, None, data={'k': 'v'})]
         (alone,) = uuids(2)
         said = {'regions': [{'name': 'a'}, {'name': 'b'}]}
@@ -130,7 +130,7 @@ class SpreadingTest(PolicyCase):
             (data, context.nodes[1].data),
         )
 
-    def test_what_was_decided_before_stays(self) -> None:
+    def test_an_earlier_decision_is_kept(self) -> None:
         decided = {'creation': {'count': 2, 'regions': {'z': 2}}}
 
         self.assertEqual(
@@ -143,7 +143,7 @@ class SpreadingTest(PolicyCase):
         RegionPlacement().pre_op(context, {})
         self.assertEqual([there], context.nodes)
 
-    def test_a_region_cannot_be_named_twice(self) -> None:
+    def test_duplicate_regions_are_rejected(self) -> None:
         error = self.assertRaises(
             *(exceptions.InvalidSpec, fitted, RegionPlacement()),
             regions=[{'name': 'a'}, {'name': 'a', 'weight': 1}],

@@ -1,4 +1,4 @@
-"""How long policies may have something wait."""
+"""The limits of delays in policies."""
 
 from typing import Any
 
@@ -41,9 +41,9 @@ def recovery(seconds: int) -> dict[str, Any]:
 
 
 class WaitsTest(base.TestCase):
-    """What no clock could count is refused when it is written."""
+    """Delays that exceed the range of a clock are rejected."""
 
-    def test_nothing_waits_for_more_than_a_year(self) -> None:
+    def test_delays_beyond_a_year_are_rejected(self) -> None:
         told: list[tuple[Policy, Any]] = [
             (Scaling(), scaling),
             (Batch(), lambda seconds: {'pause_time': seconds}),

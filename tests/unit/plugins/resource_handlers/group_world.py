@@ -1,4 +1,4 @@
-"""A stack behind a group, as far as its handler can tell: updated in one's head."""
+"""A simulated stack of a group, for tests of its handler."""
 
 import dataclasses
 import datetime
@@ -38,7 +38,7 @@ class Context:
 
 
 class Group:
-    """A group that is expanded and adjusted; its members follow at once.
+    """A group whose members follow each expansion at once.
 
     :ivar steps: of the last operation: each is {name of a member: its definition}
     """
@@ -77,7 +77,7 @@ class Group:
         )
 
     def update(self, **wanted: Any) -> list[dict[str, Any]]:
-        """Let a template say something of the group; return the steps."""
+        """Update the group to properties; return the batches."""
         handler = self.handler()
         self.properties = properties.fit(handler, wanted)
         handler.validate(self.properties)
@@ -87,7 +87,7 @@ class Group:
         return self.steps
 
     def signal(self, **details: Any) -> str:
-        """Signal it; return why nothing was to be done."""
+        """Signal the group; return why it did nothing."""
         self.actions += 1
         said = Expansion.of(
             self.handler().adjust(self.context(), self.members, details)
@@ -96,7 +96,7 @@ class Group:
         return said.reason
 
     def follow(self, said: Expansion | Sequence[Batch]) -> None:
-        """Make its stack what the handler said."""
+        """Apply the batches to the members."""
         said = Expansion.of(said)
         self.batches = said.batches
         if said.data is not None:
@@ -130,7 +130,7 @@ class Group:
         )
 
     def mark(self, name: str) -> None:
-        """Mark a member unhealthy."""
+        """Mark a member as unhealthy."""
         self.members = [
             dataclasses.replace(member, status='FAILED')
             if member.name == name

@@ -1,4 +1,4 @@
-"""Which attributes templates may ask for."""
+"""The attributes of resource types."""
 
 from tests import base
 from watcherlite.plugins.resource_handlers.http_resource import HttpResource
@@ -8,16 +8,16 @@ from watcherlite.plugins.resource_handlers.resource_group import ResourceGroup
 
 
 class TestAttributeNames(base.TestCase):
-    """What templates may ask for, by the properties of a resource."""
+    """The attributes that depend on the properties of a resource."""
 
-    def test_an_http_resource_has_what_its_outputs_name(self) -> None:
+    def test_an_http_resource_has_the_attributes_in_its_outputs(self) -> None:
         names = HttpResource().attribute_names
         self.assertEqual({'id'}, names({}))
         self.assertEqual({'id', 'at'}, names({'outputs': {'at': 'server.address'}}))
         # Which they are is not known yet.
         self.assertIsNone(names({'outputs': None}))
 
-    def test_some_have_any_and_a_stack_those_that_are_declared(self) -> None:
+    def test_groups_have_any_attribute_and_stacks_the_declared_ones(self) -> None:
         self.assertIsNone(Nothing().attribute_names({}))
         self.assertIsNone(ResourceGroup().attribute_names({}))
         self.assertEqual(

@@ -1,4 +1,4 @@
-"""OS::Heat::Stack: a stack of a template that is a property."""
+"""The resource type OS::Heat::Stack."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ DOCUMENT = {
 
 
 class NestedStackTest(base.TestCase):
-    """The template, and what is told of the stack."""
+    """The template, and the attributes of the stack."""
 
     def context(self, **wanted: Any) -> Context:
         return Context(properties.fit(NestedStack, wanted))
@@ -32,20 +32,20 @@ class NestedStackTest(base.TestCase):
                 context = self.context(template=template)
                 self.assertEqual((Batch(DOCUMENT),), NestedStack().expand(context, []))
 
-    def test_parameters_and_timeout_are_handed_on(self) -> None:
+    def test_parameters_and_timeout_are_passed_to_the_stack(self) -> None:
         context = self.context(template=TEXT, parameters={'a': 1}, timeout='2')
         self.assertEqual(
             (Batch(DOCUMENT, {'a': 1}, timeout=120),),
             NestedStack().expand(context, []),
         )
 
-    def test_its_outputs_are_an_attribute(self) -> None:
+    def test_the_outputs_are_an_attribute(self) -> None:
         self.assertEqual(
             {'stack_name': 'around-group-1', 'outputs': {'a': 1}},
             NestedStack().gather(self.context(template=TEXT), [], {'a': 1}),
         )
 
-    def test_a_text_that_is_no_document_is_refused_with_its_line(self) -> None:
+    def test_an_invalid_template_is_rejected_with_its_line(self) -> None:
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             NestedStack().validate,
@@ -53,5 +53,5 @@ class NestedStackTest(base.TestCase):
         )
         self.assertTrue(error.problems[0].startswith('properties.template:'))
 
-    def test_a_template_that_is_not_known_yet_is_not_refused(self) -> None:
+    def test_an_unknown_template_is_accepted(self) -> None:
         self.assertIsNone(NestedStack().validate({'template': None}))

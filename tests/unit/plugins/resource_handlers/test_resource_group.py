@@ -1,4 +1,4 @@
-"""OS::Heat::ResourceGroup: the templates of its stack, step by step."""
+"""The resource type OS::Heat::ResourceGroup: the templates of its batches."""
 
 from typing import Any
 
@@ -35,37 +35,37 @@ class SizeTest(base.TestCase):
     def update(self, count: int = 1, value: str = 'old', **more: Any) -> Any:
         return self.group.update(count=count, resource_def=definition(value), **more)
 
-    def test_members_are_numbered_and_know_their_number(self) -> None:
+    def test_members_are_numbered_and_get_their_index(self) -> None:
         self.assertEqual([all_of('0 1 2')], self.update(3))
 
-    def test_its_template_is_one_that_can_be_used(self) -> None:
+    def test_the_generated_template_is_valid(self) -> None:
         self.update(1)
         self.assertEqual(
             {'heat_template_version': '2021-04-16', 'resources': all_of('0')},
             self.group.batches[0].template,
         )
 
-    def test_there_is_one_member_unless_a_count_says_otherwise(self) -> None:
+    def test_the_default_count_is_one(self) -> None:
         self.assertEqual([all_of('0')], self.group.update(resource_def=definition()))
 
-    def test_a_group_may_have_nobody(self) -> None:
+    def test_a_group_may_be_empty(self) -> None:
         self.update(2)
         self.assertEqual([{}], self.update(0))
 
-    def test_the_highest_numbers_go_even_if_another_one_is_failed(self) -> None:
+    def test_the_highest_numbers_are_removed_despite_failed_members(self) -> None:
         self.update(4)
         self.group.mark('1')
         self.assertEqual([all_of('0 1 2')], self.update(3))
 
-    def test_an_update_without_a_change_keeps_failed_ones_to_be_replaced(self) -> None:
+    def test_an_update_without_a_change_keeps_failed_members(self) -> None:
         self.update(3)
         self.group.mark('1')
         self.assertEqual([all_of('0 1 2')], self.update(3))
 
-    def test_more_than_nine_members_count_as_people_do(self) -> None:
+    def test_members_are_sorted_numerically(self) -> None:
         self.assertEqual([str(n) for n in range(12)], list(self.update(12)[0]))
 
-    def test_another_index_variable_is_used(self) -> None:
+    def test_a_custom_index_variable_is_replaced(self) -> None:
         steps = self.group.update(
             index_var='<n>', resource_def={'type': 'X', 'properties': {'a<n>': '<n>%'}}
         )
@@ -89,24 +89,24 @@ class RemovalTest(base.TestCase):
         )
         return list(steps[-1])
 
-    def test_what_is_listed_goes_and_its_name_never_comes_back(self) -> None:
+    def test_listed_members_are_removed_and_their_names_not_reused(self) -> None:
         self.update(3)
         self.assertEqual(['0', '2'], self.update(2, '1'))
         self.assertEqual(['0', '2', '3', '4'], self.update(4))
         self.assertEqual(['1'], self.group.attributes()['removed_rsrc_list'])
 
-    def test_it_may_be_listed_by_what_get_resource_gives(self) -> None:
+    def test_members_may_be_listed_by_reference(self) -> None:
         self.update(3)
         self.assertEqual(['1', '2', '3'], self.update(3, 'ref-0'))
 
-    def test_in_the_mode_update_a_name_comes_back_when_it_is_not_listed(self) -> None:
+    def test_the_mode_update_reuses_unlisted_names(self) -> None:
         self.update(3)
         self.assertEqual(['0', '2'], self.update(2, 'ref-1', mode='update'))
         self.assertEqual(['0', '2'], self.update(2, 'ref-1', mode='update'))
         self.assertEqual(['1', '2'], self.update(2, '0', mode='update'))
         self.assertEqual(['0', '1'], self.update(2, mode='update'))
 
-    def test_the_list_is_stored_with_the_templates(self) -> None:
+    def test_removed_names_are_stored_in_the_data(self) -> None:
         self.update(3)
         self.update(2, '1', 'ref-0')
         self.assertEqual(
@@ -115,7 +115,7 @@ class RemovalTest(base.TestCase):
 
 
 class RollingTest(base.TestCase):
-    """Updates in steps."""
+    """Rolling updates."""
 
     def group_of(self, count: int, **policy: Any) -> Group:
         group = Group(ResourceGroup, {'rolling_update': policy})
@@ -131,13 +131,13 @@ class RollingTest(base.TestCase):
             self.change(self.group_of(3, max_batch_size=2), 3),
         )
 
-    def test_what_is_too_many_goes_before_anything_is_changed(self) -> None:
+    def test_surplus_members_are_removed_before_changes(self) -> None:
         self.assertEqual(
             [all_of('0 1', '1'), all_of('0 1', '0 1')],
             self.change(self.group_of(4), 2),
         )
 
-    def test_a_failed_member_is_first_and_keeps_its_name(self) -> None:
+    def test_a_failed_member_is_changed_first_and_keeps_its_name(self) -> None:
         group = self.group_of(3)
         group.mark('0')
         self.assertEqual(
@@ -149,7 +149,7 @@ class RollingTest(base.TestCase):
             self.change(group, 3),
         )
 
-    def test_others_serve_for_the_time_being(self) -> None:
+    def test_temporary_members_keep_the_minimum_in_service(self) -> None:
         self.assertEqual(
             [
                 all_of('0 1 2', '2'),
@@ -159,17 +159,17 @@ class RollingTest(base.TestCase):
             self.change(self.group_of(2, min_in_service=2), 2),
         )
 
-    def test_a_change_of_the_size_alone_is_one_step(self) -> None:
+    def test_a_change_of_the_size_alone_needs_one_batch(self) -> None:
         group = self.group_of(2)
         steps = group.update(count=5, resource_def=definition())
         self.assertEqual([all_of('0 1 2 3 4')], steps)
 
-    def test_there_is_a_pause_between_the_steps(self) -> None:
+    def test_batches_have_a_pause(self) -> None:
         group = self.group_of(2, pause_time=7)
         self.change(group, 2)
         self.assertEqual([7, 7], [batch.pause for batch in group.batches])
 
-    def test_pauses_that_take_too_long_are_refused_with_figures(self) -> None:
+    def test_pauses_beyond_the_timeout_are_rejected(self) -> None:
         group = self.group_of(4, pause_time=20)
         group.left = 60.0
         error = self.assertRaises(exceptions.Invalid, self.change, group, 4)
@@ -180,7 +180,7 @@ class RollingTest(base.TestCase):
             str(error),
         )
 
-    def test_more_steps_than_can_be_kept_are_refused_with_what_would_be_right(
+    def test_too_many_batches_are_rejected_with_a_suggestion(
         self,
     ) -> None:
         group = self.group_of(520)
@@ -209,7 +209,7 @@ class RollingTest(base.TestCase):
         error = self.assertRaises(exceptions.Invalid, self.change, group, 100)
         self.assertIn('max_batch_size must be at least 2', str(error))
 
-    def test_a_template_that_no_memory_holds_is_refused(self) -> None:
+    def test_an_oversized_template_is_rejected(self) -> None:
         group = Group(ResourceGroup)
         for policy in ({}, {'batch_create': {'max_batch_size': 500}}):
             group.policy = policy
@@ -226,7 +226,7 @@ class RollingTest(base.TestCase):
                 'fit$',
             )
 
-    def test_one_that_failed_half_way_goes_on_with_the_rest(self) -> None:
+    def test_a_failed_update_continues_with_the_rest(self) -> None:
         group = self.group_of(3)
         self.properties = properties.fit(
             ResourceGroup, {'count': 3, 'resource_def': definition('new')}
@@ -240,9 +240,9 @@ class RollingTest(base.TestCase):
 
 
 class CreationTest(base.TestCase):
-    """Making a group in steps."""
+    """Creation in batches."""
 
-    def test_so_many_at_a_time_with_a_pause(self) -> None:
+    def test_members_are_created_in_batches_with_a_pause(self) -> None:
         policy = {'max_batch_size': 2, 'pause_time': 3}
         group = Group(ResourceGroup, {'batch_create': policy})
         self.assertEqual(
@@ -251,7 +251,7 @@ class CreationTest(base.TestCase):
         )
         self.assertEqual([3, 3, 3], [batch.pause for batch in group.batches])
 
-    def test_more_steps_than_can_be_kept_are_refused(self) -> None:
+    def test_too_many_creation_batches_are_rejected(self) -> None:
         group = Group(ResourceGroup, {'batch_create': {}})
         error = self.assertRaises(
             exceptions.Invalid,
@@ -261,7 +261,7 @@ class CreationTest(base.TestCase):
         )
         self.assertIn('max_batch_size must be at least 40000', str(error))
 
-    def test_a_later_update_does_not_make_it_so(self) -> None:
+    def test_batch_create_does_not_apply_to_updates(self) -> None:
         group = Group(ResourceGroup, {'batch_create': {}})
         group.update(count=1, resource_def=definition())
         steps = group.update(count=4, resource_def=definition())
@@ -269,7 +269,7 @@ class CreationTest(base.TestCase):
 
 
 class PolicyTest(base.TestCase):
-    """Update policies that cannot be used."""
+    """Invalid update policies."""
 
     def problems(self, policy: Any) -> list[str]:
         group = Group(ResourceGroup, policy)
@@ -278,7 +278,7 @@ class PolicyTest(base.TestCase):
         )
         return error.problems
 
-    def test_every_mistake_is_told(self) -> None:
+    def test_all_problems_are_reported(self) -> None:
         self.assertEqual(
             [
                 'update_policy.rolling_update.min: is unknown; there are '
@@ -323,9 +323,9 @@ class PolicyTest(base.TestCase):
 
 
 class AttributesTest(base.TestCase):
-    """What get_attr gives."""
+    """The values of get_attr."""
 
-    def test_the_whole_story(self) -> None:
+    def test_attributes_combine_those_of_all_members(self) -> None:
         group = Group(ResourceGroup)
         group.update(count=2, resource_def=definition())
         self.assertEqual(

@@ -28,25 +28,25 @@ class InstanceGroupTest(base.TestCase):
             group.update(size=at, resource=OLD)
         return group
 
-    def test_members_have_names_of_their_own(self) -> None:
+    def test_members_have_generated_names(self) -> None:
         group = Group(InstanceGroup)
         (step,) = group.update(size=3, resource=OLD)
         self.assertEqual([OLD] * 3, list(step.values()))
         self.assertEqual({12}, {len(name) for name in step})
 
-    def test_growing_keeps_everybody(self) -> None:
+    def test_growing_keeps_all_members(self) -> None:
         group = self.group(2)
         before = set(group.names)
         (step,) = group.update(size=4, resource=OLD)
         self.assertEqual((4, set()), (len(step), before - set(step)))
 
-    def test_the_oldest_go_first(self) -> None:
+    def test_the_oldest_members_are_removed_first(self) -> None:
         group = self.group(4)
         oldest = sorted(group.members, key=lambda member: member.created_at)
         group.update(size=2, resource=OLD)
         self.assertEqual({one.name for one in oldest[2:]}, set(group.names))
 
-    def test_a_failed_member_goes_before_an_old_one(self) -> None:
+    def test_a_failed_member_is_removed_before_older_ones(self) -> None:
         group = self.group(4)
         names = set(group.names)
         youngest = max(group.members, key=lambda member: member.created_at).name
@@ -78,7 +78,7 @@ class InstanceGroupTest(base.TestCase):
         steps = group.update(size=3, resource=NEW)
         self.assertEqual([dict.fromkeys(group.names, NEW)], steps)
 
-    def test_the_words_of_aws_are_understood(self) -> None:
+    def test_aws_update_policies_are_supported(self) -> None:
         policy = {
             'MinInstancesInService': '1',
             'MaxBatchSize': '2',
@@ -90,7 +90,7 @@ class InstanceGroupTest(base.TestCase):
         self.assertEqual([2, 3], new)
         self.assertEqual([90, 90], [batch.pause for batch in group.batches])
 
-    def test_two_sizes_or_none_are_refused(self) -> None:
+    def test_exactly_one_size_is_required(self) -> None:
         group = Group(InstanceGroup)
         for sizes in ({}, {'size': 1, 'Size': 1}):
             with self.subTest(sizes=sizes):
@@ -105,13 +105,13 @@ class InstanceGroupTest(base.TestCase):
                     error.problems,
                 )
 
-    def test_a_lost_worker_leads_to_the_same_names(self) -> None:
+    def test_names_are_repeatable_after_the_loss_of_a_worker(self) -> None:
         group = Group(InstanceGroup)
         group.properties = properties.fit(InstanceGroup, {'size': 3, 'resource': OLD})
         first, again = (InstanceGroup().expand(group.context(), []) for _ in range(2))
         self.assertEqual(first, again)
 
-    def test_attributes_leave_out_who_is_failed(self) -> None:
+    def test_attributes_exclude_failed_members(self) -> None:
         group = self.group(2)
         broken, well = group.names
         group.mark(broken)
@@ -131,7 +131,7 @@ class InstanceGroupTest(base.TestCase):
 
 
 class AutoScalingGroupTest(base.TestCase):
-    """The size, and how signals change it."""
+    """The size, and its changes by signals."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -143,7 +143,7 @@ class AutoScalingGroupTest(base.TestCase):
         return [len(step) for step in self.group.update(**wanted)]
 
     def signal(self, adjustment: float = 1, **more: Any) -> tuple[int, str]:
-        """Return how many members there are then, and why no more."""
+        """Return the number of members after a signal, and the reason if unchanged."""
         details = {
             'adjustment_type': 'change_in_capacity',
             'scaling_adjustment': adjustment,
@@ -152,24 +152,24 @@ class AutoScalingGroupTest(base.TestCase):
         reason = self.group.signal(**details)
         return len(self.group.members), reason
 
-    def test_it_begins_with_what_is_desired_or_the_least(self) -> None:
+    def test_the_initial_size_is_the_desired_or_minimum_size(self) -> None:
         self.assertEqual([1], self.update())
         self.group = Group(AutoScalingGroup)
         self.assertEqual([3], self.update(desired_capacity=3))
 
-    def test_without_a_desired_capacity_it_heals_and_does_not_shrink(self) -> None:
+    def test_an_update_without_a_desired_capacity_keeps_the_size(self) -> None:
         self.update(desired_capacity=4)
         names = set(self.group.names)
         self.group.mark(self.group.names[0])
         self.assertEqual([4], self.update())
         self.assertEqual(names, set(self.group.names))
 
-    def test_the_size_that_policies_made_stays_without_a_desired_capacity(self) -> None:
+    def test_the_scaled_size_is_kept_without_a_desired_capacity(self) -> None:
         self.update()
         self.signal(2)
         self.assertEqual([3], self.update())
 
-    def test_a_desired_capacity_decides_on_every_update(self) -> None:
+    def test_a_desired_capacity_applies_on_every_update(self) -> None:
         self.update(desired_capacity=2)
         self.signal(2)
         self.assertEqual([2], self.update(desired_capacity=2))
@@ -179,13 +179,13 @@ class AutoScalingGroupTest(base.TestCase):
         self.assertEqual([3], self.update(max_size=3))
         self.assertEqual([4], self.update(min_size=4))
 
-    def test_its_members_change_one_by_one(self) -> None:
+    def test_members_change_one_by_one_by_default(self) -> None:
         self.update(desired_capacity=3)
         steps = self.group.update(min_size=1, max_size=5, resource=NEW)
         new = [sum(one == NEW for one in step.values()) for step in steps]
         self.assertEqual([1, 2, 3], new)
 
-    def test_its_members_change_at_the_pace_that_is_given(self) -> None:
+    def test_members_change_at_the_configured_pace(self) -> None:
         self.update(desired_capacity=3)
         pace = {'min_in_service': 3, 'max_batch_size': 3, 'pause_time': 0.5}
         sizes = self.update(NEW, rolling_updates=pace)
@@ -204,19 +204,19 @@ class AutoScalingGroupTest(base.TestCase):
         self.assertEqual((2, ''), self.signal(-50, **more))
         self.assertEqual((4, ''), self.signal(10, **more, min_adjustment_step=2))
 
-    def test_one_more_is_one_more_even_if_one_is_failed(self) -> None:
+    def test_failed_members_count_when_scaling_out(self) -> None:
         self.update(desired_capacity=3)
         self.group.mark(self.group.names[0])
         self.assertEqual((4, ''), self.signal())
 
-    def test_the_failed_one_goes_when_one_less_is_wanted(self) -> None:
+    def test_scaling_in_removes_the_failed_member(self) -> None:
         self.update(desired_capacity=3)
         broken = self.group.names[2]
         self.group.mark(broken)
         self.signal(-1)
         self.assertNotIn(broken, self.group.names)
 
-    def test_it_rests_after_it_was_scaled(self) -> None:
+    def test_a_cooldown_follows_scaling(self) -> None:
         self.update(cooldown=60)
         self.assertEqual((2, ''), self.signal())
         scaled = self.group.time
@@ -229,7 +229,7 @@ class AutoScalingGroupTest(base.TestCase):
         self.group.time = until
         self.assertEqual((3, ''), self.signal())
 
-    def test_a_policy_rests_by_itself(self) -> None:
+    def test_each_policy_has_its_own_cooldown(self) -> None:
         self.update()
         self.signal(policy='up', cooldown=60)
         self.assertEqual(2, self.signal(policy='up', cooldown=60)[0])
@@ -237,7 +237,7 @@ class AutoScalingGroupTest(base.TestCase):
         self.group.time += datetime.timedelta(seconds=60)
         self.assertEqual((4, ''), self.signal(policy='up', cooldown=60))
 
-    def test_what_failed_is_not_followed_by_a_rest(self) -> None:
+    def test_no_cooldown_follows_failed_scaling(self) -> None:
         self.update(cooldown=60)
         details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 1}
         context = self.group.context()
@@ -246,7 +246,7 @@ class AutoScalingGroupTest(base.TestCase):
         self.group.data = said.data or {}
         self.assertEqual((3, ''), self.signal())
 
-    def test_a_lost_worker_does_not_count_twice(self) -> None:
+    def test_a_repeated_signal_scales_once(self) -> None:
         self.update(cooldown=60)
         details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 2}
         handler, members = AutoScalingGroup(), self.group.members
@@ -258,7 +258,7 @@ class AutoScalingGroupTest(base.TestCase):
             (3, first), (len(first.batches[0].template['resources']), again)
         )
 
-    def test_an_update_ends_what_a_signal_left_half_done(self) -> None:
+    def test_an_update_completes_interrupted_scaling(self) -> None:
         self.update()
         self.signal()
         scaled = self.group.data['scaled']
@@ -266,7 +266,7 @@ class AutoScalingGroupTest(base.TestCase):
         self.update()
         self.assertEqual({'size': 2, 'scaled': scaled}, dict(self.group.data))
 
-    def test_a_signal_that_says_nothing_is_told_what_would_be_right(self) -> None:
+    def test_an_invalid_signal_is_rejected_with_the_expected_values(self) -> None:
         self.update()
         error = self.assertRaises(exceptions.Invalid, self.group.signal, what='this')
         self.assertEqual(
@@ -280,7 +280,7 @@ class AutoScalingGroupTest(base.TestCase):
             "cooldown of a signal must be a number, not 'long'", str(error)
         )
 
-    def test_sizes_that_contradict_each_other_are_refused(self) -> None:
+    def test_inconsistent_sizes_are_rejected(self) -> None:
         for more, problem in [
             ({'min_size': 6}, 'properties.min_size: 6 is more than max_size, 5'),
             (
@@ -300,11 +300,11 @@ class AutoScalingGroupTest(base.TestCase):
                 )
                 self.assertEqual([problem], error.problems)
 
-    def test_what_is_not_known_yet_is_not_refused(self) -> None:
+    def test_unknown_sizes_are_accepted(self) -> None:
         unknown = dict.fromkeys(('min_size', 'max_size', 'desired_capacity'))
         self.assertIsNone(AutoScalingGroup().validate(unknown))
 
-    def test_it_takes_no_update_policy(self) -> None:
+    def test_update_policies_are_rejected(self) -> None:
         self.group.policy = {'rolling_update': {}}
         error = self.assertRaises(exceptions.StackValidationFailed, self.update)
         self.assertEqual(
@@ -312,14 +312,14 @@ class AutoScalingGroupTest(base.TestCase):
             error.problems,
         )
 
-    def test_only_the_group_that_is_scaled_takes_signals(self) -> None:
+    def test_only_auto_scaling_groups_accept_adjustments(self) -> None:
         self.assertEqual(
             (True, False), (AutoScalingGroup.adjusts(), InstanceGroup.adjusts())
         )
 
 
 class ScalingPolicyTest(base.TestCase):
-    """What a signal becomes."""
+    """The effect of a signal."""
 
     def policy(self, **wanted: Any) -> dict[str, Any]:
         return properties.fit(
@@ -341,7 +341,7 @@ class ScalingPolicyTest(base.TestCase):
         context = Context(self.policy(**wanted), resource_name='up')
         return ScalingPolicy().signal(context, details)
 
-    def test_the_group_is_told_what_is_to_change(self) -> None:
+    def test_a_signal_is_forwarded_to_the_group(self) -> None:
         told = {
             'adjustment_type': 'change_in_capacity',
             'scaling_adjustment': 2,
@@ -357,13 +357,13 @@ class ScalingPolicyTest(base.TestCase):
             PassOn('the-group', {**told, **wanted}), self.signal({}, **wanted)
         )
 
-    def test_what_the_group_is_told_it_understands(self) -> None:
+    def test_the_group_accepts_forwarded_signals(self) -> None:
         group = Group(AutoScalingGroup)
         group.update(min_size=1, max_size=5, resource=OLD)
         self.assertEqual('', group.signal(**self.signal({}).details))
         self.assertEqual(3, len(group.members))
 
-    def test_an_alarm_that_is_over_means_nothing(self) -> None:
+    def test_an_alarm_in_another_state_is_ignored(self) -> None:
         for details, state in [({'current': 'ok'}, 'ok'), ({'state': 'OK'}, 'ok')]:
             with self.subTest(details=details):
                 self.assertEqual(
@@ -372,7 +372,7 @@ class ScalingPolicyTest(base.TestCase):
                 )
         self.assertIsInstance(self.signal({'current': 'ALARM'}), PassOn)
 
-    def test_it_says_where_it_is_signalled(self) -> None:
+    def test_the_signal_url_is_an_attribute(self) -> None:
         context = Context(self.policy(), resource_name='up & on')
         handler = self.handler()
 
@@ -389,7 +389,7 @@ class ScalingPolicyTest(base.TestCase):
         self.assertEqual(digest, made.data)
         self.assertNotEqual(made, handler.create(context))
 
-    def test_an_update_gives_a_token_to_one_from_before(self) -> None:
+    def test_an_update_issues_a_missing_token(self) -> None:
         before = Context(self.policy(), resource_name='up')
         issued = self.handler().update(before)
 
@@ -397,7 +397,7 @@ class ScalingPolicyTest(base.TestCase):
         after = Context(self.policy(), resource_name='up', data=issued.data)
         self.assertEqual(Ready(), self.handler().update(after))
 
-    def test_a_least_step_only_goes_with_a_percentage(self) -> None:
+    def test_a_minimum_step_requires_a_percentage(self) -> None:
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             ScalingPolicy().validate,

@@ -1,4 +1,4 @@
-"""The types that stand for nothing outside: None, Value, RandomString."""
+"""The types without an external resource: None, Value, RandomString."""
 
 import string
 
@@ -11,7 +11,7 @@ from watcherlite.testing import ResourceRun
 
 
 class TestNothing(base.TestCase):
-    def test_it_takes_anything_and_changes_for_nothing(self):
+    def test_nothing_accepts_any_property_and_never_changes(self):
         run = ResourceRun(Nothing)
 
         run.create({'image': 'x', 'size': [1]})
@@ -25,7 +25,7 @@ class TestNothing(base.TestCase):
         )
         self.assertEqual(({}, run.uuid), (run.attributes, run.physical_id))
 
-    def test_one_that_was_marked_is_well_again_after_an_update(self):
+    def test_an_update_heals_a_failed_resource(self):
         run = ResourceRun(Nothing)
         run.create({})
         run.failed = True
@@ -35,7 +35,7 @@ class TestNothing(base.TestCase):
 
 
 class TestValue(base.TestCase):
-    def test_the_value_is_kept_as_its_type(self):
+    def test_the_value_is_converted_to_its_type(self):
         for kind, given, expected in (
             (None, {'a': [1]}, {'a': [1]}),
             ('string', 5, '5'),
@@ -54,7 +54,7 @@ class TestValue(base.TestCase):
 
                 self.assertEqual({'value': expected}, run.attributes)
 
-    def test_what_cannot_be_of_the_type_is_refused_before_anything_is_made(self):
+    def test_a_value_of_another_type_is_rejected_by_validation(self):
         run = ResourceRun(Value)
 
         deep = '[' * 100_000
@@ -79,7 +79,7 @@ class TestValue(base.TestCase):
             run.fit({'value': None, 'type': 'number'}, known=False),
         )
 
-    def test_another_value_is_an_update_in_place(self):
+    def test_a_new_value_is_an_update_in_place(self):
         run = ResourceRun(Value)
         run.create({'value': 1})
         before = run.uuid
@@ -97,7 +97,7 @@ class TestRandomString(base.TestCase):
         self.assertEqual('COMPLETE', run.create(properties).status)
         return run
 
-    def test_without_properties_it_is_32_letters_and_digits(self):
+    def test_the_default_is_32_letters_and_digits(self):
         first, second = self.make(), self.make()
 
         self.assertEqual(32, len(first.attributes['value']))
@@ -107,7 +107,7 @@ class TestRandomString(base.TestCase):
         self.assertNotEqual(first.attributes, second.attributes)
         self.assertEqual(first.attributes['value'], first.reference)
 
-    def test_there_is_as_much_of_each_class_and_sequence_as_is_asked_for(self):
+    def test_the_minimum_of_each_class_and_sequence_is_generated(self):
         text = self.make(
             length='20',
             character_classes=[{'class': 'digits', 'min': 15}, {'class': 'lowercase'}],
@@ -119,12 +119,12 @@ class TestRandomString(base.TestCase):
         self.assertEqual(1, sum(char in string.ascii_lowercase for char in text))
         self.assertEqual(4, sum(char in '()[]_' for char in text))
 
-    def test_the_older_way_to_name_a_class(self):
+    def test_the_deprecated_property_sequence_is_supported(self):
         text = self.make(length=300, sequence='octdigits').attributes['value']
 
         self.assertEqual(set('01234567'), set(text))
 
-    def test_what_does_not_fit_together_is_refused(self):
+    def test_inconsistent_requirements_are_rejected(self):
         run = ResourceRun(RandomString)
         classes = [{'class': 'digits', 'min': 3}]
 
@@ -144,7 +144,7 @@ class TestRandomString(base.TestCase):
 
             self.assertEqual(expected, str(error))
 
-    def test_any_change_makes_another_text(self):
+    def test_any_change_replaces_the_text(self):
         run = self.make(salt='a')
         before = run.attributes['value']
 

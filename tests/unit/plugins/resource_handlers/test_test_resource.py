@@ -1,10 +1,10 @@
-"""OS::Heat::TestResource waits, fails and is replaced as it is told."""
+"""The resource type OS::Heat::TestResource."""
 
 import datetime
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import NotYet
+from watcherlite.domain.resource_results import ResourceInProgress
 from watcherlite.plugins.resource_handlers.test_resource import TestResource
 from watcherlite.testing import ResourceRun
 from watcherlite.testing.context import FakeContext
@@ -15,7 +15,7 @@ class TestTheTestResource(base.TestCase):
         run = ResourceRun(TestResource, name='web', stack_name='shop', timeout=100)
         return run, run.create(properties)
 
-    def test_it_is_there_at_once_when_nothing_is_said(self):
+    def test_a_resource_without_waits_is_created_at_once(self):
         run, created = self.made()
 
         self.assertEqual(
@@ -25,7 +25,7 @@ class TestTheTestResource(base.TestCase):
         self.assertEqual(run.physical_name, run.physical_id)
         self.assertRegex(run.physical_id, '^shop-web-[0-9a-f]{12}$')
 
-    def test_waiting_takes_as_long_as_it_is_told_and_one_look(self):
+    def test_a_wait_takes_the_configured_time_and_one_poll(self):
         for properties, seconds in (
             ({'wait_secs': '3'}, 3),
             ({'wait_secs': 3, 'action_wait_secs': {'create': 5}}, 5),
@@ -52,7 +52,7 @@ class TestTheTestResource(base.TestCase):
 
         self.assertEqual((2, 4), (updated.seconds, run.delete().seconds))
 
-    def test_a_wait_for_ever_ends_with_the_time_of_the_operation(self):
+    def test_an_infinite_wait_ends_at_the_timeout(self):
         run, created = self.made(wait_secs=-1)
 
         self.assertEqual(
@@ -62,28 +62,28 @@ class TestTheTestResource(base.TestCase):
         self.assertEqual(['CREATE_FAILED'], run.story)
         self.assertEqual(run.physical_name, run.physical_id)
 
-    def test_it_is_known_by_its_name_while_it_waits(self):
+    def test_the_physical_id_is_known_during_the_wait(self):
         run, created = self.made(wait_secs=101)
 
         self.assertEqual('Timed out', created.reason)
         self.assertEqual(run.physical_name, run.physical_id)
 
-    def test_waits_for_attributes_and_properties_are_none_of_a_delete(self):
+    def test_a_delete_does_not_wait_for_attributes(self):
         run, _ = self.made(attr_wait_secs=2, constraint_prop_secs=1.5)
 
         self.assertEqual(3.5, run.update({'value': 'b', 'attr_wait_secs': 3.5}).seconds)
         self.assertEqual(0, run.delete().seconds)
 
-    def test_who_asks_too_early_is_told_to_ask_again(self):
+    def test_an_early_poll_continues_to_wait(self):
         context = FakeContext()
         until = context.now() + datetime.timedelta(seconds=9)
         token = {'until': until.isoformat()}
 
         said = TestResource().poll(context, 'delete', token)
 
-        self.assertEqual(NotYet(token, 9.0), said)
+        self.assertEqual(ResourceInProgress(token, 9.0), said)
 
-    def test_it_fails_after_the_wait_and_is_deleted_all_the_same(self):
+    def test_a_failed_resource_can_be_deleted(self):
         run, created = self.made(fail=True, wait_secs=2)
 
         self.assertEqual(
@@ -101,7 +101,7 @@ class TestTheTestResource(base.TestCase):
         self.assertEqual(({'output': 'b'}, before), (run.attributes, run.physical_id))
         self.assertEqual('FAILED', run.update({'value': 'b', 'fail': 'true'}).status)
 
-    def test_it_is_replaced_when_it_is_told_so(self):
+    def test_update_replace_replaces_the_resource(self):
         for before, after, change in (
             ({}, {'update_replace': True}, 'replace'),
             (
@@ -129,13 +129,13 @@ class TestTheTestResource(base.TestCase):
                 self.assertEqual(change, run.update(after).change)
                 self.assertEqual(change == 'replace', run.uuid != uuid)
 
-    def test_a_failed_one_is_replaced(self):
+    def test_a_failed_resource_is_replaced(self):
         run, _ = self.made(fail=True)
 
         self.assertEqual('replace', run.update({}).change)
         self.assertFalse(run.failed)
 
-    def test_an_unknown_property_is_refused(self):
+    def test_an_unknown_property_is_rejected(self):
         error = self.assertRaises(exceptions.Invalid, self.made, wait_sec=1)
 
         self.assertEqual(
@@ -166,7 +166,7 @@ class TestItsOperations(base.TestCase):
         run.create(properties)
         return run
 
-    def test_one_that_was_broken_is_found_unwell_until_it_is_repaired(self):
+    def test_a_broken_resource_is_unhealthy_until_its_repair(self):
         for repair in ('reboot', 'rebuild'):
             run = self.made(wait_secs=3)
             run.operate('break', {'reason': 'a test'})
@@ -179,7 +179,7 @@ class TestItsOperations(base.TestCase):
             self.assertEqual(('COMPLETE', 3), (repaired.status, repaired.seconds))
             self.assertEqual('COMPLETE', run.check().status)
 
-    def test_one_operation_does_nothing_but_fail(self):
+    def test_the_operation_fail_always_fails(self):
         failed = self.made().operate('fail', {'reason': 'no wind'})
 
         self.assertEqual(

@@ -1,10 +1,10 @@
-"""The strategy that has unhealthy stacks checked and updated."""
+"""The strategy that checks and updates unhealthy stacks."""
 
 from typing import Any
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain.documents import to_mapping
+from watcherlite.domain.documents.plan_document import to_mapping
 from watcherlite.engine.stacks.model import StackSummary, UnhealthyResource
 from watcherlite.plugins.goals.stack_health import StackHealth as Goal
 from watcherlite.plugins.planners.graph import Graph
@@ -36,7 +36,7 @@ LOCKED = seen('kept', unhealthy=(BAD, BAD), hindrance='Stack kept is locked')
 
 
 class Model:
-    """A model of these stacks; `asked` is what was asked for."""
+    """A model of these stacks; `asked` has the arguments of the calls."""
 
     def __init__(self, *stacks: StackSummary) -> None:
         self._stacks = stacks

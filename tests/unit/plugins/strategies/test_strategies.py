@@ -11,7 +11,7 @@ from watcherlite.plugins.strategies import dummy_with_scorer
 
 
 class Context:
-    """What these strategies ask for."""
+    """The requirements of the strategies."""
 
     audit_uuid = '00000000-0000-4000-8000-000000000001'
     audit_name = 'x'
@@ -23,7 +23,7 @@ class Context:
 
 
 class StrategiesTest(base.TestCase):
-    """What each of them proposes."""
+    """The proposals of each strategy."""
 
     def setUp(self) -> None:
         super().setUp()

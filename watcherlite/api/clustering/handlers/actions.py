@@ -12,27 +12,27 @@ from watcherlite.api.clustering.versions import since
 from watcherlite.api.operation import Operation, Request, Response, Routes, Version
 from watcherlite.clock import EPOCH
 from watcherlite.conf import masking
-from watcherlite.db.clusters import ListedAction, not_found
+from watcherlite.db.clusters import ListedClusterAction, not_found
 from watcherlite.domain.actions import Action
 from watcherlite.engine.clusters import status_reasons
 from watcherlite.engine.clusters.action_types import NODE_JOIN
 from watcherlite.engine.clusters.requests.values import NewClusterAction
 from watcherlite.states import action as states
 
-#: What actions on clusters themselves are called like.
+#: Prefix of action types on clusters.
 _OF_CLUSTERS = 'CLUSTER_'
-#: And those on nodes.
+#: Prefix of action types on nodes.
 _OF_NODES = 'NODE_'
-#: What an action only tells the rows that follow it begins like this.
+#: Prefix of outputs that are internal to dependent actions.
 _INNER = '_'
 
 
 def represent(
-    listed: ListedAction, version: Version, clusters: Container[str | None] = ()
+    listed: ListedClusterAction, version: Version, clusters: Container[str | None] = ()
 ) -> dict[str, Any]:
     """Return an action as a version shows it; credentials are masked.
 
-    :param clusters: which of the targets that `unclear` returns are clusters
+    :param clusters: the targets from `unclear` that are clusters
     """
     action = listed.action
     outputs = {
@@ -41,7 +41,7 @@ def represent(
         if not name.startswith(_INNER)
     }
     if action.status == states.FAILED and action.status_message:
-        # Types of others say why it failed in their message alone.
+        # Third-party action types have the reason of a failure only in the message.
         outputs.setdefault('reason', action.status_message)
     shown: dict[str, Any] = {
         'id': action.uuid,
@@ -70,24 +70,24 @@ def represent(
         shown['cluster_id'] = cluster_of(action, clusters)
     if version >= OURS:
         at_once = action.not_before == EPOCH
-        # What has ended heeds no signal any more.
+        # An ended action has no pending signal.
         shown['control'] = None if action.finished else action.control
         shown['not_before'] = None if at_once else timestamps.seconds(action.not_before)
     return shown
 
 
 def _cause(action: Action) -> str:
-    """Return who asked for an action, as clients know it.
+    """Return the cause of an action in the vocabulary of Senlin.
 
-    Within, the cause says who takes the lock on the target: an action that another one
-    derived may have to do so itself.
+    The stored cause decides which action holds the lock on the target: a derived action
+    may hold its own.
     """
     is_derived = action.derived_from is not None
     return states.DERIVED_ACTION if is_derived else action.cause
 
 
 def _data(action: Action) -> dict[str, Any]:
-    """Return what policies decided, without the key by which an action is derived."""
+    """Return the decisions of policies, without internal keys."""
     data = dict(action.data)
     if action.derived_from is not None:
         data.pop('key', None)
@@ -95,21 +95,21 @@ def _data(action: Action) -> dict[str, Any]:
 
 
 def cluster_of(action: Action, clusters: Container[str | None] = ()) -> str:
-    """Return the uuid of the cluster that an action is about; '': of none."""
+    """Return the uuid of the cluster of an action, or ''."""
     if action.within is not None:
         return action.within
     if action.action_type == NODE_JOIN:
-        # It locks its node alone: what derived it has locked the cluster.
+        # It locks only its node: its parent has locked the cluster.
         return str(action.inputs.get('cluster_id') or '')
     is_of_cluster = action.action_type.startswith(_OF_CLUSTERS)
     is_of_cluster = is_of_cluster or action.target in clusters
     return (action.target or '') if is_of_cluster else ''
 
 
-def unclear(rows: Iterable[ListedAction]) -> set[str]:
-    """Return the targets that may be clusters, or nodes that are in none.
+def unclear(rows: Iterable[ListedClusterAction]) -> set[str]:
+    """Return the targets that may be clusters, or nodes without a cluster.
 
-    Action types of others are done on both.
+    Third-party action types can act on both.
     """
     return {
         row.action.target
@@ -140,7 +140,7 @@ def index(request: Request) -> Response:
 
 
 def _cluster(request: Request, name: str) -> str:
-    # Actions stay when their cluster has gone
+    # Actions outlive their cluster.
     if arguments.is_uuid(name):
         return name.lower()
     return lookup.get_referenced_cluster(request, name).uuid
@@ -152,9 +152,9 @@ def show(request: Request) -> Response:
 
 
 def create(request: Request) -> Response:
-    """Have an action of any type done on a cluster or node.
+    """Create an action of any type on a cluster or node.
 
-    :raises Invalid: the inputs do not fit the type
+    :raises Invalid: the inputs are invalid for the type
     """
     new = NewClusterAction(**request.body['action'])
     done = request.services.clusters.actions.create(
@@ -164,15 +164,15 @@ def create(request: Request) -> Response:
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the action that was asked for."""
+    """Return the created action."""
     listed = request.services.store.find_cluster_action(created['action'], None)
     return _answer(request, listed, 202)
 
 
 def signal(request: Request) -> Response:
-    """Cancel, suspend or resume an action, which is named by its whole uuid.
+    """Cancel, suspend or resume an action, by its full uuid.
 
-    :raises ActionImmutable: its status does not allow that
+    :raises ActionImmutable: its status does not allow the signal
     """
     uuid = request.path['action']
     if not arguments.is_uuid(uuid):
@@ -187,7 +187,9 @@ def signal(request: Request) -> Response:
     return _answer(request, done, 202)
 
 
-def _answer(request: Request, listed: ListedAction, status: int = 200) -> Response:
+def _answer(
+    request: Request, listed: ListedClusterAction, status: int = 200
+) -> Response:
     headers = {}
     if status != 200:
         headers = links.location(request, 'actions', listed.action.uuid)
@@ -195,7 +197,9 @@ def _answer(request: Request, listed: ListedAction, status: int = 200) -> Respon
     return Response({'action': shown}, status, headers)
 
 
-def _shown(request: Request, rows: Sequence[ListedAction]) -> list[dict[str, Any]]:
+def _shown(
+    request: Request, rows: Sequence[ListedClusterAction]
+) -> list[dict[str, Any]]:
     targets = unclear(rows)
     clusters = request.services.store.clusters_by_uuid(targets)
     return [represent(row, request.version, clusters) for row in rows]
@@ -208,7 +212,7 @@ ROUTES: Routes = {
         'GET': Operation(
             index,
             'actions:index',
-            'List what is done, and was done, with clusters and nodes.',
+            'List the actions of clusters and nodes.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
             rules=caller.index('actions:index'),
@@ -216,7 +220,7 @@ ROUTES: Routes = {
         'POST': Operation(
             create,
             'actions:create',
-            'Have an action of any type done on a cluster or node.',
+            'Request an action of any type on a cluster or node.',
             restore=_restored,
             query=fragments.QUEUED,
             body=schemas.NEW,
@@ -234,7 +238,7 @@ ROUTES: Routes = {
         'PATCH': Operation(
             signal,
             'actions:update',
-            'Cancel an action, suspend it, or let it go on.',
+            'Cancel, suspend or resume an action.',
             query=schemas.SIGNAL_QUERY,
             body=schemas.SIGNAL,
             responses={202: schemas.ACTION, 409: None},

@@ -42,7 +42,7 @@ def index(request: Request) -> Response:
     """Return the bindings of a cluster, by default sorted by priority."""
     asked = request.query
     cluster = lookup.get(request, Cluster, request.path['cluster'])
-    key = cluster.id or 0
+    key = cluster.id
     found = request.services.store.bindings_of_clusters([key]).get(key, [])
     for name, descending in reversed(pages.parse_sort(asked.get('sort', ''), _KEYS)):
         found = sorted(found, key=_KEYS[name], reverse=descending)
@@ -73,7 +73,7 @@ ROUTES: Routes = {
         'GET': Operation(
             index,
             'cluster_policies:index',
-            'List what a cluster is bound to.',
+            'List the policy bindings of a cluster.',
             query=schemas.BINDINGS_QUERY,
             responses={200: schemas.BINDINGS},
         )
@@ -82,7 +82,7 @@ ROUTES: Routes = {
         'GET': Operation(
             show,
             'cluster_policies:get',
-            'Show what binds a cluster to a policy.',
+            'Show a policy binding of a cluster.',
             responses={200: schemas.BINDING},
         )
     },

@@ -16,14 +16,14 @@ from watcherlite.domain.clusters import Bound, Cluster, Node, Profile
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
-    NewCluster,
+    ClusterRequest,
     RequestContext,
 )
 
 
 def represent(store: Store, rows: Sequence[Cluster]) -> list[dict[str, Any]]:
-    """Return clusters with their nodes, profiles and policies, of all rows at once."""
-    ids = [row.id or 0 for row in rows]
+    """Return clusters with their nodes, profiles and policies, queried for all rows."""
+    ids = [row.id for row in rows]
     profiles = store.objects_by_id(Profile, {row.profile_id for row in rows})
     bound = store.bindings_of_clusters(ids)
     nodes: dict[int | None, list[str]] = {}
@@ -34,7 +34,7 @@ def represent(store: Store, rows: Sequence[Cluster]) -> list[dict[str, Any]]:
             row,
             profiles.get(row.profile_id),
             nodes.get(row.id, []),
-            bound.get(row.id or 0, []),
+            bound.get(row.id, []),
         )
         for row in rows
     ]
@@ -80,9 +80,9 @@ def index(request: Request) -> Response:
 
 
 def create(request: Request) -> Response:
-    """Store a cluster, and begin to make its nodes."""
+    """Create a cluster, and start to create its nodes."""
     asked = dict(request.body['cluster'])
-    new = NewCluster(profile=asked.pop('profile_id'), **asked)
+    new = ClusterRequest(profile=asked.pop('profile_id'), **asked)
     done = responses.scheduled_operations(request).create(
         new, caller.context_of(request)
     )
@@ -90,7 +90,7 @@ def create(request: Request) -> Response:
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the cluster that was created, and where the action is."""
+    """Return the created cluster, and the address of the action."""
     row = lookup.get(request, Cluster, created['cluster'])
     done = Accepted(created['action'], row)
     return responses.accepted_with(request, done, _body(request, row))
@@ -102,7 +102,7 @@ def show(request: Request) -> Response:
 
 
 def update(request: Request) -> Response:
-    """Begin to make a cluster what the body says; NotFound."""
+    """Start to update a cluster; NotFound."""
     found, by = lookup.find(request, Cluster, _name(request))
     done = responses.scheduled_operations(request).update(
         found.uuid, by, request.body['cluster'], wait=responses.is_queued(request)
@@ -111,7 +111,7 @@ def update(request: Request) -> Response:
 
 
 def delete(request: Request) -> Response:
-    """Begin to delete a cluster with its nodes; NotFound."""
+    """Start to delete a cluster with its nodes; NotFound."""
     found, by = lookup.find(request, Cluster, _name(request))
     forced = responses.is_forced(request)
     done = responses.scheduled_operations(request).delete(found.uuid, by, force=forced)
@@ -119,17 +119,17 @@ def delete(request: Request) -> Response:
 
 
 def collect(request: Request) -> Response:
-    """Return what a JSON path finds in each node of a cluster.
+    """Return the value at a JSON path for each node of a cluster.
 
-    :raises BadRequest: it is none
+    :raises BadRequest: the path is invalid
     """
     found, by = lookup.find(request, Cluster, _name(request))
-    members = request.services.store.nodes_of([found.id or 0])
+    members = request.services.store.nodes_of([found.id])
     listed = nodes.represent(request, members, details=True)
     shown = {one['id']: one for one in listed}
 
     def show(node: Node) -> dict[str, Any]:
-        # One that has come since then has nothing to tell yet
+        # A new node has no details yet.
         return shown.get(node.uuid, {})
 
     values = request.services.clusters.collect(
@@ -156,7 +156,7 @@ _ONE = f'{_ALL}/{{cluster}}'
 COMPLETE = 'complete_lifecycle'
 
 
-def _begin(
+def _start(
     clusters: ClusterOperations,
     name: str,
     uuid: str,
@@ -164,7 +164,7 @@ def _begin(
     given: Mapping[str, Any],
     wait: bool,
 ) -> Accepted[Cluster]:
-    """Begin what a body names, besides COMPLETE, which asks for no action."""
+    """Start the action that a body names, except COMPLETE, which starts none."""
     match name:
         case 'add_nodes':
             return clusters.add_nodes(uuid, by, given['nodes'], wait=wait)
@@ -195,7 +195,7 @@ def _bind(
     given: Mapping[str, Any],
     wait: bool,
 ) -> Accepted[Cluster]:
-    """Begin to change what binds a cluster to a policy."""
+    """Start to change the binding of a cluster to a policy."""
     policy, enabled = given['policy_id'], given.get('enabled')
     if name == 'policy_attach':
         enabled = True if enabled is None else enabled
@@ -206,10 +206,10 @@ def _bind(
 
 
 def act(request: Request) -> Response:
-    """Begin what the body names.
+    """Start the action that the body names.
 
-    :raises ResourceIsLocked, ActionConflict: the cluster is busy, and the request
-        does not wait
+    :raises ResourceIsLocked, ActionConflict: the cluster is locked, and the request is
+        not queued
     """
     found, by = lookup.find(request, Cluster, request.path['cluster'])
     ((name, given),) = request.body.items()
@@ -220,7 +220,7 @@ def act(request: Request) -> Response:
             found.uuid, by, token
         )
         return responses.accepted(request, Accepted(ended.uuid, found))
-    done = _begin(
+    done = _start(
         responses.scheduled_operations(request),
         name,
         found.uuid,
@@ -232,7 +232,7 @@ def act(request: Request) -> Response:
 
 
 def operate(request: Request) -> Response:
-    """Begin an operation on the nodes of a cluster; likewise."""
+    """Start an operation on the nodes of a cluster; errors: see `act`."""
     found, by = lookup.find(request, Cluster, request.path['cluster'])
     ((name, given),) = request.body.items()
     given = given or {}
@@ -285,7 +285,7 @@ ROUTES: Routes = {
         'DELETE': Operation(
             delete,
             'clusters:delete',
-            'Delete a cluster with its nodes.',
+            'Delete a cluster and its nodes.',
             query=schemas.DELETE,
             body=schemas.DELETE_BODY,
             needs_body=False,
@@ -296,7 +296,7 @@ ROUTES: Routes = {
         'GET': Operation(
             collect,
             'clusters:collect',
-            'Collect what a JSON path finds in each node of a cluster.',
+            'Collect the value of a JSON path from each node of a cluster.',
             responses={200: schemas.ATTRIBUTES},
             **since((1, 2)),
         )
@@ -305,8 +305,7 @@ ROUTES: Routes = {
         'POST': Operation(
             act,
             'clusters:action',
-            'Scale, resize, check or recover a cluster; let nodes or policies come or '
-            'go.',
+            'Scale, resize, check or recover a cluster; change its nodes or policies.',
             restore=responses.restored,
             query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.ACTIONS,
@@ -317,7 +316,7 @@ ROUTES: Routes = {
         'POST': Operation(
             operate,
             'clusters:operation',
-            'Do an operation of the profile with the nodes of a cluster.',
+            'Perform an operation of the profile on nodes of a cluster.',
             restore=responses.restored,
             query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.OPERATION,

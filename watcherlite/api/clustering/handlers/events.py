@@ -19,7 +19,7 @@ from watcherlite.domain.events import CLUSTER, StoredEvent
 def represent(stored: StoredEvent, subject: Cluster | Node | None) -> dict[str, Any]:
     """Return an event.
 
-    :param subject: what it is about, as it is now; None: nobody knows it any more
+    :param subject: the present state of its object; None: the object is deleted
     """
     event = stored.event
     detail = dict(event.detail or {})
@@ -45,9 +45,15 @@ def represent(stored: StoredEvent, subject: Cluster | Node | None) -> dict[str, 
     }
 
 
-#: As clients name what can be sorted by.
+#: Sort key of clients -> sort key of the store.
 _KEYS = (
-    *('timestamp', 'level', 'otype', 'oname', 'action', 'status', 'oid'),
+    'timestamp',
+    'level',
+    'otype',
+    'oname',
+    'action',
+    'status',
+    'oid',
     'cluster_id',
 )
 _TIME = 'timestamp'
@@ -55,7 +61,7 @@ _SUBJECTS = {schemas.CLUSTER: events.CLUSTER, schemas.NODE: events.NODE}
 
 
 def index(request: Request) -> Response:
-    """Return a page of events, in the order in which they happened."""
+    """Return a page of events, by default in chronological order."""
     filters = _filters(request)
     descending = _descending(request.query.get('sort', ''))
     tenant = caller.project_scope(request)
@@ -104,7 +110,7 @@ def _ids(rows: Sequence[StoredEvent], subject: str) -> set[int]:
 
 
 def _filters(request: Request) -> dict[str, Collection[Any]]:
-    """Return what the store filters by; none of something is an empty collection."""
+    """Return the filters for the store; an empty collection matches nothing."""
     asked = request.query
     filters: dict[str, Collection[Any]] = pages.filters(request, 'action')
     if 'oname' in asked:
@@ -124,11 +130,11 @@ def _filters(request: Request) -> dict[str, Collection[Any]]:
 
 
 def _cluster_id(request: Request, name: str) -> int | None:
-    """Return the id of the cluster that an argument names.
+    """Return the id of the cluster in an argument.
 
-    By its uuid also one that is deleted: what happened to it is still known.
+    A deleted cluster is found by its uuid, because its events are kept.
 
-    :raises BadRequest: there is none
+    :raises BadRequest: no such cluster
     """
     uuid = name.lower()
     if arguments.is_uuid(uuid):
@@ -165,7 +171,7 @@ ROUTES: Routes = {
         'GET': Operation(
             index,
             'cluster_events:index',
-            'List what happened to clusters and nodes.',
+            'List the events of clusters and nodes.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
             rules=caller.index('cluster_events:index'),
@@ -175,7 +181,7 @@ ROUTES: Routes = {
         'GET': Operation(
             show,
             'cluster_events:get',
-            'Show what happened once.',
+            'Show an event.',
             responses={200: schemas.EVENT},
         )
     },

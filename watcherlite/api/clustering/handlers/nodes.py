@@ -13,15 +13,19 @@ from watcherlite.api.clustering.versions import since
 from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.engine.clusters.requests.values import Accepted, NewAdoption, NewNode
+from watcherlite.engine.clusters.requests.values import (
+    Accepted,
+    AdoptionRequest,
+    NodeRequest,
+)
 
 
 def represent(
     request: Request, rows: Sequence[Node], details: bool = False
 ) -> list[dict[str, Any]]:
-    """Return nodes with their clusters and profiles, of all rows at once.
+    """Return nodes with their clusters and profiles, queried for all rows.
 
-    :param details: what the types of the profiles tell of the things, too
+    :param details: include the details from the profile types
     """
     store = request.services.store
     profiles = store.objects_by_id(Profile, {row.profile_id for row in rows})
@@ -75,9 +79,9 @@ def index(request: Request) -> Response:
 
 
 def create(request: Request) -> Response:
-    """Store a node, and begin to make it."""
+    """Create a node, and start to create its physical object."""
     asked = dict(request.body['node'])
-    new = NewNode(
+    new = NodeRequest(
         profile=asked.pop('profile_id'),
         cluster=asked.pop('cluster_id', None) or None,
         **asked,
@@ -89,7 +93,7 @@ def create(request: Request) -> Response:
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the node that was created, and where the action is."""
+    """Return the created node, and the address of the action."""
     row = lookup.get(request, Node, created['node'])
     done = Accepted(created['action'], row)
     return responses.accepted_with(request, done, _body(request, row))
@@ -102,7 +106,7 @@ def show(request: Request) -> Response:
 
 
 def update(request: Request) -> Response:
-    """Begin to make a node what the body says; NotFound."""
+    """Start to update a node; NotFound."""
     found, by = lookup.find(request, Node, _name(request))
     done = responses.scheduled_operations(request).nodes.update(
         found.uuid, by, request.body['node'], wait=responses.is_queued(request)
@@ -111,7 +115,7 @@ def update(request: Request) -> Response:
 
 
 def delete(request: Request) -> Response:
-    """Begin to delete a node; NotFound."""
+    """Start to delete a node; NotFound."""
     found, by = lookup.find(request, Node, _name(request))
     forced = responses.is_forced(request)
     nodes = responses.scheduled_operations(request).nodes
@@ -120,32 +124,32 @@ def delete(request: Request) -> Response:
 
 
 def adopt(request: Request) -> Response:
-    """Make a node, and its profile, of something that is there."""
+    """Create a node and its profile from an existing object."""
     nodes = request.services.clusters.nodes
     made = nodes.adopt(_adoption(request), caller.context_of(request))
     return _adopted(request, {'node': made.uuid})
 
 
 def _adopted(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the node that was made."""
+    """Return the created node."""
     row = lookup.get(request, Node, created['node'])
     headers = links.location(request, 'nodes', row.uuid)
     return Response(_body(request, row), headers=headers)
 
 
 def preview(request: Request) -> Response:
-    """Return the profile that `adopt` would make, and make nothing."""
+    """Return the profile that `adopt` would create, and create nothing."""
     nodes = request.services.clusters.nodes
     found = nodes.preview(_adoption(request), caller.context_of(request))
     return Response({'node_profile': {'node_preview': masking.mask_data(found)}})
 
 
-def _adoption(request: Request) -> NewAdoption:
+def _adoption(request: Request) -> AdoptionRequest:
     asked = dict(request.body)
     snapshot = asked.pop('snapshot', None)
     if isinstance(snapshot, str):
         snapshot = snapshot.lower() == 'true'
-    return NewAdoption(snapshot=bool(snapshot), **asked)
+    return AdoptionRequest(snapshot=bool(snapshot), **asked)
 
 
 def _name(request: Request) -> str:
@@ -165,10 +169,10 @@ _MARK = 'mark_unhealthy'
 
 
 def act(request: Request) -> Response:
-    """Begin what the body names; that a node is unhealthy is noted at once.
+    """Start the action that the body names; marking as unhealthy is synchronous.
 
-    :raises ResourceIsLocked, ActionConflict: the node or its cluster is busy, and the
-        request does not wait
+    :raises ResourceIsLocked, ActionConflict: the node or its cluster is locked, and the
+        request is not queued
     """
     found, by = lookup.find(request, Node, request.path['node'])
     ((name, given),) = request.body.items()
@@ -176,8 +180,8 @@ def act(request: Request) -> Response:
     nodes = responses.scheduled_operations(request).nodes
     if name == _MARK:
         responses.check_not_scheduled(request, name)
-        said, reason = given.get(_MARK, True), given.get('reason')
-        row = nodes.mark_unhealthy(found.uuid, by, said, reason)
+        unhealthy, reason = given.get(_MARK, True), given.get('reason')
+        row = nodes.mark_unhealthy(found.uuid, by, unhealthy, reason)
         (shown,) = represent(request, [row])
         return Response({'node': shown}, 202)
     begin = nodes.check if name == 'check' else nodes.recover
@@ -186,7 +190,7 @@ def act(request: Request) -> Response:
 
 
 def operate(request: Request) -> Response:
-    """Begin an operation of the profile; likewise."""
+    """Start an operation of the profile; errors: see `act`."""
     found, by = lookup.find(request, Node, request.path['node'])
     ((name, given),) = request.body.items()
     done = responses.scheduled_operations(request).nodes.operate(
@@ -208,7 +212,7 @@ ROUTES: Routes = {
         'POST': Operation(
             create,
             'nodes:create',
-            'Create a node, in a cluster or in none.',
+            'Create a node.',
             restore=_restored,
             query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.NEW,
@@ -219,7 +223,7 @@ ROUTES: Routes = {
         'POST': Operation(
             adopt,
             'nodes:adopt',
-            'Make a node of something that is there.',
+            'Create a node from an existing resource.',
             restore=_adopted,
             body=schemas.ADOPT,
             responses={200: schemas.NODE, 409: None},
@@ -230,7 +234,7 @@ ROUTES: Routes = {
         'POST': Operation(
             preview,
             'nodes:adopt-preview',
-            'Show the profile of what would be adopted.',
+            'Preview the profile of an adoption.',
             body=schemas.PREVIEW,
             responses={200: schemas.PREVIEWED, 409: None},
             **since((1, 7)),
@@ -266,7 +270,7 @@ ROUTES: Routes = {
         'POST': Operation(
             act,
             'nodes:action',
-            'Check or recover a node, or say that it is unhealthy.',
+            'Check or recover a node, or mark it unhealthy.',
             restore=responses.restored,
             query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.ACTIONS,
@@ -277,7 +281,7 @@ ROUTES: Routes = {
         'POST': Operation(
             operate,
             'nodes:operation',
-            'Do an operation of its profile with a node.',
+            'Perform an operation of the profile on a node.',
             restore=responses.restored,
             query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.OPERATION,

@@ -15,18 +15,18 @@ from watcherlite.db.api import Store
 from watcherlite.domain import bearer_tokens
 from watcherlite.domain.clusters import Cluster, Receiver
 from watcherlite.engine.clusters.requests.receivers import RENEWAL
-from watcherlite.engine.clusters.requests.values import IssuedReceiver, NewReceiver
+from watcherlite.engine.clusters.requests.values import IssuedReceiver, ReceiverRequest
 
 
 def represent(store: Store, rows: Sequence[Receiver]) -> list[dict[str, Any]]:
-    """Return receivers with their clusters, of all rows at once."""
+    """Return receivers with their clusters, queried for all rows."""
     ids = {row.cluster_id for row in rows if row.cluster_id is not None}
     clusters = store.objects_by_id(Cluster, ids) if ids else {}
     return [_shown(row, clusters.get(row.cluster_id or 0)) for row in rows]
 
 
 def represent_issued(store: Store, issued: IssuedReceiver) -> dict[str, Any]:
-    """Return a receiver, and the token in its address if it was issued just now."""
+    """Return a receiver, whose URL has the token if it was just issued."""
     (shown,) = represent(store, [issued.receiver])
     if issued.token is not None:
         shown['channel'] = _channel(issued.receiver, issued.token)
@@ -36,7 +36,7 @@ def represent_issued(store: Store, issued: IssuedReceiver) -> dict[str, Any]:
 def _channel(row: Receiver, token: str = masking.MASK) -> dict[str, Any]:
     channel = dict(row.channel)
     if row.token_digest is None:
-        # From before there were tokens: nothing triggers it.
+        # An old receiver without a token cannot be triggered.
         return {**channel, 'alarm_url': None}
     channel['alarm_url'] = f'{channel["alarm_url"]}&{bearer_tokens.ARGUMENT}={token}'
     return channel
@@ -58,9 +58,9 @@ def _shown(row: Receiver, cluster: Cluster | None) -> dict[str, Any]:
     }
 
 
-#: The version of webhooks whose inputs are arguments of the address.
+#: The version of webhooks whose inputs are URL arguments.
 _FIRST = '1'
-#: The arguments that are no inputs.
+#: URL arguments that are no inputs.
 _OWN_ARGUMENTS = ('V', 'wait', bearer_tokens.ARGUMENT)
 
 
@@ -81,9 +81,9 @@ def index(request: Request) -> Response:
 
 
 def create(request: Request) -> Response:
-    """Store a receiver; its channel says how it is triggered, this time alone."""
+    """Create a receiver; its channel has the token only in this response."""
     asked = dict(request.body['receiver'])
-    new = NewReceiver(cluster=asked.pop('cluster_id', None), **asked)
+    new = ReceiverRequest(cluster=asked.pop('cluster_id', None), **asked)
     base = f'{request.mount_url}/v1'
     receivers = request.services.clusters.receivers
     made = receivers.create(new, caller.context_of(request), base)
@@ -92,9 +92,9 @@ def create(request: Request) -> Response:
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the receiver that was created, with a new token.
+    """Return the created receiver with a new token.
 
-    The one that the first answer had is stored nowhere, and may have been lost.
+    The token of the lost response is not stored.
     """
     found, by = lookup.find(request, Receiver, created['receiver'])
     receivers = request.services.clusters.receivers
@@ -125,16 +125,16 @@ def delete(request: Request) -> Response:
 
 
 def notify(request: Request) -> Response:
-    """Tell a receiver that there is a message; BadRequest, as none reads any."""
+    """Raise BadRequest: receivers of messages are not supported."""
     found, by = lookup.find(request, Receiver, _name(request))
     request.services.clusters.receivers.notify(found.uuid, by)
     return Response(status=204)
 
 
 def trigger(request: Request) -> Response:
-    """Ask for the action of a receiver; the token of its address is enough.
+    """Start the action of a receiver, authorized by the token in the address.
 
-    :raises NotFound: there is none, or that is not its token
+    :raises NotFound: no such receiver, or another token
     """
     inputs = request.body
     if request.query['V'] == _FIRST:
@@ -196,7 +196,7 @@ ROUTES: Routes = {
         'PATCH': Operation(
             update,
             'receivers:update',
-            'Change the name, the action, the inputs or the token of a receiver.',
+            'Update the name, the action, the inputs or the token of a receiver.',
             body=schemas.CHANGED,
             responses={200: schemas.RECEIVER, 409: None},
             **since((1, 7)),
@@ -212,7 +212,7 @@ ROUTES: Routes = {
         'POST': Operation(
             notify,
             'receivers:notify',
-            'Tell a receiver that there is a message.',
+            'Notify a receiver of a message.',
             responses={204: None},
         )
     },
@@ -220,7 +220,7 @@ ROUTES: Routes = {
         'POST': Operation(
             trigger,
             None,
-            'Ask for the action of a receiver, with the token of its address alone.',
+            'Request the action of a receiver, authorized by the token of its URL.',
             restore=responses.restored,
             query=schemas.TRIGGER,
             body=schemas.INPUTS,

@@ -10,7 +10,7 @@ from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.db.query import ListedWorker
 from watcherlite.domain.actions import ENGINE
 
-#: The date of the first version, as clients know it.
+#: The date of the first version, as in Senlin.
 _UPDATED = '2016-01-18T00:00:00Z'
 _MEDIA_TYPE = 'application/vnd.openstack.clustering-v1+json'
 
@@ -26,20 +26,20 @@ def version(request: Request) -> Response:
 
 
 def build_info(request: Request) -> Response:
-    """Return the release of the API, which is that of the engine as well."""
+    """Return the release of the API and of the engine."""
     revision = {'revision': importlib.metadata.version('watcherlite')}
     return Response({'build_info': {'api': revision, 'engine': revision}})
 
 
 def services(request: Request) -> Response:
-    """Return the engines; they are few."""
+    """Return the engines."""
     now = request.services.clock.now()
     return Response(
         {
             'services': [
                 {
                     **_service(worker),
-                    # It vouches for the time until then.
+                    # The lease is evidence of life until its end.
                     'updated_at': timestamps.seconds(min(now, worker.lease_until)),
                 }
                 for worker in request.services.store.list_workers()
@@ -94,7 +94,7 @@ ROUTES: Routes = {
         'GET': Operation(
             build_info,
             'build_info:build_info',
-            'Show which release this is.',
+            'Show the release of the service.',
             responses={200: schemas.BUILD_INFO},
         )
     },
@@ -102,7 +102,7 @@ ROUTES: Routes = {
         'GET': Operation(
             services,
             'services:index',
-            'List the engines that work on clusters.',
+            'List the engines of clusters.',
             responses={200: schemas.SERVICES},
         )
     },

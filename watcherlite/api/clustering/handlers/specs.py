@@ -1,4 +1,4 @@
-"""Profiles and policies: the two kinds of objects that are made of a spec."""
+"""Profiles and policies: the two kinds of objects with a spec."""
 
 import abc
 from collections.abc import Mapping
@@ -47,8 +47,8 @@ def _represent(row: Profile | PolicyObject) -> dict[str, Any]:
 class _Handlers(abc.ABC, Generic[Row]):
     """The handlers of one kind.
 
-    :cvar noun: the key of one object; also the variable of its address
-    :cvar nouns: the key of a list, and the address of the collection
+    :cvar noun: the member with one object, and the variable of its address
+    :cvar nouns: the member with a list, and the address of the collection
     """
 
     noun: str
@@ -76,7 +76,7 @@ class _Handlers(abc.ABC, Generic[Row]):
         )
 
     def create(self, request: Request) -> Response:
-        """Store an object."""
+        """Create an object."""
         body = dict(request.body[self.noun])
         made = self.operations(request).create(
             body.pop('name'), body.pop('spec'), caller.context_of(request), **body
@@ -84,7 +84,7 @@ class _Handlers(abc.ABC, Generic[Row]):
         return self._created(request, made)
 
     def restore(self, request: Request, created: Mapping[str, str]) -> Response:
-        """Return the object that was created."""
+        """Return the created object."""
         return self._created(
             request, lookup.get(request, self.kind, created[self.noun])
         )
@@ -94,19 +94,19 @@ class _Handlers(abc.ABC, Generic[Row]):
         return self._respond(lookup.get(request, self.kind, request.path[self.noun]))
 
     def update(self, request: Request) -> Response:
-        """Change an object; its spec never changes. NotFound."""
+        """Change attributes other than the immutable spec; NotFound."""
         found, by = lookup.find(request, self.kind, request.path[self.noun])
         body = request.body[self.noun]
         return self._respond(self.operations(request).update(found.uuid, by, body))
 
     def delete(self, request: Request) -> Response:
-        """Delete an object; NotFound, or ResourceInUse while another one uses it."""
+        """Delete an object; NotFound, or ResourceInUse if another object uses it."""
         found, by = lookup.find(request, self.kind, request.path[self.noun])
         self.operations(request).delete(found.uuid, by)
         return Response(status=204)
 
     def validate(self, request: Request) -> Response:
-        """Return the object that a spec would make, and store nothing."""
+        """Return the object that a spec would create, and create nothing."""
         spec = request.body[self.noun]['spec']
         by = caller.context_of(request)
         return self._respond(self.operations(request).validate(spec, by))
@@ -121,8 +121,8 @@ class _Handlers(abc.ABC, Generic[Row]):
     def routes(self, updated: str, deleted: str) -> Routes:
         """Return the routes.
 
-        :param updated: the summary of the operation that updates
-        :param deleted: likewise
+        :param updated: the summary of the update
+        :param deleted: the summary of the deletion
         """
         everything = f'/v1/{self.nouns}'
         return {
@@ -148,7 +148,7 @@ class _Handlers(abc.ABC, Generic[Row]):
                 'POST': Operation(
                     self.validate,
                     f'{self.nouns}:validate',
-                    f'Validate the spec of a {self.noun}.',
+                    f'Validate the specification of a {self.noun}.',
                     body=self.schemas.validated,
                     responses={200: self.schemas.one},
                     **since((1, 2)),
@@ -179,7 +179,7 @@ class _Handlers(abc.ABC, Generic[Row]):
 
 
 class Profiles(_Handlers[Profile]):
-    """The handlers of profiles, which nodes are made from."""
+    """The handlers of profiles."""
 
     noun, nouns, kind, schemas = 'profile', 'profiles', Profile, schemas.PROFILE
 
@@ -193,7 +193,7 @@ class Profiles(_Handlers[Profile]):
 
 
 class Policies(_Handlers[PolicyObject]):
-    """The handlers of policies, which clusters are bound to."""
+    """The handlers of policies."""
 
     noun, nouns, kind, schemas = 'policy', 'policies', PolicyObject, schemas.POLICY
 
@@ -208,11 +208,11 @@ class Policies(_Handlers[PolicyObject]):
 
 ROUTES: Routes = merge_routes(
     Profiles().routes(
-        'Change the name or the metadata of a profile.',
-        'Delete a profile that nothing is made from.',
+        'Update the name or the metadata of a profile.',
+        'Delete a profile without nodes.',
     ),
     Policies().routes(
-        'Change the name of a policy.',
-        'Delete a policy that no cluster is bound to.',
+        'Update the name of a policy.',
+        'Delete a policy without bindings.',
     ),
 )

@@ -23,7 +23,7 @@ Support = Mapping[str, Sequence[Mapping[str, str]]]
 def represent_listed(
     name: str, version: str, support: Support, asked: Version
 ) -> dict[str, Any]:
-    """Return a type as it stands in lists: with its version in its name, or apart."""
+    """Return a type for lists, with its version in the name or as a member."""
     if asked < SUPPORT:
         return {'name': f'{name}-{version}'}
     return {'name': name, 'version': version, 'support_status': _support(support)}
@@ -32,20 +32,20 @@ def represent_listed(
 def represent(
     full_name: str, schema: Mapping[str, Any], support: Support, asked: Version
 ) -> dict[str, Any]:
-    """Return a type with the schema of its properties, as clients know it."""
-    told: dict[str, Any] = {'name': full_name, 'schema': dict(schema)}
+    """Return a type with the schema of its properties in the format of Senlin."""
+    shown: dict[str, Any] = {'name': full_name, 'schema': dict(schema)}
     if asked >= SUPPORT:
-        told['support_status'] = _support(support)
-    return told
+        shown['support_status'] = _support(support)
+    return shown
 
 
 def support_of(policy: type[Policy], version: str) -> Support:
-    """Return what a type of policy tells of its versions."""
-    told: dict[str, list[Mapping[str, str]]] = {}
+    """Return the support status of the versions of a policy type."""
+    shown: dict[str, list[Mapping[str, str]]] = {}
     for one in policy.support_status:
         rest = {name: text for name, text in one.items() if name != 'version'}
-        told.setdefault(one.get('version', version), []).append(rest)
-    return told or {version: []}
+        shown.setdefault(one.get('version', version), []).append(rest)
+    return shown or {version: []}
 
 
 def _support(support: Support) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _support(support: Support) -> dict[str, Any]:
 
 
 def profile_types(request: Request) -> Response:
-    """Return what nodes can be made from."""
+    """Return the profile types."""
     found = [
         represent_listed(name, VERSION, SUPPORT_STATUS, request.version)
         for name in sorted(_profile_types(request).all())
@@ -65,19 +65,19 @@ def profile_types(request: Request) -> Response:
 
 
 def profile_type(request: Request) -> Response:
-    """Return what a type of profile takes; NotFound."""
+    """Return a profile type with its schema; NotFound."""
     found = _profile_type(request)
     body = represent(found.full_name, found.schema(), SUPPORT_STATUS, request.version)
     return Response({'profile_type': body})
 
 
 def operations(request: Request) -> Response:
-    """Return what can be done with nodes of a type of profile; NotFound."""
+    """Return the operations of a profile type; NotFound."""
     return Response({'operations': _profile_type(request).operations()})
 
 
 def policy_types(request: Request) -> Response:
-    """Return what clusters can be looked after by."""
+    """Return the policy types."""
     found = []
     for full_name, policy in sorted(_policies(request).items()):
         name, _, version = full_name.rpartition('-')
@@ -87,7 +87,7 @@ def policy_types(request: Request) -> Response:
 
 
 def policy_type(request: Request) -> Response:
-    """Return what a type of policy takes; NotFound."""
+    """Return a policy type with its schema; NotFound."""
     name = request.path['policy_type']
     types = _policies(request)
     found = types.get(name)
@@ -121,7 +121,7 @@ ROUTES: Routes = {
         'GET': Operation(
             profile_types,
             'profile_types:index',
-            'List the types of profiles.',
+            'List profile types.',
             responses={200: schemas.listed('profile_types')},
         )
     },
@@ -129,7 +129,7 @@ ROUTES: Routes = {
         'GET': Operation(
             profile_type,
             'profile_types:get',
-            'Show what a type of profile takes.',
+            'Show the schema of a profile type.',
             responses={200: schemas.one('profile_type')},
         )
     },
@@ -137,7 +137,7 @@ ROUTES: Routes = {
         'GET': Operation(
             operations,
             'profile_types:ops',
-            'List what can be done with nodes of a type of profile.',
+            'List the operations of a profile type.',
             responses={200: schemas.OPERATIONS},
             **since((1, 4)),
         )
@@ -146,7 +146,7 @@ ROUTES: Routes = {
         'GET': Operation(
             policy_types,
             'policy_types:index',
-            'List the types of policies.',
+            'List policy types.',
             responses={200: schemas.listed('policy_types')},
         )
     },
@@ -154,7 +154,7 @@ ROUTES: Routes = {
         'GET': Operation(
             policy_type,
             'policy_types:get',
-            'Show what a type of policy takes.',
+            'Show the schema of a policy type.',
             responses={200: schemas.one('policy_type')},
         )
     },

@@ -7,11 +7,11 @@ from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 from watcherlite.states import action as states
 
-#: The version that tells of clusters, and the one that tells of what is ours.
+#: The versions that introduced cluster_id, and our own members.
 CLUSTER: Version = (1, 14)
 OURS: Version = (1, 15)
 
-#: A status that clients know; nothing here gets it.
+#: A status of Senlin that is never set here.
 _HOOKED = 'WAITING_LIFECYCLE_COMPLETION'
 _EPOCH: Schema = {
     'type': ['number', 'null'],
@@ -86,7 +86,7 @@ SIGNAL_QUERY: Versioned = unversioned(
         {
             'force': {
                 'type': 'boolean',
-                'description': 'Whether it ends now, whoever works on it.',
+                'description': 'Whether to cancel it without waiting for its worker.',
             }
         }
     )

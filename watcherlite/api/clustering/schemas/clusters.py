@@ -94,7 +94,7 @@ _FORCED: Mapping[str, Schema] = {
         'description': 'Whether it is deleted although something else is done with it.',
     }
 }
-#: As arguments and, because clients send it there, in a body.
+#: For arguments and, because clients send it there, for a body.
 DELETE: Versioned = {
     (1, 0): fragments.arguments({}),
     _FORCE: fragments.arguments(_FORCED),
@@ -156,7 +156,7 @@ _FIRST: Mapping[str, Schema] = {
     'check': _EMPTY_OR_ANY,
     'recover': fragments.object_with(_RECOVER),
 }
-#: version -> the actions that it brought, or changed
+#: Version -> the actions that it introduced or changed.
 _BROUGHT: Mapping[Version, Mapping[str, Schema]] = {
     (1, 0): _FIRST,
     (1, 3): {

@@ -4,7 +4,7 @@ from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Versioned, unversioned
 
-#: As clients name them, and as they read them.
+#: Name of a level -> its number in responses.
 LEVELS = {
     'CRITICAL': '50',
     'ERROR': '40',

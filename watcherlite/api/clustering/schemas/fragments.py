@@ -23,10 +23,10 @@ NAME: Schema = {
     'type': 'string',
     'description': '1 to 255 letters, digits and . _ ~ -',
 }
-#: A whole number, which clients may send as text.
+#: An integer, which clients may send as text.
 NUMBER: Schema = {'type': ['integer', 'string'], 'pattern': '^[+-]?[0-9]{1,12}$'}
 NUMBER_OR_NULL: Schema = {**NUMBER, 'type': ['integer', 'string', 'null']}
-#: Likewise true or false.
+#: A boolean, which clients may send as text.
 FLAG: Schema = {
     'type': ['boolean', 'string'],
     'pattern': '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
@@ -40,7 +40,7 @@ SPEC: Schema = {
 }
 #: An existing object: uuid, name or short id.
 REFERENCE: Schema = {'type': 'string', 'minLength': 1}
-#: Clients send null for members that do not change.
+#: Nullable: clients send null for unchanged members.
 NAME_OR_NULL: Schema = {**NAME, 'type': ['string', 'null']}
 REFERENCE_OR_NULL: Schema = {**REFERENCE, 'type': ['string', 'null']}
 SEVERAL_OBJECTS: Schema = {'type': 'array', 'items': REFERENCE}
@@ -94,24 +94,24 @@ def arguments(properties: Mapping[str, Schema], title: str | None = None) -> Sch
     }
 
 
-#: Of operations that an action carries out.
+#: The error responses of operations that start an action.
 QUEUED_OR_SCHEDULED: Versioned = {
     (1, 0): arguments({}),
     (1, 15): arguments({**WAIT, **NOT_BEFORE}),
 }
-#: Of such operations that never conflict.
+#: The same without a conflict.
 SCHEDULED: Versioned = {(1, 0): arguments({}), (1, 15): arguments(NOT_BEFORE)}
-#: Of such operations whose body has the time.
+#: The same with the time in the body.
 QUEUED: Versioned = unversioned(arguments(WAIT))
 
 
 def filters(*names: str) -> dict[str, Schema]:
-    """Return filters that may be given several times."""
+    """Return filters that may be repeated."""
     return dict.fromkeys(names, SEVERAL)
 
 
 def one_of(values: Sequence[str]) -> Schema:
-    """Return a filter by some of these values that may be given several times."""
+    """Return a filter for one of some values, which may be repeated."""
     return {'type': 'array', 'items': {'type': 'string', 'enum': list(values)}}
 
 
@@ -123,7 +123,7 @@ def list_arguments(
 
 
 def object_with(members: Mapping[str, Schema], *required: str) -> Schema:
-    """Return the schema of an object of which some members are required."""
+    """Return the schema of an object with required members."""
     return {
         'type': 'object',
         'properties': dict(members),
@@ -133,7 +133,7 @@ def object_with(members: Mapping[str, Schema], *required: str) -> Schema:
 
 
 def wrapped(name: str, members: Mapping[str, Schema], *required: str) -> Schema:
-    """Return the schema of a body that has one object under its name."""
+    """Return the schema of a body with one object in a member."""
     return {
         'type': 'object',
         'properties': {name: object_with(members, *required)},
@@ -146,7 +146,7 @@ def page(noun: str, one: Schema) -> Schema:
     return closed({noun: {'type': 'array', 'items': one}}, {'links': LINKS})
 
 
-#: The response to a request that an action carries out.
+#: The response of a request that starts an action.
 ACTION: Versioned = under('action', TEXT)
 #: The owner of an object.
 OWNED: Mapping[str, Schema] = {

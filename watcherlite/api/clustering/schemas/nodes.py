@@ -9,7 +9,7 @@ from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 from watcherlite.engine.clusters.action_types import RECOVERIES
 from watcherlite.states import cluster as states
 
-#: The version that knows of tainted nodes.
+#: The version that introduced tainted nodes.
 TAINTED: Version = (1, 13)
 
 _SHOWN: Mapping[str, Schema] = {
@@ -138,7 +138,7 @@ ACTIONS: Versioned = {
     (1, 6): _actions(_CHECKED),
     (1, 15): _actions(_CHECKED, _MARK),
 }
-#: What an action answers; that a node is unhealthy is said at once.
+#: The responses of an action; marking as unhealthy is synchronous.
 ACTED: Versioned = {
     (1, 0): closed({'action': fragments.TEXT}),
     (1, 15): {

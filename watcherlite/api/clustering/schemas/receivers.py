@@ -67,7 +67,7 @@ CHANGED: Versioned = {
     (1, 0): fragments.wrapped('receiver', _CHANGES),
     (1, 15): fragments.wrapped('receiver', {**_CHANGES, 'renew_token': _RENEW_TOKEN}),
 }
-#: The versions of webhooks: arguments are inputs of the first, the body of the second.
+#: The versions of webhooks: inputs are URL arguments in 1 and the body in 2.
 TRIGGER: Versioned = unversioned(
     {
         'type': 'object',

@@ -1,4 +1,4 @@
-"""JSON schemas of what there is: versions, releases, engines."""
+"""JSON schemas of versions, releases and engines."""
 
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.fragments import closed, links, listed

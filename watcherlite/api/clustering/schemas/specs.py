@@ -1,4 +1,4 @@
-"""JSON schemas of profiles and policies: the objects that are made of a spec."""
+"""JSON schemas of profiles and policies."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _SHOWN: Mapping[str, Schema] = {
     'created_at': fragments.TIME,
     'updated_at': fragments.TIME,
 }
-#: Clients send the whole object, its name included, to have its spec validated.
+#: Clients send the whole object with its name to validate its spec.
 _VALIDATED: Mapping[str, Schema] = {
     'spec': fragments.SPEC,
     'name': fragments.TEXT_OR_NULL,
@@ -43,8 +43,8 @@ def _schemas(
 ) -> SpecSchemas:
     """Return the schemas of one kind.
 
-    :param shown: what it shows besides what both show
-    :param given: what bodies may have besides name and spec
+    :param shown: its members in addition to the common ones
+    :param given: members of bodies in addition to name and spec
     """
     one = closed({**_SHOWN, **shown})
 

@@ -4,7 +4,7 @@ from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Version, Versioned
 
-#: The version that tells of support.
+#: The version that introduced the support status.
 SUPPORT: Version = (1, 5)
 
 _SUPPORT: Schema = {

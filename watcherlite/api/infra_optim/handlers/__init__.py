@@ -32,7 +32,7 @@ _NOUNS = (
 _ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))
 
 PLANS = '/v1/action_plans'
-#: The spelling of the specification of skipped actions; the same operations.
+#: Aliases of addresses, as spelled in the specification of skipped actions.
 ALIAS_OF_PLANS = '/v1/actionplans'
 
 ROUTES: Routes = {

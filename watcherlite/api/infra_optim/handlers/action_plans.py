@@ -1,17 +1,18 @@
 """Action plans: created from a document, started, cancelled, deleted."""
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import attributes, pages, patches
+from watcherlite.api.infra_optim import patches
+from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.db.api import Store
 from watcherlite.db.query import ListedPlan
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 from watcherlite.states import action_plan as states
 
 
@@ -32,7 +33,7 @@ def represent(request: Request, listed: ListedPlan, detail: bool) -> dict[str, A
     if not detail:
         return shown
     shown |= {
-        # Any worker may take it, and the next action of it may be elsewhere.
+        # Any worker may execute its actions.
         'hostname': None,
         'name': plan.name,
         **timestamps.of(plan),
@@ -42,7 +43,7 @@ def represent(request: Request, listed: ListedPlan, detail: bool) -> dict[str, A
     return shown
 
 
-#: What a patch may name so that it is told that it cannot change it.
+#: Attributes that a patch may name, but not change.
 INTERNAL = (
     'audit_uuid',
     'efficacy_indicators',
@@ -54,7 +55,7 @@ INTERNAL = (
     'strategy_uuid',
 )
 KNOWN = ('state', *INTERNAL, *patches.INTERNAL)
-#: What a patch of the state can ask for: (from, to).
+#: Transitions that a patch of the state can request.
 CANCELS = frozenset(
     {
         (states.RECOMMENDED, states.CANCELLED),
@@ -65,55 +66,52 @@ CANCELS = frozenset(
 STARTS = frozenset({(states.RECOMMENDED, states.PENDING)})
 
 
-index, detail = pages.list_handlers(
-    'action_plans', lambda store: store.list_action_plans, represent
+def _find(store: Store, name: str, deleted: bool) -> ListedPlan:
+    find = store.find_action_plan
+    return find_by_uuid('ActionPlan', 'action_plan_uuid', find, name, deleted)
+
+
+PLANS = ObjectCollection(
+    'action_plans',
+    'action_plan',
+    lambda store: store.list_action_plans,
+    _find,
+    represent,
+    'uuid',
 )
 
 
-def show(request: Request) -> Response:
-    """Return one plan; NotFound."""
-    return _shown(request, find(request, request.show_deleted))
-
-
 def create(request: Request) -> Response:
-    """Store a plan as RECOMMENDED; Invalid with all that is wrong with the document.
+    """Create a RECOMMENDED plan; Invalid with all problems of the document.
 
-    The plan is answered, and its address in `Location`.
+    Return the plan, and its address in `Location`.
     """
     services = request.services
     plan = services.plans.create_from(request.body, request.context, request.creator)
-    return _created(request, {'action_plan': plan.uuid})
-
-
-def _created(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the plan that was created."""
-    uuid = created['action_plan']
-    answer = _shown(request, request.services.store.find_action_plan(uuid), 201)
-    place = links.unmounted_url(request, 'action_plans', uuid)
-    return dataclasses.replace(answer, headers={'Location': place})
+    return PLANS.respond_created(request, {'action_plan': plan.uuid})
 
 
 def start(request: Request) -> Response:
-    """Start a plan; Invalid unless it is RECOMMENDED, as clients expect."""
-    listed = find(request)
+    """Start a plan; Invalid unless it is RECOMMENDED, as in Watcher."""
+    listed = PLANS.find(request)
     try:
         plan = request.services.plans.start(listed.plan.uuid, states.RECOMMENDED)
     except exceptions.Conflict as error:
         raise exceptions.Invalid(str(error)) from None
-    return _shown(request, dataclasses.replace(listed, plan=plan))
+    return PLANS.respond(request, dataclasses.replace(listed, plan=plan))
 
 
 def update(request: Request) -> Response:
     """Start or cancel a plan by a patch of its state.
 
-    :raises NotFound: there is no such plan
-    :raises Invalid: the patch changes anything else, or nothing, or the state
-        forbids it
+    :raises NotFound: no such plan
+    :raises Invalid: the patch changes nothing or other attributes, or the state does
+        not allow the change
     """
     changes = patches.parse(
         request.body, allowed=KNOWN, mandatory=('state',), internal=INTERNAL
     )
-    listed = find(request)
+    listed = PLANS.find(request)
     plan, operations = listed.plan, request.services.plans
     wanted = patches.apply({'state': plan.state}, changes)['state']
     step = (plan.state, wanted if isinstance(wanted, str) else None)
@@ -125,9 +123,9 @@ def update(request: Request) -> Response:
         else:
             raise _not_allowed(plan.state, wanted)
     except exceptions.Conflict:
-        # Somebody else was faster; the refusal is about what it is now.
-        raise _not_allowed(find(request).plan.state, wanted) from None
-    return _shown(request, dataclasses.replace(listed, plan=plan))
+        # A concurrent change; the error refers to the present state.
+        raise _not_allowed(PLANS.find(request).plan.state, wanted) from None
+    return PLANS.respond(request, dataclasses.replace(listed, plan=plan))
 
 
 def _not_allowed(state: str, wanted: Any) -> exceptions.Invalid:
@@ -137,47 +135,28 @@ def _not_allowed(state: str, wanted: Any) -> exceptions.Invalid:
 
 
 def delete(request: Request) -> Response:
-    """Delete a plan softly, with its actions; Invalid while it may not be."""
+    """Delete a plan with its actions; Invalid if its state does not allow it."""
     try:
-        request.services.plans.delete(find(request).plan.uuid)
+        request.services.plans.delete(PLANS.find(request).plan.uuid)
     except exceptions.Conflict as error:
         raise exceptions.Invalid(str(error)) from None
     return Response(status=204)
 
 
-def find(request: Request, deleted: bool = False) -> ListedPlan:
-    """Return the plan that the address names; Invalid, NotFound."""
-    uuid = attributes.uuid('action_plan_uuid', request.path['uuid'])
-    try:
-        return request.services.store.find_action_plan(uuid, deleted)
-    except exceptions.NotFound:
-        raise exceptions.NotFound(f'ActionPlan {uuid} could not be found') from None
-
-
-def _shown(request: Request, listed: ListedPlan, status: int = 200) -> Response:
-    return Response(represent(request, listed, True), status)
-
-
 ROUTES: Routes = merge_routes(
-    pages.list_routes('action_plans', 'action_plan', index, detail, schemas),
+    PLANS.routes(schemas, schemas.ACTION_PLAN, 'Show an action plan.'),
     {
         '/v1/action_plans': {
             'POST': Operation(
                 create,
                 'action_plan:create',
-                'Hand in a plan document.',
-                restore=_created,
+                'Create an action plan from a document.',
+                restore=PLANS.respond_created,
                 body=schemas.DOCUMENT,
                 responses={201: schemas.ACTION_PLAN},
             ),
         },
         '/v1/action_plans/{uuid}': {
-            'GET': Operation(
-                show,
-                'action_plan:get',
-                'Show an action plan.',
-                responses={200: schemas.ACTION_PLAN},
-            ),
             'PATCH': Operation(
                 update,
                 'action_plan:update',

@@ -6,21 +6,23 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import attributes, pages, patches
+from watcherlite.api.infra_optim import patches
+from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import actions as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.conf import masking
+from watcherlite.db.api import Store
 from watcherlite.db.query import ListedAction
-from watcherlite.domain.json_values import kind
+from watcherlite.domain.documents.json_values import kind
 from watcherlite.states import action as states
 
 
 def represent(request: Request, listed: ListedAction, detail: bool) -> dict[str, Any]:
-    """Return an action; `detail` adds what it does, what became of it, its times.
+    """Return an action; `detail` adds its inputs, its result and its times.
 
-    The state is in the words of the infra-optim vocabulary; that an action is
-    suspended shows in `suspended`. Credentials among the inputs are masked.
+    The state is that of the infra-optim API; `suspended` marks suspended actions.
+    Credentials in the inputs are masked.
     """
     action = listed.action
     shown: dict[str, Any] = {
@@ -49,7 +51,7 @@ def represent(request: Request, listed: ListedAction, detail: bool) -> dict[str,
 
 
 def _description(request: Request, action_type: str) -> str:
-    """Return the sentence of the action type; '' where it cannot be had."""
+    """Return the description of the action type, or ''."""
     try:
         return str(request.services.plugins.action_type(action_type).description)
     except exceptions.PluginError:
@@ -58,38 +60,47 @@ def _description(request: Request, action_type: str) -> str:
 
 PENDING = states.INFRA_OPTIM[states.INIT]
 SKIPPED = states.INFRA_OPTIM[states.SKIPPED]
-#: Words for a state that clients of Watcher know; most cannot be asked for.
+#: States of Watcher; most of them cannot be requested.
 KNOWN_STATES = frozenset(states.INFRA_OPTIM.values()) | {'CANCELLING', DELETED}
-#: The attributes that a patch may name.
+#: Attributes that a patch may name.
 PATCHED = ('state', 'status_message')
 
 
-def index(request: Request) -> Response:
-    """Return a page of actions."""
-    return _page(request, detail=False)
+class _Actions(ObjectCollection[ListedAction]):
+    def page(self, request: Request, detail: bool) -> Response:
+        """Return a page; Invalid for filters that exclude each other."""
+        if 'action_plan_uuid' in request.query and 'audit_uuid' in request.query:
+            raise exceptions.Invalid(
+                'action_plan_uuid and audit_uuid cannot be given together'
+            )
+        return super().page(request, detail)
 
 
-def detail(request: Request) -> Response:
-    """Return a page of actions with all that is shown of one."""
-    return _page(request, detail=True)
+def _find(store: Store, name: str, deleted: bool) -> ListedAction:
+    return find_by_uuid('Action', 'action_uuid', store.find_action, name, deleted)
 
 
-def show(request: Request) -> Response:
-    """Return one action; NotFound."""
-    return _shown(request, _find(request, request.show_deleted))
+ACTIONS = _Actions(
+    'actions',
+    'action',
+    lambda store: store.page_of_actions,
+    _find,
+    represent,
+    'uuid',
+)
 
 
 def update(request: Request) -> Response:
-    """Skip an action, or edit the message of one that was skipped (spec 000).
+    """Skip an action, or edit the message of a skipped one (spec 000).
 
-    :raises Invalid: the patch is none, or asks for what can never be
-    :raises NotFound: there is no such action
-    :raises Conflict: the action, or its plan, is in a state that forbids it
+    :raises Invalid: the patch is malformed, or its change is never possible
+    :raises NotFound: no such action
+    :raises Conflict: the state of the action or its plan does not allow it
     """
     changes = patches.parse(request.body, allowed=PATCHED, mandatory=PATCHED)
     for change in changes:
         _check_value(change)
-    listed = _find(request)
+    listed = ACTIONS.find(request)
     action = listed.action
     wanted = patches.apply(
         {'state': action.state, 'status_message': action.status_message}, changes
@@ -104,13 +115,13 @@ def update(request: Request) -> Response:
             )
         action = plans.skip_action(action.uuid, message)
     elif 'status_message' in named and (message or 'state' not in named):
-        # A skip that is repeated without a reason leaves the old one.
+        # A repeated skip without a reason keeps the old reason.
         action = plans.edit_skip_message(action.uuid, message)
-    return _shown(request, dataclasses.replace(listed, action=action))
+    return ACTIONS.respond(request, dataclasses.replace(listed, action=action))
 
 
 def _check_value(change: patches.Change) -> None:
-    """Raise Invalid for a value that its attribute never has."""
+    """Raise Invalid for an invalid value of an attribute."""
     if change.op == patches.REMOVE or change.value is None:
         return
     text = isinstance(change.value, str)
@@ -129,54 +140,28 @@ def _check_value(change: patches.Change) -> None:
 
 
 def cancel(request: Request) -> Response:
-    """Cancel an action; one that runs is told to stop."""
+    """Cancel an action; a running one is signalled."""
     return _signal(request, states.CANCEL)
 
 
 def suspend(request: Request) -> Response:
-    """Tell a running action to pause when it next can."""
+    """Send SUSPEND to a running action."""
     return _signal(request, states.SUSPEND)
 
 
 def resume(request: Request) -> Response:
-    """Let a suspended action go on."""
+    """Resume a suspended action."""
     return _signal(request, states.RESUME)
 
 
 def _signal(request: Request, signal: str) -> Response:
-    """Send a signal and answer 202: an action heeds it when it next looks.
+    """Send a signal; return 202, as the action handles it asynchronously.
 
-    :raises Conflict: nothing in the action's state could heed it
+    :raises Conflict: the state of the action does not allow the signal
     """
-    listed = _find(request)
+    listed = ACTIONS.find(request)
     action = request.services.plans.signal_action(listed.action.uuid, signal)
-    return _shown(request, dataclasses.replace(listed, action=action), 202)
-
-
-def _find(request: Request, deleted: bool = False) -> ListedAction:
-    uuid = attributes.uuid('action_uuid', request.path['uuid'])
-    try:
-        return request.services.store.find_action(uuid, deleted)
-    except exceptions.NotFound:
-        raise exceptions.NotFound(f'Action {uuid} could not be found') from None
-
-
-def _shown(request: Request, listed: ListedAction, status: int = 200) -> Response:
-    return Response(represent(request, listed, True), status)
-
-
-def _page(request: Request, detail: bool) -> Response:
-    if 'action_plan_uuid' in request.query and 'audit_uuid' in request.query:
-        raise exceptions.Invalid(
-            'action_plan_uuid and audit_uuid cannot be given together'
-        )
-    return pages.page(
-        request,
-        'actions',
-        request.services.store.page_of_actions,
-        represent,
-        detail,
-    )
+    return ACTIONS.respond(request, dataclasses.replace(listed, action=action), 202)
 
 
 def _signalling(call: Callable[[Request], Response], summary: str) -> Operation:
@@ -191,15 +176,9 @@ def _signalling(call: Callable[[Request], Response], summary: str) -> Operation:
 
 
 ROUTES: Routes = merge_routes(
-    pages.list_routes('actions', 'action', index, detail, schemas),
+    ACTIONS.routes(schemas, schemas.ACTION, 'Show an action.'),
     {
         '/v1/actions/{uuid}': {
-            'GET': Operation(
-                show,
-                'action:get',
-                'Show an action.',
-                responses={200: schemas.ACTION},
-            ),
             'PATCH': Operation(
                 update,
                 'action:update',
@@ -218,7 +197,7 @@ ROUTES: Routes = merge_routes(
             'POST': _signalling(suspend, 'Suspend a running action.'),
         },
         '/v1/actions/{uuid}/resume': {
-            'POST': _signalling(resume, 'Let a suspended action go on.'),
+            'POST': _signalling(resume, 'Resume a suspended action.'),
         },
     },
 )

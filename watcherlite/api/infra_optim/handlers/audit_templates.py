@@ -1,25 +1,26 @@
 """Audit templates."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import attributes, pages, patches
+from watcherlite.api.infra_optim import attributes, patches
+from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import audit_templates as schemas
 from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.infra_optim.versions import DEFAULT_PARAMETERS
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedTemplate
-from watcherlite.domain.audits import NewAuditTemplate
+from watcherlite.domain.audits import AuditTemplateRequest
 from watcherlite.execution.retries import retry_on
 
 
 def represent(request: Request, listed: ListedTemplate, detail: bool) -> dict[str, Any]:
     """Return a template; `detail` adds description, parameters (1.7) and times.
 
-    Credentials among the parameters are masked.
+    Credentials in the parameters are masked.
     """
     template = listed.template
     shown: dict[str, Any] = {
@@ -43,66 +44,53 @@ def represent(request: Request, listed: ListedTemplate, detail: bool) -> dict[st
 
 
 PARAMETERS = 'default_parameters'
-#: What a patch cannot remove.
+#: Attributes that a patch cannot remove.
 MANDATORY = ('name', 'goal')
-#: What removes the others, where that is not None.
+#: Values of removed attributes; default: None.
 EMPTY: dict[str, Any] = {'scope': [], PARAMETERS: {}}
 _CHECKER = attributes.checker(schemas.ATTRIBUTES)
 
 
-index, detail = pages.list_handlers(
+TEMPLATES = ObjectCollection(
     'audit_templates',
+    'audit_template',
     lambda store: store.list_audit_templates,
+    lambda store, name, deleted: store.find_audit_template(name, deleted),
     represent,
 )
 
 
-def show(request: Request) -> Response:
-    """Return one template, by uuid, id or name; NotFound."""
-    return Response(_represented(request, _found(request)))
-
-
 def create(request: Request) -> Response:
-    """Store a template.
+    """Create a template.
 
-    :raises Invalid: the goal or the strategy is unknown, they do not belong
-        together, or scope or parameters are not right
-    :raises NotAcceptable: it has parameters before 1.7
-    :raises Conflict: there is a template of that name
+    :raises Invalid: the goal or the strategy is unknown, they do not match, or the
+        scope or the parameters are invalid
+    :raises NotAcceptable: it has parameters, which require 1.7
+    :raises Conflict: the name is in use
     """
     given = {name: value for name, value in request.body.items() if value is not None}
     _check_version(request, given)
     scopes.check(given.get('scope'))
-    template = request.services.templates.create(NewAuditTemplate(**given))
-    return _created(request, {'audit_template': template.uuid})
-
-
-def _created(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the template that was created."""
-    uuid = created['audit_template']
-    stored = request.services.store.find_audit_template(uuid)
-    location = links.unmounted_url(request, 'audit_templates', uuid)
-    return Response(_represented(request, stored), 201, {'Location': location})
+    template = request.services.templates.create(AuditTemplateRequest(**given))
+    return TEMPLATES.respond_created(request, {'audit_template': template.uuid})
 
 
 def update(request: Request) -> Response:
-    """Change a template by a patch; a patch without lines changes nothing.
+    """Change a template by a patch; an empty patch changes nothing.
 
-    :raises Conflict: another goal or strategy for a template that has parameters
+    :raises Conflict: the goal or strategy of a template with parameters changes
     """
     changes = patches.parse(
         request.body, allowed=schemas.ATTRIBUTES, mandatory=MANDATORY
     )
     _check_version(request, {change.name for change in changes})
-    uuid = _changed(request, changes)
-    stored = request.services.store.find_audit_template(uuid)
-    return Response(_represented(request, stored))
+    return TEMPLATES.respond_stored(request, _changed(request, changes))
 
 
 @retry_on(exceptions.OutOfDate)
 def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
-    """Change a template as it is now; return its uuid."""
-    found = _found(request)
+    """Apply a patch to the stored template; return its uuid."""
+    found = TEMPLATES.find(request, request.show_deleted)
     values = attributes.patched(_document(found), changes, _CHECKER, EMPTY)
     scopes.check(values.get('scope'))
     request.services.templates.update(found.template.uuid, values, found.template)
@@ -110,18 +98,9 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
 
 
 def delete(request: Request) -> Response:
-    """Delete a template; NotFound. Audits made from it stay as they are."""
+    """Delete a template; NotFound. Its audits are kept."""
     request.services.templates.delete(request.path['audit_template'])
     return Response(status=204)
-
-
-def _found(request: Request) -> ListedTemplate:
-    name = request.path['audit_template']
-    return request.services.store.find_audit_template(name, request.show_deleted)
-
-
-def _represented(request: Request, found: ListedTemplate) -> dict[str, Any]:
-    return represent(request, found, True)
 
 
 def _check_version(request: Request, names: Collection[str]) -> None:
@@ -144,29 +123,23 @@ def _document(found: ListedTemplate) -> dict[str, Any]:
 
 
 ROUTES: Routes = merge_routes(
-    pages.list_routes('audit_templates', 'audit_template', index, detail, schemas),
+    TEMPLATES.routes(schemas, schemas.TEMPLATE, 'Show an audit template.'),
     {
         '/v1/audit_templates': {
             'POST': Operation(
                 create,
                 'audit_template:create',
                 'Create an audit template.',
-                restore=_created,
+                restore=TEMPLATES.respond_created,
                 body=schemas.NEW,
                 responses={201: schemas.TEMPLATE, 406: None, 409: None},
             ),
         },
         '/v1/audit_templates/{audit_template}': {
-            'GET': Operation(
-                show,
-                'audit_template:get',
-                'Show an audit template.',
-                responses={200: schemas.TEMPLATE},
-            ),
             'PATCH': Operation(
                 update,
                 'audit_template:update',
-                'Change an audit template.',
+                'Update an audit template.',
                 body=patches.SCHEMA,
                 responses={200: schemas.TEMPLATE, 406: None, 409: None},
             ),

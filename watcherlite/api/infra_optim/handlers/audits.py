@@ -5,7 +5,8 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import attributes, pages, patches
+from watcherlite.api.infra_optim import attributes, patches
+from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import audits as schemas
 from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.infra_optim.versions import (
@@ -17,14 +18,14 @@ from watcherlite.api.infra_optim.versions import (
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedAudit
-from watcherlite.domain.audits import NewAudit
+from watcherlite.domain.audits import AuditRequest
 from watcherlite.execution.retries import retry_on
 
 
 def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, Any]:
-    """Return an audit; `detail` adds what the version has besides.
+    """Return an audit; `detail` adds further attributes of the version.
 
-    Credentials among the parameters are masked.
+    Credentials in the parameters are masked.
     """
     audit = listed.audit
     shown: dict[str, Any] = {
@@ -45,7 +46,7 @@ def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, 
     if not detail:
         return shown
     shown['parameters'] = masking.mask_data(dict(audit.parameters))
-    # Any engine may run it, and the next run may be elsewhere.
+    # Any engine may run it.
     shown['hostname'] = None
     if request.version >= START_AND_END:
         shown['start_time'] = timestamps.naive(audit.start_time)
@@ -59,9 +60,9 @@ def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, 
 
 
 TIMES = ('start_time', 'end_time')
-#: What a patch cannot remove.
+#: Attributes that a patch cannot remove.
 MANDATORY = ('name', 'audit_type', 'state', 'goal')
-#: What removes the others, where that is not None.
+#: Values of removed attributes; default: None.
 EMPTY: Mapping[str, Any] = {
     'parameters': {},
     'scope': [],
@@ -71,56 +72,45 @@ EMPTY: Mapping[str, Any] = {
 _CHECKER = attributes.checker(schemas.ATTRIBUTES)
 
 
-index, detail = pages.list_handlers(
-    'audits', lambda store: store.list_audits, represent
+AUDITS = ObjectCollection(
+    'audits',
+    'audit',
+    lambda store: store.list_audits,
+    lambda store, name, deleted: store.find_audit(name, deleted),
+    represent,
 )
 
 
-def show(request: Request) -> Response:
-    """Return one audit, by uuid, id or name; NotFound."""
-    return Response(_represented(request, _found(request)))
-
-
 def create(request: Request) -> Response:
-    """Store an audit, which runs at once unless it waits for a time or an event.
+    """Create an audit, which runs at once unless it waits for a time or an event.
 
-    :raises Invalid: what is asked for contradicts itself, or the template is unknown
-    :raises NotFound: the goal, or the strategy, is unknown
-    :raises NotAcceptable: it has times before 1.1
-    :raises Conflict: there is an audit of that name
+    :raises Invalid: the attributes are inconsistent, or the template is unknown
+    :raises NotFound: the goal or the strategy is unknown
+    :raises NotAcceptable: it has times, which require 1.1
+    :raises Conflict: the name is in use
     """
-    new = _asked_for(request)
+    new = _requested(request)
     audit = request.services.audits.create(new, request.context, request.creator)
-    return _created(request, {'audit': audit.uuid})
-
-
-def _created(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the audit that was created."""
-    uuid = created['audit']
-    shown = _represented(request, request.services.store.find_audit(uuid))
-    return Response(
-        shown, 201, {'Location': links.unmounted_url(request, 'audits', uuid)}
-    )
+    return AUDITS.respond_created(request, {'audit': audit.uuid})
 
 
 def update(request: Request) -> Response:
-    """Change an audit by a patch; a patch without lines changes nothing.
+    """Change an audit by a patch; an empty patch changes nothing.
 
-    :raises Invalid: an attribute or a value that cannot be set, a state that cannot
-        be reached from the present one
+    :raises Invalid: an attribute cannot be set, a value is invalid, or the transition
+        of the state is not allowed
     """
     changes = patches.parse(
         request.body, allowed=schemas.ATTRIBUTES, mandatory=MANDATORY
     )
     _check_times(request, {change.name for change in changes})
-    uuid = _changed(request, changes)
-    return Response(_represented(request, request.services.store.find_audit(uuid)))
+    return AUDITS.respond_stored(request, _changed(request, changes))
 
 
 @retry_on(exceptions.OutOfDate)
 def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
-    """Change an audit as it is now; return its uuid."""
-    found = _found(request)
+    """Apply a patch to the stored audit; return its uuid."""
+    found = AUDITS.find(request, request.show_deleted)
     values = attributes.patched(_document(found), changes, _CHECKER, EMPTY)
     scopes.check(values.get('scope'))
     for name in values.keys() & set(TIMES):
@@ -146,16 +136,7 @@ def delete(request: Request) -> Response:
     return Response(status=204)
 
 
-def _found(request: Request) -> ListedAudit:
-    name = request.path['audit']
-    return request.services.store.find_audit(name, request.show_deleted)
-
-
-def _represented(request: Request, found: ListedAudit) -> dict[str, Any]:
-    return represent(request, found, True)
-
-
-def _asked_for(request: Request) -> NewAudit:
+def _requested(request: Request) -> AuditRequest:
     given = {name: value for name, value in request.body.items() if value is not None}
     _check_times(request, given)
     if 'interval' in given:
@@ -163,7 +144,7 @@ def _asked_for(request: Request) -> NewAudit:
     for name in given.keys() & set(TIMES):
         given[name] = attributes.moment(name, given[name])
     template = given.pop('audit_template_uuid', None)
-    return NewAudit(audit_template=template, **given)
+    return AuditRequest(audit_template=template, **given)
 
 
 def _check_times(request: Request, names: Collection[str]) -> None:
@@ -197,10 +178,10 @@ def _document(found: ListedAudit) -> dict[str, Any]:
 
 
 def trigger(request: Request) -> Response:
-    """Have an EVENT audit run, with what happened; 202 without a body.
+    """Run an EVENT audit with the data of the event; return 202 without a body.
 
-    :raises NotFound: there is no such audit
-    :raises Invalid: it is of another type, or neither PENDING nor SUCCEEDED
+    :raises NotFound: no such audit
+    :raises Invalid: its type is not EVENT, or its state neither PENDING nor SUCCEEDED
     """
     request.services.audits.trigger(
         request.path['audit'], request.body, request.context
@@ -209,29 +190,23 @@ def trigger(request: Request) -> Response:
 
 
 ROUTES: Routes = merge_routes(
-    pages.list_routes('audits', 'audit', index, detail, schemas),
+    AUDITS.routes(schemas, schemas.AUDIT, 'Show an audit.'),
     {
         '/v1/audits': {
             'POST': Operation(
                 create,
                 'audit:create',
                 'Create an audit.',
-                restore=_created,
+                restore=AUDITS.respond_created,
                 body=schemas.NEW,
                 responses={201: schemas.AUDIT, 404: None, 406: None, 409: None},
             ),
         },
         '/v1/audits/{audit}': {
-            'GET': Operation(
-                show,
-                'audit:get',
-                'Show an audit.',
-                responses={200: schemas.AUDIT},
-            ),
             'PATCH': Operation(
                 update,
                 'audit:update',
-                'Change an audit; also: cancel it, suspend it, let it go on.',
+                'Update, cancel, suspend or resume an audit.',
                 body=patches.SCHEMA,
                 responses={200: schemas.AUDIT, 406: None, 409: None},
             ),

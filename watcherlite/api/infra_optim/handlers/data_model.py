@@ -1,7 +1,7 @@
-"""The data model: what strategies know of the infrastructure.
+"""The data model of strategies.
 
-No collector feeds a model of compute nodes here, so there is none to be shown; the
-answer says so, and is as that of a Watcher whose cluster is empty.
+There are no collectors of compute nodes, so the model is that of a Watcher with an
+empty cluster.
 """
 
 from watcherlite import exceptions
@@ -15,7 +15,7 @@ NOTHING = 'No compute model: no collector of compute nodes is installed.'
 def show(request: Request) -> Response:
     """Return the model of one type.
 
-    :raises NotFound: there is no such type, or no such audit
+    :raises NotFound: no such type, or no such audit
     """
     kind = request.query.get('data_model_type', schemas.COMPUTE)
     if kind != schemas.COMPUTE:
@@ -33,7 +33,7 @@ ROUTES: Routes = {
         'GET': Operation(
             show,
             'data_model:get_all',
-            'Show what strategies know of the infrastructure.',
+            'Show the data model of the infrastructure.',
             query=schemas.QUERY,
             responses={200: schemas.DATA_MODEL, 404: None},
             since=schemas.SINCE,

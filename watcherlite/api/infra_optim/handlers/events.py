@@ -22,14 +22,14 @@ from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
 
-#: Internal to the core; the states express it already.
+#: Internal events of the core, which the states express already.
 _INNER = frozenset({'started'})
 
 
 def represent(stored: StoredEvent) -> dict[str, Any]:
-    """Return an event; the states are those of its subject, before and after.
+    """Return an event with the states of its subject before and after.
 
-    An action that was suspended is ONGOING before and after; `suspended` tells.
+    A suspended action is ONGOING before and after; `suspended` marks it.
     """
     event = stored.event
     old, new = _states(event)
@@ -56,7 +56,7 @@ def represent(stored: StoredEvent) -> dict[str, Any]:
 
 
 def chunk(stored: StoredEvent) -> bytes:
-    """Return an event as a stream of server-sent events has it."""
+    """Return an event in the format of server-sent events."""
     data = json.dumps(represent(stored), ensure_ascii=False)
     return f'id: {stored.sequence}\ndata: {data}\n\n'.encode()
 
@@ -72,20 +72,19 @@ def _word(status: str | None, started: bool) -> str | None:
     return None if status is None else states.infra_optim_state(status, started)
 
 
-#: Seconds between two looks that nobody asked for.
+#: Maximum number of seconds between two queries without a wakeup.
 POLL = 1.0
-#: Least seconds between two looks, however often it is woken.
+#: Minimum number of seconds between two queries.
 SPACING = 0.1
-#: Seconds after which a comment shows that the connection lives. That a client has
-#: left is noticed by it too, and its place is free again then.
+#: Seconds between two keep-alive comments, which also detect disconnected clients.
 HEARTBEAT = 5.0
-#: Events that are read at a time.
+#: Number of events read at a time.
 PAGE = 200
 
 BEGIN = b': events follow\n\n'
 ALIVE = b': nothing new\n\n'
 AWAY = b': waiting for the database\n\n'
-#: The last of a stream: there is no use in coming back.
+#: The last event of a stream: clients must not reconnect.
 END = b'event: end\ndata: {}\n\n'
 
 
@@ -93,9 +92,9 @@ END = b'event: end\ndata: {}\n\n'
 class Subject:
     """A plan or an audit whose events are streamed.
 
-    :param ended: says whether nothing more will happen to it; asked first, so that
-        the events of one that has ended are all there
-    :param events: (after, limit) -> a page of its events, by sequence
+    :param ended: returns whether it has ended; called before the query, so that all
+        events of an ended subject are found
+    :param events: (after, limit) -> a page of its events, by sequence number
     """
 
     ended: Callable[[], bool]
@@ -105,9 +104,9 @@ class Subject:
 def follow(
     subject: Subject, streams: EventStreams, clock: Clock, after: int
 ) -> Iterator[bytes]:
-    """Yield events as they come, until the subject or the process has ended.
+    """Yield events until the subject or the process has ended.
 
-    :param after: the sequence of the last event that is known
+    :param after: the sequence number of the last known event
     """
     yield BEGIN
     shown = clock.monotonic()
@@ -118,7 +117,7 @@ def follow(
             over = subject.ended()
             page = subject.events(after, PAGE)
         except (exceptions.StoreUnavailable, exceptions.StoreConflict):
-            # It comes back, and what happened meanwhile is told then.
+            # The client reconnects and gets the missed events.
             away, page = True, ()
         if page:
             yield b''.join(chunk(stored) for stored in page)
@@ -135,13 +134,13 @@ def follow(
 
 
 def is_over(subject: Subject, after: int) -> bool:
-    """Return whether the subject has ended and the client has all of its events."""
+    """Return whether the subject has ended and the client has all its events."""
     return subject.ended() and not subject.events(after, 1)
 
 
-def of_plan(request: Request) -> Response:
+def plan_events(request: Request) -> Response:
     """Return the events of a plan; NotFound."""
-    listed = action_plans.find(request, request.show_deleted)
+    listed = action_plans.PLANS.find(request, request.show_deleted)
     plan, store = listed.plan, request.services.store
 
     return _answered(
@@ -156,7 +155,7 @@ def of_plan(request: Request) -> Response:
     )
 
 
-def of_audit(request: Request) -> Response:
+def audit_events(request: Request) -> Response:
     """Return the events of an audit, by uuid, id or name; NotFound."""
     store = request.services.store
     audit = store.find_audit(request.path['audit'], request.show_deleted).audit
@@ -173,7 +172,7 @@ def of_audit(request: Request) -> Response:
 
 
 def _state(get: Callable[[], ActionPlan | Audit]) -> str:
-    """Return a state; DELETED for what is gone."""
+    """Return a state; DELETED for a deleted object."""
     try:
         return get().state
     except exceptions.NotFound:
@@ -187,7 +186,7 @@ def _answered(request: Request, subject: Subject, place: str) -> Response:
 
 
 def _page(request: Request, subject: Subject, place: str) -> Response:
-    """Return events after one, by sequence; `next` if there are more."""
+    """Return a page of events by sequence number, with `next` if there are more."""
     limit = request.page_size
     found = subject.events(request.query.get('after', 0), limit + 1)
     shown = found[:limit]
@@ -200,9 +199,9 @@ def _page(request: Request, subject: Subject, place: str) -> Response:
 
 
 def _stream(request: Request, subject: Subject) -> Response:
-    """Return a stream; 204, which tells browsers to stay away, when all is known.
+    """Return a stream; 204, which stops reconnections, if all events are known.
 
-    :raises TooManyStreams: so many are open
+    :raises TooManyStreams: the limit is reached
     """
     services = request.services
     after = _last_known(request)
@@ -214,9 +213,9 @@ def _stream(request: Request, subject: Subject) -> Response:
 
 
 def _last_known(request: Request) -> int:
-    """Return the sequence after which a client wants to go on; Invalid.
+    """Return the sequence number of the last event of a client; Invalid.
 
-    One that reconnects says so in a header, with the old argument in its URL.
+    The header of a reconnection overrides the argument of its URL.
     """
     header = request.last_event_id
     if not header:
@@ -242,13 +241,11 @@ def _operation(call: Callable[[Request], Response], summary: str) -> Operation:
 ROUTES: Routes = {
     '/v1/action_plans/{uuid}/events': {
         'GET': _operation(
-            of_plan,
-            'List what happened to an action plan, or follow what happens to it.',
+            plan_events,
+            'List or stream the events of an action plan.',
         )
     },
     '/v1/audits/{audit}/events': {
-        'GET': _operation(
-            of_audit, 'List what happened to an audit, or follow what happens to it.'
-        )
+        'GET': _operation(audit_events, 'List or stream the events of an audit.')
     },
 }

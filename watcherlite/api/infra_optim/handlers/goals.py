@@ -1,11 +1,11 @@
-"""Goals: loaded from plugins, read only."""
+"""Goals, loaded from plugins; read only."""
 
 from typing import Any
 
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import goals as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Routes
 from watcherlite.db.query import ListedGoal
 
 
@@ -22,25 +22,11 @@ def represent(request: Request, listed: ListedGoal, detail: bool) -> dict[str, A
     return {**shown, **timestamps.of(goal)} if detail else shown
 
 
-index, detail = pages.list_handlers('goals', lambda store: store.list_goals, represent)
-
-
-def show(request: Request) -> Response:
-    """Return one goal, by uuid, id or name; NotFound."""
-    goal = request.services.store.find_goal(request.path['goal'], request.show_deleted)
-    return Response(represent(request, goal, True))
-
-
-ROUTES: Routes = merge_routes(
-    pages.list_routes('goals', 'goal', index, detail, schemas),
-    {
-        '/v1/goals/{goal}': {
-            'GET': Operation(
-                show,
-                'goal:get',
-                'Show a goal.',
-                responses={200: schemas.GOAL},
-            ),
-        },
-    },
+GOALS = ObjectCollection(
+    'goals',
+    'goal',
+    lambda store: store.list_goals,
+    lambda store, name, deleted: store.find_goal(name, deleted),
+    represent,
 )
+ROUTES: Routes = GOALS.routes(schemas, schemas.GOAL, 'Show a goal.')

@@ -1,4 +1,4 @@
-"""The two documents that say what there is: of the service, and of its version."""
+"""The version documents: of the service, and of one version."""
 
 from watcherlite.api import links, microversions
 from watcherlite.api.infra_optim.schemas import root as schemas
@@ -7,10 +7,10 @@ from watcherlite.api.operation import Operation, Request, Response, Routes, Vers
 
 NAME = 'OpenStack Watcher API'
 DESCRIPTION = (
-    'watcherlite plans, executes and watches over changes to infrastructure. This is '
-    'its infra-optim API, which clients of Watcher speak.'
+    'watcherlite plans, executes and monitors changes to infrastructure. This is its '
+    'infra-optim API, which is compatible with clients of Watcher.'
 )
-#: Goals and strategies are not among them, as upstream has it.
+#: Without goals and strategies, as in upstream.
 COLLECTIONS: dict[str, Version] = {
     'audit_templates': (1, 0),
     'audits': (1, 0),
@@ -24,7 +24,7 @@ COLLECTIONS: dict[str, Version] = {
 
 
 def service(request: Request) -> Response:
-    """Return which versions there are."""
+    """Return the versions."""
     version = {
         'id': 'v1',
         'status': 'CURRENT',
@@ -43,7 +43,7 @@ def service(request: Request) -> Response:
 
 
 def version(request: Request) -> Response:
-    """Return which collections the version has."""
+    """Return the collections of the version."""
     return Response(
         {
             'id': 'v1',

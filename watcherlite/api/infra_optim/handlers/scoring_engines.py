@@ -1,7 +1,6 @@
-"""Scoring engines: there are none, and clients that ask are told so.
+"""Scoring engines: an empty collection, which clients of Watcher list.
 
-A strategy computes its scores itself. The collection is here because clients of
-Watcher list it.
+Strategies compute their scores themselves.
 """
 
 from watcherlite import exceptions
@@ -11,10 +10,10 @@ from watcherlite.api.operation import Operation, Request, Response, Routes, merg
 
 
 def index(request: Request) -> Response:
-    """Return the collection, which is empty.
+    """Return the empty collection.
 
-    :raises Invalid: there is no such sort key
-    :raises NotFound: a marker, since it can name nothing
+    :raises Invalid: unknown sort key
+    :raises NotFound: no object has the uuid of the marker
     """
     pages.sort_order(request, schemas.SORT_KEYS)
     if 'marker' in request.query:
@@ -23,7 +22,7 @@ def index(request: Request) -> Response:
 
 
 def show(request: Request) -> Response:
-    """Raise NotFound: there is no scoring engine."""
+    """Raise NotFound."""
     raise _not_found(request.path['scoring_engine'])
 
 

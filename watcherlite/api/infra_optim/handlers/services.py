@@ -1,4 +1,4 @@
-"""Services: the daemons, one for each lane that a live or failed worker serves."""
+"""Services: one for each lane of a live or failed worker."""
 
 import dataclasses
 import datetime
@@ -19,11 +19,11 @@ FAILED = 'FAILED'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Service:
-    """One lane of one worker.
+    """A lane of a worker.
 
-    :param id: stays with it as long as the worker is known
-    :param status: ACTIVE while its lease runs, FAILED after it
-    :param last_seen_up: until when its lease vouches for it, at most now
+    :param id: unchanged as long as the worker is stored
+    :param status: ACTIVE while its lease is valid, then FAILED
+    :param last_seen_up: the end of its lease, at most now
     """
 
     id: int
@@ -37,7 +37,7 @@ class Service:
 def of_workers(
     workers: Iterable[ListedWorker], now: datetime.datetime
 ) -> list[Service]:
-    """Return the services that some workers are, by id."""
+    """Return the services of workers, by id."""
     services = [
         Service(
             id=(worker.id - 1) * len(LANES) + place + 1,
@@ -55,7 +55,7 @@ def of_workers(
 
 
 def represent(request: Request, service: Service, detail: bool) -> dict[str, Any]:
-    """Return a service; `detail` adds when it was seen, and its times."""
+    """Return a service; `detail` adds last_seen_up and its times."""
     shown: dict[str, Any] = {
         'id': service.id,
         'name': service.name,
@@ -77,14 +77,14 @@ def index(request: Request) -> Response:
 
 
 def detail(request: Request) -> Response:
-    """Return a page of services with when they were seen."""
+    """Return a page of services with details."""
     return _page(request, detail=True)
 
 
 def show(request: Request) -> Response:
-    """Return one service, by id, or by name in any case; NotFound.
+    """Return one service, by id or by case-insensitive name; NotFound.
 
-    Several hosts may have one of that name: the first ACTIVE one is answered.
+    Of several services with the name, the first ACTIVE one is returned.
     """
     wanted = request.path['service']
     found = [
@@ -104,10 +104,10 @@ def _services(request: Request) -> list[Service]:
 
 
 def _page(request: Request, detail: bool) -> Response:
-    """Return a page; there are few services, so all of them are looked at.
+    """Return a page of all services, which are few.
 
-    :raises Invalid: there is no such sort key
-    :raises NotFound: there is no service with the id of the marker
+    :raises Invalid: unknown sort key
+    :raises NotFound: no service has the id of the marker
     """
     sort_key, descending = pages.sort_order(request, schemas.SORT_KEYS)
     services = sorted(

@@ -1,10 +1,10 @@
-"""Strategies: loaded from plugins, read only; and what each requires."""
+"""Strategies, loaded from plugins, and their requirements; read only."""
 
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import strategies as schemas
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.db.query import ListedStrategy
@@ -31,16 +31,15 @@ def represent(request: Request, listed: ListedStrategy, detail: bool) -> dict[st
 
 NO_DATASOURCE = 'Datasource is not presented for this strategy'
 NOT_AVAILABLE = 'not available'
-#: What upstream can keep; nothing here feeds one of these.
+#: Data models of upstream, which are not available here.
 MODELS = ('compute_model', 'storage_model', 'baremetal_model')
 
 
 def requirements(name: str, plugins: Plugins) -> list[dict[str, Any]]:
-    """Return one object for each kind of thing that a strategy can need.
+    """Return the requirements of a strategy, one object for each kind.
 
-    None of them is mandatory: a strategy says itself, when it runs, what it cannot
-    do without. The last one tells in `comment` why a strategy cannot be used, if
-    it cannot.
+    None of them is mandatory: a strategy fails at run time if it lacks something. The
+    `comment` of the last one is the reason why the strategy cannot be used, if any.
     """
     return [
         _requirement('Datasource', NO_DATASOURCE),
@@ -62,41 +61,33 @@ def _problem(name: str, plugins: Plugins) -> str:
     return ''
 
 
-index, detail = pages.list_handlers(
-    'strategies', lambda store: store.list_strategies, represent
+STRATEGIES = ObjectCollection(
+    'strategies',
+    'strategy',
+    lambda store: store.list_strategies,
+    lambda store, name, deleted: store.find_strategy(name, deleted),
+    represent,
 )
 
 
-def show(request: Request) -> Response:
-    """Return one strategy, by uuid, id or name; NotFound."""
-    strategy = request.services.store.find_strategy(
-        request.path['strategy'], request.show_deleted
-    )
-    return Response(represent(request, strategy, True))
-
-
 def state(request: Request) -> Response:
-    """Return what a strategy needs, and whether it is there; NotFound."""
-    found = request.services.store.find_strategy(request.path['strategy'])
+    """Return the requirements of a strategy and their states; NotFound."""
+    found = STRATEGIES.find(request)
     return Response(requirements(found.strategy.name, request.services.plugins))
 
 
 ROUTES: Routes = merge_routes(
-    pages.list_routes('strategies', 'strategy', index, detail, schemas),
+    STRATEGIES.routes(
+        schemas,
+        schemas.STRATEGY,
+        'Show a strategy and the schema of its parameters.',
+    ),
     {
-        '/v1/strategies/{strategy}': {
-            'GET': Operation(
-                show,
-                'strategy:get',
-                'Show a strategy and the schema of its parameters.',
-                responses={200: schemas.STRATEGY},
-            ),
-        },
         '/v1/strategies/{strategy}/state': {
             'GET': Operation(
                 state,
                 'strategy:state',
-                'Show what a strategy needs, and whether it is there.',
+                'Show the requirements of a strategy and their state.',
                 responses={200: schemas.STATE},
             ),
         },

@@ -1,4 +1,4 @@
-"""JSON schemas of action plans, and of the documents that they come from."""
+"""JSON schemas of action plans and of plan documents."""
 
 from collections.abc import Mapping
 
@@ -11,9 +11,8 @@ from watcherlite.states import action_plan as states
 QUERY = pages.query_schema('action_plans')
 PATCH = patches.SCHEMA
 
-#: Of a plan document only that it is an object is checked here. Reading it finds
-#: all that is wrong with it at once, each with its place, and a schema would stop at
-#: what comes first.
+#: Validates only that a plan document is an object: its parser reports all problems
+#: with their positions, a schema only the first one.
 DOCUMENT = unversioned(
     {
         'title': 'action_plan',
@@ -51,7 +50,7 @@ DOCUMENT = unversioned(
         ],
     }
 )
-#: Clients send {} or nothing to start a plan, and nothing of it is read.
+#: Clients send {} or nothing to start a plan; the body is ignored.
 START = unversioned({'title': 'start'})
 
 _INDICATORS: Schema = {

@@ -10,7 +10,7 @@ from watcherlite.states import action as states
 
 QUERY = pages.query_schema('actions')
 PATCH = patches.SCHEMA
-#: A signal needs nothing but its address.
+#: A signal has no body.
 SIGNAL = unversioned({'title': 'signal'})
 
 _LISTED: Mapping[str, Schema] = {

@@ -35,7 +35,7 @@ def _detailed(version: Version) -> Mapping[str, Schema]:
 
 _DETAILED = {since: _detailed(since) for since in ((1, 0), DEFAULT_PARAMETERS)}
 
-#: What can be given for each attribute, in the body of a POST and in a patch.
+#: The schemas of the attributes in a POST or a patch.
 ATTRIBUTES: Mapping[str, Schema] = {
     'name': {'type': 'string', 'minLength': 1, 'maxLength': 63},
     'description': {'type': ['string', 'null'], 'maxLength': 255},
@@ -56,7 +56,7 @@ ATTRIBUTES: Mapping[str, Schema] = {
 }
 
 QUERY = pages.query_schema('audit_templates')
-#: The parameters are told apart by the handler: too early, they are a 406.
+#: The handler rejects the parameters before 1.7 with 406.
 NEW: Versioned = unversioned(
     {
         'title': 'audit_template',

@@ -84,7 +84,7 @@ _STRATEGY: Schema = {
     'description': 'Uuid or name of a strategy that reaches the goal.',
 }
 
-#: What can be given for each attribute in a patch.
+#: The schemas of the attributes in a patch.
 ATTRIBUTES: Mapping[str, Schema] = {
     **_COMMON,
     'name': _NAME,
@@ -97,7 +97,7 @@ ATTRIBUTES: Mapping[str, Schema] = {
 }
 
 QUERY = pages.query_schema('audits')
-#: The times are told apart by the handler: too early, they are a 406.
+#: The handler rejects the times before 1.1 with 406.
 NEW: Versioned = unversioned(
     {
         'title': 'audit',
@@ -121,7 +121,7 @@ NEW: Versioned = unversioned(
 AUDIT, COLLECTION, DETAILED_COLLECTION = fragments.views('audits', _LISTED, _DETAILED)
 
 
-#: Any JSON, as long as there is some.
+#: Any JSON value, but not an empty body.
 EVENT = unversioned(
     {
         'title': 'body',

@@ -4,7 +4,7 @@ from watcherlite.api.fragments import closed
 from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.operation import Version, unversioned
 
-#: The microversion from which on it can be asked for.
+#: The microversion that introduced it.
 SINCE: Version = (1, 3)
 COMPUTE = 'compute'
 

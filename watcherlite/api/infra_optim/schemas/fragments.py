@@ -35,7 +35,7 @@ TIMESTAMPS: Mapping[str, Schema] = {
 
 
 def collection(noun: str, one: Schema) -> Schema:
-    """Return the schema of a page: the rows under the noun, and perhaps `next`."""
+    """Return the schema of a page: the rows in the member `noun`, and `next`."""
     return {
         'type': 'object',
         'properties': {
@@ -58,7 +58,7 @@ def views(
 ) -> tuple[Versioned, Versioned, Versioned]:
     """Return the schemas of one object, of a page, and of a page with details.
 
-    :param detailed: the members of one object by the microversion that brought them
+    :param detailed: the microversion that introduced members -> their schemas
     """
     ones = {since: closed(members) for since, members in detailed.items()}
     return (

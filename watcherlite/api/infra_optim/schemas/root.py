@@ -1,4 +1,4 @@
-"""JSON schemas of the documents that say what there is."""
+"""JSON schemas of the version documents."""
 
 from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.operation import Schema, Versioned, unversioned
@@ -30,8 +30,13 @@ SERVICE = unversioned(
 
 def _collections(*more: str) -> Schema:
     nouns = (
-        *('audit_templates', 'audits', 'actions', 'action_plans'),
-        *('scoring_engines', 'services', *more),
+        'audit_templates',
+        'audits',
+        'actions',
+        'action_plans',
+        'scoring_engines',
+        'services',
+        *more,
     )
     return fragments.closed(
         {

@@ -1,7 +1,7 @@
-"""The JSON schema of a scope: to what part of an infrastructure an audit is limited.
+"""The JSON schema of the scope of an audit.
 
-A list of objects, one for each kind of model; each names rules of what belongs to
-the scope, or does not.
+A scope is a list of objects, one for each kind of data model, with rules that include
+or exclude parts of the infrastructure.
 """
 
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ SCOPE: Schema = {
 
 
 def check(scope: object) -> None:
-    """Raise Invalid for a scope that fits the schema and contradicts itself."""
+    """Raise Invalid for an inconsistent scope."""
     if not isinstance(scope, list):
         return
     for part in scope:

@@ -6,10 +6,16 @@ from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.operation import Schema
 
-#: Those of a Watcher, as clients offer them.
+#: Sort keys of Watcher, which clients offer.
 SORT_KEYS = (
-    *('id', 'uuid', 'name', 'description', 'metainfo'),
-    *('created_at', 'updated_at', 'deleted_at'),
+    'id',
+    'uuid',
+    'name',
+    'description',
+    'metainfo',
+    'created_at',
+    'updated_at',
+    'deleted_at',
 )
 
 _LISTED: Mapping[str, Schema] = {

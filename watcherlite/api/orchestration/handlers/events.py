@@ -15,20 +15,20 @@ from watcherlite.engine.stacks.queries import EventView
 
 
 def represent(
-    request: Request, told: EventView, root: Stack | None = None
+    request: Request, view: EventView, root: Stack | None = None
 ) -> dict[str, Any]:
-    """Return an event as it stands in lists.
+    """Return an event for lists.
 
-    :param root: the outermost stack around it, where that is asked for
+    :param root: the outermost stack around it, if requested
     """
-    event, stack = told.stored.event, told.stack
-    name = str(told.resource.get('name') or '')
+    event, stack = view.stored.event, view.stack
+    name = str(view.resource.get('name') or '')
     shown: dict[str, Any] = {
         'id': event.uuid,
         'event_time': timestamps.seconds(event.occurred_at),
         'resource_name': name,
         'logical_resource_id': name,
-        'physical_resource_id': told.resource.get('physical_id'),
+        'physical_resource_id': view.resource.get('physical_id'),
         'resource_status': event.new_status or '',
         'resource_status_reason': event.message or '',
         'links': [
@@ -42,37 +42,37 @@ def represent(
     return shown
 
 
-def detailed(request: Request, told: EventView) -> dict[str, Any]:
-    """Return an event with the type of what it is about."""
+def detailed(request: Request, view: EventView) -> dict[str, Any]:
+    """Return an event with the type of its resource."""
     return {
-        **represent(request, told),
-        'resource_type': str(told.resource.get('type') or ''),
-        # As they were then, they are not kept.
+        **represent(request, view),
+        'resource_type': str(view.resource.get('type') or ''),
+        # Properties at the time of the event are not stored.
         'resource_properties': {},
     }
 
 
-#: As clients name what can be filtered by.
+#: Filter of clients -> attribute.
 _FILTERS = {
     'resource_action': 'action',
     'resource_status': 'status',
     'resource_name': 'name',
     'resource_type': 'type',
 }
-#: What stands in the store for the name of a stack in events of its own.
+#: The stored resource name of events of a stack itself.
 _ITSELF = ''
 
 
-def of_stack(request: Request) -> Response:
+def stack_events(request: Request) -> Response:
     """Return events of a stack and of its resources."""
     stack = stack_requests.get_stack(request, deleted=True)
     return _page(request, stack, None)
 
 
-def of_resource(request: Request) -> Response:
-    """Return events of a resource; under the name of the stack, those of itself.
+def resource_events(request: Request) -> Response:
+    """Return events of a resource; for the name of the stack, its own events.
 
-    :raises NotFound: nothing has ever happened to a resource of that name
+    :raises NotFound: no events of such a resource
     """
     stack = stack_requests.get_stack(request, deleted=True)
     name = request.path['resource_name']
@@ -87,10 +87,10 @@ def show(request: Request) -> Response:
     stack = stack_requests.get_stack(request, deleted=True)
     name, uuid = request.path['resource_name'], request.path['event_id']
     known = _named(request, stack, name)
-    told = None if known is None else _event(request, stack, known, uuid)
-    if told is None:
+    view = None if known is None else _event(request, stack, known, uuid)
+    if view is None:
         raise exceptions.NotFound(f'No event {uuid} found')
-    return Response({'event': detailed(request, told)})
+    return Response({'event': detailed(request, view)})
 
 
 def _page(request: Request, stack: Stack, resource: str | None) -> Response:
@@ -119,7 +119,7 @@ def _page(request: Request, stack: Stack, resource: str | None) -> Response:
 
 
 def _named(request: Request, stack: Stack, name: str) -> str | None:
-    """Return what the store finds the events of a name by; None: there are none."""
+    """Return the filter for the events of a resource name; None: no such resource."""
     wanted = [name, _ITSELF] if name == stack.name else [name]
     reading = request.services.reading
     for known in wanted:
@@ -131,7 +131,7 @@ def _named(request: Request, stack: Stack, name: str) -> str | None:
 def _event(
     request: Request, stack: Stack, resource: str, uuid: str
 ) -> EventView | None:
-    """Return one event: the one before what follows it, or the last of all."""
+    """Return one event: the last one before its successor, or the last of all."""
     reading = request.services.reading
     last = EventQuery({'resource': {resource}}, limit=1)
     following = reading.events(
@@ -140,9 +140,9 @@ def _event(
     if following:
         after = following[0].stored.event.uuid
         last = dataclasses.replace(last, after=after)
-    for told in reading.events(stack, last):
-        if told.stored.event.uuid == uuid:
-            return told
+    for view in reading.events(stack, last):
+        if view.stored.event.uuid == uuid:
+            return view
     return None
 
 
@@ -152,18 +152,18 @@ _RESOURCE = f'{_ONE}/resources/{{resource_name}}'
 ROUTES: Routes = {
     f'{_ONE}/events': {
         'GET': Operation(
-            of_stack,
+            stack_events,
             'events:index',
-            'List what happened to a stack and to its resources.',
+            'List the events of a stack and its resources.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
         )
     },
     f'{_RESOURCE}/events': {
         'GET': Operation(
-            of_resource,
+            resource_events,
             'events:index',
-            'List what happened to a resource.',
+            'List the events of a resource.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
         )
@@ -172,7 +172,7 @@ ROUTES: Routes = {
         'GET': Operation(
             show,
             'events:show',
-            'Show one event of a resource.',
+            'Show an event of a resource.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.EVENT},
         )

@@ -11,18 +11,23 @@ _STACKS = '/v1/{tenant}/stacks'
 _METHODS = ('DELETE', 'GET', 'PATCH', 'POST', 'PUT')
 #: The parts of a stack that are redirected as well.
 _BELOW = (
-    *('environment', 'events', 'files', 'outputs', 'resources', 'template'),
+    'environment',
+    'events',
+    'files',
+    'outputs',
+    'resources',
+    'template',
     'actions',
 )
 _POSTED = ('actions', 'resources')
 
 
 def redirect(request: Request) -> Response:
-    """Redirect to a stack that is given by its name or its id alone.
+    """Redirect from a name or an id to the address of a stack.
 
     The rest of the address and the arguments are kept.
 
-    :raises StackNotFound: there is none
+    :raises StackNotFound: no such stack
     """
     tenant = request.path['tenant']
     # /v1/TENANT/stacks/NAME/...
@@ -56,7 +61,7 @@ ROUTES: Routes = {
         f'{_STACKS}/{{stack_name}}/{part}': {'GET': _LOOKUP, 'POST': _LOOKUP}
         for part in _POSTED
     },
-    # Stacks may have these names, which mean something else in one method each.
+    # Stacks may have these names, which are reserved for one method each.
     f'{_STACKS}/detail': {m: _LOOKUP for m in _METHODS if m != 'GET'},
     f'{_STACKS}/preview': {m: _LOOKUP for m in _METHODS if m != 'POST'},
 }

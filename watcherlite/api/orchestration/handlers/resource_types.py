@@ -15,7 +15,7 @@ from watcherlite.plugins.base import ResourceHandler
 
 SUPPORTED = 'SUPPORTED'
 
-#: JSON schema -> how templates call it.
+#: Type of JSON schema -> type of properties in templates.
 _NAMES = {
     'string': 'string',
     'integer': 'integer',
@@ -24,7 +24,7 @@ _NAMES = {
     'object': 'map',
     'array': 'list',
 }
-#: Likewise for parameters of templates.
+#: Type of JSON schema -> type of parameters in templates.
 _PARAMETERS = {
     'integer': 'number',
     'number': 'number',
@@ -42,7 +42,7 @@ _RANGES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def support() -> dict[str, Any]:
-    """Return how well a type is supported: all that are installed are."""
+    """Return the support status of a type: all installed types are supported."""
     return {
         'status': SUPPORTED,
         'message': None,
@@ -52,7 +52,7 @@ def support() -> dict[str, Any]:
 
 
 def represent(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
-    """Return what a type declares."""
+    """Return a type with its properties and attributes."""
     return {
         'resource_type': name,
         'properties': {
@@ -66,7 +66,7 @@ def represent(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
 
 
 def build_template(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
-    """Return a template of one resource of a type, with parameters for it."""
+    """Return a template with one resource of a type and its parameters."""
     resource = name.rpartition('::')[2]
     properties = handler.properties
     found: dict[str, Any] = {
@@ -141,7 +141,7 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _parameter_type(schema: Mapping[str, Any]) -> str:
-    """Return the type of a parameter that can be handed over as a property."""
+    """Return the parameter type for a property."""
     kind = _type(schema)
     if kind == 'list' and _type(schema.get('items', {})) in ('map', 'list'):
         return 'json'
@@ -166,7 +166,7 @@ def _constraints(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def index(request: Request) -> Response:
-    """Return the types; Invalid for an invalid regular expression."""
+    """Return the types; Invalid if the regular expression is invalid."""
     asked = request.query
     wanted = _pattern(asked.get('name', ''))
     status = asked.get('support_status', SUPPORTED)
@@ -194,7 +194,7 @@ def show(request: Request) -> Response:
 
 
 def template(request: Request) -> Response:
-    """Return a template of one resource of a type; NotFound."""
+    """Return a template with one resource of a type; NotFound."""
     return Response(build_template(*_found(request)))
 
 
@@ -243,7 +243,7 @@ ROUTES: Routes = {
         'GET': Operation(
             index,
             'stacks:list_resource_types',
-            'List the types of resources.',
+            'List resource types.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
         )
@@ -252,7 +252,7 @@ ROUTES: Routes = {
         'GET': Operation(
             show,
             'stacks:resource_schema',
-            'Show what a type of resources declares.',
+            'Show the schema of a resource type.',
             query=schemas.SHOW,
             responses={200: schemas.TYPE},
         )
@@ -261,7 +261,7 @@ ROUTES: Routes = {
         'GET': Operation(
             template,
             'stacks:generate_template',
-            'Show a template of one resource of a type.',
+            'Show a template with a resource of a type.',
             query=schemas.TEMPLATE,
             responses={200: schemas.DOCUMENT},
         )
@@ -270,7 +270,7 @@ ROUTES: Routes = {
         'GET': Operation(
             versions,
             'stacks:list_template_versions',
-            'List the versions of templates.',
+            'List template versions.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.VERSIONS},
         )
@@ -279,7 +279,7 @@ ROUTES: Routes = {
         'GET': Operation(
             functions,
             'stacks:list_template_functions',
-            'List the functions of a version of templates.',
+            'List the functions of a template version.',
             query=schemas.FUNCTIONS_QUERY,
             responses={200: schemas.FUNCTIONS},
         )

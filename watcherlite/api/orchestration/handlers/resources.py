@@ -14,7 +14,7 @@ from watcherlite.engine.stacks.queries import ResourceView
 
 
 def represent(request: Request, found: ResourceView) -> dict[str, Any]:
-    """Return a resource as it stands in lists."""
+    """Return a resource for lists."""
     row, stack = found.row, found.stack
     shown: dict[str, Any] = {
         'resource_name': row.name,
@@ -44,7 +44,7 @@ def detailed(
 ) -> dict[str, Any]:
     """Return a resource with its description and its attributes.
 
-    Credentials among these are masked.
+    Credentials in the attributes are masked.
     """
     return {
         **represent(request, found),
@@ -54,12 +54,12 @@ def detailed(
     }
 
 
-#: As clients name what can be filtered by.
+#: Filter of clients -> attribute.
 _FILTERS = ('name', 'type', 'action', 'status', 'id', 'physical_resource_id')
 
 
 def index(request: Request) -> Response:
-    """Return the resources of a stack, and of those in it as deep as asked for."""
+    """Return the resources of a stack, and of nested stacks to a requested depth."""
     stack = stack_requests.get_stack(request, deleted=True)
     asked, reading = request.query, request.services.reading
     detail = asked.get('with_detail', False)
@@ -108,9 +108,10 @@ def metadata(request: Request) -> Response:
 
 
 def signal(request: Request) -> Response:
-    """Have a resource take note of what the body says.
+    """Send a signal with the data in the body to a resource.
 
-    :raises ResourceActionNotSupported, NotSupported: it takes none, or not now
+    :raises ResourceActionNotSupported, NotSupported: it accepts no signals, or not in
+        its state
     """
     stack = stack_requests.get_stack(request)
     request.services.stacks.signal(
@@ -124,9 +125,9 @@ def signal(request: Request) -> Response:
 
 
 def signal_with_token(request: Request) -> Response:
-    """Signal a resource for whoever has the token of its signal_url.
+    """Send a signal to a resource, authorized by the token of its signal_url.
 
-    :raises NotFound: there is no such resource, or that is not its token
+    :raises NotFound: no such resource, or another token
     """
     request.services.stacks.signal_with_token(
         request.path['stack_id'],
@@ -138,10 +139,10 @@ def signal_with_token(request: Request) -> Response:
 
 
 def mark(request: Request) -> Response:
-    """Say that a resource is unhealthy, or is not (spec 002)."""
+    """Mark a resource as unhealthy, or remove the mark (spec 002)."""
     stack = stack_requests.get_stack(request)
-    said = request.body['mark_unhealthy']
-    unhealthy = said.lower() == 'true' if isinstance(said, str) else said
+    given = request.body['mark_unhealthy']
+    unhealthy = given.lower() == 'true' if isinstance(given, str) else given
     request.services.stacks.mark_unhealthy(
         stack.uuid,
         stack.tenant,
@@ -181,7 +182,7 @@ ROUTES: Routes = {
         'PATCH': Operation(
             mark,
             'resource:mark_unhealthy',
-            'Say that a resource is unhealthy, or is not.',
+            'Set or remove the health mark of a resource.',
             query=fragments.ANY_ARGUMENTS,
             body=schemas.MARK,
             responses={200: fragments.NULL, 409: None},
@@ -212,7 +213,7 @@ ROUTES: Routes = {
         'POST': Operation(
             signal_with_token,
             None,
-            'Signal a resource with the token of its signal_url alone.',
+            'Signal a resource, authorized by the token of its signal_url.',
             restore=lambda request, created: NULL,
             query=schemas.SIGNAL_TOKEN,
             body=schemas.SIGNAL,

@@ -29,13 +29,13 @@ def versions(request: Request) -> Response:
 
 
 def build_info(request: Request) -> Response:
-    """Return the release of the API, which is that of the engine as well."""
+    """Return the release of the API and of the engine."""
     revision = {'revision': importlib.metadata.version('watcherlite')}
     return Response({'api': revision, 'engine': revision})
 
 
 def services(request: Request) -> Response:
-    """Return the engines; they are few."""
+    """Return the engines."""
     services = request.services
     now = services.clock.now()
     return Response(
@@ -43,7 +43,7 @@ def services(request: Request) -> Response:
             'services': [
                 {
                     **_service(worker),
-                    # It vouches for the time until then.
+                    # The lease is evidence of life until its end.
                     'updated_at': timestamps.seconds(min(now, worker.lease_until)),
                 }
                 for worker in services.store.list_workers()
@@ -80,7 +80,7 @@ ROUTES: Routes = {
         'GET': Operation(
             build_info,
             'build_info:build_info',
-            'Show which release this is.',
+            'Show the release of the service.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.BUILD_INFO},
         )
@@ -89,7 +89,7 @@ ROUTES: Routes = {
         'GET': Operation(
             services,
             'service:index',
-            'List the engines that work on stacks.',
+            'List the engines of stacks.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.SERVICES},
         )

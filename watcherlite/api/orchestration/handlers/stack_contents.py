@@ -29,7 +29,7 @@ def files(request: Request) -> Response:
 
 
 def outputs(request: Request) -> Response:
-    """Return which outputs a stack has."""
+    """Return the outputs of a stack."""
     stack = stack_requests.get_stack(request)
     values = request.services.reading.outputs(stack)
     shown = [
@@ -45,7 +45,7 @@ def output(request: Request) -> Response:
     return Response({'output': stacks.show_output(request, value)})
 
 
-#: Clients look for all sections.
+#: Clients expect all sections.
 _EMPTY: Mapping[str, Any] = {
     'parameters': {},
     'parameter_defaults': {},

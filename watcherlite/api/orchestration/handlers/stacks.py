@@ -1,4 +1,4 @@
-"""Stacks, the actions and snapshots of them, and the validation of templates."""
+"""Stacks with their actions and snapshots, and the validation of templates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
@@ -11,7 +11,7 @@ from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
 from watcherlite.conf import masking
 from watcherlite.domain import bearer_tokens
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import NewStack, Stack, StackRequest
 from watcherlite.domain.templates.blueprint import OutputValue
 from watcherlite.engine.stacks import resolution
 from watcherlite.engine.stacks.queries import StackView
@@ -23,11 +23,11 @@ _ADMINISTRATORS = frozenset({'admin', 'administrator'})
 
 
 def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, Any]:
-    """Return a stack as it stands in lists.
+    """Return a stack for lists.
 
-    :param owner_uuid: of the stack that it is a resource of
+    :param owner_uuid: the uuid of the stack around it
     """
-    # What belongs to its creation is no update
+    # Changes by the creation are no updates.
     new = stack.action in (states.INIT, states.CREATE, states.ADOPT)
     shown: dict[str, Any] = {
         'id': stack.uuid,
@@ -41,7 +41,7 @@ def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, 
         'deletion_time': timestamps.seconds(stack.deleted_at),
         'stack_owner': stack.user,
         'parent': owner_uuid,
-        # There are no users that stacks make
+        # Stacks create no users.
         'stack_user_project_id': None,
         'tags': list(stack.tags) or None,
     }
@@ -53,10 +53,10 @@ def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, 
 def represent(
     request: Request, found: StackView, lock_owner: str | None, with_outputs: bool
 ) -> dict[str, Any]:
-    """Return a stack with all that is told of it.
+    """Return a stack with details.
 
-    :param lock_owner: uuid of the stack whose lock it is under, or None
-    :param with_outputs: whether its outputs are told, too
+    :param lock_owner: uuid of the stack whose lock covers it, or None
+    :param with_outputs: whether to include its outputs
     """
     stack = found.stack
     owner = found.owner
@@ -78,9 +78,9 @@ def represent(
 
 
 def show_output(request: Request, value: OutputValue) -> dict[str, Any]:
-    """Return an output with its value, or with the error that prevents one.
+    """Return an output with its value or its error.
 
-    Tokens that signal resources are masked for callers who may not signal.
+    Tokens for signals are masked for callers without permission to signal.
     """
     shown_value = value.value
     if not request.allows('resource:signal'):
@@ -97,15 +97,15 @@ def show_output(request: Request, value: OutputValue) -> dict[str, Any]:
 
 def show_preview(
     request: Request,
-    new: Stack,
+    new: NewStack,
     parameters: Mapping[str, str],
     planned: Sequence[PlannedResource],
 ) -> dict[str, Any]:
-    """Return a stack that would be created.
+    """Return the preview of a stack.
 
-    Nothing has its id, which another one will have when it is created.
+    Its id is not that of the stack that will be created.
 
-    :param parameters: as texts; hidden ones are masked
+    :param parameters: the values as texts; hidden ones are masked
     """
     return {
         'id': new.uuid,
@@ -130,14 +130,14 @@ def show_preview(
 
 
 def show_changes(found: Mapping[str, Sequence[PlannedResource]]) -> dict[str, Any]:
-    """Return what an update would do: kind of change -> resources."""
+    """Return the preview of an update: kind of change -> resources."""
     return {
         kind: [_show_planned(one) for one in planned] for kind, planned in found.items()
     }
 
 
 def _tree(one: PlannedResource) -> Any:
-    """Return a resource; one that is a stack is the list of what that would have."""
+    """Return a resource; for a nested stack, the list of its resources."""
     if one.nested is None:
         return _show_planned(one)
     return [_tree(inner) for inner in one.nested]
@@ -182,31 +182,31 @@ _ACCEPTED = Response(
 
 def index(request: Request) -> Response:
     """Return a page of stacks."""
-    return pages.of_stacks(
+    return pages.list_stacks(
         request,
         lambda rows: [listed(request, row.stack, row.owner_uuid) for row in rows],
     )
 
 
 def detail(request: Request) -> Response:
-    """Return a page of stacks with all that is told of each but its outputs."""
-    return pages.of_stacks(
+    """Return a page of stacks with details, but without outputs."""
+    return pages.list_stacks(
         request,
         lambda rows: [_shown(request, row.stack, with_outputs=False) for row in rows],
     )
 
 
 def index_rules(request: Request) -> list[str]:
-    """Return the rules for a list: another one for those of all projects."""
+    """Return the rules of a list: another one for all projects."""
     if request.query.get('global_tenant'):
         return ['stacks:index', 'stacks:global_index']
     return ['stacks:index']
 
 
 def create(request: Request) -> Response:
-    """Begin to create a stack, or to adopt what another one has left.
+    """Start to create a stack, or to adopt the resources of an abandoned one.
 
-    :raises StackExists: there is one of that name
+    :raises StackExists: the name is in use
     """
     new = stack_requests.new_stack(request, request.body['stack_name'])
     stack = request.services.stacks.create(
@@ -216,7 +216,7 @@ def create(request: Request) -> Response:
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the stack that was created."""
+    """Return the created stack."""
     tenant = request.path['tenant']
     return _created(
         request, request.services.store.find_stack(created['stack'], tenant, True)
@@ -231,7 +231,7 @@ def _created(request: Request, stack: Stack) -> Response:
 
 
 def preview(request: Request) -> Response:
-    """Return what `create` would do, and do nothing."""
+    """Return the preview of `create`."""
     new = stack_requests.new_stack(request, request.body['stack_name'])
     stack, planned = request.services.stacks.preview(
         new, request.path['tenant'], request.caller.user_name
@@ -242,7 +242,7 @@ def preview(request: Request) -> Response:
 
 
 def show(request: Request) -> Response:
-    """Return a stack, also one that has been deleted; StackNotFound."""
+    """Return a stack, also a deleted one; StackNotFound."""
     stack = stack_requests.get_stack(request, deleted=True)
     with_outputs = bool(request.query.get('resolve_outputs', True))
     return Response({'stack': _shown(request, stack, with_outputs)})
@@ -259,17 +259,17 @@ def _shown(request: Request, stack: Stack, with_outputs: bool) -> dict[str, Any]
 
 
 def update(request: Request) -> Response:
-    """Begin to make a stack what a template says."""
+    """Start to update a stack to a template."""
     return _updated(request, existing=False)
 
 
 def update_existing(request: Request) -> Response:
-    """The same, keeping what is not given."""
+    """Start an update that keeps all values that are not given."""
     return _updated(request, existing=True)
 
 
 def existing_rules(request: Request) -> list[str]:
-    """Return the rule for an update of what there is: another one for no change."""
+    """Return the rules of an update with existing values; fewer if none changes."""
     same = stack_requests.changes_nothing(request.body or {})
     return ['stacks:update_no_change' if same else 'stacks:update_patch']
 
@@ -281,12 +281,12 @@ def _updated(request: Request, existing: bool) -> Response:
 
 
 def preview_update(request: Request) -> Response:
-    """Return what an update would do, and do nothing."""
+    """Return the preview of an update."""
     return _previewed(request, existing=False)
 
 
 def preview_update_existing(request: Request) -> Response:
-    """The same, keeping what is not given."""
+    """Return the preview of `update_existing`."""
     return _previewed(request, existing=True)
 
 
@@ -299,26 +299,26 @@ def _previewed(request: Request, existing: bool) -> Response:
     return Response({'resource_changes': show_changes(changes)})
 
 
-def _change(request: Request, existing: bool) -> tuple[Stack, NewStack]:
+def _change(request: Request, existing: bool) -> tuple[Stack, StackRequest]:
     stack = stack_requests.get_stack(request)
     return stack, stack_requests.new_stack(request, stack.name, existing)
 
 
 def delete(request: Request) -> Response:
-    """Begin to delete a stack; StackNotFound if it has been deleted."""
+    """Start to delete a stack; StackNotFound if it is deleted."""
     stack = stack_requests.get_stack(request)
     request.services.stacks.delete(stack.uuid, stack.tenant, request.context)
     return Response(status=204)
 
 
 def abandon(request: Request) -> Response:
-    """Forget a stack; answer what is needed to adopt its resources."""
+    """Delete the record of a stack; return the data to adopt its resources."""
     stack = stack_requests.get_stack(request)
     return Response(request.services.stacks.abandon(stack.uuid, stack.tenant))
 
 
 def export(request: Request) -> Response:
-    """Return what `abandon` would, and forget nothing."""
+    """Return the data of `abandon`, and delete nothing."""
     return Response(request.services.reading.export(stack_requests.get_stack(request)))
 
 
@@ -333,15 +333,15 @@ _DONE = {
     'lock': states.LOCK,
     'unlock': states.UNLOCK,
 }
-#: Whether what was done until then is undone.
+#: Cancel action -> whether it rolls back.
 _CANCELLED = {'cancel_update': True, 'cancel_without_rollback': False}
 
 
 def act(request: Request) -> Response:
-    """Begin the action that the body names.
+    """Start the action that the body names.
 
-    :raises NotSupported: it makes no sense in the state that the stack is in
-    :raises Conflict: it is not possible now
+    :raises NotSupported: the state of the stack does not allow it
+    :raises Conflict: it is not possible at present
     """
     stack = stack_requests.get_stack(request)
     ((name, arguments),) = request.body.items()
@@ -355,15 +355,15 @@ def act(request: Request) -> Response:
 
 
 def action_rules(request: Request) -> list[str]:
-    """Return the rules for the action that the body names."""
+    """Return the rules of the action that the body names."""
     return ['actions:action', *(f'actions:{name}' for name in request.body)]
 
 
 def refuse(request: Request) -> NoReturn:
-    """Say that there are none.
+    """Refuse an operation on snapshots, which do not exist.
 
-    :raises StackNotFound: there is not even the stack
-    :raises NotFound: always otherwise
+    :raises StackNotFound: no such stack
+    :raises NotFound: otherwise
     """
     stack = stack_requests.get_stack(request)
     raise exceptions.NotFound(
@@ -383,9 +383,9 @@ _SNAPSHOT = f'{_SNAPSHOTS}/{{snapshot_id}}'
 
 
 def validate(request: Request) -> Response:
-    """Return what the template of the body asks for.
+    """Return the description and the parameters of the template in the body.
 
-    :raises StackValidationFailed: it is not valid; with all that is wrong
+    :raises StackValidationFailed: it is invalid; with all problems
     """
     new = stack_requests.new_stack(request, 'template-validation')
     nested = request.query.get('show_nested', False)
@@ -405,7 +405,7 @@ ROUTES: Routes = {
         'POST': Operation(
             create,
             'stacks:create',
-            'Create a stack, or adopt what another one has left.',
+            'Create a stack, or adopt an abandoned one.',
             query=fragments.ANY_ARGUMENTS,
             restore=_restored,
             body=schemas.NEW,
@@ -450,7 +450,7 @@ ROUTES: Routes = {
         'PATCH': Operation(
             update_existing,
             'stacks:update_patch',
-            'Update a stack, keeping what is not given.',
+            'Update a stack; omitted values are kept.',
             query=fragments.ANY_ARGUMENTS,
             body=schemas.CHANGE,
             responses={202: None, 409: None},
@@ -470,7 +470,7 @@ ROUTES: Routes = {
         'PUT': Operation(
             preview_update,
             'stacks:preview_update',
-            'Show what an update would do.',
+            'Preview an update.',
             query=schemas.PREVIEW_UPDATE,
             body=schemas.CHANGE,
             responses={200: schemas.PREVIEWED_CHANGES},
@@ -478,7 +478,7 @@ ROUTES: Routes = {
         'PATCH': Operation(
             preview_update_existing,
             'stacks:preview_update_patch',
-            'Show what an update would do that keeps what is not given.',
+            'Preview an update that keeps omitted values.',
             query=schemas.PREVIEW_UPDATE,
             body=schemas.CHANGE,
             responses={200: schemas.PREVIEWED_CHANGES},
@@ -489,7 +489,7 @@ ROUTES: Routes = {
         'DELETE': Operation(
             abandon,
             'stacks:abandon',
-            'Forget a stack and leave its resources where they are.',
+            'Abandon a stack: delete it and keep its resources.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.DOCUMENT, 409: None},
         ),
@@ -498,7 +498,7 @@ ROUTES: Routes = {
         'GET': Operation(
             export,
             'stacks:export',
-            'Show what is needed to adopt the resources of a stack.',
+            'Export the definition of a stack and its resources.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.DOCUMENT},
         ),
@@ -507,8 +507,7 @@ ROUTES: Routes = {
         'POST': Operation(
             act,
             'actions:action',
-            'Suspend, resume, check, lock or unlock a stack, or cancel what is done '
-            'with it.',
+            'Suspend, resume, check, lock or unlock a stack, or cancel its operation.',
             query=fragments.ANY_ARGUMENTS,
             restore=lambda request, created: NULL,
             body=schemas.ACTION,
@@ -517,25 +516,25 @@ ROUTES: Routes = {
         )
     },
     _SNAPSHOTS: {
-        'GET': _refused('stacks:list_snapshots', 'List snapshots; there are none.'),
-        'POST': _refused('stacks:snapshot', 'Make a snapshot; there are none.'),
+        'GET': _refused('stacks:list_snapshots', 'List snapshots. Not supported.'),
+        'POST': _refused('stacks:snapshot', 'Create a snapshot. Not supported.'),
     },
     _SNAPSHOT: {
-        'GET': _refused('stacks:show_snapshot', 'Show a snapshot; there are none.'),
+        'GET': _refused('stacks:show_snapshot', 'Show a snapshot. Not supported.'),
         'DELETE': _refused(
-            'stacks:delete_snapshot', 'Delete a snapshot; there are none.'
+            'stacks:delete_snapshot', 'Delete a snapshot. Not supported.'
         ),
     },
     f'{_SNAPSHOT}/restore': {
         'POST': _refused(
-            'stacks:restore_snapshot', 'Go back to a snapshot; there are none.'
+            'stacks:restore_snapshot', 'Restore a snapshot. Not supported.'
         )
     },
     '/v1/{tenant}/validate': {
         'POST': Operation(
             validate,
             'stacks:validate_template',
-            'Say whether a template is valid, and what it asks for.',
+            'Validate a template and show its parameters.',
             query=schemas.VALIDATE,
             body=schemas.TEMPLATE,
             responses={200: schemas.VALIDATED},

@@ -22,9 +22,9 @@ listed = fragments.listed
 
 
 def arguments(properties: Mapping[str, Schema]) -> Versioned:
-    """Return the schema of the arguments of a URL; others are passed over."""
+    """Return the schema of the arguments of a URL; others are ignored."""
     return unversioned({'type': 'object', 'properties': dict(properties)})
 
 
-#: Of operations without arguments: clients of Heat may send some all the same.
+#: The schema of operations without arguments: clients of Heat may send some.
 ANY_ARGUMENTS: Versioned = arguments({})

@@ -1,4 +1,4 @@
-"""JSON schemas of what stacks can be made of."""
+"""JSON schemas of resource types and template versions."""
 
 from watcherlite.api.operation import Schema, Versioned, unversioned
 from watcherlite.api.orchestration.schemas import fragments

@@ -50,7 +50,7 @@ _MORE: Mapping[str, Schema] = {
     },
 }
 
-#: Filters that there are not are refused here, as clients know it.
+#: Rejects unknown filters, as Heat does.
 INDEX: Versioned = unversioned(
     {
         'type': 'object',
@@ -91,7 +91,7 @@ SIGNAL: Versioned = unversioned(
     {
         'title': 'signal',
         'type': ['object', 'null'],
-        'description': 'What the resource is told; each type reads its own.',
+        'description': 'The data of the signal; its format depends on the type.',
     }
 )
 SIGNAL_TOKEN: Versioned = unversioned(

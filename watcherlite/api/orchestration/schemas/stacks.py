@@ -117,7 +117,7 @@ SHOW: Versioned = fragments.arguments(
 PREVIEW_UPDATE: Versioned = fragments.arguments({'show_nested': fragments.BOOLEAN})
 
 _TEXT_OR_OBJECT: Schema = {'type': ['string', 'object', 'null']}
-#: What there is in the body of every request that brings a template.
+#: Members of all bodies with a template.
 BROUGHT: Mapping[str, Schema] = {
     'template': {
         **_TEXT_OR_OBJECT,
@@ -150,7 +150,7 @@ _OPTIONS: Mapping[str, Schema] = {
         'minimum': 0,
         'maximum': 2**31 - 1,
         'pattern': '^[0-9]{1,9}$',
-        'description': 'Minutes that an operation may take; 0 stands for the default.',
+        'description': 'Minutes that an operation may take; 0: the default.',
     },
     'disable_rollback': {
         'type': ['boolean', 'string', 'null'],
@@ -220,7 +220,7 @@ FILES: Versioned = unversioned(
     {'type': 'object', 'additionalProperties': fragments.TEXT}
 )
 
-#: What a body of `actions` may say, each with what may stand there.
+#: Action in a body of `actions` -> the schema of its argument.
 _NOTHING: Schema = {'type': ['object', 'null'], 'additionalProperties': False}
 _ARGUMENT: Schema = {
     'description': 'Nothing; what clients send all the same is passed over.'
@@ -272,7 +272,7 @@ _PARENT: Mapping[str, Schema] = {'parent_resource': fragments.TEXT}
 _RESOURCE: Schema = fragments.closed(_PLANNED, _PARENT)
 _RESOURCES: Schema = {'type': 'array', 'items': _RESOURCE}
 
-#: A resource that is a stack is shown as the list of what that would have.
+#: A nested stack is the list of its resources.
 _TREE: Schema = {
     'type': 'array',
     'items': {'type': ['object', 'array']},
@@ -323,7 +323,7 @@ VALIDATE: Versioned = fragments.arguments(
     {
         'show_nested': {
             'type': 'boolean',
-            'description': 'Whether the templates of resources are told of as well.',
+            'description': 'Whether to show the nested templates of resources as well.',
         },
         'ignore_errors': {'type': 'string', 'description': 'Passed over.'},
     }

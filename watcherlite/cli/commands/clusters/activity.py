@@ -19,10 +19,10 @@ from watcherlite.cli.commands.clusters.cluster_command import (
 )
 from watcherlite.cli.formatting import Column, Row, fields
 
-#: signal -> the status that is asked for
+#: Signal -> the requested status.
 SIGNALS = {'CANCEL': 'CANCELLED', 'SUSPEND': 'SUSPENDED', 'RESUME': 'RUNNING'}
 
-#: level of an event -> its name
+#: Level of an event -> its name.
 _LEVELS = {
     '10': 'DEBUG',
     '20': 'INFO',
@@ -37,7 +37,7 @@ def _level(number: Any) -> str:
 
 
 def _clock(seconds: Any) -> str:
-    """Return seconds since 1970 as people read a time."""
+    """Return a Unix time in ISO 8601."""
     moment = datetime.datetime.fromtimestamp(float(seconds), datetime.UTC)
     return moment.strftime('%Y-%m-%dT%H:%M:%SZ')
 
@@ -157,20 +157,19 @@ class ClusterActionCreate(ClusterWaiting, ClusterShow):
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Ask for the action; return it."""
+        """Request the action; return it."""
         names = ('action', 'target', 'name', 'interval', 'not_before', 'timeout')
-        values = cluster_command.said(parsed, *names)
+        values = cluster_command.given_attributes(parsed, *names)
         if parsed.inputs is not None:
             values['inputs'] = base.parameters(parsed.inputs)
-        marker = clustering.last_event({}) if parsed.wait else None
+        marker = self.last_event(clustering, {}, parsed)
         made, _ = clustering.create(
-            'actions', values, query=cluster_command.queued(parsed)
+            'actions', values, query=cluster_command.queue_query(parsed)
         )
-        if parsed.wait:
-            target = made['target']
-            on = 'clusters' if made.get('cluster_id') == target else 'nodes'
-            about = cluster_command.events_about(on, {'id': target})
-            self.wait(clustering, made['id'], parsed, about, marker)
+        target = made['target']
+        on = 'clusters' if made.get('cluster_id') == target else 'nodes'
+        about = cluster_command.events_about(on, {'id': target})
+        self.wait(clustering, made['id'], parsed, about, marker)
         return clustering.show('actions', made['id'])
 
 
@@ -208,4 +207,4 @@ class ClusterServiceList(ClusterRows):
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each engine."""
-        return clustering.members('services', 'services')
+        return clustering.get_list('services', 'services')

@@ -5,8 +5,7 @@ import argparse
 import math
 import re
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from watcherlite import exceptions
@@ -31,15 +30,15 @@ from watcherlite.states import action as states
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
-#: Of an action that was asked for.
+#: The columns of a requested action.
 ACTION = fields('id name action target status status_reason')
 
-#: Where it is told what becomes of an action.
+#: The command that shows the action.
 _SEE = 'watcherlite cluster action show'
 
 #: The level of an error event.
 ERROR = '40'
-#: The beginning of a status reason that names the action which left it.
+#: The prefix of a status reason: the type of the action that set it.
 _OF_ACTION = re.compile('([A-Z]+(?:_[A-Z]+)+): ')
 
 #: Operations that recover a node.
@@ -83,9 +82,9 @@ METADATA = repeated(
 
 
 def identity(noun: str | None = None, nargs: str | None = None) -> Declaration:
-    """Return the declaration of the argument that says which object is meant.
+    """Return the declaration of the argument that identifies the object.
 
-    :param noun: as it stands in addresses; None: that of the command
+    :param noun: the collection; None: that of the command
     """
 
     def declare(parser: argparse.ArgumentParser, command: Any) -> None:
@@ -116,9 +115,9 @@ class ClusterRows(base.Rows, ClusterRemote):
 
 
 class ShowNoun(ClusterShow):
-    """A command that prints an object that is there.
+    """A command that prints one object of a collection.
 
-    :cvar noun: as it stands in addresses
+    :cvar noun: the collection
     """
 
     noun: ClassVar[str]
@@ -138,10 +137,8 @@ def _add_long(parser: argparse.ArgumentParser, command: Any) -> None:
 class ListNouns(ClusterRows):
     """A command that prints rows of a collection.
 
-    :cvar noun: as it stands in addresses
-    :cvar long: the columns of --long; () if there is no such option
-    :cvar sorts: whether the API sorts, and goes through pages
-    :cvar wide: whether those of all projects can be listed
+    :cvar noun: the collection
+    :cvar long: the columns of --long; (): no such option
     """
 
     noun: ClassVar[str]
@@ -168,7 +165,7 @@ class ListNouns(ClusterRows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns, with --long more of them."""
+        """Return the columns; more with --long."""
         return self.long if self.long and parsed.long else self.columns
 
     def query(self, parsed: argparse.Namespace) -> dict[str, Any]:
@@ -187,8 +184,8 @@ class ClusterPoll(Poll):
 
     For the other parameters see `Poll`.
 
-    :param action: its id
-    :param about: the filter of the events, as arguments of the API
+    :param action: the id of the action
+    :param about: the filter of the events: arguments of the API
     """
 
     def __init__(
@@ -198,24 +195,21 @@ class ClusterPoll(Poll):
         about: Mapping[str, str],
         err: Output,
         marker: str | None = None,
-        *,
-        verbose: bool = False,
-        wait: Callable[[float], object] = time.sleep,
-        monotonic: Callable[[], float] = time.monotonic,
+        **options: Any,
     ) -> None:
-        super().__init__(err, marker, verbose=verbose, wait=wait, monotonic=monotonic)
+        super().__init__(err, marker, **options)
         self._clustering = clustering
         self._action = action
         self._about = about
 
     def poll(self) -> tuple[bool, Shown | None, bool]:
-        """Return whether it has ended, the action, and whether anything happened."""
+        """Return whether it has ended, the action, and whether there were events."""
         # The action before the events: no event follows those of its end.
         action = self._clustering.show('actions', self._action)
-        return action['status'] in states.FINAL, action, self._show_events()
+        return action['status'] in states.FINAL, action, self.show_new_events()
 
     def result(self, found: Shown | None) -> tuple[int, str]:
-        """Return the exit code of an action that has ended, and why if it failed."""
+        """Return the exit code of an ended action, and the reason if it failed."""
         action = found or {}
         if action.get('status') == states.SUCCEEDED:
             return exits.SUCCESS, ''
@@ -224,36 +218,40 @@ class ClusterPoll(Poll):
         text = f'the action {action.get("name")} is {action.get("status")}{why}'
         return exits.FAILURE, text
 
-    def _show_events(self) -> bool:
-        news = False
+    def new_events(self) -> Sequence[Shown]:
+        """Return the events after the marker; none if their subject is deleted."""
         try:
-            events = self._clustering.events_after(self._about, self.marker)
+            return self._clustering.events_after(self._about, self.marker)
         except (exceptions.NotFound, exceptions.Invalid):
-            # The subject of the events is deleted by now.
-            return False
-        for event in events:
-            news = True
-            self.marker = event['id']
-            self._show_event(event)
-        return news
+            return ()
 
-    def _show_event(self, event: Shown) -> None:
+    def event_line(self, event: Shown) -> tuple[str, bool]:
+        """Return the line of an event; events of nodes are minor, unless errors."""
         of_node = event.get('otype') == 'NODE'
         clock = str(event.get('timestamp') or '')[11:19]
         words = (clock, event.get('oname'), event.get('action'), event.get('status'))
         reason = str(event.get('status_reason') or '')
         action = _OF_ACTION.match(reason)
         if action and action[1] != event.get('action'):
-            # An earlier action has left this reason.
+            # An earlier action has set this reason.
             reason = ''
         text = ' '.join(str(word) for word in (*words, reason))
-        self.show(text, minor=of_node and event.get('level') != ERROR)
+        return text, of_node and event.get('level') != ERROR
 
 
 class ClusterWaiting(Waiting, ClusterRemote):
     """A command that requests an action, and can wait for its end."""
 
     arguments: Declarations = waiting('cluster')
+
+    def last_event(
+        self,
+        clustering: Clustering,
+        about: Mapping[str, str],
+        parsed: argparse.Namespace,
+    ) -> str | None:
+        """Return the marker from which `wait` shows events; None without --wait."""
+        return clustering.last_event(about) if parsed.wait else None
 
     def wait(
         self,
@@ -263,27 +261,28 @@ class ClusterWaiting(Waiting, ClusterRemote):
         about: Mapping[str, str],
         marker: str | None,
     ) -> None:
-        """Wait until an action has ended; report it if it has not succeeded.
+        """With --wait, wait until an action has ended; report it if it failed.
 
         :param about: the filter of the events to show
         :param marker: the last event before the action
         """
-        poll = ClusterPoll(
-            clustering,
-            action,
-            about,
-            Output(sys.stderr),
-            marker,
-            verbose=parsed.verbose,
-        )
-        self.await_end(poll, f'the action continues; {_SEE} {action}')
+        if parsed.wait:
+            poll = ClusterPoll(
+                clustering,
+                action,
+                about,
+                Output(sys.stderr),
+                marker,
+                verbose=parsed.verbose,
+            )
+            self.await_end(poll, f'the action continues; {_SEE} {action}')
 
 
 class Create(ClusterWaiting, ClusterShow):
     """A command that creates a cluster or node by an action, and prints it.
 
     :cvar noun: `clusters` or `nodes`
-    :cvar names: the attributes that the command line may have
+    :cvar names: the attributes that can be set
     """
 
     noun: ClassVar[str]
@@ -291,11 +290,11 @@ class Create(ClusterWaiting, ClusterShow):
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create the object; return it."""
-        values = said(parsed, *self.names)
-        made, action = clustering.create(self.noun, values, query=scheduled(parsed))
-        if parsed.wait:
-            about = events_about(self.noun, made)
-            self.wait(clustering, action, parsed, about, None)
+        values = given_attributes(parsed, *self.names)
+        made, action = clustering.create(
+            self.noun, values, query=schedule_query(parsed)
+        )
+        self.wait(clustering, action, parsed, events_about(self.noun, made), None)
         return clustering.show(self.noun, made['id'])
 
 
@@ -303,7 +302,7 @@ class ClusterObjectUpdate(ClusterWaiting, ClusterShow):
     """A command that updates a cluster or node by an action, and prints it.
 
     :cvar noun: `clusters` or `nodes`
-    :cvar names: the attributes that the command line may have
+    :cvar names: the attributes that can be set
     """
 
     noun: ClassVar[str]
@@ -323,22 +322,21 @@ class ClusterObjectUpdate(ClusterWaiting, ClusterShow):
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Update the object; return it."""
-        values = said(parsed, *self.names)
+        values = given_attributes(parsed, *self.names)
         target = clustering.show(self.noun, parsed.identity)
         about = events_about(self.noun, target)
-        marker = clustering.last_event(about) if parsed.wait else None
-        asked = {**queued(parsed), **scheduled(parsed)}
+        marker = self.last_event(clustering, about, parsed)
+        asked = {**queue_query(parsed), **schedule_query(parsed)}
         _, action = clustering.update(self.noun, target['id'], values, asked)
-        if parsed.wait:
-            self.wait(clustering, action, parsed, about, marker)
+        self.wait(clustering, action, parsed, about, marker)
         return clustering.show(self.noun, target['id'])
 
 
 class Acting(ClusterWaiting, ClusterShow):
-    """A command that asks for an action on a cluster or node, and prints it.
+    """A command that requests an action on a cluster or node, and prints it.
 
     :cvar noun: `clusters` or `nodes`
-    :cvar place: what is asked below the address of the object
+    :cvar place: the resource below the object: `actions` or `ops`
     """
 
     noun: ClassVar[str] = 'clusters'
@@ -347,29 +345,28 @@ class Acting(ClusterWaiting, ClusterShow):
     arguments: Declarations = (identity(), QUEUE, SCHEDULE)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Ask for the action; return it."""
+        """Request the action; return it."""
         body = self.body(parsed)
         target = clustering.show(self.noun, parsed.identity)
         about = events_about(self.noun, target)
-        marker = clustering.last_event(about) if parsed.wait else None
+        marker = self.last_event(clustering, about, parsed)
         action = clustering.act(
             self.noun,
             target['id'],
             body,
-            {**queued(parsed), **scheduled(parsed)},
+            {**queue_query(parsed), **schedule_query(parsed)},
             self.place,
         )
-        if parsed.wait:
-            self.wait(clustering, action, parsed, about, marker)
+        self.wait(clustering, action, parsed, about, marker)
         return clustering.show('actions', action)
 
     @abc.abstractmethod
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for: `{'check': {}}`."""
+        """Return the body of the request: `{'check': {}}`."""
 
 
 class ClusterObjectDelete(ClusterWaiting):
-    """A command that deletes objects by an action each.
+    """A command that deletes each object by an action.
 
     :cvar noun: `clusters` or `nodes`
     """
@@ -384,39 +381,39 @@ class ClusterObjectDelete(ClusterWaiting):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete what can be deleted; tell what cannot."""
+        """Delete the objects; report errors and continue."""
         if not base.confirm_deletion(parsed_args.identity, parsed_args):
-            self.say('nothing was deleted')
+            self.note('nothing was deleted')
             return exits.FAILURE
         forced = {'force': 'true'} if parsed_args.force else {}
-        query = {**forced, **scheduled(parsed_args)}
+        query = {**forced, **schedule_query(parsed_args)}
         started: list[tuple[str, Mapping[str, str], str | None]] = []
 
         def delete(identity: str) -> None:
             target = clustering.show(self.noun, identity)
             about = events_about(self.noun, target)
-            marker = clustering.last_event(about) if parsed_args.wait else None
+            marker = self.last_event(clustering, about, parsed_args)
             action = clustering.delete(self.noun, target['id'], query)
             started.append((action, about, marker))
             if not parsed_args.wait:
-                self.say(f'{identity} is being deleted; {_SEE} {action}')
+                self.note(f'{identity} is being deleted; {_SEE} {action}')
 
         with self.connect(parsed_args) as clustering:
             code = self.for_each(parsed_args.identity, delete, parsed_args)
-            for action, about, marker in started if parsed_args.wait else ():
+            for action, about, marker in started:
                 self.wait(clustering, action, parsed_args, about, marker)
         return code
 
 
 class DeleteNow(ClusterRemote):
-    """A command that deletes objects at once."""
+    """A command that deletes objects synchronously."""
 
     noun: ClassVar[str]
 
     arguments = (identity(nargs='+'),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete what can be deleted; tell what cannot."""
+        """Delete the objects; report errors and continue."""
         with self.connect(parsed_args) as clustering:
             return self.for_each(
                 parsed_args.identity,
@@ -426,24 +423,24 @@ class DeleteNow(ClusterRemote):
 
 
 def events_about(noun: str, target: Row) -> dict[str, str]:
-    """Return which events are of interest while something is done with an object."""
+    """Return the filter for the events of an object."""
     if noun == 'clusters':
         return {'cluster_id': target['id']}
     return {'oid': target['id']}
 
 
-def queued(parsed: argparse.Namespace) -> dict[str, str]:
-    """Return the arguments of a request that may be queued."""
+def queue_query(parsed: argparse.Namespace) -> dict[str, str]:
+    """Return the request argument of --queue."""
     return {'wait': 'true'} if parsed.queue else {}
 
 
-def scheduled(parsed: argparse.Namespace) -> dict[str, str]:
-    """Return the arguments of a request that may be due later."""
+def schedule_query(parsed: argparse.Namespace) -> dict[str, str]:
+    """Return the request argument of --not-before."""
     return {} if parsed.not_before is None else {'not_before': parsed.not_before}
 
 
-def said(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return what the command line says of these, without what it does not."""
+def given_attributes(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the attributes that are given on the command line."""
     found = {name: getattr(parsed, name) for name in names}
     if found.get('metadata') is not None:
         found['metadata'] = base.parameters(found['metadata'])
@@ -451,7 +448,7 @@ def said(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 
 def percentage(text: str) -> float:
-    """Return a number; neither infinity nor what is none is one."""
+    """Return a finite number."""
     try:
         found = float(text)
     except ValueError:
@@ -462,7 +459,7 @@ def percentage(text: str) -> float:
 
 
 def whole(minimum: int = 0) -> Any:
-    """Return what reads a whole number that is not below a minimum."""
+    """Return a parser of integers with a minimum."""
 
     def number(text: str) -> int:
         try:

@@ -28,7 +28,7 @@ LISTED = fields('id name status desired_capacity created_at updated_at')
 
 
 def assignments(text: str) -> dict[str, Any]:
-    """Return what `key=value;key=value` says."""
+    """Return the mapping in `key=value;key=value`."""
     return base.parameters(part for part in text.split(';') if part.strip())
 
 
@@ -92,7 +92,7 @@ class ClusterCreate(Create):
         *_CHANGES,
     )
     columns = SHOWN
-    # It is said of the cluster, as other clients do
+    # An attribute of the cluster, as in other clients.
     not_connecting = frozenset({'timeout'})
     arguments = (
         argument('name', 'NAME', 'name of the cluster'),
@@ -144,6 +144,6 @@ class ClusterCollect(ClusterRows):
     )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each node that has it."""
+        """Return a row for each node with the value."""
         path = ('clusters', parsed.identity, 'attrs', parsed.path)
-        return clustering.members('cluster_attributes', *path)
+        return clustering.get_list('cluster_attributes', *path)

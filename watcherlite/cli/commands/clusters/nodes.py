@@ -52,8 +52,8 @@ class NodeList(ListNouns):
     )
 
     def query(self, parsed: argparse.Namespace) -> dict[str, Any]:
-        """Return the arguments of the request, except how many are wanted."""
-        more = cluster_command.said(parsed, 'cluster_id')
+        """Return the arguments of the request, without the limit."""
+        more = cluster_command.given_attributes(parsed, 'cluster_id')
         return {**super().query(parsed), **more}
 
 
@@ -130,7 +130,7 @@ class NodeCheck(Acting):
     noun = 'nodes'
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         return {'check': {}}
 
 
@@ -154,9 +154,9 @@ class NodeRecover(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         names = ('operation', 'check', 'delete_timeout', 'force_recreate')
-        return {'recover': cluster_command.said(parsed, *names)}
+        return {'recover': cluster_command.given_attributes(parsed, *names)}
 
 
 class NodeOperate(Acting):
@@ -167,7 +167,7 @@ class NodeOperate(Acting):
     arguments = (*cluster_command.OPERATION,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         return {parsed.operation: base.parameters(parsed.params)}
 
 
@@ -215,7 +215,7 @@ class NodeAdopt(ClusterShow):
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Adopt it; return the node, or the profile that it would get."""
+        """Adopt the object; return the node, with --preview its profile."""
         names: tuple[str, ...] = ('identity', 'type')
         if not parsed.preview:
             names = (*names, 'name', 'role', 'metadata')
@@ -226,7 +226,7 @@ class NodeAdopt(ClusterShow):
                     '--preview cannot be combined with --name, --role or --metadata',
                 )
             )
-        values = cluster_command.said(parsed, *names)
+        values = cluster_command.given_attributes(parsed, *names)
         if parsed.overrides is not None:
             values['overrides'] = base.parameters(parsed.overrides)
         return clustering.adopt(values, preview=parsed.preview)

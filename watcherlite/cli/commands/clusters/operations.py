@@ -31,7 +31,7 @@ class ClusterCheck(Acting):
     """Check the health of a cluster's nodes."""
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         return {'check': {}}
 
 
@@ -44,9 +44,9 @@ class ClusterRecover(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         names = ('operation', 'check', 'check_capacity')
-        return {'recover': cluster_command.said(parsed, *names)}
+        return {'recover': cluster_command.given_attributes(parsed, *names)}
 
 
 class ClusterLifecycleComplete(ClusterShow):
@@ -59,7 +59,7 @@ class ClusterLifecycleComplete(ClusterShow):
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Say that it may go; return the action that waited."""
+        """Complete the hook; return the action that waited for it."""
         body = {'complete_lifecycle': {'lifecycle_action_token': parsed.token}}
         action = clustering.act('clusters', parsed.identity, body, {})
         return clustering.show('actions', action)
@@ -81,7 +81,7 @@ class ClusterOperate(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         asked: dict[str, Any] = {'params': base.parameters(parsed.params)}
         if parsed.filters:
             asked['filters'] = base.parameters(parsed.filters)
@@ -127,7 +127,7 @@ class ClusterResize(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         asked: dict[str, Any] = {}
         for name, kind in (
             ('capacity', 'EXACT_CAPACITY'),
@@ -141,7 +141,9 @@ class ClusterResize(Acting):
                     'number': number,
                     'strict': parsed.strict,
                 }
-        asked |= cluster_command.said(parsed, 'min_step', 'min_size', 'max_size')
+        asked |= cluster_command.given_attributes(
+            parsed, 'min_step', 'min_size', 'max_size'
+        )
         if not asked:
             raise _usage(
                 'cluster resize', 'nothing to change: give --capacity N, for example'
@@ -154,7 +156,7 @@ class ClusterResize(Acting):
 class _Scale(Acting):
     """A command that adds or removes nodes.
 
-    :cvar name: how the API calls it
+    :cvar name: its name in the API
     """
 
     name: ClassVar[str]
@@ -169,8 +171,8 @@ class _Scale(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
-        return {self.name: cluster_command.said(parsed, 'count')}
+        """Return the body of the request."""
+        return {self.name: cluster_command.given_attributes(parsed, 'count')}
 
 
 class ClusterScaleIn(_Scale):
@@ -191,7 +193,7 @@ class ClusterMembersAdd(Acting):
     arguments = (_NODES,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         return {'add_nodes': {'nodes': parsed.nodes}}
 
 
@@ -209,7 +211,7 @@ class ClusterMembersDel(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         destroy = parsed.destroy_after_deletion
         given = {} if destroy is None else {'destroy_after_deletion': destroy}
         return {'del_nodes': {'nodes': parsed.nodes, **given}}
@@ -228,7 +230,7 @@ class ClusterMembersReplace(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
+        """Return the body of the request."""
         pairs = [text.partition('=') for text in parsed.nodes]
         for old, _, new in pairs:
             if not old or not new:
@@ -255,9 +257,9 @@ class ClusterMembersList(ClusterRows):
 
 
 class _OnPolicy(Acting):
-    """A command on what binds a cluster to a policy.
+    """A command on the binding of a policy to a cluster.
 
-    :cvar name: how the API calls it
+    :cvar name: its name in the API
     """
 
     name: ClassVar[str]
@@ -265,9 +267,11 @@ class _OnPolicy(Acting):
     arguments = (_POLICY,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return what is asked for."""
-        said = cluster_command.said(parsed, *({'enabled'} & vars(parsed).keys()))
-        return {self.name: {'policy_id': parsed.policy, **said}}
+        """Return the body of the request."""
+        enabled = cluster_command.given_attributes(
+            parsed, *({'enabled'} & vars(parsed).keys())
+        )
+        return {self.name: {'policy_id': parsed.policy, **enabled}}
 
 
 class ClusterPolicyAttach(_OnPolicy):
@@ -320,7 +324,7 @@ class ClusterPolicyList(ClusterRows):
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each policy."""
         path = ('clusters', parsed.identity, 'policies')
-        return clustering.members('cluster_policies', *path)
+        return clustering.get_list('cluster_policies', *path)
 
 
 class ClusterPolicyShow(ClusterShow):
@@ -332,7 +336,7 @@ class ClusterPolicyShow(ClusterShow):
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Return the binding."""
         path = ('clusters', parsed.identity, 'policies', parsed.policy)
-        return dict(clustering.member('cluster_policy', *path))
+        return dict(clustering.get('cluster_policy', *path))
 
 
 def _usage(command: str, text: str) -> exits.UsageError:

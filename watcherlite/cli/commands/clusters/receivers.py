@@ -64,7 +64,9 @@ class ReceiverCreate(ClusterShow):
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create the receiver; return it."""
-        values = cluster_command.said(parsed, 'name', 'cluster_id', 'action')
+        values = cluster_command.given_attributes(
+            parsed, 'name', 'cluster_id', 'action'
+        )
         values |= {'type': 'webhook', **_params(parsed)}
         return clustering.create('receivers', values)[0]
 
@@ -86,7 +88,10 @@ class ReceiverUpdate(ClusterShow):
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Change the receiver; return it."""
-        values = {**cluster_command.said(parsed, 'name', 'action'), **_params(parsed)}
+        values = {
+            **cluster_command.given_attributes(parsed, 'name', 'action'),
+            **_params(parsed),
+        }
         if parsed.renew_token:
             values['renew_token'] = True
         return clustering.update('receivers', parsed.identity, values)[0]

@@ -55,9 +55,9 @@ PROFILE_TYPE = argument('type', 'TYPE', 'type with version: local.process-1.0')
 
 
 class _Create(ClusterShow):
-    """A command that stores what has a spec.
+    """A command that creates an object with a spec.
 
-    :cvar noun: as it stands in addresses
+    :cvar noun: the collection
     """
 
     noun: ClassVar[str]
@@ -69,26 +69,28 @@ class _Create(ClusterShow):
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create it; return it."""
-        values = cluster_command.said(parsed, *({'metadata'} & vars(parsed).keys()))
+        values = cluster_command.given_attributes(
+            parsed, *({'metadata'} & vars(parsed).keys())
+        )
         values |= {'name': parsed.name, 'spec': spec(parsed.spec)}
         return clustering.create(self.noun, values)[0]
 
 
 class _Validate(ClusterShow):
-    """A command that checks a spec, and stores nothing."""
+    """A command that validates a spec and stores nothing."""
 
     noun: ClassVar[str]
     columns = SHOWN
     arguments = (SPEC,)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Check it; return what would be stored."""
+        """Validate the spec; return the object that would be created."""
         values = {'spec': spec(parsed.spec)}
         return clustering.create(self.noun, values, 'validate')[0]
 
 
 class _Update(ClusterShow):
-    """A command that changes all but the spec, which never changes."""
+    """A command that changes attributes other than the spec, which is immutable."""
 
     noun: ClassVar[str]
     columns = SHOWN
@@ -100,7 +102,7 @@ class _Update(ClusterShow):
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Change it; return it."""
         names = ('name', *({'metadata'} & vars(parsed).keys()))
-        values = cluster_command.said(parsed, *names)
+        values = cluster_command.given_attributes(parsed, *names)
         return clustering.update(self.noun, parsed.identity, values)[0]
 
 
@@ -187,7 +189,7 @@ class PolicyValidate(_Validate):
 class _Types(ClusterRows):
     """A command that lists types.
 
-    :cvar noun: as it stands in addresses
+    :cvar noun: the collection
     """
 
     columns = TYPE
@@ -196,7 +198,7 @@ class _Types(ClusterRows):
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each type."""
-        return clustering.members(self.noun.replace('-', '_'), self.noun)
+        return clustering.get_list(self.noun.replace('-', '_'), self.noun)
 
 
 class _Type(ClusterShow):
@@ -232,7 +234,7 @@ class ProfileTypeOps(ClusterRows):
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each operation."""
         path = ('profile-types', parsed.type, 'ops')
-        found = clustering.member('operations', *path)
+        found = clustering.get('operations', *path)
         return [{'name': name, **operation} for name, operation in found.items()]
 
 
@@ -249,7 +251,7 @@ class PolicyTypeShow(_Type):
 
 
 def spec(name: str) -> dict[str, Any]:
-    """Return the spec in a file; Invalid: it holds none."""
+    """Return the spec in a file; Invalid if it is no mapping."""
     # Help needs no YAML
     from watcherlite.cli import input_files
 

@@ -20,7 +20,7 @@ SHOWN = fields(
 
 
 class _Action(StackWaiting, StackShow):
-    """A command that asks for an action of a stack."""
+    """A command that requests an action on a stack."""
 
     columns = SHOWN
     arguments: Declarations = (
@@ -29,12 +29,11 @@ class _Action(StackWaiting, StackShow):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Ask for the action; return the stack."""
+        """Request the action; return the stack."""
         place = stacks.find(parsed.stack)
-        marker = stacks.last_event(place) if parsed.wait else None
+        marker = self.last_event(stacks, place, parsed)
         stacks.begin(place, **{self.action.lower(): self.argument(parsed)})
-        if parsed.wait:
-            self.wait(stacks, place, parsed, marker)
+        self.wait(stacks, place, parsed, marker)
         return stacks.show(place, outputs=False)
 
     def argument(self, parsed: argparse.Namespace) -> Any:

@@ -90,7 +90,28 @@ class _Change(StackWaiting, StackShow):
         return body
 
 
-class StackCreate(_Change):
+class _New(_Change):
+    """A command that creates a stack."""
+
+    def body(self, parsed: argparse.Namespace) -> dict[str, Any]:
+        """Return the request body that the command line defines."""
+        return {
+            'stack_name': parsed.name,
+            'disable_rollback': not parsed.enable_rollback,
+            **super().body(parsed),
+        }
+
+    def create(
+        self, stacks: Stacks, body: dict[str, Any], parsed: argparse.Namespace
+    ) -> Row:
+        """Create the stack; return it."""
+        made = stacks.member(stacks.ask_all('POST', 'stacks', body=body), 'stack')
+        place = stacks.find(made['id'])
+        self.wait(stacks, place, parsed, None)
+        return stacks.show(place)
+
+
+class StackCreate(_New):
     """Create a stack.
 
     The template, the environments and all files that they refer to are read locally
@@ -114,22 +135,14 @@ class StackCreate(_Change):
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Create the stack; return it."""
-        body = {
-            'stack_name': parsed.name,
-            'disable_rollback': not parsed.enable_rollback,
-            **self.body(parsed),
-        }
+        body = self.body(parsed)
         if parsed.dry_run:
             found = stacks.ask_all('POST', 'stacks', 'preview', body=body)
             return dict(stacks.member(found, 'stack'))
-        made = stacks.member(stacks.ask_all('POST', 'stacks', body=body), 'stack')
-        place = stacks.find(made['id'])
-        if parsed.wait:
-            self.wait(stacks, place, parsed, None)
-        return stacks.show(place)
+        return self.create(stacks, body, parsed)
 
 
-class StackAdopt(_Change):
+class StackAdopt(_New):
     """Create a stack from the resources of an abandoned stack.
 
     The output of `stack abandon` contains the resources and the template.
@@ -154,16 +167,10 @@ class StackAdopt(_Change):
         from watcherlite.cli.commands.stacks import template_files
 
         body = {
-            'stack_name': parsed.name,
-            'disable_rollback': not parsed.enable_rollback,
             **self.body(parsed),
             'adopt_stack_data': template_files.data(f'@{parsed.adopt_file}'),
         }
-        made = stacks.member(stacks.ask_all('POST', 'stacks', body=body), 'stack')
-        place = stacks.find(made['id'])
-        if parsed.wait:
-            self.wait(stacks, place, parsed, None)
-        return stacks.show(place)
+        return self.create(stacks, body, parsed)
 
 
 class StackUpdate(_Change):
@@ -212,10 +219,9 @@ class StackUpdate(_Change):
             found = stacks.ask(method, place, 'preview', query=query, body=body)
             changes = dict(stacks.member(found, 'resource_changes'))
             return {'id': place.uuid, 'stack_name': place.name, **changes}
-        marker = stacks.last_event(place) if parsed.wait else None
+        marker = self.last_event(stacks, place, parsed)
         stacks.ask(method, place, body=body)
-        if parsed.wait:
-            self.wait(stacks, place, parsed, marker)
+        self.wait(stacks, place, parsed, marker)
         return stacks.show(place)
 
     def _body(self, parsed: argparse.Namespace) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
 
-#: More levels than stacks are in each other.
+#: More than the maximum nesting depth of stacks.
 _DEPTH = 100
 FAILURES = fields(
     Column('Resource', 'path'),
@@ -36,7 +36,7 @@ OUTPUT = fields(
 class _Document(StackRemote):
     """A command that prints a document of a stack.
 
-    :cvar part: where it is, below the stack
+    :cvar part: its path below the stack
     """
 
     part: ClassVar[str]
@@ -89,16 +89,16 @@ class StackFailuresList(StackRows):
     arguments = (stack_command.STACK,)
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the resources that have failed."""
+        """Return the failed resources."""
         place = stacks.find(parsed.stack)
         query = {'nested_depth': _DEPTH}
         return failures(stacks.members('resources', place, 'resources', query=query))
 
 
 def failures(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return those of resources that have failed, each with its path.
+    """Return the failed resources, each with its path.
 
-    :param rows: as the API lists them, with those of nested stacks
+    :param rows: the resources of a stack and of its nested stacks
     """
     owners = {
         _link(row, 'nested'): row for row in rows if _link(row, 'nested') is not None
@@ -146,7 +146,7 @@ class StackOutputList(StackRows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns, with --long the values as well."""
+        """Return the columns; with --long also the values."""
         return OUTPUT[:-1] if parsed.long else OUTPUTS
 
 
@@ -186,7 +186,7 @@ class StackTemplateValidate(StackShow):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Have it checked; return what it is."""
+        """Validate the template; return its description."""
         # Help needs no YAML
         from watcherlite.cli.commands.stacks import template_files
 
@@ -251,7 +251,7 @@ class StackEventList(StackRows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns; with those of nested stacks, the stack as well."""
+        """Return the columns; with nested stacks also the stack."""
         columns: Sequence[Column] = DETAILED if parsed.long else LISTED
         if rows and 'stack_name' in rows[0]:
             return fields('stack_name', *columns)

@@ -1,7 +1,7 @@
 """`openstack stack lock` and `unlock`, in addition to those of python-heatclient.
 
-python-openstackclient loads them by their entry points where python-heatclient is
-installed as well; watcherlite's own command has nothing to do with them.
+python-openstackclient loads them by entry points if python-heatclient is installed. The
+`watcherlite` command does not use them.
 """
 
 import argparse
@@ -20,7 +20,7 @@ _FIELDS = ('id', 'stack_name', 'stack_status', 'creation_time', 'updated_time')
 class _StackAction(lister.Lister):
     """An action on stacks.
 
-    :cvar action: what the stacks do then
+    :cvar action: the name of the action
     """
 
     action: ClassVar[str]
@@ -41,7 +41,7 @@ class _StackAction(lister.Lister):
     def take_action(
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
-        """Ask for the action of each stack; return the stacks."""
+        """Request the action of each stack; return the stacks."""
         app: Any = self.app
         heat = app.client_manager.orchestration
         rows = []
@@ -52,11 +52,11 @@ class _StackAction(lister.Lister):
         return _COLUMNS, rows
 
     def argument(self, parsed_args: argparse.Namespace) -> Any:
-        """Return what is said of the action."""
+        """Return the argument of the action."""
         return None
 
     def _act(self, heat: Any, name: str, parsed_args: argparse.Namespace) -> None:
-        # They are there wherever this runs.
+        # Both packages are installed wherever this runs.
         from heatclient.common import event_utils
         from osc_lib import exceptions
 

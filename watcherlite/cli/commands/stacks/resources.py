@@ -74,14 +74,14 @@ class StackResourceList(StackRows):
             query['nested_depth'] = parsed.nested_depth
         place = stacks.find(parsed.stack)
         rows = stacks.members('resources', place, 'resources', query=query)
-        # Resources of nested stacks alone have some of the fields.
+        # Only resources of nested stacks have some of the fields.
         fields = {column.field: None for column in SHOWN if _has(rows, column)}
         return [{**fields, **row, 'stack_name': stack_name_of(row)} for row in rows]
 
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns that a row has; of nested stacks, the stack as well."""
+        """Return the columns of the rows; with nested stacks also the stack."""
         columns: Sequence[Column] = SHOWN[:-2] if parsed.long else LISTED
         if parsed.nested_depth:
             columns = fields(*columns, 'stack_name')
@@ -147,7 +147,7 @@ class StackResourceMarkUnhealthy(_OfResource, StackShow):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Mark it; return it as it is then."""
+        """Mark the resource; return it."""
         place = stacks.find(parsed.stack)
         body: dict[str, Any] = {'mark_unhealthy': not parsed.reset}
         if parsed.reason is not None:

@@ -5,39 +5,39 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib import parse
 
 from watcherlite import exceptions
+from watcherlite.cli.commands.api_client import (
+    ApiClient,
+    Object,
+    Objects,
+    Query,
+    collect,
+    with_page_size,
+)
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
-Object = dict[str, Any]
-Objects = list[Object]
-Query = Mapping[str, Any]
-
-#: Rows that are asked for at a time.
-PAGE = 1000
-
 
 class Place(NamedTuple):
-    """What names one stack and no other."""
+    """The identity of a stack in its project."""
 
     name: str
     uuid: str
 
 
-class Stacks:
-    """The stacks of the project that a client is for.
+class Stacks(ApiClient):
+    """The orchestration API, for the stacks of the client's project."""
 
-    Whatever is wrong is raised as errors of one line; see `Client`.
-    """
+    name = 'orchestration'
 
     def __init__(self, client: 'Client') -> None:
-        self._client = client
+        super().__init__(client)
         self._root = (client.project, 'stacks')
 
     def find(self, identity: str) -> Place:
-        """Return the stack of a name or an id, also a deleted one by its id.
+        """Return the identity of a stack by name or id; deleted stacks only by id.
 
-        :raises NotFound: there is none
+        :raises NotFound: no such stack
         """
         path = self._client.location(*self._root, identity)
         parts = [
@@ -45,7 +45,7 @@ class Stacks:
         ]
         if len(parts) == 2:
             return Place(*parts)
-        # What stands below a name that the API has a use for itself
+        # The name is a reserved word in addresses, for example "preview".
         rows, _ = self.list({'name': identity}, 1)
         if not rows:
             raise exceptions.NotFound(f'The Stack ({identity}) could not be found.')
@@ -59,7 +59,7 @@ class Stacks:
         query: Query | None = None,
         body: Any = None,
     ) -> Any:
-        """Return what is answered at the address of a stack, or below it."""
+        """Send a request to an address of a stack; return the response."""
         return self._client.ask(
             method, *self._root, *place, *rest, query=query, body=body
         )
@@ -71,7 +71,7 @@ class Stacks:
         query: Query | None = None,
         body: Any = None,
     ) -> Any:
-        """Return what is answered at an address below the project."""
+        """Send a request to an address below the project; return the response."""
         return self._client.ask(
             method, self._client.project, *path, query=query, body=body
         )
@@ -82,31 +82,21 @@ class Stacks:
         return self.one('stack', place, query=query)
 
     def begin(self, place: Place, **action: Any) -> None:
-        """Ask for an action: `suspend=None`, `lock={'level': 'all'}`.
+        """Request an action: `suspend=None`, `lock={'level': 'all'}`.
 
-        :raises Conflict: it is not possible in the state that the stack is in
+        :raises Conflict: not possible in the present state of the stack
         """
         self.ask('POST', place, 'actions', body=action)
 
     def list(self, query: Query, limit: int | None) -> tuple[Objects, bool]:
-        """Return stacks, and whether there may be more.
-
-        :param limit: so many; 0: all; None: as many as the API gives at once
-        """
-        rows: Objects = []
-        asked: dict[str, Any] = dict(query)
-        if limit:
-            asked['limit'] = limit
-        while True:
-            found = self.ask_all('GET', 'stacks', query=asked)
-            page = self.member(found, 'stacks')
-            rows += page
-            more = any(link.get('rel') == 'next' for link in found.get('links') or ())
-            if not page or not more or limit is None:
-                return rows, more
-            if limit and len(rows) >= limit:
-                return rows[:limit], True
-            asked['marker'] = page[-1]['id']
+        """Return stacks, and whether there may be more; see `collect`."""
+        return collect(
+            lambda query: self.page(
+                self.ask_all('GET', 'stacks', query=query), 'stacks'
+            ),
+            {**query, 'limit': limit} if limit else query,
+            limit,
+        )
 
     def events(
         self,
@@ -115,58 +105,40 @@ class Stacks:
         limit: int | None = None,
         resource: str | None = None,
     ) -> Objects:
-        """Return events of a stack, or of one of its resources.
-
-        :param limit: so many; 0: all; None: as many as the API gives at once
-        """
+        """Return events of a stack, or of one of its resources; see `collect`."""
         rest = ('events',) if resource is None else ('resources', resource, 'events')
-        rows: Objects = []
-        asked: dict[str, Any] = dict(query)
-        if limit is not None:
-            asked['limit'] = min(limit or PAGE, PAGE)
-        while True:
-            page = self.members('events', place, *rest, query=asked)
-            rows += page
-            if limit is None or len(page) < asked['limit']:
-                return rows
-            if limit and len(rows) >= limit:
-                return rows[:limit]
-            asked['marker'] = page[-1]['id']
+
+        def fetch(query: Query) -> tuple[Objects, bool]:
+            page = self.members('events', place, *rest, query=query)
+            return page, len(page) >= query.get('limit', 0)
+
+        return collect(fetch, with_page_size(query, limit), limit)[0]
 
     def events_after(self, place: Place, marker: str | None) -> Objects:
-        """Return the events of a stack that came after one, the oldest first."""
+        """Return the events of a stack after a marker, the oldest first."""
         query = {'sort_dir': 'asc'}
         if marker is not None:
             query['marker'] = marker
         return self.events(place, query, 0)
 
     def last_event(self, place: Place) -> str | None:
-        """Return the id of the newest event of a stack, None if there is none."""
+        """Return the id of the newest event of a stack; None if it has no events."""
         page = self.events(place, {'sort_dir': 'desc'}, 1)
         return str(page[0]['id']) if page else None
 
     def one(
         self, name: str, place: Place, *rest: str, query: Query | None = None
     ) -> Object:
-        """Return the object of an answer that has it under a name."""
+        """Return the object in a member of the response at an address."""
         found = self.member(self.ask('GET', place, *rest, query=query), name)
         return dict(found)
 
     def members(
         self, name: str, place: Place, *rest: str, query: Query | None = None
     ) -> Objects:
-        """Return the objects of an answer that has them under a name."""
+        """Return the objects in a member of the response at an address."""
         found = self.member(self.ask('GET', place, *rest, query=query), name)
         return [dict(one) for one in found]
-
-    def member(self, found: Any, name: str) -> Any:
-        """Return what an answer has under a name; Invalid: it has none."""
-        if not isinstance(found, dict) or not isinstance(found.get(name), dict | list):
-            raise exceptions.Invalid(
-                f'{self._client.endpoint} is not the orchestration API of watcherlite '
-                f'(the response has no {name}); check the endpoint'
-            )
-        return found[name]
 
 
 def stack_name_of(shown: Mapping[str, Any]) -> str | None:

@@ -2,9 +2,8 @@
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.cli.command import argument, repeated
@@ -73,31 +72,25 @@ class StackPoll(Poll):
         action: str,
         err: Output,
         marker: str | None = None,
-        *,
-        verbose: bool = False,
-        wait: Callable[[float], object] = time.sleep,
-        monotonic: Callable[[], float] = time.monotonic,
+        **options: Any,
     ) -> None:
-        super().__init__(err, marker, verbose=verbose, wait=wait, monotonic=monotonic)
+        super().__init__(err, marker, **options)
         self._stacks = stacks
         self._place = place
         self._action = action
 
     def poll(self) -> tuple[bool, Shown | None, bool]:
-        """Return whether it has ended, the stack, and whether anything happened."""
+        """Return whether it has ended, the stack, and whether there were events."""
         # The stack before its events: no event follows those of its end.
         try:
             stack = self._stacks.show(self._place, outputs=False)
-            news = self._show_events()
+            news = self.show_new_events()
         except exceptions.NotFound:
             return True, None, False
         return not stack['stack_status'].endswith(states.IN_PROGRESS), stack, news
 
     def result(self, found: Shown | None) -> tuple[int, str]:
-        """Return the exit code of an operation that has ended, and why if it failed.
-
-        :param found: the stack, None if it is gone
-        """
+        """Return the exit code of an ended operation, and the reason if it failed."""
         if found is None:
             if self._action == states.DELETE:
                 return exits.SUCCESS, ''
@@ -109,22 +102,19 @@ class StackPoll(Poll):
         why = f': {reason}' if reason else ''
         return exits.FAILURE, f'the stack {self._place.name} is {state}{why}'
 
-    def _show_events(self) -> bool:
-        news = False
-        for event in self._stacks.events_after(self._place, self.marker):
-            news = True
-            self.marker = event['id']
-            self._show_event(event)
-        return news
+    def new_events(self) -> Sequence[Shown]:
+        """Return the events of the stack after the marker."""
+        return self._stacks.events_after(self._place, self.marker)
 
-    def _show_event(self, event: Shown) -> None:
+    def event_line(self, event: Shown) -> tuple[str, bool]:
+        """Return the line of an event; events of resources are minor, unless errors."""
         status = str(event.get('resource_status') or '')
         name = event.get('resource_name')
         own = event.get('physical_resource_id') == self._place.uuid
         clock = str(event.get('event_time') or '')[11:19]
         reason = event.get('resource_status_reason') or ''
         minor = not own and not status.endswith(states.FAILED)
-        self.show(f'{clock} {name} {status} {reason}', minor=minor)
+        return f'{clock} {name} {status} {reason}', minor
 
 
 class StackWaiting(Waiting, StackRemote):
@@ -135,6 +125,12 @@ class StackWaiting(Waiting, StackRemote):
 
     action: ClassVar[str]
 
+    def last_event(
+        self, stacks: Stacks, place: Place, parsed: argparse.Namespace
+    ) -> str | None:
+        """Return the marker from which `wait` shows events; None without --wait."""
+        return stacks.last_event(place) if parsed.wait else None
+
     def wait(
         self,
         stacks: Stacks,
@@ -142,18 +138,19 @@ class StackWaiting(Waiting, StackRemote):
         parsed: argparse.Namespace,
         marker: str | None,
     ) -> None:
-        """Wait until the operation has ended; report it if it has not succeeded.
+        """With --wait, wait until the operation has ended; report it if it failed.
 
         :param marker: the last event before it
         """
-        poll = StackPoll(
-            stacks,
-            place,
-            self.action,
-            Output(sys.stderr),
-            marker,
-            verbose=parsed.verbose,
-        )
-        self.await_end(
-            poll, f'the operation continues; watcherlite stack show {place.uuid}'
-        )
+        if parsed.wait:
+            poll = StackPoll(
+                stacks,
+                place,
+                self.action,
+                Output(sys.stderr),
+                marker,
+                verbose=parsed.verbose,
+            )
+            self.await_end(
+                poll, f'the operation continues; watcherlite stack show {place.uuid}'
+            )

@@ -106,7 +106,7 @@ class StackList(StackRows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns; with those of all projects, the project as well."""
+        """Return the columns; with --global-tenant also the project."""
         if parsed.long:
             return DETAILED
         if parsed.global_tenant:
@@ -139,21 +139,21 @@ class StackDelete(StackWaiting):
     arguments = (stack_command.STACKS, base.YES, *waiting('stack'))
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete what can be deleted; tell what cannot."""
+        """Delete the objects; report errors and continue."""
         if not base.confirm_deletion(parsed_args.stack, parsed_args):
-            self.say('nothing was deleted')
+            self.note('nothing was deleted')
             return exits.FAILURE
         started: list[tuple[Place, str | None]] = []
 
         def delete(identity: str) -> None:
             place = stacks.find(identity)
-            marker = stacks.last_event(place) if parsed_args.wait else None
+            marker = self.last_event(stacks, place, parsed_args)
             stacks.ask('DELETE', place)
             started.append((place, marker))
 
         with self.connect(parsed_args) as stacks:
             code = self.for_each(parsed_args.stack, delete, parsed_args)
-            for place, marker in started if parsed_args.wait else ():
+            for place, marker in started:
                 self.wait(stacks, place, parsed_args, marker)
         return code
 
@@ -180,8 +180,8 @@ class StackAbandon(StackRemote):
                 Output(sys.stdout).line(json.dumps(found, indent=2))
                 return exits.SUCCESS
             try:
-                # Before the stack is gone, as there is no second answer; and what is
-                # in it stays there if the stack does
+                # Open the file before the stack is deleted: the response cannot be
+                # repeated. Keep the old content if the request fails.
                 with open(parsed_args.output_file, 'a', encoding='utf-8') as file:
                     found = stacks.ask('DELETE', place, 'abandon')
                     file.truncate(0)
@@ -207,7 +207,7 @@ class StackExport(StackRemote):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Print it; return the exit code."""
+        """Print the export; return the exit code."""
         with self.connect(parsed_args) as stacks:
             found = stacks.ask('GET', stacks.find(parsed_args.stack), 'export')
         text = json.dumps(found, indent=2)

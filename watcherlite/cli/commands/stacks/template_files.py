@@ -1,8 +1,8 @@
-"""Templates and environments with all files that they name, as the API takes them.
+"""Templates and environments with all files that they refer to.
 
-The API reads no files and fetches nothing: what a template refers to is read here and
-sent along. Names become absolute `file://` URLs, so that two templates in different
-directories may both name a `server.yaml`.
+The API reads no files and fetches no URLs: the files of a template are read here and
+sent with it. Names become absolute `file://` URLs, so that templates in different
+directories may both refer to `server.yaml`.
 """
 
 import base64
@@ -16,46 +16,46 @@ from typing import Any
 from urllib import parse, request
 
 from watcherlite import exceptions
-from watcherlite.domain import markup
-from watcherlite.domain.markup import path_text
+from watcherlite.domain.documents import markup
+from watcherlite.domain.documents.markup import path_text
+from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import document
-from watcherlite.domain.yaml_values import Path
 
-#: How the name of a type ends that is a template in a file.
+#: Suffixes of types that are template files.
 TEMPLATE_ENDINGS = ('.yaml', '.yml', '.json', '.template')
-#: Keys of a registry whose values are no types.
+#: Keys of a resource registry whose values are no types.
 _NO_TYPES = frozenset({'base_url', 'hooks', 'restricted_actions'})
 _VERSION = 'heat_template_version'
 _SCHEME = re.compile(r'([a-z][a-z0-9+.-]*):', re.IGNORECASE)
 
 
 class FileCollection:
-    """What the documents of one request name.
+    """The files that the documents of a request refer to.
 
-    :ivar files: absolute URL -> text; what is no text is in base64
+    :ivar files: absolute URL -> text; binary files in base64
     """
 
     def __init__(self) -> None:
         self.files: dict[str, str] = {}
-        #: How many references were written otherwise than they are.
+        #: Number of references that were made absolute.
         self._turned = 0
 
     def template(self, name: str) -> str | dict[str, Any]:
         """Return the template in a file, or in standard input for `-`.
 
-        Its references are absolute then, and what they name is in `files`. One that
-        has none is the text as it is: what is wrong with it is told with its line.
+        Its references are made absolute, and their files added to `files`. A template
+        without references is the unparsed text, so that errors have line numbers.
 
-        :raises Invalid: it, or a file that it names, cannot be read, is no template,
-            or is on another machine
+        :raises Invalid: the template or a file that it refers to cannot be read, is no
+            template, or is on another host
         """
         text, directory = _document(name, 'template')
         return self._resolved(text, name, directory)
 
     def environment(self, name: str) -> str:
-        """Take in an environment; return its name among the files.
+        """Add an environment; return its name among the files.
 
-        :raises Invalid: as of a template
+        :raises Invalid: see `template`
         """
         text, directory = _document(name, 'environment')
         found = document.parse(text, name) if text.strip() else {}
@@ -72,7 +72,7 @@ class FileCollection:
         return text if self._turned == before else found
 
     def _references(self, value: Any, name: str, path: Path, directory: str) -> None:
-        """Take in what a part of a template refers to."""
+        """Add the files that a part of a template refers to."""
         if isinstance(value, list):
             for index, item in enumerate(value):
                 self._references(item, name, (*path, index), directory)
@@ -91,7 +91,7 @@ class FileCollection:
     def _registry(
         self, types: dict[str, Any], name: str, path: Path, directory: str
     ) -> None:
-        """Take in the templates that types of an environment stand for."""
+        """Add the templates in the resource registry of an environment."""
         base = types.get('base_url')
         if isinstance(base, str):
             directory = _path(base, directory, f'{name}: {path_text(path)}.base_url')
@@ -108,7 +108,7 @@ class FileCollection:
                 types[key] = self._add(target, name, here, directory)
 
     def _add(self, target: str, name: str, path: Path, directory: str) -> str:
-        """Take in a file, and what it names if it is a template; return its URL."""
+        """Add a file, with the files of a template; return its URL."""
         place = f'{name}: {path_text(path)}'
         found = _path(target, directory, place)
         url = _url(found)
@@ -120,7 +120,7 @@ class FileCollection:
         except UnicodeDecodeError:
             self.files[url] = base64.encodebytes(content).decode()
             return url
-        # Before what it names: it may name itself
+        # First, because a template may refer to itself.
         self.files[url] = text
         if path[-1] != 'get_file' or _is_template(text, found):
             inner = self._resolved(text, found, os.path.dirname(found))
@@ -129,11 +129,11 @@ class FileCollection:
 
 
 def values(given: list[str], in_files: list[str]) -> dict[str, str]:
-    """Return parameters: `NAME=VALUE` each, or `NAME=FILE`; the last one counts.
+    """Return parameters of `NAME=VALUE` and `NAME=FILE`; the last one wins.
 
-    They stay text: the template knows their types.
+    They are texts: the template declares their types.
 
-    :raises Invalid: one is not of this form, or its file cannot be read
+    :raises Invalid: a parameter has another form, or its file cannot be read
     """
     found = dict(_assignment(text) for text in given)
     for text in in_files:
@@ -149,9 +149,9 @@ def values(given: list[str], in_files: list[str]) -> dict[str, str]:
 
 
 def data(text: str) -> Any:
-    """Return the value of JSON text, or of the file that `@FILE` names.
+    """Return the value of a JSON text, or of the file `@FILE`.
 
-    :raises Invalid: it is no JSON
+    :raises Invalid: it is not JSON
     """
     what = 'the data'
     if text.startswith('@'):
@@ -171,7 +171,7 @@ def _assignment(text: str) -> tuple[str, str]:
 
 
 def _is_template(text: str, name: str) -> bool:
-    """Say whether a file that is used as text is a template for a nested stack."""
+    """Return whether a file is the template of a nested stack."""
     if _VERSION not in text:
         return False
     try:
@@ -182,7 +182,7 @@ def _is_template(text: str, name: str) -> bool:
 
 
 def _document(name: str, what: str) -> tuple[str, str]:
-    """Return the text of a document and the directory that its names begin in."""
+    """Return the text of a document, and the directory of its relative names."""
     if name == '-':
         content = sys.stdin.buffer.read(markup.MAX_BYTES + 1)
         directory = os.getcwd()
@@ -197,9 +197,9 @@ def _document(name: str, what: str) -> tuple[str, str]:
 
 
 def _path(target: str, directory: str, place: str = '') -> str:
-    """Return the absolute path that a path or a `file://` URL means.
+    """Return the absolute path of a path or a `file://` URL.
 
-    :param place: where it is written, if not on the command line
+    :param place: the document that contains it; None: the command line
     """
     before = f'{place}: ' if place else ''
     scheme = _SCHEME.match(target)

@@ -1,4 +1,4 @@
-"""The alembic environment: migrations run on the connection that they are given."""
+"""The alembic environment, which migrates on an existing connection."""
 
 from alembic import context
 
@@ -9,7 +9,7 @@ context.configure(
     target_metadata=metadata,
     # `migration` has begun the transaction, and ends it.
     transactional_ddl=False,
-    # SQLite changes a table by making it anew.
+    # SQLite alters a table by copying it.
     render_as_batch=True,
 )
 context.run_migrations()

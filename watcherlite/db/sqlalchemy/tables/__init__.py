@@ -1,8 +1,7 @@
 """The tables.
 
-Every constraint and index has a name, so that a migration can speak of it on
-each database. Times are naive and in UTC. JSON is kept as text: nobody searches
-in it, and databases differ in what they do to it.
+Every constraint and index has a name, by which migrations refer to it. Times are naive
+and in UTC. JSON is stored as text, because the JSON types of databases differ.
 """
 
 from watcherlite.db.sqlalchemy.tables import (

@@ -54,8 +54,8 @@ action_plans = table(
     sa.Column('efficacy_indicators', JsonList()),
     sa.Column('creator', CreatorJson()),
     hidden(),
-    # When it was updated, but NULL as long as that is at every change of an action:
-    # with an index on it, each of those would be written to all indexes.
+    # `updated_at`, but NULL while the plan is active: an index on `updated_at` would be
+    # written with every change of an action.
     sa.Column(
         'settled_at',
         TIME,
@@ -64,22 +64,22 @@ action_plans = table(
     sa.UniqueConstraint('uuid'),
     sa.Index('ix_action_plans_audit_id_hidden_id', 'audit_id', 'hidden', 'id'),
     sa.Index('ix_action_plans_strategy_id_hidden_id', 'strategy_id', 'hidden', 'id'),
-    # For those who look for plans in a state, deleted or not.
+    # For queries by state, deleted plans included.
     sa.Index('ix_action_plans_state_id', 'state', 'id'),
     *orders('action_plans', 'state', 'created_at', 'settled_at', 'deleted_at'),
     sa.Index('ix_action_plans_active', 'state', 'id', **partial(ACTIVE_PLANS)),
     counted=True,
 )
 
-#: What no action was ever scheduled for: `not_before` is compared with it.
+#: `not_before` of actions that are not scheduled.
 NEVER_SCHEDULED = "'1970-01-01 00:00:00.000000'"
 
 _STILL = "IS NOT NULL AND ended = ''"
 
-# `claimable` is 1 as long as a worker may take the action (its time apart), and
-# `ended` its status once that is final, '' before. Both repeat what other columns
-# say: without them a claim would have to look at, or sort, all that waits, and
-# every change of a status would be written to indexes as well.
+# `claimable` is 1 while a worker may claim the action, apart from `not_before`. `ended`
+# is the final status, or ''. Both are redundant: without them, a claim would have to
+# read or sort all waiting actions, and every change of a status would be written to
+# indexes.
 actions = table(
     'actions',
     counter(),
@@ -118,11 +118,11 @@ actions = table(
     sa.Column('deleted_at', TIME),
     sa.Column('claimable', FLAG),
     column('ended', WORD),
-    # That of the plan, which never has another one: an audit may have very many.
+    # A constant copy of the column of the plan, as an audit may have many plans.
     sa.Column('audit_id', BIG),
     sa.Column('tenant', NAME),
     sa.Column('within', NAME),
-    # 2: of no plan, but not deleted.
+    # 2: without a plan, and not deleted.
     hidden('WHEN plan_id IS NULL THEN 2 '),
     sa.UniqueConstraint('uuid'),
     sa.Index('ix_actions_plan_id', 'plan_id', 'id'),
@@ -175,8 +175,8 @@ actions = table(
         'id',
         **partial('audit_id IS NOT NULL'),
     ),
-    # For those who list what a project asked for, and who look for what goes on in
-    # a thing; plans pay nothing for these.
+    # For lists of actions of a project, and searches of actions within a cluster.
+    # Actions of plans are not in these indexes.
     sa.Index(
         'ix_actions_tenant_created_at_id',
         'tenant',
@@ -202,8 +202,8 @@ actions = table(
     counted=True,
 )
 
-# Without foreign keys: the rows of one plan come and go together, and checking
-# two keys of each edge would double what storing a large plan costs.
+# Without foreign keys, which would double the cost of inserting a large plan. The rows
+# of one plan are inserted and deleted together.
 action_dependencies = table(
     'action_dependencies',
     sa.Column('parent_id', BIG, primary_key=True, autoincrement=False),

@@ -105,26 +105,35 @@ audits = table(
     sa.Column('deleted_at', TIME),
     sa.Column('start_time', TIME),
     sa.Column('end_time', TIME),
-    # FORCE is another one.
+    # FORCE is a reserved word of MySQL.
     sa.Column('forced', sa.Boolean(), nullable=False, server_default=sa.false()),
-    # Without a foreign key: actions are purged when they are old.
+    # Without a foreign key: actions are purged before audits.
     sa.Column('action_id', BIG),
     sa.Column('creator', CreatorJson()),
     sa.Column('deleted', BIG, nullable=False, server_default='0'),
     lower_name(),
     hidden(),
     sa.UniqueConstraint('uuid'),
-    # An index, as SQLite cannot add a constraint without making the table anew.
+    # An index, as SQLite cannot add a constraint to a table.
     sa.Index('uq_audits_name_deleted', 'name', 'deleted', unique=True),
     sa.Index('ix_audits_lower_name', 'lower_name'),
-    # First what it refers to, which the foreign key needs on MySQL.
+    # The foreign key comes first, as MySQL requires.
     sa.Index('ix_audits_goal_id_hidden_id', 'goal_id', 'hidden', 'id'),
     sa.Index('ix_audits_strategy_id_hidden_id', 'strategy_id', 'hidden', 'id'),
     *orders(
         'audits',
-        *('name', 'audit_type', 'state', 'run_interval', 'auto_trigger'),
-        *('next_run_time', 'start_time', 'end_time', 'forced'),
-        *('created_at', 'updated_at', 'deleted_at'),
+        'name',
+        'audit_type',
+        'state',
+        'run_interval',
+        'auto_trigger',
+        'next_run_time',
+        'start_time',
+        'end_time',
+        'forced',
+        'created_at',
+        'updated_at',
+        'deleted_at',
     ),
     counted=True,
 )

@@ -35,7 +35,7 @@ def _owner() -> list[sa.Column[Any]]:
 
 
 def _lists(name: str, *columns: str, first: tuple[str, ...] = ()) -> list[sa.Index]:
-    """Return the indexes by which rows are found in the order of a column.
+    """Return the indexes of listed rows in the order of some columns.
 
     Those of one project, and those of all.
 
@@ -82,7 +82,7 @@ policies = table(
     counted=True,
 )
 
-# Without foreign keys: a profile may go while a deleted cluster still has its row.
+# Without foreign keys: a profile can be deleted before the row of a deleted cluster.
 clusters = table(
     'clusters',
     counter(),
@@ -112,7 +112,12 @@ clusters = table(
         'ix_clusters_deleted_at', 'deleted_at', **partial('deleted_at IS NOT NULL')
     ),
     *_lists(
-        *('clusters', 'name', 'status', 'init_at', 'created_at', 'updated_at'),
+        'clusters',
+        'name',
+        'status',
+        'init_at',
+        'created_at',
+        'updated_at',
         first=('hidden',),
     ),
     counted=True,
@@ -152,8 +157,13 @@ nodes = table(
     sa.Index('ix_nodes_profile_id', 'profile_id'),
     sa.Index('ix_nodes_deleted_at', 'deleted_at', **partial('deleted_at IS NOT NULL')),
     *_lists(
-        *('nodes', 'node_index', 'name', 'status'),
-        *('init_at', 'created_at', 'updated_at'),
+        'nodes',
+        'node_index',
+        'name',
+        'status',
+        'init_at',
+        'created_at',
+        'updated_at',
         first=('hidden',),
     ),
     counted=True,

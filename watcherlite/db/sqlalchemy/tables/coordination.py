@@ -17,7 +17,7 @@ from watcherlite.db.sqlalchemy.tables.types import (
     JsonTuple,
 )
 
-# `action_id` is 0 for a lock that is shared, and -1 when no more can share it.
+# `action_id` is 0 for a shared lock, and -1 for one that no further action can share.
 locks = table(
     'locks',
     sa.Column('target', NAME, primary_key=True),
@@ -25,7 +25,7 @@ locks = table(
     sa.Index('ix_locks_action_id', 'action_id'),
 )
 
-# Who shares the locks that are shared.
+# The actions that share a lock.
 shared_locks = table(
     'shared_locks',
     sa.Column('target', NAME, primary_key=True),
@@ -33,7 +33,7 @@ shared_locks = table(
     sa.Index('ix_shared_locks_action_id', 'action_id'),
 )
 
-# The projects that somebody has locked: see `lock_tenant`.
+# The projects that have been locked: see `lock_tenant`.
 tenants = table('tenants', sa.Column('tenant', NAME, primary_key=True))
 
 request_keys = table(

@@ -1,4 +1,4 @@
-"""The table of events, which is both outbox and history."""
+"""The table of events: the transactional outbox, and the history."""
 
 import sqlalchemy as sa
 
@@ -20,10 +20,10 @@ from watcherlite.db.sqlalchemy.tables.types import (
     EncryptedJson,
 )
 
-#: Which events are those of stacks and of their resources.
+#: The condition of events of stacks and resources.
 OF_STACKS = "subject IN ('stack', 'resource')"
 
-# A history: its rows outlive what they tell of.
+# Without foreign keys: events outlive their subjects.
 events = table(
     'events',
     counter('sequence'),
@@ -42,11 +42,11 @@ events = table(
     sa.Column('pending', FLAG),
     sa.Column('published_at', TIME),
     sa.Column('subject_id', BIG),
-    # Of the resource that an event of a stack is about; '' for the stack itself. Of
-    # the cluster or node, and the type of the action. NULL in events of others.
+    # In events of stacks, name and type of the resource, '' for the stack itself. In
+    # events of clusters and nodes, their name and the type of the action.
     sa.Column('name', NAME),
     sa.Column('type', TEXT),
-    # Of events of clusters and nodes; `within` is the uuid of the cluster.
+    # In events of clusters and nodes; `within` is the uuid of the cluster.
     sa.Column('tenant', NAME),
     sa.Column('within', UUID),
     sa.Column('level', WORD),

@@ -1,4 +1,4 @@
-"""Tables, and the columns and indexes that many of them have."""
+"""Constructors of tables, and of columns and indexes that tables share."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ NAMING_CONVENTION = {
 
 metadata = sa.MetaData(naming_convention=NAMING_CONVENTION)
 
-# MySQL would ignore the case of names and targets without the collation.
+# The default collation of MySQL ignores the case of names and targets.
 _MYSQL = {
     'mysql_engine': 'InnoDB',
     'mysql_charset': 'utf8mb4',
@@ -26,15 +26,15 @@ _MYSQL = {
 
 
 def column(name: str, kind: Any) -> sa.Column[Any]:
-    """Return a column that is never NULL."""
+    """Return a NOT NULL column."""
     return sa.Column(name, kind, nullable=False)
 
 
 def table(name: str, *items: Any, counted: bool = False) -> sa.Table:
     """Return a table.
 
-    :param counted: whether its first column is a key that the database counts
-        up, and that no row has again after a purge
+    :param counted: its first column is a generated key that is never reused, not even
+        after a purge
     """
     options: dict[str, Any] = dict(_MYSQL)
     if counted:
@@ -43,19 +43,20 @@ def table(name: str, *items: Any, counted: bool = False) -> sa.Table:
 
 
 def counter(name: str = 'id') -> sa.Column[int]:
+    """Return the column of a generated primary key."""
     return sa.Column(name, BIG, sa.Identity(), primary_key=True)
 
 
 def partial(condition: str) -> dict[str, Any]:
-    """Return what makes an index partial, where there are such."""
+    """Return the options of a partial index, for databases that have these."""
     return {'postgresql_where': sa.text(condition), 'sqlite_where': sa.text(condition)}
 
 
 class Computed(sa.Computed):
-    """What the database makes of other columns.
+    """A generated column, which is STORED except on SQLite.
 
-    Stored, but in SQLite. PostgreSQL has no index on what is not; MariaDB has, and
-    loses rows by it: one that is changed at that moment is left out of a sorted list.
+    PostgreSQL cannot index virtual columns. MariaDB can, but a sorted list then misses
+    rows that change at the same time.
     """
 
     inherit_cache = True
@@ -69,22 +70,22 @@ def _computed(element: Computed, compiler: Any, **options: Any) -> str:
 
 
 def hidden(otherwise: str = '') -> sa.Column[int]:
-    """Return the column that is 0 in what lists show, and that their indexes have.
+    """Return the generated column `hidden`, which indexes of lists have.
 
-    1: deleted. The database makes it of other columns, so that nobody forgets it.
+    It is 0 in listed rows and 1 in deleted ones.
 
-    :param otherwise: what else is hidden, as a part of CASE
+    :param otherwise: further values, as WHEN clauses
     """
-    # What is listed with deleted rows is a walk for each of its few values. A
-    # partial index would do for the rows that are shown, but MariaDB has none.
+    # A list with deleted rows has an index scan for each value. A partial index of
+    # listed rows would do without the column, but MariaDB has no partial indexes.
     case = f'CASE WHEN deleted_at IS NOT NULL THEN 1 {otherwise}ELSE 0 END'
     return sa.Column('hidden', FLAG, Computed(case))
 
 
 def orders(table: str, *columns: str) -> list[sa.Index]:
-    """Return the indexes by which what is shown is found in the order of a column.
+    """Return the indexes of listed rows in the order of some columns.
 
-    However many rows were deleted before.
+    Their cost does not depend on the number of deleted rows.
     """
     return [sa.Index(f'ix_{table}_hidden_id', 'hidden', 'id')] + [
         sa.Index(f'ix_{table}_hidden_{column}_id', 'hidden', column, 'id')
@@ -93,17 +94,16 @@ def orders(table: str, *columns: str) -> list[sa.Index]:
 
 
 def unique_name(name: str) -> sa.UniqueConstraint:
-    """Return what keeps names unique among rows that are not deleted.
+    """Return the constraint that names of rows that are not deleted are unique.
 
-    `deleted` is 0, or the row's id once it is deleted: that works on databases
-    without partial indexes as well.
+    `deleted` is 0, or the id of a deleted row, as MariaDB has no partial indexes.
     """
     return sa.UniqueConstraint('name', 'deleted', name=f'uq_{name}_name_deleted')
 
 
 def lower_name() -> sa.Column[str]:
-    """Return the column by which names are found in any case.
+    """Return the column for case-insensitive searches of names.
 
-    MariaDB cannot index what a function makes of another column.
+    MariaDB cannot index an expression.
     """
     return sa.Column('lower_name', NAME, nullable=False, server_default='')

@@ -24,7 +24,7 @@ from watcherlite.db.sqlalchemy.tables.types import (
     StackState,
 )
 
-# Never changed, and shared by all that are made of the same.
+# Definitions are immutable and shared by stacks with equal ones.
 definitions = table(
     'definitions',
     counter(),
@@ -33,8 +33,8 @@ definitions = table(
     column('environment', EncryptedJson()),
     column('files', EncryptedJson()),
     column('parameters', EncryptedJson()),
-    # When it was last asked for, by the clock of the database: who has just been
-    # given one refers to it in a moment, and it must not be purged before.
+    # The time of its last use, by the clock of the database. A transaction that has
+    # found a definition is about to refer to it: it must not be purged before.
     column('used_at', TIME),
     sa.UniqueConstraint('digest'),
     counted=True,
@@ -51,8 +51,8 @@ stacks = table(
     column('status', WORD),
     column('status_reason', TEXT),
     sa.Column('previous_id', BIG, sa.ForeignKey('definitions.id')),
-    # Without foreign keys: the stacks of a tree come together, and a purge takes
-    # none before those in it.
+    # Without foreign keys: the stacks of a tree are inserted together, and a purge
+    # deletes nested stacks first.
     sa.Column('owner_id', BIG),
     sa.Column('owner_resource', NAME),
     sa.Column('root_id', BIG),
@@ -74,14 +74,14 @@ stacks = table(
     sa.Column('deleted_at', TIME),
     # 2: nested.
     hidden('WHEN owner_id IS NOT NULL THEN 2 '),
-    # By which a user finds it. The database makes it, so that nobody forgets it.
+    # The name in searches: NULL for deleted and nested stacks.
     sa.Column(
         'live_name',
         NAME,
         Computed('CASE WHEN deleted_at IS NULL AND owner_id IS NULL THEN name END'),
     ),
     sa.UniqueConstraint('uuid'),
-    # NULL is unlike every other NULL, on each database.
+    # NULLs are distinct on each database.
     sa.Index('uq_stacks_live_name_tenant', 'live_name', 'tenant', unique=True),
     sa.Index('ix_stacks_definition_id', 'definition_id'),
     sa.Index('ix_stacks_previous_id', 'previous_id'),

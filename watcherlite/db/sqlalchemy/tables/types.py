@@ -1,7 +1,6 @@
-"""The types of columns: how a value is stored, and what is read of it.
+"""Column types, which convert between values in Python and in the database.
 
-A column says by its type what its values are in Python. A document of rows, see
-`constructs.RowSource`, is written with the same conversions.
+The document of a `constructs.RowSource` uses the same conversions.
 """
 
 import datetime
@@ -21,35 +20,35 @@ from watcherlite.states.stack import State
 
 Convert = Callable[[Any], Any]
 
-#: SQLite makes nothing but an INTEGER its row id.
+#: Only an INTEGER can be the rowid of SQLite.
 BIG = sa.BigInteger().with_variant(sa.Integer(), 'sqlite')
 UUID = sa.String(36)
 NAME = sa.String(NAME_LENGTH)
 WORD = sa.String(32)
 #: A SHA-256 digest, in hexadecimal digits.
 DIGEST = sa.String(64)
-#: A number that only the database computes, or that may be NULL for neither.
+#: A boolean that the database computes, or that may be NULL.
 FLAG = sa.SmallInteger()
 
 
 class _Converted(sa.types.TypeDecorator[Any]):
-    """A type that converts without what its implementation would do besides."""
+    """A type whose conversions replace those of its implementation."""
 
     impl: Any = sa.Text
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # SQLAlchemy asks each class by itself whether statements with it are cached.
+        # SQLAlchemy requires the attribute in each class.
         cls.cache_ok = True
 
     def to_database(self, dialect: sa.Dialect) -> Convert | None:
-        """Return the conversion of a value that is not None; None: there is none."""
+        """Return the conversion of a value that is not None; None: no conversion."""
         return None
 
     def from_database(self, dialect: sa.Dialect) -> Convert | None:
-        """Return the conversion of what is read, NULL included; None: there is none.
+        """Return the conversion of a stored value or NULL; None: no conversion.
 
-        One call for each value of each row: it is not wrapped in another one.
+        It is called for each value of each row, without a wrapper.
         """
         return None
 
@@ -76,7 +75,7 @@ class UtcTime(_Converted):
     impl = sa.DateTime
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
-        # DATETIME of MySQL has whole seconds unless told otherwise.
+        # DATETIME of MySQL has no fraction of seconds by default.
         kind = mysql.DATETIME(fsp=6) if dialect.name == 'mysql' else sa.DateTime()
         return kind
 
@@ -96,10 +95,10 @@ def _make_aware(value: datetime.datetime | None) -> datetime.datetime | None:
 
 
 class LongText(_Converted):
-    """Text of any length, without NUL, which no database keeps in it."""
+    """Text of any length, without NUL, which databases reject."""
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
-        # TEXT of MySQL ends at 64 KiB.
+        # TEXT of MySQL is limited to 64 KiB.
         kind = mysql.LONGTEXT() if dialect.name == 'mysql' else sa.Text()
         return kind
 
@@ -112,7 +111,7 @@ def _clean(text: str) -> str:
 
 
 class Message(_Converted):
-    """A message to people, cut at its length."""
+    """A message, cut at the maximum length."""
 
     impl = sa.String(MESSAGE_LENGTH)
 
@@ -121,7 +120,7 @@ class Message(_Converted):
 
 
 class Flag(_Converted):
-    """True or False as a number: not all databases have a type for them."""
+    """A boolean as a number, as not all databases have a boolean type."""
 
     impl = sa.SmallInteger
 
@@ -137,7 +136,7 @@ def _to_bool(value: int | None) -> bool | None:
 
 
 class Json(LongText):
-    """A value as JSON text: nobody searches in it, and databases change their own."""
+    """A value as JSON text, which JSON types of databases would change."""
 
     def to_database(self, dialect: sa.Dialect) -> Convert | None:
         return _to_json
@@ -170,7 +169,7 @@ def _to_tuple(text: str | None) -> tuple[Any, ...] | None:
 
 
 class JsonNames(JsonTuple):
-    """A tuple of tags or names as JSON text in which each can be searched for."""
+    """A tuple of tags or names as JSON text that can be searched."""
 
     def to_database(self, dialect: sa.Dialect) -> Convert | None:
         return _names_text
@@ -181,7 +180,7 @@ def _names_text(names: Sequence[str]) -> str:
 
 
 class JsonList(Json):
-    """A list as JSON text; NULL, in rows from before there were any, is empty."""
+    """A list as JSON text; NULL, in rows of earlier versions, is an empty list."""
 
     def from_database(self, dialect: sa.Dialect) -> Convert | None:
         return _to_list
@@ -192,7 +191,7 @@ def _to_list(text: str | None) -> list[Any]:
 
 
 class CreatorJson(Json):
-    """A creator as JSON text; NULL in rows from before there were any."""
+    """A creator as JSON text; NULL in rows of earlier versions."""
 
     def to_database(self, dialect: sa.Dialect) -> Convert | None:
         return _creator_text
@@ -228,13 +227,13 @@ def _to_state(text: str | None) -> State | None:
 
 
 class Ciphertext(str):
-    """A text that is stored as it is, in a column that would else encrypt it."""
+    """An encrypted text, which an encrypted column stores unchanged."""
 
     __slots__ = ()
 
 
 class Secret:
-    """A value that is encrypted whatever it says, unless it is empty."""
+    """A value that is always encrypted, unless it is empty."""
 
     __slots__ = ('value',)
 
@@ -243,10 +242,10 @@ class Secret:
 
 
 class EncryptedText(LongText):
-    """A text that is encrypted when it is stored, and read in clear.
+    """A text that is encrypted in the database.
 
-    :param always: whatever it says, unless it is empty; otherwise only what
-        `conf.masking` would not show
+    :param always: encrypt every text that is not empty; otherwise only texts that
+        `conf.masking` would mask
     """
 
     def __init__(self, always: bool = True) -> None:
@@ -264,16 +263,16 @@ class EncryptedText(LongText):
         return encrypt
 
     def from_database(self, dialect: sa.Dialect) -> Convert | None:
-        opened = cipher_of(dialect).opened
+        plain_text = cipher_of(dialect).decrypt
 
         def decrypt(text: str | None) -> str | None:
-            return None if text is None else opened(text)
+            return None if text is None else plain_text(text)
 
         return decrypt
 
 
 class EncryptedJson(LongText):
-    """A value as JSON text that is encrypted likewise."""
+    """A value as JSON text that is encrypted in the database; see `EncryptedText`."""
 
     def __init__(self, always: bool = True) -> None:
         super().__init__()

@@ -60,7 +60,12 @@ class ClusteringAction(ActionType):
 
 
 class ClusterAction(ClusteringAction):
-    """An action on a cluster."""
+    """An action on a cluster.
+
+    :cvar failure_text: the beginning of the reason when actions on nodes fail
+    """
+
+    failure_text: ClassVar[str]
 
     # A repeated action finds the nodes that it has stored, and derives the rest.
     idempotent = True
@@ -73,20 +78,20 @@ class ClusterAction(ClusteringAction):
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
         """Run the next stage, or conclude."""
-        return self._run_stage(context, results, begun=True)
+        return self._run_stage(context, results, resumed=True)
 
     def overdue(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
         """Fail with the results so far when the timeout has passed."""
-        said = {
+        outputs = {
             **derivation.outputs(derivation.node_results(results)),
             action_types.REASON: TIMED_OUT,
         }
-        return Failed(TIMED_OUT, Fault('TimedOut', TIMED_OUT, '', ''), said)
+        return Failed(TIMED_OUT, Fault('TimedOut', TIMED_OUT, '', ''), outputs)
 
     def poll(self, context: ActionContext, token: Any) -> Outcome:
-        """Continue when a pause is over; see `ClusterStage.pause`."""
+        """Continue after a pause; see `ClusterStage.pause`."""
         until = datetime.datetime.fromisoformat(token['until'])
         left = (until - context.now()).total_seconds()
         if left > 0:
@@ -99,7 +104,7 @@ class ClusterAction(ClusteringAction):
         context: ActionContext,
         results: Sequence[DerivedResult],
         token: Mapping[str, Any] | None = None,
-        begun: bool = False,
+        resumed: bool = False,
     ) -> Outcome:
         store = self.parts.store
 
@@ -122,7 +127,7 @@ class ClusterAction(ClusteringAction):
                     return self.target_deleted()
                 if token is not None:
                     return self.resume(stage, token)
-                return self.advance(stage) if begun else self.start(stage)
+                return self.advance(stage) if resumed else self.start(stage)
 
         what = f'The action {context.uuid} on a cluster'
         try:
@@ -151,7 +156,7 @@ class ClusterAction(ClusteringAction):
 
     def advance(self, stage: ClusterStage) -> Outcome:
         """Derive the actions of the next stage, or conclude."""
-        raise NotImplementedError
+        return stage.conclude(self.failure_text)
 
     def resume(self, stage: ClusterStage, token: Mapping[str, Any]) -> Outcome:
         """Continue after a pause."""

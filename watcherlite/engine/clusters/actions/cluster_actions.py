@@ -38,14 +38,11 @@ class ClusterCreate(ClusterAction):
     """Creates the first nodes of a cluster."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_CREATE]
+    failure_text = CREATING
 
     def start(self, stage: ClusterStage) -> Outcome:
         """Create the desired number of nodes."""
         return stage.create(stage.cluster.desired_capacity - stage.size, CREATING)
-
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Conclude with the results of the nodes."""
-        return stage.conclude(CREATING)
 
 
 class ClusterDelete(ClusterAction):
@@ -180,15 +177,12 @@ class ClusterCheck(ClusterAction):
     """Checks all nodes of a cluster."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_CHECK]
+    failure_text = CHECKING
 
     def start(self, stage: ClusterStage) -> Outcome:
         """Check all nodes."""
         nodes = [node.uuid for node in stage.nodes]
         return stage.derive_each(action_types.NODE_CHECK, nodes, CHECKING, stage.inputs)
-
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Conclude with the results of the nodes."""
-        return stage.conclude(CHECKING)
 
 
 class ClusterRecover(ClusterAction):
@@ -240,6 +234,7 @@ class ClusterOperation(ClusterAction):
     """Runs an operation of the profile on nodes of a cluster."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_OPERATION]
+    failure_text = OPERATING
 
     def start(self, stage: ClusterStage) -> Outcome:
         """Run the operation on the named nodes, or on all."""
@@ -253,10 +248,6 @@ class ClusterOperation(ClusterAction):
             'params': dict(stage.inputs.get('params') or {}),
         }
         return stage.derive_each(action_types.NODE_OPERATION, nodes, OPERATING, inputs)
-
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Conclude with the results of the nodes."""
-        return stage.conclude(OPERATING)
 
 
 def check_members(stage: ClusterStage, uuids: Sequence[str]) -> list[str]:

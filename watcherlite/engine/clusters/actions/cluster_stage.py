@@ -66,9 +66,7 @@ class ClusterStage:
         cluster = tx.lock_clusters([uuid]).get(uuid)
         if cluster is None or cluster.deleted_at is not None or profile is None:
             return None
-        nodes = sorted(
-            tx.lock_nodes_of(cluster.id or 0), key=lambda n: (n.index, n.id or 0)
-        )
+        nodes = sorted(tx.lock_nodes_of(cluster.id), key=lambda n: (n.index, n.id))
         return cls(
             parts,
             action,
@@ -195,14 +193,14 @@ class ClusterStage:
         :param without: action types to ignore
         """
         ended = [one for one in self.ended if one.action_type not in without]
-        said = derivation.outputs(ended)
+        outputs = derivation.outputs(ended)
         bad = derivation.failure(what, ended, {n.uuid: n for n in self.nodes})
         if bad is None:
-            return Done(said)
+            return Done(outputs)
         status, reason = bad
         if status == action_states.CANCELLED:
             return Cancelled(reason)
-        return Failed(reason, outputs={**said, action_types.REASON: reason})
+        return Failed(reason, outputs={**outputs, action_types.REASON: reason})
 
     def has_failures(self, *without: str) -> bool:
         """Return whether a derived action did not succeed."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from watcherlite.domain import capacity, events
 from watcherlite.domain.actions import ENGINE, SUCCESS
-from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.domain.clusters import Cluster, NewNode, Node
 from watcherlite.domain.outcomes import DerivedAction
 from watcherlite.domain.placement import PLACEMENT
 from watcherlite.engine.clusters import action_types
@@ -93,7 +93,7 @@ def new_nodes(
     handler: str,
     origin: str,
     now: datetime.datetime,
-) -> list[Node]:
+) -> list[NewNode]:
     """Return the rows of new nodes.
 
     :param placements: of the nodes, if a policy has decided them
@@ -108,7 +108,7 @@ def new_nodes(
     for at in range(count):
         index = cluster.next_index + at
         placement = placements[at] if at < len(placements) else {}
-        node = Node(
+        node = NewNode(
             uuid=events.new_uuid(),
             name=capacity.node_name(written, index, source),
             owner=cluster.owner,
@@ -167,9 +167,9 @@ def failure(
     failed = [one for one in bad if one.status == action_states.FAILED]
     if not bad:
         return None
-    told = '; '.join(
+    reasons = '; '.join(
         f'{nodes[one.node].name if one.node in nodes else one.node}: {one.reason}'
         for one in failed or bad
     )
     status = action_states.FAILED if failed else action_states.CANCELLED
-    return status, f'{text}: {told}'[:MAX_REASON_LENGTH]
+    return status, f'{text}: {reasons}'[:MAX_REASON_LENGTH]

@@ -145,26 +145,26 @@ class ClusterHealthAction(ActionType):
         if cluster is None or bound is None:
             return Done({ROUND: STOPPED}, last=True)
         store = self._parts.store
-        nodes = self._retry(context, lambda: store.nodes_of([cluster.id or 0]))
+        nodes = self._retry(context, lambda: store.nodes_of([cluster.id]))
         failed = any(result.status != action_states.SUCCEEDED for result in results)
         began = self._retry(context, lambda: store.get_action(context.uuid).start_time)
-        told = {CHANGED: True} if failed or _has_changed(nodes, began) else {}
+        outputs = {CHANGED: True} if failed or _has_changed(nodes, began) else {}
         reason = self._blocking_reason(context, cluster, bound)
         if reason is not None:
-            return Done({ROUND: reason, **told})
+            return Done({ROUND: reason, **outputs})
         bad = [node for node in nodes if node.status in UNHEALTHY_STATUSES]
         if not bad:
-            return Done({ROUND: HEALTHY, **told})
+            return Done({ROUND: HEALTHY, **outputs})
         # Nodes under the lock of a stack are recovered when it is unlocked.
         locks = lock_admission.NodeLocks(store)
         found = self._retry(context, lambda: [locks.on_nodes([node]) for node in bad])
-        unwell = [n.uuid for n, lock in zip(bad, found, strict=True) if lock is None]
-        if not unwell:
-            return Done({ROUND: f'{SKIPPED}{found[0]}', **told})
+        unhealthy = [n.uuid for n, lock in zip(bad, found, strict=True) if lock is None]
+        if not unhealthy:
+            return Done({ROUND: f'{SKIPPED}{found[0]}', **outputs})
         LOG.warning(
             'Cluster %s: recovering unhealthy nodes: %s',
             cluster.uuid,
-            ', '.join(unwell),
+            ', '.join(unhealthy),
         )
         return _derive(RECOVER, action_types.CLUSTER_RECOVER, cluster, {})
 
@@ -181,7 +181,7 @@ class ClusterHealthAction(ActionType):
             cluster = store.clusters_by_uuid([wanted['cluster']]).get(wanted['cluster'])
             if cluster is None or cluster.deleted_at is not None:
                 return None, None
-            key = cluster.id or 0
+            key = cluster.id
             for bound in store.bindings_of_clusters([key]).get(key, ()):
                 if bound.binding.uuid == wanted['binding']:
                     return cluster, bound
@@ -229,9 +229,9 @@ def _round_actions(parts: ClusterServices, last: str | None) -> list[Action]:
 
 def _is_uneventful(ended: Action) -> bool:
     """Return whether a round found nothing and changed nothing."""
-    told = ended.outputs or {}
-    said = str(told.get(ROUND) or '')
-    found = ended.status != action_states.SUCCEEDED or told.get(CHANGED)
+    outputs = ended.outputs or {}
+    said = str(outputs.get(ROUND) or '')
+    found = ended.status != action_states.SUCCEEDED or outputs.get(CHANGED)
     return not found and (said == HEALTHY or said.startswith(SKIPPED))
 
 

@@ -20,7 +20,7 @@ from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.domain.clusters import Node
 from watcherlite.domain.outcomes import DerivedAction, Done, InProgress, Outcome
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.projection.transitions import CREATION_STARTED
+from watcherlite.engine.clusters.node_record import may_exist
 from watcherlite.engine.clusters.requests.base import ClusterOperationBase
 from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.engine.clusters.services import ClusterServices
@@ -138,7 +138,7 @@ class LifecycleHook(ActionType):
         until = datetime.datetime.fromisoformat(token['until'])
         if context.now() >= until:
             seconds = context.inputs['timeout']
-            return Done({action_types.REASON: f'Nobody completed it in {seconds} s.'})
+            return Done({action_types.REASON: f'Not completed within {seconds} s.'})
         if self._is_finished(context):
             # The request that completed it has ended the action.
             return Done({})
@@ -159,13 +159,16 @@ class LifecycleHook(ActionType):
     def _tell(self, context: ActionContext, until: datetime.datetime) -> Outcome:
         problem = self._send(context)
         url = shown_url(context.inputs['url'])
-        told = 'told' if problem is None else f'not told: {problem}'
+        result = 'notified' if problem is None else f'not notified: {problem}'
         if context.now() >= until:
             if problem is not None:
                 LOG.warning(
-                    'Removing node %s: %s was %s', context.inputs['node_id'], url, told
+                    'Removing node %s: %s was %s',
+                    context.inputs['node_id'],
+                    url,
+                    result,
                 )
-            return Done({action_types.REASON: f'{url} was {told}.'})
+            return Done({action_types.REASON: f'{url} was {result}.'})
         if problem is None:
             return _wait_until(context, until.isoformat(), until)
         LOG.warning(
@@ -205,12 +208,11 @@ def hook_action(
     :param cluster: uuid of its cluster
     :param grace_period: seconds before the message is sent
     """
-    said = data.get(HOOKS) or {}
-    url = (said.get('params') or {}).get('url')
-    was_begun = node.physical_id is not None or bool(node.kept.get(CREATION_STARTED))
-    if not url or not was_begun:
+    hooks = data.get(HOOKS) or {}
+    url = (hooks.get('params') or {}).get('url')
+    if not url or not may_exist(node):
         return None
-    timeout = int(said.get('timeout') or 0)
+    timeout = int(hooks.get('timeout') or 0)
     return DerivedAction(
         f'{LIFECYCLE_HOOK}:{node.uuid}',
         LIFECYCLE_HOOK,
@@ -250,7 +252,7 @@ def complete(
         _check(row, cluster)
         ended, _ = end_unstarted(
             tx,
-            PlanProgress(lambda name: False),
+            PlanProgress(),
             None,
             [row],
             states.SUCCEEDED,

@@ -26,10 +26,12 @@ from watcherlite.engine.clusters.actions.node_steps import (
     failed,
     refused,
 )
+from watcherlite.engine.clusters.node_record import (
+    INCOMPLETE_UPDATE,
+)
 from watcherlite.engine.clusters.profile_types import operation_parameters
 from watcherlite.engine.clusters.projection.transitions import (
     COUNTED,
-    PARTIAL,
     UNCHANGED,
 )
 from watcherlite.engine.clusters.requests.unique_names import check_rename
@@ -79,7 +81,7 @@ class NodeAction(ClusteringAction):
         return False
 
     def can_repeat(self, target: NodeTarget) -> bool:
-        """Return whether an operation under way is safe to repeat."""
+        """Return whether a running operation is safe to repeat."""
         return self.idempotent
 
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
@@ -263,12 +265,16 @@ class NodeUpdate(NodeAction):
         lock = target.blocking_lock()
         if lock is not None:
             return self.blocked(target, lock)
+        return self._update_resource(target, profile)
+
+    def _update_resource(self, target: NodeTarget, profile: Profile) -> Outcome:
+        """Update the resource to a profile, or replace it."""
         if profile.handler != target.node.handler:
             return refused(
                 f'Node {target.node.name} has a different profile type than profile '
                 f'{profile.name}'
             )
-        if not target.exists and target.node.kept.get(PARTIAL):
+        if not target.exists and target.node.kept.get(INCOMPLETE_UPDATE):
             # An earlier update deleted the resource and could not recreate it.
             old = [node_steps.DELETE] if target.may_exist else []
             return self.steps(target).run(*old, node_steps.CREATE)
@@ -282,13 +288,13 @@ class NodeUpdate(NodeAction):
             decided = target.handler.decide(target.last_properties(), wanted, False)
         except exceptions.Invalid as error:
             return refused(str(error))
-        if decided == KEEP and target.node.kept.get(PARTIAL):
+        if decided == KEEP and target.node.kept.get(INCOMPLETE_UPDATE):
             # An earlier update did not finish: its effect is unknown.
             decided = UPDATE if target.handler.supports('update') else REPLACE
         if decided == KEEP:
-            became = {'profile_id': profile.id, 'properties': wanted}
-            told = {**became, **_own_values(target), UNCHANGED: True}
-            return Done({action_types.NODE: told})
+            updated = {'profile_id': profile.id, 'properties': wanted}
+            fields = {**updated, **_own_values(target), UNCHANGED: True}
+            return Done({action_types.NODE: fields})
         if decided == UPDATE:
             return self.steps(target).run(node_steps.UPDATE)
         return self.steps(target).run(node_steps.DELETE, node_steps.CREATE)
@@ -431,7 +437,7 @@ class NodeOperation(NodeAction):
         if not target.exists:
             return refused(
                 f'Node {target.node.name} has nothing that could do an operation: it '
-                'was never made, or is gone; recover it first'
+                'was never created, or is gone; recover it first'
             )
         try:
             steps = self.steps(target)
@@ -529,7 +535,7 @@ def _counted(target: NodeTarget, uuid: str, by: int) -> str | None:
         cluster = tx.lock_clusters([uuid]).get(uuid)
         if cluster is None or cluster.deleted_at is not None:
             return None
-        nodes = {node.uuid: node for node in tx.lock_nodes_of(cluster.id or 0)}
+        nodes = {node.uuid: node for node in tx.lock_nodes_of(cluster.id)}
         node = nodes.get(target.node.uuid)
         if node is None or node.data.get(COUNTED) == target.action.uuid:
             return None

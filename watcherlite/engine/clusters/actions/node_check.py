@@ -9,12 +9,12 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain import patterns
 from watcherlite.domain.outcomes import Done, InProgress, Outcome, public_text
-from watcherlite.domain.resource_results import NotYet, Ready
+from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions.node_context import kept
 from watcherlite.engine.clusters.actions.node_steps import NodeTarget
-from watcherlite.engine.clusters.profile_types import filled_in
-from watcherlite.engine.clusters.requests.adoption import ADOPTED
+from watcherlite.engine.clusters.node_record import ADOPTED
+from watcherlite.engine.clusters.profile_types import fill_placeholders
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.plugins.redaction import shown_url
 from watcherlite.states import cluster as states
@@ -103,7 +103,7 @@ class NodeCheckRun:
             # By contract the resource is unhealthy. Any other exception is a defect of
             # the handler, and says nothing about the resource.
             return self._run_mode(progress.advanced(wrong=public_text(error)))
-        if isinstance(result, NotYet):
+        if isinstance(result, ResourceInProgress):
             return InProgress(
                 progress.token() | {'handler': result.token}, result.delay
             )
@@ -154,11 +154,11 @@ class NodeCheckRun:
             status, text = node.status, node.status_reason
         else:
             status, text = states.ACTIVE, WELL
-        told = {**progress.changes, 'status': status, 'status_reason': text}
+        fields = {**progress.changes, 'status': status, 'status_reason': text}
         if not wrong and not progress.unknown and node.kept.get(ADOPTED):
-            told['kept'] = {**progress.changes.get('kept', {}), ADOPTED: None}
+            fields['kept'] = {**progress.changes.get('kept', {}), ADOPTED: None}
         return Done(
-            {'status': status, action_types.REASON: text, action_types.NODE: told}
+            {'status': status, action_types.REASON: text, action_types.NODE: fields}
         )
 
     def _is_conclusive(self) -> bool:
@@ -229,7 +229,7 @@ class _CheckProgress:
 def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | None:
     """Return why a node is unhealthy by its URL; None if it is healthy.
 
-    `{nodename}` in the URL is the name of the node; see also `filled_in`.
+    `{nodename}` in the URL is the name of the node; see also `fill_placeholders`.
 
     :raises StateUnknown: the destination is not allowed
     """
@@ -237,7 +237,7 @@ def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | None:
     from watcherlite.plugins import http_exchange
 
     name = urllib.parse.quote(target.node.name, safe='')
-    url = str(filled_in(options.get('poll_url') or '', target.node))
+    url = str(fill_placeholders(options.get('poll_url') or '', target.node))
     url = url.replace('{nodename}', name)
     verify = bool(options.get('poll_url_ssl_verify', True))
     settings = http_exchange.Settings(

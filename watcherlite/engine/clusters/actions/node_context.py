@@ -4,17 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.clusters.node_record import (
+    HANDLER_DATA,
+    PHYSICAL_NAME,
+)
 from watcherlite.engine.stacks.resource_context import (
     HandlerAction,
     HandlerContext,
     unique_name,
 )
-
-# Keys in `Node.kept`; see also `projection`
-#: The physical name, which outlives renames of the node and its cluster.
-NAME = 'name'
-#: The data of the handler.
-DATA = 'data'
 
 
 def node_context(
@@ -49,7 +47,7 @@ def node_context(
         before=node.properties,
         attributes=node.attributes,
         metadata=metadata,
-        data=node.kept.get(DATA) or {},
+        data=node.kept.get(HANDLER_DATA) or {},
         files={},
         action=action,
     )
@@ -57,7 +55,7 @@ def node_context(
 
 def physical_name(node: Node, cluster: Cluster | None) -> str:
     """Return the unique and permanent name of the resource of a node."""
-    kept = node.kept.get(NAME)
+    kept = node.kept.get(PHYSICAL_NAME)
     if kept is not None:
         return str(kept)
     around = 'node' if cluster is None else cluster.name
@@ -69,5 +67,5 @@ def kept(data: Mapping[str, Any] | None, name: str | None = None) -> dict[str, A
 
     :param name: the physical name
     """
-    found: dict[str, Any] = {} if name is None else {NAME: name}
-    return found if data is None else {**found, DATA: dict(data)}
+    found: dict[str, Any] = {} if name is None else {PHYSICAL_NAME: name}
+    return found if data is None else {**found, HANDLER_DATA: dict(data)}

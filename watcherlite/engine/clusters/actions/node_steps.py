@@ -20,14 +20,17 @@ from watcherlite.domain.outcomes import (
     Outcome,
     public_text,
 )
-from watcherlite.domain.resource_results import NotYet, Ready, Result
+from watcherlite.domain.resource_results import Ready, ResourceInProgress, Result
 from watcherlite.engine.clusters import action_types, lock_admission
-from watcherlite.engine.clusters.actions.node_context import DATA, kept, node_context
+from watcherlite.engine.clusters.actions.node_context import kept, node_context
+from watcherlite.engine.clusters.node_record import (
+    HANDLER_DATA,
+    PREVIOUS_STATUS,
+    may_exist,
+)
 from watcherlite.engine.clusters.profile_types import STACK
 from watcherlite.engine.clusters.projection.transitions import (
-    CREATION_STARTED,
     PAUSE,
-    PREVIOUS_STATUS,
     UNCHANGED,
 )
 from watcherlite.engine.clusters.services import ClusterServices
@@ -63,8 +66,8 @@ def failed(reason: str) -> Failed:
 
 def refused(reason: str) -> Failed:
     """Return the failure of an action that did nothing: its node is unchanged."""
-    told = {action_types.REASON: reason, action_types.NODE: {UNCHANGED: True}}
-    return Failed(reason, outputs=told)
+    outputs = {action_types.REASON: reason, action_types.NODE: {UNCHANGED: True}}
+    return Failed(reason, outputs=outputs)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class NodeTarget:
             return None
         profile = parts.profile(node.profile_id)
         handler = parts.profile_types.make(node.handler)
-        around = parts.around(node.cluster_id)
+        around = parts.cluster_of(node.cluster_id)
         return cls(parts, action, node, around, profile, handler, lost)
 
     def retry(self, call: Callable[[], T]) -> T:
@@ -126,7 +129,7 @@ class NodeTarget:
     @property
     def may_exist(self) -> bool:
         """Return whether the node may have a resource."""
-        return self.exists or bool(self.node.kept.get(CREATION_STARTED))
+        return may_exist(self.node)
 
     def blocking_lock(self) -> str | None:
         """Return the text of a stack lock that blocks the action, if there is one.
@@ -323,7 +326,7 @@ class NodeSteps:
         result: Result,
         until: str | None,
     ) -> Outcome:
-        if isinstance(result, NotYet):
+        if isinstance(result, ResourceInProgress):
             changes: dict[str, Any] = {}
             if result.physical_id is not None:
                 changes['physical_id'] = result.physical_id
@@ -352,7 +355,7 @@ class NodeSteps:
                 'attributes': {},
                 'properties': {},
             }
-            return {**empty, 'kept': {DATA: None}}
+            return {**empty, 'kept': {HANDLER_DATA: None}}
         changes: dict[str, Any] = {}
         physical_id = ready.physical_id
         if step == CREATE:
@@ -404,7 +407,7 @@ class NodeSteps:
         seconds = self._delete_timeout
         if self._force and left:
             return self._finish_step(left, {})
-        return failed(f'What the node stands for was not deleted in {seconds} s')
+        return failed(f'The resource of the node was not deleted in {seconds} s')
 
     def _deadline_in(self, seconds: float) -> str:
         then = self._target.action.now() + datetime.timedelta(seconds=seconds)

@@ -93,8 +93,8 @@ def in_plans(kind: type[Any]) -> Callable[..., ActionType]:
     return Planned
 
 
-def _optional_outcome(said: Any) -> Outcome | None:
-    return None if said is None else from_returned(said)
+def _optional_outcome(returned: Any) -> Outcome | None:
+    return None if returned is None else from_returned(returned)
 
 
 class _PlanAction:
@@ -134,11 +134,12 @@ class _PlanAction:
 
     def _derive(self) -> Outcome:
         row = self._target()
-        cluster: Cluster | None
+        cluster: Cluster | None = None
+        within = None
         if isinstance(row, Cluster):
-            cluster, within = row, None
-        else:
-            key = row.cluster_id or 0
+            cluster = row
+        elif row.cluster_id is not None:
+            key = row.cluster_id
             cluster = self._parts.store.objects_by_id(Cluster, [key]).get(key)
             within = cluster.uuid if cluster is not None else None
         operation = self._context.inputs.get('operation')
@@ -162,8 +163,8 @@ class _PlanAction:
         (result,) = results
         target = self._context.target
         if result.status == states.SUCCEEDED:
-            told = action_types.public_outputs(result.outputs)
-            return Done({**told, 'target': target})
+            outputs = action_types.public_outputs(result.outputs)
+            return Done({**outputs, 'target': target})
         if result.status == states.CANCELLED:
             why = result.status_message or 'it was cancelled'
             return Failed(f'{self._kind.name} of {target} was cancelled: {why}')

@@ -36,10 +36,10 @@ class ShrinkingAction(ClusterAction):
 
         :param destroy: the default, which a policy and then the request override
         """
-        said = deletion_decision(stage)
-        destroy = bool(said.get(DESTROY, destroy))
+        decision = deletion_decision(stage)
+        destroy = bool(decision.get(DESTROY, destroy))
         destroy = bool(stage.inputs.get(DESTROY, destroy))
-        grace = float(said.get('grace_period') or 0)
+        grace = float(decision.get('grace_period') or 0)
         if nodes and grace > 0:
             return stage.pause(grace, {'nodes': list(nodes), 'destroy': destroy})
         return self._go(stage, nodes, destroy)
@@ -108,6 +108,7 @@ class ClusterReplaceNodes(ClusterAction):
     """Replaces nodes by others that are in no cluster."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_REPLACE_NODES]
+    failure_text = REPLACING
 
     def start(self, stage: ClusterStage) -> Outcome:
         """Remove each node after its replacement has joined."""
@@ -135,15 +136,12 @@ class ClusterReplaceNodes(ClusterAction):
             derived += [joins, leaves]
         return stage.derive(derived, REPLACING)
 
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Conclude with the results of the nodes."""
-        return stage.conclude(REPLACING)
-
 
 class ClusterResize(ShrinkingAction):
     """Changes the size of a cluster, or its limits."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_RESIZE]
+    failure_text = 'Failed in resizing'
 
     def start(self, stage: ClusterStage) -> Outcome:
         """Store the sizes, and create or remove nodes."""
@@ -167,15 +165,8 @@ class ClusterResize(ShrinkingAction):
         elif creation.get('count') is not None:
             desired = stage.size + int(creation['count'])
         else:
-            wish = capacity.Adjustment(
-                inputs.get('adjustment_type'),
-                inputs.get('number') or 0,
-                inputs.get('min_size'),
-                inputs.get('max_size'),
-                inputs.get('min_step'),
-                bool(inputs.get('strict', False)),
-            )
-            return capacity.resized(cluster, stage.size, wish, most)
+            adjustment = capacity.Adjustment.of(inputs)
+            return capacity.resized(cluster, stage.size, adjustment, most)
         low, high = inputs.get('min_size'), inputs.get('max_size')
         capacity.check_sizes(cluster, desired, low, high, strict=True, most=most)
         return capacity.Sizes(
@@ -184,15 +175,12 @@ class ClusterResize(ShrinkingAction):
             cluster.max_size if high is None else high,
         )
 
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Conclude with the results of the nodes."""
-        return stage.conclude('Failed in resizing')
-
 
 class ClusterScaleOut(ClusterAction):
     """Creates as many nodes as the request or a policy specifies."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_SCALE_OUT]
+    failure_text = CREATING
 
     def start(self, stage: ClusterStage) -> Outcome:
         """Create the nodes."""
@@ -205,15 +193,12 @@ class ClusterScaleOut(ClusterAction):
         stage = stage.save(desired_capacity=stage.size + count)
         return stage.create(count, CREATING)
 
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Conclude with the results of the nodes."""
-        return stage.conclude(CREATING)
-
 
 class ClusterScaleIn(ShrinkingAction):
     """Removes as many nodes as the request or a policy specifies."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_SCALE_IN]
+    failure_text = DELETING
 
     def start(self, stage: ClusterStage) -> Outcome:
         """Remove nodes, at most all."""
@@ -224,10 +209,6 @@ class ClusterScaleIn(ShrinkingAction):
             _check_size(stage, stage.size - count)
             stage = stage.save(desired_capacity=stage.size - count)
         return self.remove(stage, choose_nodes(stage, count), True)
-
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Conclude with the results of the nodes."""
-        return stage.conclude(DELETING)
 
 
 # decisions of policies
@@ -245,13 +226,15 @@ def reduces_capacity(stage: ClusterStage) -> bool:
 
 def choose_nodes(stage: ClusterStage, count: int) -> list[str]:
     """Return the nodes to remove: the candidates of policies, then others."""
-    said = deletion_decision(stage)
-    chosen = stage.members(said.get('candidates') or ())[:count]
+    decision = deletion_decision(stage)
+    chosen = stage.members(decision.get('candidates') or ())[:count]
     known = {node.uuid for node in chosen}
     rest = [node for node in stage.victims(len(stage.nodes)) if node.uuid not in known]
     if not chosen:
         # Without candidates, a policy may have chosen the regions or zones.
-        rest = placement.victims(rest, count, said.get('regions'), said.get('zones'))
+        rest = placement.victims(
+            rest, count, decision.get('regions'), decision.get('zones')
+        )
     return [node.uuid for node in (*chosen, *rest)][:count]
 
 

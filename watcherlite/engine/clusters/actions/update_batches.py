@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite.domain.clusters import Node, Profile
-from watcherlite.engine.clusters.projection.transitions import PARTIAL
+from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class UpdateBatches:
         :param data: of the action; `update` is the decision of a policy
         :param nodes: uuids of the nodes to update
         """
-        said = data.get('update') or {}
+        decision = data.get('update') or {}
         wanted = set(nodes)
         plan: list[tuple[str, ...]] = []
-        for batch in said.get('plan') or ():
+        for batch in decision.get('plan') or ():
             found = tuple(uuid for uuid in dict.fromkeys(batch) if uuid in wanted)
             wanted.difference_update(found)
             if found:
@@ -39,7 +39,7 @@ class UpdateBatches:
         rest = tuple(uuid for uuid in nodes if uuid in wanted)
         if rest:
             plan.append(rest)
-        return cls(tuple(plan), float(said.get('pause_time') or 0))
+        return cls(tuple(plan), float(decision.get('pause_time') or 0))
 
     def next_after(self, ended: Collection[str]) -> tuple[str, ...]:
         """Return the rest of the first unfinished batch; () if none is left."""
@@ -52,4 +52,4 @@ class UpdateBatches:
 
 def is_outdated(node: Node, profile: Profile) -> bool:
     """Return whether a node differs from a profile."""
-    return node.profile_id != profile.id or bool(node.kept.get(PARTIAL))
+    return node.profile_id != profile.id or bool(node.kept.get(INCOMPLETE_UPDATE))

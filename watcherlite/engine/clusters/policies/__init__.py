@@ -1,1 +1,1 @@
-"""Policies of clusters: their bindings, and what they are called with."""
+"""Policies of clusters: bindings and contexts."""

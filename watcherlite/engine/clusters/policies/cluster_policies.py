@@ -9,7 +9,13 @@ from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.clusters import not_found
 from watcherlite.domain import events
-from watcherlite.domain.clusters import Binding, Bound, Cluster, PolicyObject, Profile
+from watcherlite.domain.clusters import (
+    Bound,
+    Cluster,
+    NewBinding,
+    PolicyObject,
+    Profile,
+)
 from watcherlite.domain.outcomes import public_text
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.policies.policy_context import (
@@ -119,19 +125,19 @@ class ClusterPolicies:
         plugin = self._plugins.make_policy(found.type)
         self._check_single(plugin, found, bounds, snapshot.cluster)
         self._check_profile(plugin, found, snapshot)
-        binding = Binding(
+        binding = NewBinding(
             uuid=events.new_uuid(),
-            cluster_id=snapshot.cluster.id or 0,
-            policy_id=found.id or 0,
+            cluster_id=snapshot.cluster.id,
+            policy_id=found.id,
             priority=plugin.priority,
             enabled=enabled,
         )
-        told = self._context(plugin, Bound(binding, found), snapshot)
-        kept = plugin.attach(told)
+        policy_context = self._context(plugin, binding, found, snapshot)
+        kept = plugin.attach(policy_context)
         binding = binding.evolve(data=dict(kept or {}))
 
         def stored(tx: Transaction, row: Cluster) -> Bound:
-            known = _find_binding(tx.bindings_of(row.id or 0), policy)
+            known = _find_binding(tx.bindings_of(row.id), policy)
             if known is None:
                 known = Bound(tx.insert_binding(binding), found)
             if on_binding is not None:
@@ -142,7 +148,7 @@ class ClusterPolicies:
             return AttachResult(snapshot.write(stored))
         except exceptions.Conflict:
             # The cluster was deleted meanwhile: clean up now.
-            plugin.detach(told)
+            plugin.detach(policy_context)
             raise
 
     def detach(
@@ -178,7 +184,7 @@ class ClusterPolicies:
             except Exception as error:  # a plugin may raise anything
                 LOG.warning(
                     'Policy %s (%s) could not let go of cluster %s, which is '
-                    'deleted: %s; look after what it made for it',
+                    'deleted: %s; delete its objects manually',
                     bound.policy.name,
                     bound.policy.type,
                     cluster,
@@ -199,7 +205,7 @@ class ClusterPolicies:
         snapshot = self._snapshot(context, cluster, action_types.CLUSTER_UPDATE_POLICY)
 
         def changed(tx: Transaction, row: Cluster) -> Bound:
-            known = _find_binding(tx.bindings_of(row.id or 0), policy)
+            known = _find_binding(tx.bindings_of(row.id), policy)
             if known is None:
                 raise exceptions.PolicyBindingNotFound(
                     f"The policy '{policy}' is not found attached to the specified "
@@ -225,7 +231,7 @@ class ClusterPolicies:
         return ClusterSnapshot(self._store, self._plugins, context, doing, row)
 
     def _bound(self, cluster: Cluster) -> Sequence[Bound]:
-        key = cluster.id or 0
+        key = cluster.id
         return self._store.bindings_of_clusters([key]).get(key, [])
 
     def _find(self, uuid: str, cluster: Cluster) -> PolicyObject:
@@ -243,19 +249,26 @@ class ClusterPolicies:
                 return None
             # The priority at the time of attaching.
             vars(plugin)['priority'] = bound.binding.priority
-            return plugin, self._context(plugin, bound, snapshot)
+            return plugin, self._context(plugin, bound.binding, bound.policy, snapshot)
         except (exceptions.PluginError, exceptions.Invalid) as error:
             if action_type in _LEAVING:
                 return None
             raise PolicyCheckFailed(bound.policy.name, str(error)) from error
 
     def _context(
-        self, plugin: Policy, bound: Bound, snapshot: ClusterSnapshot
+        self,
+        plugin: Policy,
+        binding: NewBinding,
+        policy: PolicyObject,
+        snapshot: ClusterSnapshot,
     ) -> base.PolicyContext:
         """Return the context of a policy; raises InvalidSpec for unknown properties."""
-        given = bound.policy.spec.get('properties') or {}
+        given = policy.spec.get('properties') or {}
         fitting = self._plugins.fit_policy(plugin, given)
-        return cast(base.PolicyContext, BoundPolicyContext(snapshot, bound, fitting))
+        return cast(
+            base.PolicyContext,
+            BoundPolicyContext(snapshot, binding, policy, fitting),
+        )
 
     def _check_single(
         self,
@@ -289,18 +302,20 @@ class ClusterPolicies:
     def _detach(self, snapshot: ClusterSnapshot, bound: Bound) -> None:
         try:
             plugin = self._plugins.make_policy(bound.policy.type)
-            told = self._context(plugin, bound, snapshot)
+            policy_context = self._context(
+                plugin, bound.binding, bound.policy, snapshot
+            )
         except (exceptions.PluginError, exceptions.Invalid) as error:
             # Otherwise the policy could never be detached.
             LOG.warning(
-                'Policy %s lets go of cluster %s without being asked: %s; look after '
-                'what it made for it',
+                'Detaching policy %s from cluster %s without calling it: %s; delete '
+                'its objects manually',
                 bound.policy.name,
                 snapshot.cluster.uuid,
                 error,
             )
             return
-        plugin.detach(told)
+        plugin.detach(policy_context)
 
     def _delete_bindings(
         self,
@@ -309,7 +324,7 @@ class ClusterPolicies:
         on_binding: OnBinding | None,
     ) -> None:
         def forgotten(tx: Transaction, row: Cluster) -> None:
-            tx.delete_bindings([bound.binding.id or 0 for bound in bounds])
+            tx.delete_bindings([bound.binding.id for bound in bounds])
             if on_binding is not None:
                 for bound in bounds:
                     on_binding(tx, bound)

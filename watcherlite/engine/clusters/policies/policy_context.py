@@ -5,8 +5,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from watcherlite.db.api import Store, Transaction
-from watcherlite.domain.clusters import Binding, Bound, Cluster, Node, Profile
+from watcherlite.domain.clusters import (
+    Binding,
+    Cluster,
+    NewBinding,
+    Node,
+    PolicyObject,
+    Profile,
+)
 from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.node_record import (
+    PREVIOUS_STATUS,
+)
 from watcherlite.engine.clusters.profile_types import ProfileTypes
 from watcherlite.engine.clusters.projection import transitions
 from watcherlite.engine.clusters.services import ClusterPlugins
@@ -52,13 +62,13 @@ class ClusterSnapshot:
         store: Store,
         plugins: ClusterPlugins,
         action: ActionContext,
-        asked: RequestedAction,
+        request: RequestedAction,
         cluster: Cluster,
     ) -> None:
         self.store = store
         self.plugins = plugins
         self.action = action
-        self.asked = asked
+        self.request = request
         self.cluster = cluster
         self._nodes: list[Node] | None = None
 
@@ -71,8 +81,8 @@ class ClusterSnapshot:
 
     def refresh(self) -> list[Node]:
         """Read the nodes again."""
-        found = self.retry(lambda: self.store.nodes_of([self.cluster.id or 0]))
-        self._nodes = sorted(found, key=lambda node: (node.index, node.id or 0))
+        found = self.retry(lambda: self.store.nodes_of([self.cluster.id]))
+        self._nodes = sorted(found, key=lambda node: (node.index, node.id))
         return self._nodes
 
     def retry(self, call: Callable[[], T]) -> T:
@@ -98,19 +108,23 @@ class ClusterSnapshot:
 class BoundPolicyContext:
     """Implements `plugins.base.PolicyContext` for one policy.
 
-    :param bound: its binding has no id while the policy is being attached
+    :param binding: not stored yet while the policy is being attached
     """
 
     def __init__(
-        self, snapshot: ClusterSnapshot, bound: Bound, properties: Mapping[str, Any]
+        self,
+        snapshot: ClusterSnapshot,
+        binding: NewBinding,
+        policy: PolicyObject,
+        properties: Mapping[str, Any],
     ) -> None:
         self._snapshot = snapshot
-        self._binding: Binding = bound.binding
-        self.name = bound.policy.name
-        self.policy_uuid = bound.policy.uuid
-        self.action_uuid = snapshot.asked.uuid
-        self.action_type = snapshot.asked.action_type
-        self.inputs = snapshot.asked.inputs
+        self._binding = binding
+        self.name = policy.name
+        self.policy_uuid = policy.uuid
+        self.action_uuid = snapshot.request.uuid
+        self.action_type = snapshot.request.action_type
+        self.inputs = snapshot.request.inputs
         self.properties = properties
         self.result: str | None = None
 
@@ -129,7 +143,7 @@ class BoundPolicyContext:
         """Return the target node of the action; None for actions on the cluster."""
         if self.action_type in action_types.CLUSTER_TYPES:
             return None
-        target = self._snapshot.asked.target
+        target = self._snapshot.request.target
         return next((node for node in self.nodes if node.uuid == target), None)
 
     @property
@@ -195,10 +209,9 @@ class BoundPolicyContext:
 
     def _save_binding(self, **changes: Any) -> None:
         self._binding = self._binding.evolve(**changes)
-        if self._binding.id is not None:
-            self._snapshot.write(
-                lambda tx, row: _change_binding(tx, row, self._binding, changes)
-            )
+        if isinstance(self._binding, Binding):
+            key = self._binding.id
+            self._snapshot.write(lambda tx, row: _change_binding(tx, row, key, changes))
 
     def _profiles(self, keys: Sequence[int]) -> Mapping[int, Profile]:
         store = self._snapshot.store
@@ -209,16 +222,16 @@ class BoundPolicyContext:
 
         Its row changes when the action ends, after all policies have run.
         """
-        asked = self._snapshot.asked
-        if self.result != OK or node.uuid != asked.target:
+        request = self._snapshot.request
+        if self.result != OK or node.uuid != request.target:
             return node
         said = (self._snapshot.action.outputs or {}).get(action_types.NODE) or {}
         left: Node = transitions.apply_fields(node, said, transitions.NODE_FIELDS)
         if 'status' in said or self.action_type not in _MAKING:
             return left
         status = states.ACTIVE
-        if transitions.PREVIOUS_STATUS in node.kept and said.get(transitions.UNCHANGED):
-            status = node.kept[transitions.PREVIOUS_STATUS][0]
+        if PREVIOUS_STATUS in node.kept and said.get(transitions.UNCHANGED):
+            status = node.kept[PREVIOUS_STATUS][0]
         elif self.action_type == action_types.NODE_UPDATE and not _transient(node):
             # Only the row was updated.
             status = node.status
@@ -235,10 +248,10 @@ def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def _change_binding(
-    tx: Transaction, row: Cluster, binding: Binding, changes: Mapping[str, Any]
+    tx: Transaction, row: Cluster, key: int, changes: Mapping[str, Any]
 ) -> None:
-    for known in tx.bindings_of(row.id or 0):
-        if known.binding.id == binding.id:
+    for known in tx.bindings_of(row.id):
+        if known.binding.id == key:
             tx.save_bindings([known.binding.evolve(**changes)])
 
 

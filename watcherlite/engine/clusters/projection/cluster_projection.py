@@ -32,7 +32,7 @@ class ClusterProjection:
     """Updates the rows of clusters and nodes when their actions change."""
 
     def is_affected_by(self, action: Action) -> bool:
-        """See `Projection`; those of plans only ask for others."""
+        """See `Projection`; actions of plans only derive the others."""
         return action.plan_id is None and (
             action.action_type in action_types.DEFINITIONS
             or events.is_user_defined(action)
@@ -40,7 +40,7 @@ class ClusterProjection:
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> LockedRows:
         """See `Projection`."""
-        # Nobody knows of these whether it is a cluster or a node.
+        # Each of these may be a cluster or a node.
         either = events.user_defined_targets(actions)
         known = [action for action in actions if action.target not in either]
         clusters = {
@@ -84,6 +84,12 @@ class ClusterProjection:
             for change, detail in changes
             if current.changes_cluster(change)
         ]
+        self._apply_to_clusters(tx, current, ended)
+        return current.events
+
+    def _apply_to_clusters(
+        self, tx: Transaction, current: '_Pass', ended: Sequence[Change]
+    ) -> None:
         counts: Mapping[int, Mapping[str, int]] = {}
         wanted = {
             current.cluster_id(change)
@@ -94,12 +100,12 @@ class ClusterProjection:
             counts = tx.count_nodes(sorted(key for key in wanted if key is not None))
         for change, detail in ended:
             current.cluster(change, transitions.fault(detail), counts)
-            if current.may_leave_nodes(change, counts):
-                nodes = tx.lock_nodes_of(current.cluster_id(change) or 0)
+            key = current.cluster_id(change)
+            if key is not None and current.may_leave_nodes(change, counts):
+                nodes = tx.lock_nodes_of(key)
                 tx.save_nodes(current.abandoned_nodes(change, nodes))
         if current.clusters:
             tx.save_clusters(list(current.clusters.values()))
-        return current.events
 
 
 class _Pass:
@@ -187,7 +193,7 @@ class _Pass:
         row = self._cluster(uuid)
         if row is None:
             return
-        active = counts.get(row.id or 0, {}).get(states.ACTIVE, 0)
+        active = counts.get(row.id, {}).get(states.ACTIVE, 0)
         after = transitions.project_cluster(row, change, active, self._now)
         if after is not row:
             self.clusters[uuid] = after
@@ -203,13 +209,15 @@ class _Pass:
         self, change: ActionChange, counts: Mapping[int, Mapping[str, int]]
     ) -> bool:
         """Return whether an ended action may have left uncreated nodes."""
+        key = self.cluster_id(change)
         if (
-            not transitions.is_end(change)
+            key is None
+            or not transitions.is_end(change)
             or transitions.is_success(change)
             or not transitions.definition_of(change.after).on_cluster
         ):
             return False
-        return bool(counts.get(self.cluster_id(change) or 0, {}).get(states.INIT))
+        return bool(counts.get(key, {}).get(states.INIT))
 
     def abandoned_nodes(
         self, change: ActionChange, nodes: Sequence[Node]
@@ -222,7 +230,7 @@ class _Pass:
         found = []
         for row in nodes:
             if row.origin == action.uuid and row.status == states.INIT:
-                after = transitions.never_created(row, action)
+                after = transitions.fail_creation(row, action)
                 found.append(after)
                 event = events.node_event(
                     row, after, action, events.ERROR, self._now, action.target

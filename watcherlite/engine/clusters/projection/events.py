@@ -33,7 +33,7 @@ def cluster_event(
 ) -> Event:
     """Return the event of a phase of an action on a cluster.
 
-    :param fault: how it failed: the fields of `outcomes.Fault`
+    :param fault: of the failure: the fields of `outcomes.Fault`
     """
     return _event(events.CLUSTER, before, after, action, phase, now, {}, fault)
 
@@ -49,7 +49,7 @@ def node_event(
 ) -> Event:
     """Return the event of a phase of an action on a node.
 
-    :param cluster: uuid of the cluster that it is in; None: it is in none
+    :param cluster: uuid of its cluster; None: it has none
     """
     more: dict[str, Any] = {'physical_id': after.physical_id}
     if cluster is not None:
@@ -68,7 +68,7 @@ def run_event(
 ) -> Event:
     """Return the event of the end of a run of a user-defined action.
 
-    :param target: which the action does not change
+    :param target: unchanged by the action
     :param result: status and times of the run
     """
     subject = events.CLUSTER if isinstance(target, Cluster) else events.NODE
@@ -128,8 +128,8 @@ _UUID_LENGTH = 36
 def is_user_defined(action: Action) -> bool:
     """Return whether an action on a cluster or node is user-defined; fast.
 
-    Of the other actions without a plan, audits and health rounds have no target, and
-    those of stacks have one that is no uuid.
+    Among the other actions without a plan, audits and health rounds have no target, and
+    the target of stack actions is not a uuid.
     """
     return (
         action.plan_id is None
@@ -171,12 +171,12 @@ def run_end_events(
 
 
 def user_defined_targets(found: Sequence[Action]) -> set[str]:
-    """Return the targets of those that users define: clusters or nodes."""
+    """Return the targets of user-defined actions: clusters or nodes."""
     return {a.target for a in found if a.target and is_user_defined(a)}
 
 
 def _status(change: ActionChange, phase: str) -> str:
-    """Return how a run ended; the row of a repeated action is READY again."""
+    """Return the final status of a run; the row of a repeated action is READY."""
     if change.after.finished:
         return change.after.status
     if phase == END:

@@ -11,6 +11,11 @@ from typing import Any
 from watcherlite.domain.actions import COMPLETE, Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.node_record import (
+    CREATION_STARTED,
+    INCOMPLETE_UPDATE,
+    PREVIOUS_STATUS,
+)
 from watcherlite.engine.clusters.projection import events
 from watcherlite.engine.clusters.requests.admission import is_automatic_check
 from watcherlite.engine.stacks.action_inputs import failure_reason
@@ -50,20 +55,12 @@ CLUSTER_FIELDS = (
 )
 _MERGED = ('data', 'kept')
 
-# In what a node keeps, beside what its handler does
-#: Its making has begun: there may be something of it in the world.
-CREATION_STARTED = 'begun'
-#: Its status and reason before the action that is about it.
-PREVIOUS_STATUS = 'was'
-#: An update to another profile has failed or was cancelled half way: what there is may
-#: be neither as before nor as it was to be.
-PARTIAL = 'partial_update'
-#: In the token of an action: its node is left the time that policies give it.
+#: Step in the token of an action: the node is in the grace period of a policy.
 PAUSE = 'pause'
-#: In what a node becomes: what it was before the action. See `action_types.NODE`.
+#: Key of the output `action_types.NODE`: the node keeps its previous status.
 UNCHANGED = 'as_before'
-#: In its data: the action that counts it, or counts it no more, in the size of its
-#: cluster already.
+#: Key of the data of a node: the action that has added it to the size of its cluster,
+#: or removed it.
 COUNTED = 'counted'
 
 
@@ -82,14 +79,16 @@ def was_started(before: Action) -> bool:
 
 def is_end(change: ActionChange) -> bool:
     """Return whether a change is the end of an action, or of a run of it."""
-    return change.after.finished or results.repeated(change.before, change.after)
+    return change.after.finished or results.ends_repeated_run(
+        change.before, change.after
+    )
 
 
 def is_success(change: ActionChange) -> bool:
     """Return whether a change is a successful end."""
     if change.after.finished:
         return change.after.status == action_states.SUCCEEDED
-    # The next run is READY; how the last one went is in the message.
+    # The next run is READY; the result of the last one is in the message.
     return is_end(change) and change.after.status_message is None
 
 
@@ -129,7 +128,7 @@ def cluster_of(action: Action) -> str | None:
     if definition_of(action).on_cluster:
         return action.target
     if action.action_type == action_types.NODE_JOIN:
-        # One without it fails, and that has to be written down, too.
+        # Without a cluster the action fails, which is recorded as well.
         uuid = action.inputs.get('cluster_id')
         return uuid if isinstance(uuid, str) else None
     return action.within if is_request_within(action) else None
@@ -167,15 +166,15 @@ def project_node(row: Node, change: ActionChange, now: datetime.datetime) -> Nod
         return apply_fields(row, action.token.get(action_types.NODE) or {}, NODE_FIELDS)
     if not is_end(change):
         return row
-    said = (action.outputs or {}).get(action_types.NODE) or {}
+    fields = (action.outputs or {}).get(action_types.NODE) or {}
     if is_success(change):
-        after = _succeeded(row, action, said, now)
+        after = _succeeded(row, action, fields, now)
     elif was_started(before):
         if _has_not_acted(before):
-            said = {**said, UNCHANGED: True}
-        after = _failed(apply_fields(row, said, NODE_FIELDS), action, said, now)
+            fields = {**fields, UNCHANGED: True}
+        after = _failed(apply_fields(row, fields, NODE_FIELDS), action, fields, now)
     elif action.action_type == action_types.NODE_CREATE:
-        after = never_created(row, action)
+        after = fail_creation(row, action)
     else:
         return row
     kept = {key: value for key, value in after.kept.items() if key != PREVIOUS_STATUS}
@@ -185,15 +184,17 @@ def project_node(row: Node, change: ActionChange, now: datetime.datetime) -> Nod
 
 def _has_not_acted(action: Action) -> bool:
     """Return whether a started action has not touched its node yet."""
-    # It waits until others have been told of the node, or has just done so.
-    told = action.phase == COMPLETE and action.status in action_states.NOT_STARTED
-    return told or (action.token or {}).get('step') == PAUSE
+    # It waits for a lifecycle hook, or the hook has just ended.
+    is_notified = (
+        action.phase == COMPLETE and action.status in action_states.NOT_STARTED
+    )
+    return is_notified or (action.token or {}).get('step') == PAUSE
 
 
 def _running_status(action: Action) -> str | None:
     """Return the status of a node while an action runs; None: unchanged."""
     if action.action_type == action_types.NODE_UPDATE:
-        # Names, roles and the like are of the row alone.
+        # Names, roles and similar fields change only the row.
         return states.UPDATING if action.inputs.get('new_profile_id') else None
     return definition_of(action).status
 
@@ -216,13 +217,15 @@ def _started(row: Node, action: Action) -> Node:
 
 
 def _succeeded(
-    row: Node, action: Action, said: Mapping[str, Any], now: datetime.datetime
+    row: Node, action: Action, fields: Mapping[str, Any], now: datetime.datetime
 ) -> Node:
     kind = action.action_type
-    after = apply_fields(row, said, NODE_FIELDS)
-    if 'properties' in said:
-        # It was made, or made to fit its profile.
-        kept = {key: value for key, value in after.kept.items() if key != PARTIAL}
+    after = apply_fields(row, fields, NODE_FIELDS)
+    if 'properties' in fields:
+        # It was created or updated to its profile.
+        kept = {
+            key: value for key, value in after.kept.items() if key != INCOMPLETE_UPDATE
+        }
         after = after.evolve(kept=kept)
     if kind == action_types.NODE_DELETE:
         return after.evolve(
@@ -231,13 +234,13 @@ def _succeeded(
     if kind == action_types.NODE_CREATE:
         after = after.evolve(created_at=after.created_at or now)
     elif kind != action_types.NODE_CHECK or after.status != row.status:
-        # To have been looked at is no change.
+        # A check is no change.
         after = after.evolve(updated_at=now)
     if kind == action_types.NODE_LEAVE:
         return after.evolve(cluster_id=None, index=-1)
-    if said.get(UNCHANGED):
+    if fields.get(UNCHANGED):
         return _with_previous_status(after)
-    if 'status' in said or _running_status(action) is None:
+    if 'status' in fields or _running_status(action) is None:
         return after
     if kind in (action_types.NODE_CREATE, action_types.NODE_RECOVER):
         data = {
@@ -253,7 +256,7 @@ def _succeeded(
     return after.evolve(status=states.ACTIVE, status_reason=text)
 
 
-def never_created(row: Node, action: Action) -> Node:
+def fail_creation(row: Node, action: Action) -> Node:
     """Return a node whose creation has failed, with the reason."""
     text = action.status_message or 'cancelled'
     return row.evolve(status=states.ERROR, status_reason=f'Not made: {text}')
@@ -265,11 +268,11 @@ def _with_previous_status(row: Node) -> Node:
 
 
 def _failed(
-    row: Node, action: Action, said: Mapping[str, Any], now: datetime.datetime
+    row: Node, action: Action, fields: Mapping[str, Any], now: datetime.datetime
 ) -> Node:
     if _running_status(action) is None:
         return row
-    if said.get(UNCHANGED):
+    if fields.get(UNCHANGED):
         return _with_previous_status(row)
     if action.status == action_states.CANCELLED:
         ending = action.status_message or 'cancelled'
@@ -278,7 +281,7 @@ def _failed(
         why = failure_reason(action)
     kept = dict(row.kept)
     if action.action_type == action_types.NODE_UPDATE:
-        kept[PARTIAL] = True
+        kept[INCOMPLETE_UPDATE] = True
     return row.evolve(status=states.ERROR, status_reason=why, kept=kept, updated_at=now)
 
 
@@ -290,7 +293,7 @@ def project_cluster(
 ) -> Cluster:
     """Return a cluster after a change of an action on it or on one of its nodes.
 
-    :param active: how many of its nodes are ACTIVE now
+    :param active: the number of its ACTIVE nodes
     """
     action = change.after
     kind = definition_of(action)
@@ -310,8 +313,8 @@ def project_cluster(
         )
     after = row
     if kind.on_cluster:
-        said = (action.outputs or {}).get(action_types.CLUSTER) or {}
-        after = apply_fields(row, said, CLUSTER_FIELDS)
+        fields = (action.outputs or {}).get(action_types.CLUSTER) or {}
+        after = apply_fields(row, fields, CLUSTER_FIELDS)
         if action.action_type == action_types.CLUSTER_CREATE:
             after = after.evolve(created_at=now if well else after.created_at)
         else:
@@ -344,7 +347,7 @@ def _with_evaluated_status(
 ) -> Cluster:
     """Return a cluster with the status for its number of active nodes."""
     if row.status == states.INIT and not definition_of(action).on_cluster:
-        # Nobody has made it yet: that it lacks nodes says nothing.
+        # It is not created yet: missing nodes are no fault.
         return row
     status, text = states.evaluated(
         active, row.desired_capacity, row.min_size, row.max_size

@@ -6,8 +6,8 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.domain import json_values
 from watcherlite.domain.clusters import Node, Profile
+from watcherlite.domain.documents import json_values
 from watcherlite.domain.resource_results import Operation
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.requests import values
@@ -54,7 +54,7 @@ REQUESTABLE = frozenset(
 )
 #: Filters of the nodes of an operation.
 FILTERS = ('name', 'profile_id', 'status', 'role')
-#: Most values that a JSON path visits, in all nodes of a cluster together.
+#: Maximum number of values that a JSON path visits in all nodes of a cluster.
 MAX_VISITS = 100_000
 
 Values = Mapping[str, Any]
@@ -77,7 +77,7 @@ def validate_for_type(
     try:
         parts.plugins.validate_inputs(kind, dict(values))
     except exceptions.InvalidInput as error:
-        # That is what plans call them.
+        # Plans call them so.
         text = str(error).replace('input_parameters', root)
         raise exceptions.BadRequest(text) from None
 
@@ -111,7 +111,7 @@ def resize(params: Values, most: int) -> dict[str, Any]:
             inputs[name] = values.parse_integer(params[name], name, least, most)
     if not inputs:
         raise exceptions.BadRequest(
-            'No resize is asked for: an adjustment, or a new min_size or max_size, is '
+            'No resize is requested: an adjustment, or a new min_size or max_size, is '
             'needed.'
         )
     strict = params.get('strict')
@@ -254,10 +254,10 @@ def filter_nodes(
 def collect(
     nodes: Collection[Node], path: str, show: Callable[[Node], Values]
 ) -> list[tuple[str, Any]]:
-    """Return (uuid, value) of the first thing that a JSON path finds in each node.
+    """Return (uuid, value) of the first match of a JSON path in each node.
 
-    :param show: a node as users see it
-    :raises BadRequest: it is no JSON path, or leads to too much
+    :param show: returns the representation of a node
+    :raises BadRequest: the JSON path is invalid, or visits too many values
     """
     steps = json_values.parse(path)
     budget = json_values.Budget(MAX_VISITS)

@@ -1,21 +1,20 @@
 """Operations on actions, and their forced cancellation."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.db.api import Transaction
-from watcherlite.db.clusters import ListedAction, not_found
+from watcherlite.db.clusters import ListedClusterAction, not_found
 from watcherlite.domain import commands
 from watcherlite.domain.actions import ENGINE, Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import lifecycle_hooks
 from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
-from watcherlite.engine.clusters.requests import action_inputs as making
-from watcherlite.engine.clusters.requests import values
+from watcherlite.engine.clusters.requests import action_inputs, values
 from watcherlite.engine.clusters.requests.base import (
     ActionRequest,
     ClusterOperationBase,
@@ -32,14 +31,14 @@ from watcherlite.execution.signals import end_unstarted
 from watcherlite.plugins.base import ACTION_TYPES
 from watcherlite.states import action as states
 
-REASON = 'Cancelled by force; what was done so far may go on unseen'
+REASON = 'Cancelled by force; the work in progress may continue unobserved'
 
 
 @retry_on_conflict
-def cancel(requests: ClusterOperationBase, found: Action) -> None:
+def force_cancel(requests: ClusterOperationBase, found: Action) -> None:
     """Cancel an action with its derived actions, and release its locks.
 
-    What a worker still does for it is fenced off: its result counts no more.
+    Fencing discards the result of a worker that still executes it.
 
     :raises Conflict: it has ended
     """
@@ -47,31 +46,31 @@ def cancel(requests: ClusterOperationBase, found: Action) -> None:
     progress = ClusterProjection()
     now = requests.clock.now()
     with requests.store.transaction() as tx:
-        about = [action for action in family if progress.is_affected_by(action)]
-        held = progress.lock(tx, about) if about else None
+        affected = [action for action in family if progress.is_affected_by(action)]
+        held = progress.lock(tx, affected) if affected else None
         locked = tx.lock_actions([action.id for action in family])
         if locked[found.id].finished:
             raise exceptions.Conflict(f'Action {found.uuid} has ended')
-        going = [action for action in locked.values() if not action.finished]
-        # Who still works on it is told to stop.
-        tx.set_control(states.CANCEL, now, action_ids=[a.id for a in going])
+        unfinished = [action for action in locked.values() if not action.finished]
+        # A worker that executes it stops.
+        tx.set_control(states.CANCEL, now, action_ids=[a.id for a in unfinished])
         ended, _ = end_unstarted(
             tx,
-            PlanProgress(lambda name: False),
+            PlanProgress(),
             None,
-            going,
+            unfinished,
             states.CANCELLED,
             REASON,
             now,
         )
         after = {action.id: action for action in ended}
-        followed = [
+        changes = [
             (ActionChange(action, after[action.id]), None)
-            for action in going
+            for action in unfinished
             if progress.is_affected_by(action)
         ]
-        if followed:
-            tx.add_events(progress.apply(tx, held, followed, now))
+        if changes:
+            tx.add_events(progress.apply(tx, held, changes, now))
     requests.parts.messenger.broadcast(commands.ActionsSignalled())
     requests.parts.messenger.send(ENGINE, commands.RunActions())
     requests.announce()
@@ -87,7 +86,7 @@ def _derived(requests: ClusterOperationBase, action: Action) -> Sequence[Action]
     return found
 
 
-#: Status that an action is to have -> the signal that leads there.
+#: requested status -> the signal that leads to it
 SIGNALS = {
     states.CANCELLED: states.CANCEL,
     states.SUSPENDED: states.SUSPEND,
@@ -101,16 +100,16 @@ class ActionOperations(ClusterOperationBase):
     def create(
         self, new: NewClusterAction, *contexts: RequestContext, wait: bool = False
     ) -> Accepted[Any]:
-        """Have an action done on a cluster or node: one that users define.
+        """Request an action that a user defines on a cluster or node.
 
-        It is any action type that is installed; under the same locks as all others,
-        and policies are asked about it. What is done with clusters anyway, and needs
-        no more than inputs, can be asked for like this at a certain time, or again
-        and again.
+        It may be of any installed type, and is subject to the same locks and policies
+        as all others. The actions of REQUESTABLE can be scheduled and repeated in this
+        way.
 
-        :param contexts: who asks, once for each place where the target is looked for
-        :raises BadRequest: what is wrong with it
-        :raises PluginNotFound: there is no such type
+        :param contexts: the context of the request in each project in which the
+            target is looked up, in this order
+        :raises BadRequest: the request is invalid
+        :raises PluginNotFound: the type is not installed
         """
         target, by = self._resolve_target(new, contexts)
         interval = 0
@@ -132,19 +131,17 @@ class ActionOperations(ClusterOperationBase):
         if new.action in action_types.DEFINITIONS:
             return self.request(target, request, given)
         self._check_type(new.action, given)
-        if isinstance(target, Cluster):
-            return self.on_cluster(target.uuid, request, lambda tx, row: given)
-        return self.on_node(target.uuid, request, lambda tx, cluster, row: given)
+        return self._request_on(target, request, lambda tx, row: given)
 
     def _resolve_target(
         self, new: NewClusterAction, contexts: Sequence[RequestContext]
     ) -> tuple[Cluster | Node, RequestContext]:
-        """Return the target, and who asks, as one in its project; BadRequest."""
-        *before, by = contexts
-        for near in before:
+        """Return the target and the request context in its project; BadRequest."""
+        *first, by = contexts
+        for context in first:
             with contextlib.suppress(exceptions.BadRequest):
-                target = self._find_target(new, near)
-                return target, near.within(target.owner.tenant)
+                target = self._find_target(new, context)
+                return target, context.within(target.owner.tenant)
         target = self._find_target(new, by)
         return target, by.within(target.owner.tenant)
 
@@ -177,34 +174,37 @@ class ActionOperations(ClusterOperationBase):
                 f'this installation allows are{known or " all others"}.'
             )
         made = self.parts.plugins.make(ACTION_TYPES, name)
-        making.validate_for_type(self.parts, made, inputs, 'inputs')
+        action_inputs.validate_for_type(self.parts, made, inputs, 'inputs')
 
     def request(
         self, target: Cluster | Node, request: ActionRequest, given: Values
     ) -> Accepted[Any]:
         """Request an action of REQUESTABLE; raises BadRequest for others."""
         check_requestable(request.action_type)
-        kind = request.action_type
 
-        def inputs(row: Cluster | Node) -> Values:
+        def build_inputs(tx: Transaction, row: Cluster | Node) -> Values:
             profile = self.parts.profile(row.profile_id)
-            return making.build(self.parts, kind, profile, given)
+            return action_inputs.build(self.parts, request.action_type, profile, given)
 
-        def on_node(tx: Transaction, cluster: Cluster | None, row: Node) -> Values:
-            return inputs(row)
+        return self._request_on(target, request, build_inputs)
 
+    def _request_on(
+        self,
+        target: Cluster | Node,
+        request: ActionRequest,
+        build_inputs: Callable[[Transaction, Cluster | Node], Values],
+    ) -> Accepted[Any]:
         if isinstance(target, Cluster):
-            return self.on_cluster(target.uuid, request, lambda tx, row: inputs(row))
-        return self.on_node(target.uuid, request, on_node)
+            return self.request_action(Cluster, target.uuid, request, build_inputs)
+        return self.request_action(Node, target.uuid, request, build_inputs)
 
     def update(
         self, uuid: str, by: RequestContext, status: Any, *, force: bool = False
-    ) -> ListedAction:
+    ) -> ListedClusterAction:
         """Cancel, suspend or resume an action.
 
         :param status: CANCELLED, SUSPENDED or RUNNING
-        :param force: end it and all that it derived now, whoever works on it; what
-            comes of that work counts no more. For those who may do that
+        :param force: end it and its derived actions at once, see `force_cancel`
         :raises ActionImmutable: its status does not allow it
         """
         signal = SIGNALS.get(str(status))
@@ -219,7 +219,7 @@ class ActionOperations(ClusterOperationBase):
             raise not_found(Action, uuid)
         try:
             if force and signal == states.CANCEL:
-                cancel(self, found)
+                force_cancel(self, found)
             else:
                 self.signals.signal_action(found.uuid, signal)
         except exceptions.Conflict as error:
@@ -248,8 +248,8 @@ class ActionOperations(ClusterOperationBase):
 
 def check_requestable(action_type: str) -> None:
     """Raise BadRequest for types that are not in REQUESTABLE."""
-    if action_type not in making.REQUESTABLE:
+    if action_type not in action_inputs.REQUESTABLE:
         raise exceptions.BadRequest(
             f"Illegal action '{action_type}' specified; it can be one of "
-            f'{", ".join(sorted(making.REQUESTABLE))}.'
+            f'{", ".join(sorted(action_inputs.REQUESTABLE))}.'
         )

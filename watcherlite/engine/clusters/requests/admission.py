@@ -6,16 +6,18 @@ their results stay true until it commits.
 
 import datetime
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.db.clusters import TITLES, not_found
 from watcherlite.domain.actions import LOOKED_AFTER, Action
-from watcherlite.domain.clusters import Bound, Cluster, Node
+from watcherlite.domain.clusters import Bound, Cluster, NewNode, Node
 from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
+
+Target = TypeVar('Target', Cluster, Node)
 
 #: Statuses in which only a forced deletion is allowed.
 BUSY_STATUSES = frozenset(
@@ -40,7 +42,7 @@ def lock_node(tx: Transaction, node: Node) -> tuple[Cluster | None, Node]:
     """Lock and return a node, after its cluster.
 
     :raises NotFound: it has been deleted meanwhile
-    :raises OutOfDate: it has come to another cluster meanwhile
+    :raises OutOfDate: it has joined another cluster meanwhile
     """
     cluster = None
     if node.cluster_id is not None:
@@ -53,17 +55,27 @@ def lock_node(tx: Transaction, node: Node) -> tuple[Cluster | None, Node]:
     return cluster, row
 
 
+def lock(tx: Transaction, target: Target) -> tuple[Cluster | None, Target]:
+    """Lock and return a target, after the cluster that it is, or is in.
+
+    :raises NotFound, OutOfDate: see `lock_cluster` and `lock_node`
+    """
+    if isinstance(target, Cluster):
+        cluster = lock_cluster(tx, target.uuid)
+        return cluster, cluster
+    return lock_node(tx, target)
+
+
 def actions_under_way(
     tx: Transaction,
     targets: Iterable[str],
     within: Iterable[str],
     now: datetime.datetime,
 ) -> list[Action]:
-    """Return the unfinished actions on these that a request does not go beside.
+    """Return the unfinished actions with which a request conflicts.
 
-    One that is only due later, or again later, is in nobody's way until then. Nor is
-    a look of what looks after clusters by itself: no user has asked for it, it
-    changes nothing, and what is asked for waits until it is over.
+    Actions that are scheduled for later do not conflict. Nor do the checks of the
+    health monitor: they change nothing, and the requested action waits for their end.
     """
     return [
         action
@@ -73,24 +85,27 @@ def actions_under_way(
 
 
 def is_scheduled(action: Action, now: datetime.datetime) -> bool:
-    """Return whether an action, or its next run, is due only later.
+    """Return whether an action, or its next run, is due later.
 
     An action that waits for a retry of a run keeps its target.
     """
-    put_off = action.status == action_states.READY and action.not_before > now
-    return put_off and (action.attempt == 0 or action.end_time is not None)
+    is_later = action.status == action_states.READY and action.not_before > now
+    return is_later and (action.attempt == 0 or action.end_time is not None)
 
 
 def is_automatic_check(action: Action) -> bool:
     """Return whether an action is a check of the health monitor."""
-    looks = action.action_type in (action_types.CLUSTER_CHECK, action_types.NODE_CHECK)
-    return looks and bool(action.context.get(LOOKED_AFTER))
+    is_check = action.action_type in (
+        action_types.CLUSTER_CHECK,
+        action_types.NODE_CHECK,
+    )
+    return is_check and bool(action.context.get(LOOKED_AFTER))
 
 
 def check_idle(
     tx: Transaction,
     action_type: str,
-    target: Cluster | Node,
+    target: Cluster | NewNode,
     cluster: Cluster | None,
     now: datetime.datetime,
 ) -> None:
@@ -107,8 +122,8 @@ def check_idle(
         found = actions_under_way(tx, [target.uuid, *around], (), now)
     if not found:
         return
-    if any(_has_begun(action) for action in found):
-        title = TITLES[type(target)]
+    if any(_has_started(action) for action in found):
+        title = TITLES[Cluster if isinstance(target, Cluster) else Node]
         raise exceptions.ResourceIsLocked(
             f'{action_type} for {title} {target.uuid} cannot be completed because it '
             f'is already locked: {_listed(found)}.'
@@ -119,7 +134,7 @@ def check_idle(
     )
 
 
-def _has_begun(action: Action) -> bool:
+def _has_started(action: Action) -> bool:
     return action.under_way or action.status in action_states.STARTED
 
 
@@ -144,9 +159,12 @@ def check_deletable(row: Cluster | Node, force: bool) -> None:
 
 
 def check_cooldown(
-    bound: Iterable[Bound], action_type: str, cluster: Cluster, now: datetime.datetime
+    bound: Iterable[Bound], action_type: str, cluster: str, now: datetime.datetime
 ) -> None:
-    """Raise ActionCooldown during the cooldown of a scaling policy."""
+    """Raise ActionCooldown during the cooldown of a scaling policy.
+
+    :param cluster: its uuid
+    """
     for one in bound:
         seconds = _cooldown(one, action_type)
         last = one.binding.last_op
@@ -154,7 +172,7 @@ def check_cooldown(
             continue
         if now - last < datetime.timedelta(seconds=seconds):
             raise exceptions.ActionCooldown(
-                f'The {action_type} action for cluster {cluster.uuid} cannot be '
+                f'The {action_type} action for cluster {cluster} cannot be '
                 f'processed due to Policy {one.policy.uuid} cooldown still in progress.'
             )
 
@@ -175,7 +193,7 @@ def _cooldown(one: Bound, action_type: str) -> float:
 
 def count_nodes(tx: Transaction, cluster: Cluster) -> int:
     """Return the number of nodes of a cluster."""
-    key = cluster.id or 0
+    key = cluster.id
     return sum(tx.count_nodes([key]).get(key, {}).values())
 
 
@@ -193,10 +211,10 @@ def check_orphans(
 ) -> None:
     """Reject nodes that cannot join a cluster.
 
-    :param types: of profiles that those of the cluster may have
+    :param types: the permitted profile types
     :param profiles: of the nodes, by their ids
     :raises NodeNotOrphan: they are in another one
-    :raises BadRequest: they are not well, or of another type
+    :raises BadRequest: they are not ACTIVE, or of another type
     """
     owned = sorted(node.uuid for node in nodes if node.cluster_id is not None)
     if owned:

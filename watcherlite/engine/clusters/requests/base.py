@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
-from watcherlite.db.clusters import Spec, not_found
+from watcherlite.db.clusters import NewObject, Spec, not_found
 from watcherlite.domain import commands, events
 from watcherlite.domain.actions import ENGINE, EPOCH, Action, NewAction
 from watcherlite.domain.clusters import (
@@ -24,11 +24,11 @@ from watcherlite.domain.clusters import (
     Profile,
     Receiver,
 )
+from watcherlite.domain.events import created_event
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.requests import admission, unique_names
 from watcherlite.engine.clusters.requests.values import Accepted, RequestContext
 from watcherlite.engine.clusters.services import ClusterLimits, ClusterServices
-from watcherlite.execution.events import created_event
 from watcherlite.execution.ports import SignalSender
 from watcherlite.execution.retries import retry_on, retry_on_conflict
 from watcherlite.states import action as action_states
@@ -44,7 +44,7 @@ class ActionRequest:
     """A request for an action.
 
     :param name: None: generated from the type and the target
-    :param wait: it is queued where others are under way; else that is refused
+    :param wait: queue it behind the running actions, instead of rejecting it
     :param timeout: None: that of the cluster
     """
 
@@ -58,16 +58,15 @@ class ActionRequest:
     operation: str | None = None
 
 
-#: (transaction, cluster as it is): checks, may change the cluster; the inputs
-ClusterRequest = Callable[[Transaction, Cluster], Values]
-#: (transaction, cluster that it is in or None, node as it is): likewise
-NodeRequest = Callable[[Transaction, Cluster | None, Node], Values]
+Target = TypeVar('Target', Cluster, Node)
+#: Checks a locked cluster or node, which it may change, and returns the inputs.
+BuildInputs = Callable[[Transaction, Target], Values]
 
 
 class ClusterOperationBase:
     """Stores requests as actions.
 
-    :ivar not_before: what is asked for is not begun earlier; EPOCH: at once
+    :ivar not_before: the earliest start of the requested actions; EPOCH: at once
     """
 
     def __init__(
@@ -80,20 +79,20 @@ class ClusterOperationBase:
         self.not_before = EPOCH
 
     def scheduled_at(self, moment: datetime.datetime) -> Self:
-        """Return the same operations, with all that is asked for due at a time.
+        """Return the same operations, whose actions start at a time.
 
-        What the target is busy with until then is in nobody's way.
+        The present actions on a target do not conflict with these.
         """
-        found = copy.copy(self)
-        found.not_before = moment
-        return found
+        scheduled = copy.copy(self)
+        scheduled.not_before = moment
+        return scheduled
 
     def start_time_of(self, request: ActionRequest) -> datetime.datetime:
-        """Return the time before which an action is not to begin; EPOCH: at once."""
+        """Return the earliest start of an action; EPOCH: at once."""
         return max(request.not_before, self.not_before)
 
     def is_scheduled(self, request: ActionRequest, now: datetime.datetime) -> bool:
-        """Return whether an action is scheduled for a time that has not come."""
+        """Return whether an action is scheduled for a later time."""
         return self.start_time_of(request) > now
 
     @property
@@ -115,7 +114,7 @@ class ClusterOperationBase:
     def resolve_nodes(self, names: Any, by: RequestContext) -> list[Node]:
         """Return the nodes that a request names, each once.
 
-        :raises BadRequest: it names none, or some that are not there
+        :raises BadRequest: it names none, or some that do not exist
         """
         if isinstance(names, str) or not isinstance(names, Collection) or not names:
             raise exceptions.BadRequest('No nodes specified: a list of them is needed.')
@@ -125,7 +124,7 @@ class ClusterOperationBase:
         missing: list[str] = []
         for name in wanted:
             row = found.get(name.lower())
-            if row is None or not _is_seen(row, by):
+            if row is None or not _is_visible(row, by):
                 try:
                     row = self.store.find_object(Node, name, by.tenant)
                 except exceptions.NotFound:
@@ -139,20 +138,20 @@ class ClusterOperationBase:
     def check_unique(
         self, tx: Transaction, kind: type[Noun], name: str, tenant: str, uuid: str = ''
     ) -> None:
-        """Raise BadRequest where names are unique and this one is taken.
+        """Raise BadRequest if names must be unique and this one is in use.
 
-        Until the transaction ends nobody else names anything in the project.
+        The names of the project stay locked until the transaction ends.
 
-        :param uuid: what gets the name, if that is there already
+        :param uuid: of the object that gets the name; '': a new one
         """
         if self.limits.unique_names:
             unique_names.check_available(tx, kind, name, tenant, uuid)
 
     @retry_on_conflict
-    def insert_object(self, row: Spec) -> Spec:
+    def insert_object(self, kind: type[Spec], row: NewObject[Spec]) -> Spec:
         """Insert an object; raises BadRequest if its name is in use."""
         with self.store.transaction() as tx:
-            self.check_unique(tx, type(row), row.name, row.owner.tenant)
+            self.check_unique(tx, kind, row.name, row.owner.tenant)
             return tx.insert_object(row)
 
     @retry_on_conflict
@@ -161,72 +160,60 @@ class ClusterOperationBase:
         kind: type[Spec],
         name: str,
         by: RequestContext,
-        wanted: Values,
-        more: Callable[[Spec], Values] | None = None,
+        requested: Values,
+        derive: Callable[[Spec], Values] | None = None,
     ) -> Spec:
         """Update an object under its row lock.
 
-        :param wanted: how it is to be
-        :param more: tells of the row, as it is to be, what changes with it
-        :raises BadRequest: it is like that already, or its name is taken
+        :param requested: the new values of fields
+        :param derive: returns the fields that change with these
+        :raises BadRequest: nothing would change, or the name is in use
         """
         found = self.store.find_object(kind, name, by.tenant)
         with self.store.transaction() as tx:
-            if 'name' in wanted and self.limits.unique_names:
-                # Before the row, which who makes something of a profile holds as well
+            if 'name' in requested and self.limits.unique_names:
+                # Before the row: requests that use a profile lock it in this order.
                 tx.lock_tenant(found.owner.tenant)
             row = tx.lock_object(found)
             if row is None:
                 raise not_found(kind, name)
-            changes = {k: v for k, v in wanted.items() if v != getattr(row, k)}
+            changes = {k: v for k, v in requested.items() if v != getattr(row, k)}
             if not changes:
                 raise exceptions.BadRequest('No property needs an update.')
             if 'name' in changes:
                 named = row.owner.tenant, row.uuid
                 self.check_unique(tx, kind, changes['name'], *named)
             after = row.evolve(**changes, updated_at=self.clock.now())
-            if more is not None:
-                after = after.evolve(**more(after))
+            if derive is not None:
+                after = after.evolve(**derive(after))
             tx.save_object(after)
         return after
 
     # actions
 
     @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
-    def on_cluster(
-        self, name: str, request: ActionRequest, ask: ClusterRequest
-    ) -> Accepted[Cluster]:
-        """Request an action on a cluster; see `admission` for rejections."""
-        found = self.store.find_object(Cluster, name, request.by.tenant)
+    def request_action(
+        self,
+        kind: type[Target],
+        name: str,
+        request: ActionRequest,
+        build_inputs: BuildInputs[Target],
+    ) -> Accepted[Target]:
+        """Request an action on a cluster or node; see `admission` for rejections."""
+        found = self.store.find_object(kind, name, request.by.tenant)
         now = self.clock.now()
         with self.store.transaction() as tx:
-            row = admission.lock_cluster(tx, found.uuid)
-            inputs = ask(tx, row)
+            cluster, row = admission.lock(tx, found)
+            inputs = build_inputs(tx, row)
             is_later = self.is_scheduled(request, now)
             if not (request.wait or is_later):
-                admission.check_idle(tx, request.action_type, row, None, now)
-            if request.action_type in action_types.SCALING and not is_later:
-                bound = tx.bindings_of(row.id or 0)
-                admission.check_cooldown(bound, request.action_type, row, now)
-            begun = self.insert_action(tx, request, row, row, inputs, now)
-        self.announce(begun)
-        return Accepted(begun.uuid, row)
-
-    @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
-    def on_node(
-        self, name: str, request: ActionRequest, ask: NodeRequest
-    ) -> Accepted[Node]:
-        """Request an action on a node; likewise."""
-        found = self.store.find_object(Node, name, request.by.tenant)
-        now = self.clock.now()
-        with self.store.transaction() as tx:
-            cluster, row = admission.lock_node(tx, found)
-            inputs = ask(tx, cluster, row)
-            if not (request.wait or self.is_scheduled(request, now)):
                 admission.check_idle(tx, request.action_type, row, cluster, now)
-            begun = self.insert_action(tx, request, row, cluster, inputs, now)
-        self.announce(begun)
-        return Accepted(begun.uuid, row)
+            if request.action_type in action_types.SCALING and not is_later:
+                bound = tx.bindings_of(row.id)
+                admission.check_cooldown(bound, request.action_type, row.uuid, now)
+            action = self.insert_action(tx, request, row, cluster, inputs, now)
+        self.announce(action)
+        return Accepted(action.uuid, row)
 
     def insert_action(
         self,
@@ -240,8 +227,8 @@ class ClusterOperationBase:
     ) -> Action:
         """Store an action with its event.
 
-        :param cluster: the target, or what it is in
-        :param done: it has done what it should already, in this transaction
+        :param cluster: the target, or the cluster of the target
+        :param done: this transaction has executed it
         """
         timeout = request.timeout
         if timeout is None:
@@ -272,14 +259,14 @@ class ClusterOperationBase:
         tx.add_events([created_event(stored, None, now)])
         return stored
 
-    def announce(self, begun: Action | None = None) -> None:
+    def announce(self, action: Action | None = None) -> None:
         """Send the hints for a stored action and its events."""
-        if begun is not None:
+        if action is not None:
             LOG.info(
-                '%s (%s) is asked for on %s',
-                begun.action_type,
-                begun.uuid,
-                begun.target,
+                '%s (%s) requested for %s',
+                action.action_type,
+                action.uuid,
+                action.target,
             )
             self.parts.messenger.send(ENGINE, commands.RunActions())
         self.parts.messenger.broadcast(commands.EventsStored())
@@ -290,9 +277,9 @@ class ClusterOperationBase:
             try:
                 self.signals.signal_action(uuid, action_states.CANCEL)
             except (exceptions.NotFound, exceptions.Conflict) as error:
-                # It has ended by itself.
-                LOG.debug('%s is not cancelled: %s', uuid, error)
+                # It has ended meanwhile.
+                LOG.debug('Action %s not cancelled: %s', uuid, error)
 
 
-def _is_seen(row: Node, by: RequestContext) -> bool:
+def _is_visible(row: Node, by: RequestContext) -> bool:
     return row.deleted_at is None and by.tenant in (None, row.owner.tenant)

@@ -11,76 +11,57 @@ from watcherlite.engine.clusters.requests import admission
 from watcherlite.engine.clusters.requests.base import (
     ActionRequest,
     ClusterOperationBase,
+    Target,
 )
-from watcherlite.engine.clusters.requests.values import Accepted, Row
+from watcherlite.engine.clusters.requests.values import Accepted
 from watcherlite.execution.retries import retry_on
 
 
 @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
-def delete_cluster(
-    requests: ClusterOperationBase, name: str, request: ActionRequest, force: bool
-) -> Accepted[Cluster]:
-    """Request the deletion of a cluster, unless it is requested already.
+def delete(
+    requests: ClusterOperationBase,
+    kind: type[Target],
+    name: str,
+    request: ActionRequest,
+    force: bool,
+) -> Accepted[Target]:
+    """Request the deletion of a cluster or node, unless there is such a request.
 
-    :param force: whatever its status is; what goes on with it is cancelled, also
-        when its deletion has been asked for already and waits for that
+    :param force: whatever its status is, and cancel its actions; also those that an
+        earlier deletion waits for, and those on the cluster of a node
     """
-    found = requests.store.find_object(Cluster, name, request.by.tenant)
+    found = requests.store.find_object(kind, name, request.by.tenant)
     now = requests.clock.now()
     with requests.store.transaction() as tx:
-        row = admission.lock_cluster(tx, found.uuid)
+        cluster, row = admission.lock(tx, found)
         if requests.is_scheduled(request, now):
-            return _scheduled(requests, tx, request, row, row, force, now)
-        others = tx.unfinished_actions([row.uuid], [row.uuid])
-        deletion = _find_deletion(others, action_types.CLUSTER_DELETE, row, now)
-        if deletion is None or not force:
-            admission.check_deletable(row, force)
-        if deletion is None:
-            deletion = requests.insert_action(tx, request, row, row, {}, now)
-    _cancel_others(requests, deletion, others, force)
-    return Accepted(deletion.uuid, row)
-
-
-@retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
-def delete_node(
-    requests: ClusterOperationBase, name: str, request: ActionRequest, force: bool
-) -> Accepted[Node]:
-    """Request the deletion of a node; likewise.
-
-    :param force: also what is done with its cluster before the deletion's turn comes
-    """
-    found = requests.store.find_object(Node, name, request.by.tenant)
-    now = requests.clock.now()
-    with requests.store.transaction() as tx:
-        cluster, row = admission.lock_node(tx, found)
-        if requests.is_scheduled(request, now):
-            return _scheduled(requests, tx, request, row, cluster, force, now)
-        others = tx.unfinished_actions([row.uuid])
-        deletion = _find_deletion(others, action_types.NODE_DELETE, row, now)
+            return _schedule(requests, tx, request, row, cluster, force, now)
+        within: list[str] = [row.uuid] if isinstance(row, Cluster) else []
+        others = tx.unfinished_actions([row.uuid], within)
+        deletion = _find_deletion(others, request.action_type, row, now)
         if deletion is None or not force:
             admission.check_deletable(row, force)
         if deletion is None:
             deletion = requests.insert_action(tx, request, row, cluster, {}, now)
-        if force and cluster is not None:
+        if force and cluster is not None and isinstance(row, Node):
             others += _actions_ahead(tx, cluster, deletion, now)
     _cancel_others(requests, deletion, others, force)
     return Accepted(deletion.uuid, row)
 
 
-def _scheduled(
+def _schedule(
     requests: ClusterOperationBase,
     tx: Transaction,
     request: ActionRequest,
-    row: Row,
+    row: Target,
     cluster: Cluster | None,
     force: bool,
     now: datetime.datetime,
-) -> Accepted[Row]:
-    """Ask for a deletion that is due later, and leave alone what goes on now."""
+) -> Accepted[Target]:
+    """Request a deletion that is due later, which affects no present action."""
     if force:
         raise exceptions.BadRequest(
-            'A deletion that is scheduled cannot be forced: force cancels what goes on '
-            'now.'
+            'A scheduled deletion cannot be forced: force cancels the present actions.'
         )
     admission.check_deletable(row, True)
     return Accepted(
@@ -91,10 +72,10 @@ def _scheduled(
 def _find_deletion(
     others: list[Action], action_type: str, row: Cluster | Node, now: datetime.datetime
 ) -> Action | None:
-    """Return the deletion that has been asked for, unless it is scheduled for later."""
+    """Return the requested deletion, unless it is scheduled for later."""
     for action in others:
-        is_meant = (action.action_type, action.target) == (action_type, row.uuid)
-        if is_meant and not admission.is_scheduled(action, now):
+        is_deletion = (action.action_type, action.target) == (action_type, row.uuid)
+        if is_deletion and not admission.is_scheduled(action, now):
             return action
     return None
 
@@ -102,24 +83,23 @@ def _find_deletion(
 def _actions_ahead(
     tx: Transaction, cluster: Cluster, deletion: Action, now: datetime.datetime
 ) -> list[Action]:
-    """Return the actions on a cluster that the deletion of a node of it waits for.
+    """Return the actions on a cluster for which the deletion of its node waits.
 
-    The deletion of the cluster is none of them: it deletes the node as well.
+    The deletion of the cluster is not among them: it deletes the node as well.
     """
     return [
         action
         for action in admission.actions_under_way(tx, [cluster.uuid], (), now)
-        if action.action_type != action_types.CLUSTER_DELETE
-        and action.id < (deletion.id)
+        if action.action_type != action_types.CLUSTER_DELETE and action.id < deletion.id
     ]
 
 
 def _cancel_others(
     requests: ClusterOperationBase, deletion: Action, others: list[Action], force: bool
 ) -> None:
-    """Cancel the actions that a deletion would wait for for ever; forced: all others.
+    """Cancel the other actions: all if forced, else the repeated and scheduled ones.
 
-    What is repeated, or due later only, has nothing to do any more.
+    The deletion would wait forever for a repeated one; a scheduled one would fail.
     """
     others = [action for action in others if action.uuid != deletion.uuid]
     later = [a for a in others if a.interval > 0 or a.not_before > requests.clock.now()]

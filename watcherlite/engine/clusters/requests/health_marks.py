@@ -3,9 +3,12 @@
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain import json_values
 from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.domain.documents import json_values
 from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.node_record import (
+    BEFORE_MARK,
+)
 from watcherlite.engine.clusters.projection import events
 from watcherlite.engine.clusters.requests import admission
 from watcherlite.engine.clusters.requests.base import (
@@ -18,11 +21,9 @@ from watcherlite.states import cluster as states
 
 DEFAULT_REASON = 'state changed by node_mark_unhealthy api'
 LONGEST_REASON = 255
-#: What it is among actions: one that has ended as soon as it is stored.
+#: The type of the action that records a mark; it has ended when it is stored.
 ACTION = action_types.NODE_UPDATE
 NAME = 'node_mark_unhealthy_{}'
-#: In what a node keeps: its status and reason before the mark.
-BEFORE = 'before_mark'
 
 
 @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
@@ -35,7 +36,7 @@ def mark(
 ) -> Node:
     """Mark a node or remove its mark, and evaluate the status of its cluster.
 
-    :raises ResourceIsLocked, ActionConflict: it, or its cluster, is changed
+    :raises ResourceIsLocked, ActionConflict: an action changes it or its cluster
     """
     text = _reason(reason)
     found = requests.store.find_object(Node, name, by.tenant)
@@ -43,15 +44,15 @@ def mark(
     with requests.store.transaction() as tx:
         cluster, row = admission.lock_node(tx, found)
         admission.check_idle(tx, ACTION, row, cluster, now)
-        after = marked(row, text) if unhealthy else unmarked(row, text)
+        after = add_mark(row, text) if unhealthy else remove_mark(row, text)
         if after is row:
             return row
         after = after.evolve(updated_at=now)
         tx.save_nodes([after])
         if cluster is not None and cluster.created_at is not None:
-            key = cluster.id or 0
+            key = cluster.id
             active = tx.count_nodes([key]).get(key, {}).get(states.ACTIVE, 0)
-            tx.save_clusters([_judged(cluster, active).evolve(updated_at=now)])
+            tx.save_clusters([_evaluated(cluster, active).evolve(updated_at=now)])
         inputs = {'mark_unhealthy': unhealthy, 'status_reason': text}
         request = ActionRequest(
             ACTION, by, name=action_types.unique_name(NAME.format(row.uuid[:8]))
@@ -65,11 +66,11 @@ def mark(
     return after
 
 
-def marked(row: Node, reason: str) -> Node:
+def add_mark(row: Node, reason: str) -> Node:
     """Return a node as unhealthy."""
     kept = dict(row.kept)
     if action_types.unhealthy_mark(row) is None:
-        kept[BEFORE] = [row.status, row.status_reason]
+        kept[BEFORE_MARK] = [row.status, row.status_reason]
     return row.evolve(
         status=states.ERROR,
         status_reason=reason,
@@ -78,15 +79,15 @@ def marked(row: Node, reason: str) -> Node:
     )
 
 
-def unmarked(row: Node, reason: str) -> Node:
+def remove_mark(row: Node, reason: str) -> Node:
     """Return a node as it was before its mark; one without a mark as it is.
 
-    What was unwell before is not healed by that.
+    A node that was in ERROR before stays so.
     """
     if action_types.unhealthy_mark(row) is None:
         return row
     kept = dict(row.kept)
-    status, why = kept.pop(BEFORE, (states.ACTIVE, ''))
+    status, why = kept.pop(BEFORE_MARK, (states.ACTIVE, ''))
     if row.status != states.ERROR:
         status, why = row.status, row.status_reason
     elif status == states.ACTIVE:
@@ -111,7 +112,7 @@ def _reason(value: Any) -> str:
     return str(value)
 
 
-def _judged(cluster: Cluster, active: int) -> Cluster:
+def _evaluated(cluster: Cluster, active: int) -> Cluster:
     status, text = states.evaluated(
         active, cluster.desired_capacity, cluster.min_size, cluster.max_size
     )

@@ -1,15 +1,15 @@
 """Operations on receivers."""
 
 import urllib.parse
+from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.domain import bearer_tokens, events
-from watcherlite.domain.clusters import WEBHOOK, Cluster, Receiver
+from watcherlite.domain.clusters import WEBHOOK, Cluster, NewReceiver, Receiver
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.requests import action_inputs as making
-from watcherlite.engine.clusters.requests import values
+from watcherlite.engine.clusters.requests import action_inputs, values
 from watcherlite.engine.clusters.requests.actions import ActionOperations
 from watcherlite.engine.clusters.requests.base import (
     ActionRequest,
@@ -19,24 +19,22 @@ from watcherlite.engine.clusters.requests.base import (
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
     IssuedReceiver,
-    NewReceiver,
+    ReceiverRequest,
     RequestContext,
 )
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.execution.ports import SignalSender
 from watcherlite.execution.retries import retry_on_conflict
 
-#: Fields that a request may change.
-CHANGES = ('name', 'action', 'params')
-#: What of a request has a receiver be triggered by a new token, and by no other.
+#: The field that replaces the token of a receiver.
 RENEWAL = 'renew_token'
-#: Said of a webhook that there is not, and of one that is called without its token.
+#: The error for an unknown webhook, and for one with a wrong token.
 NO_WEBHOOK = (
     'There is no webhook of this address: the receiver is gone, or the token of the '
     'address is missing or is not its token. A new one is issued with '
     f"'{RENEWAL}'."
 )
-#: The version of the protocol of webhooks: what is sent becomes inputs as it is.
+#: The version of the webhook protocol: the parameters become inputs unchanged.
 PROTOCOL = '2'
 
 
@@ -54,14 +52,35 @@ class ReceiverOperations(ClusterOperationBase):
         self._actions = actions
 
     def create(
-        self, new: NewReceiver, by: RequestContext, base_url: str
+        self, new: ReceiverRequest, by: RequestContext, base_url: str
     ) -> IssuedReceiver:
-        """Store a receiver; return it with its token, which nobody sees again.
+        """Store a receiver; return it with its token, which is not stored.
 
         :param base_url: of the clustering API with its version: where its webhook is
-        :raises BadRequest: what is wrong with it
+        :raises BadRequest: the request is invalid
         """
         name = values.parse_name(new.name)
+        cluster = self._validated_cluster(new, by)
+        uuid, token = events.new_uuid(), bearer_tokens.new_token()
+        params = values.parse_mapping(new.params, 'params')
+        action_inputs.validate_parameters(self.parts, str(new.action), params)
+        receiver = NewReceiver(
+            uuid=uuid,
+            name=name,
+            type=WEBHOOK,
+            owner=by.owner,
+            cluster_id=cluster.id,
+            action=new.action,
+            actor=values.parse_mapping(new.actor, 'actor'),
+            params=params,
+            channel={'alarm_url': alarm_url(base_url, uuid, params)},
+            created_at=self.clock.now(),
+            token_digest=bearer_tokens.digest_of(token),
+        )
+        return IssuedReceiver(self.insert_object(Receiver, receiver), token)
+
+    def _validated_cluster(self, new: ReceiverRequest, by: RequestContext) -> Cluster:
+        """Validate the type and the action of a request; return its cluster."""
         if new.type != WEBHOOK:
             raise exceptions.BadRequest(
                 f"Receivers of type '{new.type}' are not supported; those of type "
@@ -75,55 +94,33 @@ class ReceiverOperations(ClusterOperationBase):
             raise exceptions.BadRequest(
                 'Action name is required for creating webhook receiver.'
             )
-        check_action(new.action)
+        parse_action(new.action)
         try:
-            cluster = self.store.find_object(Cluster, new.cluster, by.tenant)
+            return self.store.find_object(Cluster, new.cluster, by.tenant)
         except exceptions.NotFound:
             raise exceptions.BadRequest(
                 f"The referenced cluster '{new.cluster}' could not be found."
             ) from None
-        uuid, token = events.new_uuid(), bearer_tokens.new_token()
-        params = values.parse_mapping(new.params, 'params')
-        making.validate_parameters(self.parts, new.action, params)
-        receiver = Receiver(
-            uuid=uuid,
-            name=name,
-            type=WEBHOOK,
-            owner=by.owner,
-            cluster_id=cluster.id,
-            action=new.action,
-            actor=values.parse_mapping(new.actor, 'actor'),
-            params=params,
-            channel={'alarm_url': alarm_url(base_url, uuid, params)},
-            created_at=self.clock.now(),
-            token_digest=bearer_tokens.digest_of(token),
-        )
-        return IssuedReceiver(self.insert_object(receiver), token)
 
     def update(self, name: str, by: RequestContext, changes: Values) -> IssuedReceiver:
-        """Change what a receiver asks for, or the token that triggers it.
+        """Change the action of a receiver, or its token.
 
         :param changes: of CHANGES, and RENEWAL
         """
         values.check_known_keys(changes, (*CHANGES, RENEWAL))
-        wanted: dict[str, Any] = {}
+        requested = values.parse_changes(changes, CHANGES)
         token = None
         if values.parse_boolean(changes.get(RENEWAL) or False, RENEWAL):
             token = bearer_tokens.new_token()
-            wanted['token_digest'] = bearer_tokens.digest_of(token)
-        if changes.get('name') is not None:
-            wanted['name'] = values.parse_name(changes['name'])
-        if changes.get('action') is not None:
-            check_action(changes['action'])
-            wanted['action'] = changes['action']
-        if changes.get('params') is not None:
-            wanted['params'] = values.parse_mapping(changes['params'], 'params')
-        changed = self.update_object(Receiver, name, by, wanted, self._completed)
+            requested['token_digest'] = bearer_tokens.digest_of(token)
+        changed = self.update_object(
+            Receiver, name, by, requested, self._derive_channel
+        )
         return IssuedReceiver(changed, token)
 
-    def _completed(self, row: Receiver) -> Values:
-        """Check a receiver as it is to be; return what its parameters change."""
-        making.validate_parameters(self.parts, str(row.action), row.params)
+    def _derive_channel(self, row: Receiver) -> Values:
+        """Validate a changed receiver; return its channel."""
+        action_inputs.validate_parameters(self.parts, str(row.action), row.params)
         url = str(row.channel['alarm_url'])
         base = url.partition(f'/webhooks/{row.uuid}')[0]
         url = alarm_url(base, row.uuid, row.params)
@@ -137,7 +134,7 @@ class ReceiverOperations(ClusterOperationBase):
             tx.delete_object(row)
 
     def notify(self, name: str, by: RequestContext) -> None:
-        """Refuse it: only receivers of type message have messages to look for."""
+        """Reject the request: only receivers of type message have messages."""
         row = self.store.find_object(Receiver, name, by.tenant)
         raise exceptions.BadRequest(
             f"The receiver '{row.uuid}' is of type '{row.type}', which is triggered "
@@ -152,19 +149,18 @@ class ReceiverOperations(ClusterOperationBase):
         *,
         wait: bool = False,
     ) -> Accepted[Cluster]:
-        """Ask for what a webhook is for; its token is the authority to do so.
+        """Request the action of a webhook; its token authorizes the request.
 
-        :param params: inputs of the action, over those of the receiver. What the
-            action knows nothing of is passed over: what monitoring systems send is
-            made for no receiver
-        :param wait: it is queued where its cluster is busy; else that is refused
-        :raises NotFound: there is no such receiver, or the token is not its token
+        :param params: override the parameters of the receiver; unknown ones, which
+            monitoring systems send, are ignored
+        :param wait: see `ActionRequest`
+        :raises NotFound: the receiver does not exist, or the token is wrong
         """
         row = self._triggered(uuid)
         digest = None if row is None else row.token_digest
         if not bearer_tokens.is_valid(token, digest) or row is None:
             raise exceptions.NotFound(NO_WEBHOOK)
-        known = making.known_parameters(str(row.action))
+        known = action_inputs.known_parameters(str(row.action))
         sent = values.parse_mapping(params, 'params')
         given = {**row.params, **{k: v for k, v in sent.items() if k in known}}
         cluster = self._cluster(row)
@@ -179,16 +175,16 @@ class ReceiverOperations(ClusterOperationBase):
         return self._actions.request(cluster, request, given)
 
     def _triggered(self, uuid: str) -> Receiver | None:
-        """Return the receiver of a uuid; no name and no part of a uuid is one."""
+        """Return the receiver of a full uuid; None: there is none."""
         try:
             row = self.store.find_object(Receiver, uuid, None)
         except (exceptions.NotFound, exceptions.Ambiguous):
-            return None  # not there, or a text that several have in common
+            return None
         return row if row.uuid == uuid.lower() else None
 
     def _cluster(self, row: Receiver) -> Cluster:
-        key = row.cluster_id or 0
-        cluster = self.store.objects_by_id(Cluster, [key]).get(key)
+        ids = [] if row.cluster_id is None else [row.cluster_id]
+        cluster = next(iter(self.store.objects_by_id(Cluster, ids).values()), None)
         if cluster is None or cluster.deleted_at is not None:
             raise exceptions.BadRequest(
                 f"The cluster of the receiver '{row.uuid}' could not be found."
@@ -196,14 +192,23 @@ class ReceiverOperations(ClusterOperationBase):
         return cluster
 
 
-def check_action(action_type: Any) -> None:
-    """Raise BadRequest for an action that a receiver cannot request."""
-    askable = sorted(making.REQUESTABLE & action_types.CLUSTER_TYPES)
-    if action_type not in askable:
+def parse_action(action_type: Any, field: str = 'action') -> str:
+    """Return the action type that a receiver requests; raises BadRequest."""
+    requestable = sorted(action_inputs.REQUESTABLE & action_types.CLUSTER_TYPES)
+    if action_type not in requestable:
         raise exceptions.BadRequest(
             f"Illegal action '{action_type}' specified; a receiver asks for "
-            f'{", ".join(askable)}.'
+            f'{", ".join(requestable)}.'
         )
+    return str(action_type)
+
+
+#: The fields that a request may change, and the parser of each.
+CHANGES: Mapping[str, values.Parser] = {
+    'name': values.parse_name,
+    'action': parse_action,
+    'params': values.parse_mapping,
+}
 
 
 def alarm_url(base_url: str, uuid: str, params: Values) -> str:

@@ -1,4 +1,4 @@
-"""Operations on profiles and policies: the two kinds of objects that have a spec."""
+"""Operations on profiles and policies, the objects with a spec."""
 
 import abc
 from collections.abc import Mapping
@@ -6,7 +6,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.domain import events
-from watcherlite.domain.clusters import PolicyObject, Profile
+from watcherlite.domain.clusters import (
+    NewPolicyObject,
+    NewProfile,
+    PolicyObject,
+    Profile,
+)
 from watcherlite.engine.clusters.requests import values
 from watcherlite.engine.clusters.requests.base import ClusterOperationBase, Values
 from watcherlite.engine.clusters.requests.values import RequestContext
@@ -17,21 +22,22 @@ from watcherlite.plugins.base import POLICIES, Policy
 _KEYS = ('type', 'version', 'description', 'properties')
 
 Row = TypeVar('Row', Profile, PolicyObject)
+New = TypeVar('New', NewProfile, NewPolicyObject)
 
 
-class _SpecOperations(ClusterOperationBase, abc.ABC, Generic[Row]):
+class _SpecOperations(ClusterOperationBase, abc.ABC, Generic[Row, New]):
     """The operations on one kind; a name is a uuid, a name or a short id.
 
     :cvar noun: of one object
-    :cvar changes: the fields that a request may change; the spec never changes
+    :cvar changes: the fields that a request may change, and the parser of each
     """
 
     kind: type[Row]
     noun: ClassVar[str]
-    changes: ClassVar[tuple[str, ...]]
+    changes: ClassVar[Mapping[str, values.Parser]]
 
     @abc.abstractmethod
-    def _build(self, name: str, spec: dict[str, Any], by: RequestContext) -> Row:
+    def _build(self, name: str, spec: dict[str, Any], by: RequestContext) -> New:
         """Return an object without a uuid; raises Invalid and NotFound."""
 
     def create(
@@ -40,21 +46,23 @@ class _SpecOperations(ClusterOperationBase, abc.ABC, Generic[Row]):
         """Store an object.
 
         :param more: the metadata of a profile
-        :raises NotFound: there is no such type
+        :raises NotFound: the type does not exist
         :raises InvalidSpec: the spec does not fit its type
         """
-        made = self._made(values.parse_name(name), spec, by)
+        made: Any = self._build_valid(values.parse_name(name), spec, by)
         given = {key: values.parse_mapping(value, key) for key, value in more.items()}
-        return self.insert_object(made.evolve(uuid=events.new_uuid(), **given))
+        return self.insert_object(
+            self.kind, made.evolve(uuid=events.new_uuid(), **given)
+        )
 
-    def validate(self, spec: Any, by: RequestContext) -> Row:
-        """Return the object that a spec makes, which has no uuid; store nothing.
+    def validate(self, spec: Any, by: RequestContext) -> New:
+        """Return the object of a spec, without a uuid; store nothing.
 
         :raises InvalidSpec, NotFound: as `create`
         """
-        return self._made(f'validated_{self.noun}', spec, by)
+        return self._build_valid(f'validated_{self.noun}', spec, by)
 
-    def _made(self, name: str, spec: Any, by: RequestContext) -> Row:
+    def _build_valid(self, name: str, spec: Any, by: RequestContext) -> New:
         given = values.parse_mapping(spec, 'spec')
         try:
             return self._build(name, given, by)
@@ -69,29 +77,29 @@ class _SpecOperations(ClusterOperationBase, abc.ABC, Generic[Row]):
         :param changes: of `changes`
         """
         values.check_known_keys(changes, self.changes)
-        wanted: dict[str, Any] = {}
-        if changes.get('name') is not None:
-            wanted['name'] = values.parse_name(changes['name'])
-        if changes.get('metadata') is not None:
-            wanted['metadata'] = values.parse_mapping(changes['metadata'], 'metadata')
-        return self.update_object(self.kind, name, by, wanted)
+        requested = values.parse_changes(changes, self.changes)
+        return self.update_object(self.kind, name, by, requested)
 
     @retry_on_conflict
     def delete(self, name: str, by: RequestContext) -> None:
-        """Delete an object; ResourceInUse while others are made of or bound to it."""
+        """Delete an object; raises ResourceInUse while others refer to it."""
         row = self.store.find_object(self.kind, name, by.tenant)
         with self.store.transaction() as tx:
             tx.delete_object(row)
 
 
-class ProfileOperations(_SpecOperations[Profile]):
-    """The operations on profiles, which clusters and nodes are made of."""
+class ProfileOperations(_SpecOperations[Profile, NewProfile]):
+    """The operations on profiles."""
 
-    kind, noun, changes = Profile, 'profile', ('name', 'metadata')
+    kind, noun = Profile, 'profile'
+    changes: ClassVar[Mapping[str, values.Parser]] = {
+        'name': values.parse_name,
+        'metadata': values.parse_mapping,
+    }
 
-    def _build(self, name: str, spec: dict[str, Any], by: RequestContext) -> Profile:
+    def _build(self, name: str, spec: dict[str, Any], by: RequestContext) -> NewProfile:
         checked = self.parts.profile_types.check(spec)
-        return Profile(
+        return NewProfile(
             uuid='',
             name=name,
             type=checked.type,
@@ -102,15 +110,16 @@ class ProfileOperations(_SpecOperations[Profile]):
         )
 
 
-class PolicyOperations(_SpecOperations[PolicyObject]):
-    """The operations on policies, which clusters are bound to."""
+class PolicyOperations(_SpecOperations[PolicyObject, NewPolicyObject]):
+    """The operations on policies."""
 
-    kind, noun, changes = PolicyObject, 'policy', ('name',)
+    kind, noun = PolicyObject, 'policy'
+    changes: ClassVar[Mapping[str, values.Parser]] = {'name': values.parse_name}
 
     def _build(
         self, name: str, spec: dict[str, Any], by: RequestContext
-    ) -> PolicyObject:
-        return PolicyObject(
+    ) -> NewPolicyObject:
+        return NewPolicyObject(
             uuid='',
             name=name,
             type=validated_type(self.parts, spec),
@@ -123,8 +132,8 @@ class PolicyOperations(_SpecOperations[PolicyObject]):
 def validated_type(parts: ClusterServices, spec: Values) -> str:
     """Return the type of a policy with its version, if its spec fits that.
 
-    :raises NotFound: there is no such type
-    :raises Invalid: names what is wrong
+    :raises NotFound: the type does not exist
+    :raises Invalid: the spec is invalid
     """
     for key in ('type', 'version'):
         if key not in spec:

@@ -10,7 +10,7 @@ from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.requests import values
 
-#: What changes names, where that is an action.
+#: The action types that rename objects.
 _RENAME_ACTIONS: Mapping[type, str] = {
     Cluster: action_types.CLUSTER_UPDATE,
     Node: action_types.NODE_UPDATE,
@@ -22,9 +22,9 @@ def check_available(
 ) -> None:
     """Raise BadRequest for a name that is in use or reserved by an action.
 
-    Until the transaction ends nobody else names anything in the project.
+    The names of the project stay locked until the transaction ends.
 
-    :param uuid: what gets the name, if that is there already
+    :param uuid: of the object that gets the name; '': a new one
     """
     _check(tx, kind, name, tenant, uuid)
 
@@ -34,8 +34,8 @@ def check_rename(
 ) -> None:
     """Raise BadRequest if an action cannot rename its target.
 
-    That of a plan was checked by nobody before. Of two such actions that are to give
-    the same name the older one does.
+    The names in plans are not checked earlier. Of two actions with the same name the
+    older one succeeds.
 
     :param unique: whether names are unique in a project
     """
@@ -56,9 +56,9 @@ def _check(
     before: int | None = None,
 ) -> None:
     tx.lock_tenant(tenant)
-    # In this order: what was to get it has it by the time of the second question
-    is_to_be = _is_reserved(tx, kind, name, tenant, uuid, before)
-    if is_to_be or tx.has_name(kind, name, tenant):
+    # In this order: an action that ends in between has given the name to its target.
+    is_reserved = _is_reserved(tx, kind, name, tenant, uuid, before)
+    if is_reserved or tx.has_name(kind, name, tenant):
         raise exceptions.BadRequest(f"A {TITLES[kind]} named '{name}' already exists.")
 
 
@@ -70,7 +70,7 @@ def _is_reserved(
     uuid: str,
     before: int | None,
 ) -> bool:
-    """Return whether an unfinished action gives a name to something else.
+    """Return whether an unfinished action gives a name to another object.
 
     :param before: only actions with a lower id count; None: all
     """

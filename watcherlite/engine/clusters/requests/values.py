@@ -3,14 +3,16 @@
 import dataclasses
 import datetime
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Generic, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
-from watcherlite.domain import json_values
 from watcherlite.domain.clusters import Cluster, Node, Owner, Receiver
+from watcherlite.domain.documents import json_values
 
+#: (value, field) -> the value as it is stored; raises BadRequest
+Parser = Callable[[Any, str], Any]
 Row = TypeVar('Row', Cluster, Node, Cluster | Node)
 
 #: Letters (Chinese ones too), digits and . _ ~ - as clients know them.
@@ -25,9 +27,9 @@ MAX_INTEGER = 2**31 - 1
 class RequestContext:
     """The context of a request.
 
-    :param owner: what they make belongs to it
-    :param everywhere: they see the objects of all projects
-    :param context: kept with the actions that they ask for; never credentials
+    :param owner: of the objects that the request creates
+    :param everywhere: whether it sees the objects of all projects
+    :param context: stored with the requested actions; never credentials
     """
 
     owner: Owner
@@ -36,11 +38,11 @@ class RequestContext:
 
     @property
     def tenant(self) -> str | None:
-        """Return the project whose objects they see; None: of all."""
+        """Return the project whose objects the request sees; None: all projects."""
         return None if self.everywhere else self.owner.tenant
 
     def within(self, tenant: str) -> 'RequestContext':
-        """Return who asks, as one who sees the objects of one project alone."""
+        """Return the context restricted to one project."""
         owner = dataclasses.replace(self.owner, tenant=tenant)
         return dataclasses.replace(self, owner=owner, everywhere=False)
 
@@ -58,7 +60,7 @@ class Accepted(Generic[Row]):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewCluster:
+class ClusterRequest:
     """The values of a new cluster.
 
     :param profile: uuid, name or short id
@@ -78,7 +80,7 @@ class NewCluster:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewNode:
+class NodeRequest:
     """The values of a new node.
 
     :param profile, cluster: uuid, name or short id; no cluster: it is in none
@@ -92,13 +94,13 @@ class NewNode:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewAdoption:
+class AdoptionRequest:
     """The values of an adoption.
 
     :param identity: what it is called outside
     :param type: of a profile: `local.process-1.0`
     :param overrides: properties instead of those that are found
-    :param snapshot: asked for by clients; no type here makes any
+    :param snapshot: supported by no profile type
     """
 
     identity: str
@@ -111,7 +113,7 @@ class NewAdoption:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewReceiver:
+class ReceiverRequest:
     """The values of a new receiver.
 
     :param type: 'webhook'
@@ -161,24 +163,24 @@ class NewClusterAction:
     timeout: Any = None
 
 
-def parse_name(value: Any) -> str:
+def parse_name(value: Any, field: str = 'name') -> str:
     """Return a name that fits into URLs and columns; BadRequest."""
     if isinstance(value, str) and _NAME.match(value):
         return value
     shown = f'{value!r}'[:80] if isinstance(value, str) else json_values.kind(value)
     raise exceptions.BadRequest(
-        f'The value for the name ({shown}) contains illegal characters or has not 1 to '
-        '255 of them: letters, digits and . _ ~ - are allowed.'
+        f'The value for the {field} ({shown}) contains illegal characters or has not '
+        '1 to 255 of them: letters, digits and . _ ~ - are allowed.'
     )
 
 
-def parse_role(value: Any) -> str:
+def parse_role(value: Any, field: str = 'role') -> str:
     """Return the role of a node; BadRequest."""
     if value is None:
         return ''
     if not isinstance(value, str) or len(value) > MAX_ROLE_LENGTH:
         raise exceptions.BadRequest(
-            f"The value for 'role' must be text of at most {MAX_ROLE_LENGTH} "
+            f"The value for '{field}' must be text of at most {MAX_ROLE_LENGTH} "
             'characters.'
         )
     return value
@@ -253,12 +255,23 @@ def parse_time(value: Any) -> datetime.datetime:
     if value.tzinfo is None:
         value = value.replace(tzinfo=datetime.UTC)
     try:
-        # Earlier than EPOCH nothing is looked for.
+        # The store does not look for times before EPOCH.
         return max(value.astimezone(datetime.UTC), EPOCH)
     except OverflowError:
         raise exceptions.BadRequest(
             f'The value for not_before is out of range: {value}.'
         ) from None
+
+
+def parse_changes(
+    changes: Mapping[str, Any], parsers: Mapping[str, Parser]
+) -> dict[str, Any]:
+    """Return the fields that a request changes, parsed; null leaves one as it is."""
+    return {
+        field: parse(changes[field], field)
+        for field, parse in parsers.items()
+        if changes.get(field) is not None
+    }
 
 
 def check_known_keys(given: Mapping[str, Any], known: Collection[str]) -> None:

@@ -1,1 +1,1 @@
-"""The action types of stacks and resources, and what executes them."""
+"""The action types of stacks and resources, and their execution."""

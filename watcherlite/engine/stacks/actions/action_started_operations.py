@@ -12,7 +12,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.domain.outcomes import Done, Failed, Outcome
-from watcherlite.domain.stacks import Definition, NewStack, Stack
+from watcherlite.domain.stacks import Definition, Stack, StackRequest
 from watcherlite.domain.templates import document
 from watcherlite.engine.stacks.action_inputs import REASON, StackInputs
 from watcherlite.engine.stacks.projection import stack_events, stack_transitions
@@ -24,7 +24,7 @@ from watcherlite.plugins.base import ActionContext
 from watcherlite.states import stack as states
 
 GONE = 'The stack has been deleted.'
-#: The arguments of an update: fields of NewStack.
+#: The arguments of an update: fields of StackRequest.
 UPDATE_FIELDS = (
     'template',
     'environment',
@@ -88,7 +88,7 @@ def _store_start(
     inputs: StackInputs,
     update: _Update | None,
 ) -> Outcome | None:
-    tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+    tree = StackTree.lock(tx, stack)
     before, now = tree.stack, context.now()
     admission.check_allowed(tree, inputs.do)
     if before.state.busy:
@@ -130,7 +130,7 @@ def _update(services: StackServices, stack: Stack, inputs: StackInputs) -> _Upda
     )
 
 
-def build_update(name: str, asked: Mapping[str, Any], limit: int) -> NewStack:
+def build_update(name: str, asked: Mapping[str, Any], limit: int) -> StackRequest:
     """Return the request of an update; what it omits stays unchanged.
 
     :param asked: the arguments: UPDATE_FIELDS and PRIVATE_PARAMETERS
@@ -148,4 +148,4 @@ def build_update(name: str, asked: Mapping[str, Any], limit: int) -> NewStack:
         **given.get('parameters', {}),
         **asked.get(PRIVATE_PARAMETERS, {}),
     }
-    return NewStack(name, template, existing=True, **given)
+    return StackRequest(name, template, existing=True, **given)

@@ -142,8 +142,8 @@ class Convergence:
         def store() -> Resource:
             with work.services.store.transaction() as tx:
                 tx.lock_stacks([work.inputs.stack])
-                rows = tx.resources_by_id([work.row.id or 0])
-                row = rows.get(work.row.id or 0, work.row)
+                rows = tx.resources_by_id([work.row.id])
+                row = rows.get(work.row.id, work.row)
                 chosen = older or self._insert(tx, row, properties)
                 chosen = chosen.evolve(superseded_by=None)
                 tx.save_resources([row.evolve(superseded_by=chosen.id), chosen])
@@ -156,13 +156,13 @@ class Convergence:
         self, tx: Transaction, row: Resource, properties: Mapping[str, Any]
     ) -> Resource:
         work, now = self._work, self._work.action.now()
-        new = expansion.new_row(work.stack, work.blueprint, row.name, now)
+        new = expansion.new_row(work.stack.id, work.blueprint, row.name, now)
         if not isinstance(work.handler, NestedHandler):
             outputs = self.outputs(properties)
             new = new.evolve(**{**outputs, 'requires': tuple(outputs['requires'])})
         state = State(states.CREATE, states.IN_PROGRESS, REPLACES.format(row.uuid))
         (row_id,) = tx.insert_resources([new.at(state)])
-        created = new.at(state).evolve(id=row_id)
-        before = new.evolve(id=row_id)
+        before = new.stored(row_id)
+        created = before.at(state)
         tx.add_events([stack_events.resource_event(before, created, now)])
         return created

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from watcherlite.domain import events
 from watcherlite.domain.actions import COMPLETION, SUCCESS
 from watcherlite.domain.outcomes import DerivedAction
-from watcherlite.domain.stacks import Resource, Stack
+from watcherlite.domain.stacks import NewResource, Resource, Stack
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.definitions import RETAIN, ResourceDefinition
 from watcherlite.engine.stacks.action_inputs import (
@@ -23,6 +23,9 @@ from watcherlite.states import stack as states
 MAKE = 'make:'
 UNDO = 'undo:'
 REMOVE = 'remove:'
+
+#: The id of a stack that is not stored.
+NOT_STORED = 0
 
 #: operation -> (dependents first, type of the dependencies). None: in any order.
 _ORDERS: Mapping[str, tuple[bool, str] | None] = {
@@ -45,23 +48,26 @@ def missing_rows(
     blueprint: Blueprint,
     rows: Mapping[str, Resource],
     now: datetime.datetime,
-) -> list[Resource]:
+) -> list[NewResource]:
     """Return new rows for the resources of a blueprint that have none."""
     return [
-        new_row(stack, blueprint, name, now)
+        new_row(stack.id, blueprint, name, now)
         for name in blueprint.resources
         if name not in rows
     ]
 
 
 def new_row(
-    stack: Stack, blueprint: Blueprint, name: str, now: datetime.datetime
-) -> Resource:
-    """Return the row of a resource that does not exist yet."""
+    stack_id: int, blueprint: Blueprint, name: str, now: datetime.datetime
+) -> NewResource:
+    """Return the row of a resource that does not exist yet.
+
+    :param stack_id: NOT_STORED in a validation or preview of a new stack
+    """
     definition = blueprint.resources[name]
-    return Resource(
+    return NewResource(
         uuid=events.new_uuid(),
-        stack_id=stack.id or 0,
+        stack_id=stack_id,
         name=name,
         type=definition.type,
         handler=blueprint.handler(name),
@@ -92,8 +98,8 @@ def converge_actions(
             stage + name,
             RESOURCE,
             ResourceInputs(
-                stack.id or 0,
-                rows[name].id or 0,
+                stack.id,
+                rows[name].id,
                 CONVERGE,
                 blueprint.handler(name),
                 definition=definition_id,
@@ -127,14 +133,14 @@ def delete_actions(
             _removal_key(row),
             RESOURCE,
             ResourceInputs(
-                stack.id or 0,
-                row.id or 0,
+                stack.id,
+                row.id,
                 states.DELETE,
                 row.handler,
                 deadline=stack.deadline,
             ).as_inputs(),
             name=row.name,
-            parents=tuple(_removal_key(other) for other in parents[row.id or 0]),
+            parents=tuple(_removal_key(other) for other in parents[row.id]),
             timeout=timeout,
         )
         for row in rows
@@ -159,8 +165,8 @@ def operation_actions(
             MAKE + name,
             RESOURCE,
             ResourceInputs(
-                stack.id or 0,
-                row.id or 0,
+                stack.id,
+                row.id,
                 operation,
                 row.handler,
                 level=inputs.level,
@@ -211,7 +217,7 @@ def _dependents(rows: Sequence[Resource]) -> dict[int, list[Resource]]:
     """Return for each row the rows that depend on it, by id."""
     dependents = _edges(rows, same_definition=False)
     order = graphlib.TopologicalSorter(
-        {key: [row.id or 0 for row in others] for key, others in dependents.items()}
+        {key: [row.id for row in others] for key, others in dependents.items()}
     )
     try:
         order.prepare()
@@ -227,7 +233,7 @@ def _edges(
     by_name: dict[str, list[Resource]] = {}
     for row in rows:
         by_name.setdefault(row.name, []).append(row)
-    dependents: dict[int, list[Resource]] = {row.id or 0: [] for row in rows}
+    dependents: dict[int, list[Resource]] = {row.id: [] for row in rows}
     for row in rows:
         for name in row.requires:
             for other in by_name.get(name, ()):
@@ -235,5 +241,5 @@ def _edges(
                     continue
                 if same_definition and row.definition_id != other.definition_id:
                     continue
-                dependents[other.id or 0].append(row)
+                dependents[other.id].append(row)
     return dependents

@@ -16,7 +16,7 @@ from watcherlite.domain.outcomes import (
     Outcome,
 )
 from watcherlite.domain.resource_results import REPLACE, Batch, Expansion, Member, Ready
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
 from watcherlite.engine.stacks import action_inputs, tree
 from watcherlite.engine.stacks.action_inputs import (
     CONVERGE,
@@ -145,13 +145,11 @@ class NestedStackOperation:
         if nested is None or work.row.definition_id is None or work.row.base.failed:
             return False
         store = work.services.store
-        found = StackTree.of(
-            nested.id or 0, work.retry(lambda: store.stack_tree(nested.root_id or 0))
-        )
+        found = work.retry(lambda: StackTree.read(store, nested))
         stacks = [found.stack, *found.below]
         if any(stack.base.status != states.COMPLETE for stack in stacks):
             return False
-        ids = [stack.id or 0 for stack in stacks]
+        ids = [stack.id for stack in stacks]
         rows = work.retry(lambda: store.list_resources(ids, superseded=True))
         if any(not _is_settled(row) for row in rows):
             return False
@@ -175,7 +173,7 @@ class NestedStackOperation:
         nested = self._nested()
         if nested is None or nested.deleted_at is not None:
             return Done({})
-        # A retained stack must not keep an inherited lock: nobody could unlock it.
+        # A retained stack must not keep an inherited lock: no user could unlock it.
         locked = nested.inherited_level is not None
         return self._derive(states.UNLOCK) if locked else Done({})
 
@@ -271,7 +269,7 @@ class NestedStackOperation:
             for batch in expansion.batches
         ]
 
-        def store() -> tuple[int, list[Definition]]:
+        def store() -> tuple[int, list[StoredDefinition]]:
             self._check_size(work, definitions)
             with work.services.store.transaction() as tx:
                 tx.lock_stacks([work.inputs.stack])
@@ -313,7 +311,7 @@ class NestedStackOperation:
         size = max(len(each.template.get('resources') or ()) for each in definitions)
         if size <= present:
             return
-        others = store.count_resources(work.stack.root_id or 0) - present
+        others = store.count_resources(work.stack.tree_id) - present
         if others + size > limit:
             # Conditions may leave some of them out: count again without these.
             now = work.action.now()
@@ -339,10 +337,10 @@ class NestedStackOperation:
         tx: Transaction,
         work: ResourceOperation,
         expansion: Expansion,
-        definition: Definition,
+        definition: StoredDefinition,
     ) -> int:
         """Return the id of its stack, which is stored if it does not exist."""
-        row = tx.resources_by_id([work.row.id or 0])[work.row.id or 0]
+        row = tx.resources_by_id([work.row.id])[work.row.id]
         if expansion.data is not None:
             row = row.evolve(data=dict(expansion.data))
         if row.nested_id is not None:
@@ -356,14 +354,14 @@ class NestedStackOperation:
                 'other'
             )
         nested = tree.new_nested_stack(
-            work.stack, row, definition.id or 0, work.action.now()
+            work.stack, row, definition.id, work.action.now()
         )
         # The definition must be valid before anything of it is created.
         build_blueprint(nested, definition)
         stored = tx.insert_stack(nested)
         after = row.evolve(nested_id=stored.id, physical_id=stored.uuid)
         tx.save_resources([after])
-        return stored.id or 0
+        return stored.id
 
     def _nested(self) -> Stack | None:
         nested_id = self._work.row.nested_id

@@ -123,8 +123,7 @@ class StackPlanAction(ActionType):
         stack = store.find_stack(name, tenant)
         if stack.uuid != name and tenant is None:
             _check_unique(name, self.services)
-        stacks = store.stack_tree(stack.root_id or 0)
-        return StackTree.of(stack.id or 0, stacks)
+        return StackTree.read(store, stack)
 
 
 class StackOperationAction(StackPlanAction):
@@ -145,7 +144,7 @@ class StackOperationAction(StackPlanAction):
         """Derive the operation."""
         tree = self.tree(context)
         inputs = StackInputs(
-            tree.stack.id or 0,
+            tree.stack.id,
             self.operation,
             level=context.inputs.get('level'),
             asked=self.arguments(context),

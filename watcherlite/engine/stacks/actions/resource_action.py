@@ -18,9 +18,9 @@ from watcherlite.domain.resource_results import (
     KEEP,
     REPLACE,
     UPDATE,
-    NotYet,
     PassOn,
     Ready,
+    ResourceInProgress,
     Result,
 )
 from watcherlite.engine import affinity
@@ -350,7 +350,7 @@ class ResourceAction(ActionType):
         result: Result,
     ) -> Outcome:
         """Return the outcome for a result of the handler."""
-        if isinstance(result, NotYet):
+        if isinstance(result, ResourceInProgress):
             return _not_yet(work, operation, handler_context, result)
         ready = result if isinstance(result, Ready) else Ready()
         if result is not None and not isinstance(result, Ready):
@@ -423,7 +423,7 @@ def _not_yet(
     work: ResourceOperation,
     operation: str,
     handler_context: HandlerContext,
-    result: NotYet,
+    result: ResourceInProgress,
 ) -> Outcome:
     delay = result.delay
     if work.inputs.deadline is not None:

@@ -34,7 +34,7 @@ T = TypeVar('T')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResourceOperation:
-    """One step of the action of a resource, with all that it reads and writes.
+    """One step of the action of a resource, with the rows that it reads and writes.
 
     :param row: the resource before the step
     :param related: the resource and its dependencies, by name
@@ -87,11 +87,15 @@ class ResourceOperation:
         return cls(services, action, inputs, stack, row, related, older, handler)
 
     @property
+    def definition_id(self) -> int:
+        """Return the id of the target definition, or of the stack's."""
+        return self.inputs.definition or self.stack.definition_id
+
+    @property
     def blueprint(self) -> Blueprint:
-        """Return the blueprint of the target definition, or of the stack's."""
-        definition_id = self.inputs.definition or self.stack.definition_id
+        """Return the blueprint of the definition."""
         blueprints = self.services.blueprints
-        return self.retry(lambda: blueprints.by_id(self.stack, definition_id))
+        return self.retry(lambda: blueprints.by_id(self.stack, self.definition_id))
 
     @property
     def references(self) -> RowReferences:
@@ -218,7 +222,7 @@ class ResourceOperation:
         return {
             'properties': dict(properties),
             'metadata': dict(metadata),
-            'definition_id': self.blueprint.definition.id,
+            'definition_id': self.definition_id,
             'requires': list(self.blueprint.requires[self.row.name]),
             'deletion_policy': expansion.deletion_policy(definition),
         }
@@ -242,7 +246,7 @@ class ResourceOperation:
             )
         inputs = ResourceInputs(
             self.inputs.stack,
-            row.id or 0,
+            row.id,
             SIGNAL,
             row.handler,
             details=dict(forward.details),

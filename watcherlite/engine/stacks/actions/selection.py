@@ -70,7 +70,7 @@ def unhealthy_reason(row: Resource) -> str | None:
     if row.under_mark is not None:
         return f'marked unhealthy: {row.base.reason}'
     if row.base.action == states.INIT or not row.made:
-        return f'it was never made ({row.base.name})'
+        return f'it was never created ({row.base.name})'
     if row.base.action == states.DELETE:
         return f'{row.base.name}: {row.base.reason}'
     if row.base.failed and row.base.action != states.CHECK and row.nested_id is None:
@@ -98,7 +98,7 @@ def _lock_operation(row: Resource, level: str) -> str | None:
     if row.nested_id is not None:
         return states.LOCK
     if level == states.STACKS:
-        # What is protected from before is free again under this level.
+        # Resources that are protected are unlocked at this level.
         return states.UNLOCK if _may_be_locked(row) else None
     return None if row.state.name == 'LOCK_COMPLETE' else states.LOCK
 

@@ -203,11 +203,13 @@ class _Operation:
         inputs = selection.effective_inputs(self._stack, self._inputs)
         selected = selection.select(rows, inputs)
         if inputs.do not in states.MAINTENANCE:
-            self._uncover(row for name, row in rows.items() if name not in selected)
+            self._restore_unlocked(
+                row for name, row in rows.items() if name not in selected
+            )
         derived = expansion.operation_actions(self._stack, selected, inputs, self._now)
         return self._derived(derived) or self._ended(None)
 
-    def _uncover(self, rows: Iterable[Resource]) -> None:
+    def _restore_unlocked(self, rows: Iterable[Resource]) -> None:
         """Restore the state below a former lock of resources that are not selected."""
         covered = [row for row in rows if row.under_lock is not None]
         bare = [row.at(row.base, under_lock=None) for row in covered]
@@ -235,7 +237,7 @@ class _Operation:
 
     def _ended(self, problem: str | None) -> Outcome:
         if self._inputs.do == states.CHECK:
-            problem = _with_unhealed(self._rows(), problem)
+            problem = _add_unhealthy(self._rows(), problem)
         if problem is None:
             return Done({})
         deadline = self._stack.deadline
@@ -252,7 +254,7 @@ class _Operation:
     # rows and blueprints
 
     def _rows(self) -> list[Resource]:
-        return self._tx.resources_of([self._stack.id or 0])
+        return self._tx.resources_of([self._stack.id])
 
     def _blueprint(self, definition_id: int) -> Blueprint:
         return self._services.blueprints.by_id(self._stack, definition_id)
@@ -263,7 +265,7 @@ class _Operation:
         new = expansion.missing_rows(self._stack, blueprint, rows, self._now)
         ids = self._tx.insert_resources(new)
         for row, row_id in zip(new, ids, strict=True):
-            rows[row.name] = row.evolve(id=row_id)
+            rows[row.name] = row.stored(row_id)
         return rows
 
 
@@ -294,7 +296,7 @@ def _name(key: str) -> str:
     return rest.rpartition(':')[0] if f'{stage}:' == REMOVE else rest
 
 
-def _with_unhealed(rows: Sequence[Resource], problem: str | None) -> str | None:
+def _add_unhealthy(rows: Sequence[Resource], problem: str | None) -> str | None:
     """Return the problem of a check, with the resources that it must not heal."""
     found = {
         row.name: selection.unhealthy_reason(row)

@@ -1,1 +1,1 @@
-"""The rows of stacks and resources, which follow their actions, and the events."""
+"""Projection of actions on the rows of stacks and resources, and the events."""

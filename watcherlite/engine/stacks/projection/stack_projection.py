@@ -1,6 +1,6 @@
 """The projection of actions on the rows of stacks and resources.
 
-Implements `execution.subjects.Projection`.
+Implements `execution.ports.Projection`.
 """
 
 import datetime
@@ -93,7 +93,7 @@ class StackProjection:
             found = rows.get((inputs.resource, inputs.do == states.DELETE))
             if found is None:
                 continue
-            row = saved.get(found.id or 0, found)
+            row = saved.get(found.id, found)
             after = follow_action(row, change, inputs, now)
             if after is not row:
                 written += stack_events.state_changes(row, after, now, fault)
@@ -103,7 +103,7 @@ class StackProjection:
                     )
                     written += stack_events.state_changes(after, left, now)
                     after = left
-                saved[row.id or 0] = after
+                saved[row.id] = after
             if inputs.do == SIGNAL and change.after.status in action_states.FINAL:
                 written.append(_signal_event(after, change.after, now, fault))
         if saved:
@@ -123,7 +123,7 @@ def _current_rows(
 ) -> dict[tuple[int, bool], Resource]:
     """Return the rows of actions: (id, whether for DELETE) -> row.
 
-    A replaced row stands for its replacement, except for DELETE.
+    A replaced row represents its replacement, except for DELETE.
     """
     wanted = {(i.resource, i.do == states.DELETE) for i in inputs}
     rows = tx.resources_by_id({resource_id for resource_id, _ in wanted})

@@ -1,19 +1,21 @@
 """The states of a stack when its operation starts and ends; pure functions."""
 
 import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from watcherlite.domain.actions import Action
-from watcherlite.domain.stacks import Stack
+from watcherlite.domain.stacks import NewStack, Stack
 from watcherlite.engine.stacks.action_inputs import StackInputs, failure_reason
 from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State
 
+AnyStack = TypeVar('AnyStack', NewStack, Stack)
+
 
 def in_progress(
-    stack: Stack, inputs: StackInputs, action_uuid: str, now: datetime.datetime
-) -> Stack:
+    stack: AnyStack, inputs: StackInputs, action_uuid: str, now: datetime.datetime
+) -> AnyStack:
     """Return a stack with a started operation, which is admitted.
 
     :param action_uuid: of the action that executes it

@@ -10,7 +10,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
-from watcherlite.domain.stacks import NewStack, Resource, Stack
+from watcherlite.domain.stacks import Resource, Stack, StackRequest
 from watcherlite.domain.templates.environment import PARAMETERS
 from watcherlite.engine.stacks.requests.definition_merge import mapping_at
 from watcherlite.states import stack as states
@@ -32,7 +32,7 @@ _RESOURCE_KEYS = (
 DEFINITION = 'definition'
 
 
-def adopted_resources(new: NewStack) -> dict[str, Any] | None:
+def adopted_resources(new: StackRequest) -> dict[str, Any] | None:
     """Return the resources that a request adopts, by name; None: it adopts none.
 
     :raises StackValidationFailed: the document is not one that `export_stack` returns
@@ -89,7 +89,7 @@ class AdoptionClaim:
 
         :raises StackValidationFailed: with every resource that is not in the record
         """
-        stack_id = self._abandoned.id or 0
+        stack_id = self._abandoned.id
         matched = self._match(f'{_PLACE}.resources', self._wanted, stack_id, {})
         if self._problems:
             raise exceptions.StackValidationFailed(self._problems)
@@ -127,7 +127,7 @@ class AdoptionClaim:
                     'has no such resource, or another stack has adopted it'
                 )
                 continue
-            self._claimed[row.id or 0] = row
+            self._claimed[row.id] = row
             matched[name] = self._record(f'{place}.{name}', row, given)
             if row.name in definitions:
                 matched[name][DEFINITION] = definitions[row.name]
@@ -202,7 +202,7 @@ def _locked_members(
 ) -> dict[int, dict[str, Resource]]:
     """Return the record of a stack and its nested stacks: stack id -> name -> row."""
     members: dict[int, dict[str, Resource]] = {}
-    level: Iterable[int] = [abandoned.id or 0]
+    level: Iterable[int] = [abandoned.id]
     while ids := sorted(set(level) - members.keys()):
         tx.lock_stacks(ids)
         members |= {stack_id: {} for stack_id in ids}
@@ -234,7 +234,7 @@ class _Export:
     ) -> None:
         self._store = store
         self._root = stack
-        self._stacks = {other.id: other for other in stacks}
+        self._stacks: dict[int | None, Stack] = {s.id: s for s in stacks}
         self._rows: dict[int, list[Resource]] = {}
         for row in rows:
             if row.superseded_by is None:
@@ -253,7 +253,7 @@ class _Export:
             **(environment.get(PARAMETERS) or {}),
             **definition.parameters,
         }
-        rows = self._rows.get(stack.id or 0, ())
+        rows = self._rows.get(stack.id, ())
         return {
             'name': stack.name,
             'id': stack.uuid,

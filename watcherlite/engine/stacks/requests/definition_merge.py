@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain.json_values import kind
-from watcherlite.domain.stacks import Definition, NewStack
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.stacks import Definition, StackRequest
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates.environment import (
     DEFAULTS,
@@ -15,7 +15,7 @@ from watcherlite.domain.templates.environment import (
 )
 
 
-def build_definition(new: NewStack) -> Definition:
+def build_definition(new: StackRequest) -> Definition:
     """Return the definition in a request.
 
     A request to adopt has a template and an environment in the document that it
@@ -42,7 +42,7 @@ def build_definition(new: NewStack) -> Definition:
     )
 
 
-def merge_update(before: Definition, new: NewStack) -> Definition:
+def merge_update(before: Definition, new: StackRequest) -> Definition:
     """Return the definition of a stack after an update.
 
     An `existing` update is merged into the definition. Parameters that it clears, or
@@ -64,7 +64,7 @@ def merge_update(before: Definition, new: NewStack) -> Definition:
     # The new environment overrides the parameters of earlier requests.
     parameters = _without(before.parameters, {*dropped, *given})
     changed = build_definition(
-        NewStack(new.name, template, environment, new.files, new.parameters)
+        StackRequest(new.name, template, environment, new.files, new.parameters)
     )
     return Definition(
         template=changed.template,

@@ -16,7 +16,14 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import bearer_tokens, commands, events
 from watcherlite.domain.actions import ENGINE, Action, NewAction
-from watcherlite.domain.stacks import Definition, NewStack, Resource, Stack
+from watcherlite.domain.events import created_event
+from watcherlite.domain.stacks import (
+    Definition,
+    NewStack,
+    Resource,
+    Stack,
+    StackRequest,
+)
 from watcherlite.engine.stacks import handlers
 from watcherlite.engine.stacks.action_inputs import (
     RESOURCE,
@@ -44,7 +51,6 @@ from watcherlite.engine.stacks.requests.preview import (
 )
 from watcherlite.engine.stacks.services import StackLimits, StackServices
 from watcherlite.engine.stacks.tree import StackTree, tree_target
-from watcherlite.execution.events import created_event
 from watcherlite.execution.ports import SignalSender
 from watcherlite.execution.retries import retry_on, retry_on_conflict
 from watcherlite.plugins.base import NestedHandler
@@ -91,7 +97,7 @@ class StackOperations:
 
     def create(
         self,
-        new: NewStack,
+        new: StackRequest,
         tenant: str,
         user: str | None = None,
         context: Mapping[str, Any] | None = None,
@@ -111,11 +117,11 @@ class StackOperations:
 
     def _validated(
         self,
-        new: NewStack,
+        new: StackRequest,
         tenant: str,
         user: str | None,
         context: Mapping[str, Any],
-    ) -> tuple[Stack, Definition]:
+    ) -> tuple[NewStack, Definition]:
         """Return the requested stack and its definition, both validated."""
         validation.check_name(new.name)
         definition = definition_merge.build_definition(new)
@@ -126,7 +132,9 @@ class StackOperations:
         return stack, definition
 
     @retry_on_conflict
-    def _insert(self, stack: Stack, definition: Definition, new: NewStack) -> Stack:
+    def _insert(
+        self, stack: NewStack, definition: Definition, new: StackRequest
+    ) -> Stack:
         now = self._clock.now()
         do = states.CREATE if new.adopt is None else states.ADOPT
         wanted = abandonment.adopted_resources(new)
@@ -137,9 +145,7 @@ class StackOperations:
             )
             stored_definition = tx.insert_definition(definition)
             uuid = events.new_uuid()
-            empty = stack.evolve(
-                definition_id=stored_definition.id or 0, created_at=now
-            )
+            empty = stack.evolve(definition_id=stored_definition.id, created_at=now)
             inputs = StackInputs(0, do)
             stored = tx.insert_stack(
                 stack_transitions.in_progress(empty, inputs, uuid, now)
@@ -147,7 +153,7 @@ class StackOperations:
             if claim is not None:
                 wanted = claim.adopted()
                 claim.consume(tx, stored)
-            inputs = StackInputs(stored.id or 0, do, adopted=wanted)
+            inputs = StackInputs(stored.id, do, adopted=wanted)
             self._insert_stack_action(tx, uuid, stored, stored, inputs, now)
             tx.add_events([stack_events.stack_event(None, stored, now, events.CREATED)])
         return stored
@@ -157,7 +163,7 @@ class StackOperations:
         self,
         name: str,
         tenant: str | None,
-        new: NewStack,
+        new: StackRequest,
         context: Mapping[str, Any] | None = None,
     ) -> Stack:
         """Update a stack to a new template; supersedes the operation in progress.
@@ -175,9 +181,7 @@ class StackOperations:
                 # Another update came first: this one must be merged with its result.
                 raise exceptions.OutOfDate
             stored = tx.insert_definition(definition)
-            inputs = StackInputs(
-                tree.stack.id or 0, states.UPDATE, definition=stored.id
-            )
+            inputs = StackInputs(tree.stack.id, states.UPDATE, definition=stored.id)
             return tree.stack.evolve(**changes), inputs
 
         return self._start(stack, states.UPDATE, change, context)
@@ -225,7 +229,7 @@ class StackOperations:
             same = found.lock_level == level and found.state.name == 'LOCK_COMPLETE'
             if operation == states.LOCK and same:
                 return found, None
-            return found, StackInputs(found.id or 0, operation, level=level)
+            return found, StackInputs(found.id, operation, level=level)
 
         return self._start(stack, operation, change, context)
 
@@ -248,13 +252,13 @@ class StackOperations:
             )
         if not rollback:
             with self._store.transaction() as tx:
-                tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+                tree = StackTree.lock(tx, stack)
                 admission.check_allowed(tree, states.CANCEL_UPDATE)
             self._stop(tree.stack.operation)
             return tree.stack
 
         def change(tx: Transaction, tree: StackTree) -> tuple[Stack, StackInputs]:
-            return tree.stack, StackInputs(tree.stack.id or 0, states.ROLLBACK)
+            return tree.stack, StackInputs(tree.stack.id, states.ROLLBACK)
 
         return self._start(stack, states.CANCEL_UPDATE, change, context)
 
@@ -284,7 +288,7 @@ class StackOperations:
         """Store the start of an operation; return what it supersedes."""
         now = self._clock.now()
         with self._store.transaction() as tx:
-            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            tree = StackTree.lock(tx, stack)
             before = tree.stack
             admission.check_allowed(tree, operation)
             changed, inputs = change(tx, tree)
@@ -370,7 +374,7 @@ class StackOperations:
         text = reason or resource_transitions.DEFAULT_REASON
         now = self._clock.now()
         with self._store.transaction() as tx:
-            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            tree = StackTree.lock(tx, stack)
             row = self._find(tx, tree.stack, resource)
             admission.check_allowed(tree, states.MARK)
             admission.check_idle(tree, row)
@@ -402,7 +406,7 @@ class StackOperations:
         stack = self._store.find_stack(name, tenant)
         now = self._clock.now()
         with self._store.transaction() as tx:
-            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            tree = StackTree.lock(tx, stack)
             row = self._find(tx, tree.stack, resource)
             modifies = self._is_modified_by_signals(row)
             found = tree.stack
@@ -439,7 +443,7 @@ class StackOperations:
         """
         try:
             stack = self._store.find_stack(uuid, None)
-            rows = self._store.list_resources([stack.id or 0], names=[resource])
+            rows = self._store.list_resources([stack.id], names=[resource])
         except exceptions.NotFound:
             raise exceptions.NotFound(NO_SIGNAL) from None
         digest = rows[0].data.get(bearer_tokens.SIGNAL_DIGEST) if rows else None
@@ -457,8 +461,8 @@ class StackOperations:
         now: datetime.datetime,
     ) -> None:
         inputs = ResourceInputs(
-            tree.stack.id or 0,
-            row.id or 0,
+            tree.stack.id,
+            row.id,
             SIGNAL,
             row.handler,
             details=dict(details),
@@ -495,20 +499,20 @@ class StackOperations:
         return handler.modified_by_signals
 
     def _find(self, tx: Transaction, stack: Stack, name: str) -> Resource:
-        rows = tx.resources_of([stack.id or 0], superseded=False)
+        rows = tx.resources_of([stack.id], superseded=False)
         return find_resource(rows, stack, name)
 
     # previews, validation and abandonment
 
     def preview(
-        self, new: NewStack, tenant: str, user: str | None = None
-    ) -> tuple[Stack, list[PlannedResource]]:
+        self, new: StackRequest, tenant: str, user: str | None = None
+    ) -> tuple[NewStack, list[PlannedResource]]:
         """Return the stack that `create` would store, and its resources."""
         stack, definition = self._validated(new, tenant, user, {})
         return stack, preview_creation(self._services, stack, definition)
 
     def preview_update(
-        self, name: str, tenant: str | None, new: NewStack, nested: bool = False
+        self, name: str, tenant: str | None, new: StackRequest, nested: bool = False
     ) -> Mapping[str, Sequence[PlannedResource]]:
         """Return the effect of `update`: the resources by kind of change.
 
@@ -520,7 +524,7 @@ class StackOperations:
         validation.validate_update(self._services, stack, before, definition)
         return preview_update(self._services, stack, definition, nested)
 
-    def validate(self, new: NewStack, nested: bool = False) -> dict[str, Any]:
+    def validate(self, new: StackRequest, nested: bool = False) -> dict[str, Any]:
         """Validate a template, whose parameters need no values; return its description.
 
         :param nested: include the templates of its resources
@@ -539,10 +543,10 @@ class StackOperations:
         stack = self._store.find_stack(name, tenant)
         now = self._clock.now()
         with self._store.transaction() as tx:
-            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            tree = StackTree.lock(tx, stack)
             admission.check_allowed(tree, states.ABANDON)
             every = [tree.stack, *tree.below]
-            rows = tx.resources_of([s.id or 0 for s in every])
+            rows = tx.resources_of([s.id for s in every])
             exported = abandonment.export_stack(self._store, tree.stack, every, rows)
             left = State(states.DELETE, states.COMPLETE, 'Stack abandoned')
             gone = [s.at(left, deleted_at=now, updated_at=now) for s in every]

@@ -8,8 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import KEEP, REPLACE, Batch, Expansion
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.resource_results import KEEP, REPLACE, Batch
+from watcherlite.domain.stacks import (
+    Definition,
+    NewResource,
+    NewStack,
+    Resource,
+    Stack,
+)
 from watcherlite.domain.templates.blueprint import (
     Blueprint,
     NoReferences,
@@ -20,7 +26,11 @@ from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers, tree
 from watcherlite.engine.stacks.actions.convergence import decide, is_new
-from watcherlite.engine.stacks.actions.expansion import current_rows, new_row
+from watcherlite.engine.stacks.actions.expansion import (
+    NOT_STORED,
+    current_rows,
+    new_row,
+)
 from watcherlite.engine.stacks.requests.template_validator import (
     TemplateValidator,
     final_batch,
@@ -33,7 +43,6 @@ from watcherlite.engine.stacks.resolution import (
 )
 from watcherlite.engine.stacks.resource_context import (
     DryRunAction,
-    build_handler_context,
 )
 from watcherlite.engine.stacks.services import StackServices
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
@@ -50,7 +59,7 @@ KINDS = (UNCHANGED, UPDATED, REPLACED, ADDED, DELETED)
 class PlannedResource:
     """A resource after a request; unchanged and deleted ones as they are.
 
-    :param stack: the stack that has it; one that is not stored has no id
+    :param stack: the stack that has it, stored or not
     :param properties: resolved as far as possible; hidden parameters are masked
     :param state: the present one
     :param parent: the name of the resource that its stack is; None for the stack that
@@ -59,7 +68,7 @@ class PlannedResource:
         not a stack
     """
 
-    stack: Stack
+    stack: NewStack
     name: str
     type: str
     state: State
@@ -79,7 +88,7 @@ Changes = dict[str, list[PlannedResource]]
 
 
 def preview_creation(
-    services: StackServices, stack: Stack, definition: Definition
+    services: StackServices, stack: NewStack, definition: Definition
 ) -> list[PlannedResource]:
     """Return the resources of a new stack; the definition is valid."""
     budgets = _PreviewBudgets.of(services)
@@ -133,12 +142,12 @@ class _CreationPreview:
         self._budgets = budgets
 
     def of(
-        self, stack: Stack, blueprint: Blueprint, parent: str | None
+        self, stack: NewStack, blueprint: Blueprint, parent: str | None
     ) -> list[PlannedResource]:
         now = DryRunAction().now()
         resources = []
         for name in blueprint.resources:
-            row = new_row(stack, blueprint, name, now)
+            row = new_row(NOT_STORED, blueprint, name, now)
             planned = _planned(
                 stack, blueprint, row, parent, NoReferences(), self._budgets
             )
@@ -152,7 +161,11 @@ class _CreationPreview:
         return resources
 
     def _inside(
-        self, stack: Stack, blueprint: Blueprint, row: Resource, handler: NestedHandler
+        self,
+        stack: NewStack,
+        blueprint: Blueprint,
+        row: NewResource,
+        handler: NestedHandler,
     ) -> list[PlannedResource]:
         """Return the resources of the stack that a resource is, if they are known."""
         validator = TemplateValidator(self._services, self._budgets.evaluated)
@@ -161,7 +174,7 @@ class _CreationPreview:
             fitted = self._services.handlers.fit_properties(
                 handler, values, known=False
             )
-            batch = final_batch(stack, blueprint, row.name, handler, fitted)
+            batch = final_batch(stack, blueprint, row, handler, fitted)
             inner = tree.new_nested_stack(stack, row, 0, DryRunAction().now())
             nested = _nested_blueprint(validator, inner, batch, blueprint, row)
             return self.of(inner, nested, row.name)
@@ -185,20 +198,23 @@ class _UpdatePreview:
     def of(self, stack: Stack, blueprint: Blueprint, parent: str | None) -> Changes:
         """Return the changes of the resources of one stack."""
         changes: Changes = {kind: [] for kind in KINDS}
-        rows = current_rows(self._services.store.list_resources([stack.id or 0]))
+        rows = current_rows(self._services.store.list_resources([stack.id]))
         staying: dict[str, Resource] = {}
         references = RowReferences(staying, self._members)
         order = {name: blueprint.requires[name] for name in blueprint.resources}
         now = DryRunAction().now()
         for name in graphlib.TopologicalSorter(order).static_order():
             inside = None
-            row = rows.get(name)
-            if row is None or is_new(row):
-                kind, row = ADDED, row or new_row(stack, blueprint, name, now)
+            row: NewResource
+            known = rows.get(name)
+            if known is None or is_new(known):
+                kind = ADDED
+                row = known or new_row(stack.id, blueprint, name, now)
             else:
-                kind, inside = self._compared(stack, blueprint, row, references)
-            if kind in (UNCHANGED, UPDATED):
-                staying[name] = row
+                kind, inside = self._compared(stack, blueprint, known, references)
+                row = known
+                if kind in (UNCHANGED, UPDATED):
+                    staying[name] = known
             changes[kind].append(
                 _planned(stack, blueprint, row, parent, references, self._budgets)
             )
@@ -260,17 +276,9 @@ class _UpdatePreview:
             return None
         members = group_members(store, self._members.members(row))
         try:
-            context = dataclasses.replace(
-                build_handler_context(
-                    DryRunAction(),
-                    stack,
-                    row,
-                    blueprint.definition.files,
-                    properties=properties,
-                ),
-                update_policy=blueprint.update_policy(row.name, references),
+            batch = final_batch(
+                stack, blueprint, row, handler, properties, references, members
             )
-            batch = Expansion.of(handler.expand(context, members)).batches[-1]
             validator = TemplateValidator(self._services, self._budgets.evaluated)
             nested = _nested_blueprint(validator, inner, batch, blueprint, row)
             return self.of(inner, nested, row.name)
@@ -283,10 +291,10 @@ class _UpdatePreview:
 
 def _nested_blueprint(
     validator: TemplateValidator,
-    inner: Stack,
+    inner: NewStack,
     batch: Batch,
     around: Blueprint,
-    row: Resource,
+    row: NewResource,
 ) -> Blueprint:
     """Return the blueprint of the stack that a resource is.
 
@@ -310,9 +318,9 @@ def _unknown_parameters(batch: Batch, handler_name: str) -> frozenset[str]:
 
 
 def _planned(
-    stack: Stack,
+    stack: NewStack,
     blueprint: Blueprint,
-    row: Resource,
+    row: NewResource,
     parent: str | None,
     references: References,
     budgets: _PreviewBudgets,
@@ -343,7 +351,7 @@ def _planned(
     )
 
 
-def _current(stack: Stack, row: Resource, parent: str | None) -> PlannedResource:
+def _current(stack: NewStack, row: NewResource, parent: str | None) -> PlannedResource:
     return PlannedResource(
         stack=stack,
         name=row.name,
@@ -357,6 +365,6 @@ def _current(stack: Stack, row: Resource, parent: str | None) -> PlannedResource
     )
 
 
-def _log_unknown(row: Resource, error: Exception) -> None:
+def _log_unknown(row: NewResource, error: Exception) -> None:
     name = type(error).__name__
     LOG.debug('The change of %s is unknown before the update: %s', row.name, name)

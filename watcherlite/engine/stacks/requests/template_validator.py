@@ -9,14 +9,14 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
-from watcherlite.domain.markup import path_text, text_path
-from watcherlite.domain.resource_results import Batch, Expansion
-from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.documents.markup import path_text, text_path
+from watcherlite.domain.documents.yaml_values import Path
+from watcherlite.domain.resource_results import Batch, Expansion, Member
+from watcherlite.domain.stacks import Definition, NewResource, NewStack
 from watcherlite.domain.templates import document
-from watcherlite.domain.templates.blueprint import Blueprint, NoReferences
+from watcherlite.domain.templates.blueprint import Blueprint, NoReferences, References
 from watcherlite.domain.templates.nodes import Attribute, EvaluationFailed
 from watcherlite.domain.templates.scope import EvaluationBudget
-from watcherlite.domain.yaml_values import Path
 from watcherlite.engine.stacks import handlers, resolution, tree
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.requests import unknown_parameters
@@ -32,6 +32,7 @@ LOG = logging.getLogger(__name__)
 #: The maximum number of problems in one report.
 MAX_LINES = 100
 _NOTHING: frozenset[str] = frozenset()
+_NO_REFERENCES = NoReferences()
 #: A problem that names the part of the resource that it is about.
 _PART = re.compile(
     r"((?:properties|update_policy)(?:[.\[](?:[^:'\"]|'[^']*'|\"[^\"]*\")*)?): (.*)",
@@ -143,7 +144,7 @@ class TemplateValidator:
 
     def validate(
         self,
-        stack: Stack,
+        stack: NewStack,
         blueprint: Blueprint,
         outer: '_ResourceCheck | None' = None,
         around: tuple[str, ...] = (),
@@ -171,7 +172,7 @@ class TemplateValidator:
 
     def build_blueprint(
         self,
-        stack: Stack,
+        stack: NewStack,
         definition: Definition,
         unknown: frozenset[str] = _NOTHING,
     ) -> Blueprint:
@@ -388,7 +389,7 @@ class TemplateValidator:
         """Return the last batch of a group; None: it is unknown or invalid."""
         try:
             return final_batch(
-                check.stack, check.blueprint, check.name, handler, fitted
+                check.stack, check.blueprint, check.row(), handler, fitted
             )
         except exceptions.RequestLimitExceeded:
             raise
@@ -453,7 +454,7 @@ class _ResourceCheck:
 
     def __init__(
         self,
-        stack: Stack,
+        stack: NewStack,
         blueprint: Blueprint,
         name: str,
         outer: '_ResourceCheck | None',
@@ -511,24 +512,26 @@ class _ResourceCheck:
             raw.get('external_id'), self.unknown
         )
 
-    def row(self) -> Resource:
+    def row(self) -> NewResource:
         """Return the row that it would have."""
         now = DryRunAction().now()
-        return expansion.new_row(self.stack, self.blueprint, self.name, now)
+        return expansion.new_row(expansion.NOT_STORED, self.blueprint, self.name, now)
 
 
 def final_batch(
-    stack: Stack,
+    stack: NewStack,
     blueprint: Blueprint,
-    name: str,
+    row: NewResource,
     handler: NestedHandler,
     properties: Mapping[str, Any],
+    references: References = _NO_REFERENCES,
+    members: Sequence[Member] = (),
 ) -> Batch:
-    """Return the last batch of a new resource that is a stack.
+    """Return the last batch of a resource that is a stack.
 
+    :param members: the present ones
     :raises Exception: any that its handler raises
     """
-    row = expansion.new_row(stack, blueprint, name, DryRunAction().now())
     context = dataclasses.replace(
         build_handler_context(
             DryRunAction(),
@@ -536,11 +539,10 @@ def final_batch(
             row,
             blueprint.definition.files,
             properties=properties,
-            metadata={},
         ),
-        update_policy=blueprint.update_policy(name, NoReferences()),
+        update_policy=blueprint.update_policy(row.name, references),
     )
-    batches = Expansion.of(handler.expand(context, ())).batches
+    batches = Expansion.of(handler.expand(context, members)).batches
     if not batches:
         raise exceptions.Invalid(f'{row.handler} returned no batch for its stack')
     return batches[-1]

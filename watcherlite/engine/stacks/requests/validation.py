@@ -8,8 +8,14 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events
-from watcherlite.domain.json_values import kind
-from watcherlite.domain.stacks import Definition, NewStack, Stack
+from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.stacks import (
+    Definition,
+    NewStack,
+    Stack,
+    StackRequest,
+    StoredDefinition,
+)
 from watcherlite.domain.templates import description, parameters
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.template import load
@@ -54,18 +60,18 @@ def check_quota(services: StackServices, tx: Transaction, tenant: str) -> None:
 
 
 def build_stack(
-    new: NewStack,
+    new: StackRequest,
     definition: Definition,
     tenant: str,
     user: str | None,
     context: Mapping[str, Any],
     limits: StackLimits,
-) -> Stack:
+) -> NewStack:
     """Return the requested stack, without its definition.
 
     :raises StackValidationFailed: a timeout or a tag is invalid
     """
-    stack = Stack(
+    stack = NewStack(
         uuid=events.new_uuid(),
         name=new.name,
         tenant=tenant,
@@ -78,7 +84,7 @@ def build_stack(
 
 
 def attribute_changes(
-    stack: Stack, new: NewStack, definition: Definition
+    stack: NewStack, new: StackRequest, definition: Definition
 ) -> dict[str, Any]:
     """Return the attributes of a stack that a request sets besides its definition.
 
@@ -131,7 +137,7 @@ def _tags(problems: list[str], tags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def validate_stack(
-    services: StackServices, stack: Stack, definition: Definition
+    services: StackServices, stack: NewStack, definition: Definition
 ) -> Blueprint:
     """Validate a stack with all its nested stacks; return its blueprint.
 
@@ -147,7 +153,10 @@ def validate_stack(
 
 
 def validate_update(
-    services: StackServices, stack: Stack, before: Definition, definition: Definition
+    services: StackServices,
+    stack: Stack,
+    before: StoredDefinition,
+    definition: Definition,
 ) -> Blueprint:
     """Validate an update of a stack; return the new blueprint.
 
@@ -185,7 +194,7 @@ def describe_template(
         if one.default is None and name not in given
     )
     # The pseudo parameter OS::stack_name needs a value; there is no stack yet.
-    stack = Stack(events.new_uuid(), 'unnamed', '', 0)
+    stack = NewStack(events.new_uuid(), 'unnamed', '', 0)
     validator = TemplateValidator(services)
     blueprint = validator.build_blueprint(stack, definition, unknown)
     validator.validate(stack, blueprint, unknown=unknown)

@@ -34,7 +34,7 @@ class TestSomebodyElseIsFaster(HandlerCase):
         )
         self.assertEqual("Couldn't start when state is 'PENDING'.", refusal)
 
-    def test_so_is_the_second_of_two_patches_and_it_hears_of_the_first(self) -> None:
+    def test_second_concurrent_patch_fails_with_the_present_state(self) -> None:
         plan = self.world.create('a')
         refusal = self.refused(
             lambda: self.world.plans.cancel(plan.uuid),

@@ -1,4 +1,4 @@
-"""What is answered fits the schemas that are promised, in every version."""
+"""The responses conform to their schemas in every version."""
 
 from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from tests.worlds import action
@@ -46,7 +46,7 @@ class TestAnswers(HandlerCase):
         ]
         self.assertEqual([200, 200, 200, 204], [each.status for each in responses])
 
-    def test_who_handed_a_document_in_is_kept_with_its_actions(self) -> None:
+    def test_creator_of_a_plan_is_stored_in_its_actions(self) -> None:
         document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
         self.call('POST', '/v1/action_plans', body=document)
         self.assertEqual(
@@ -54,7 +54,7 @@ class TestAnswers(HandlerCase):
             self.world.action('c').context,
         )
 
-    def test_the_authority_of_who_handed_it_in_is_kept_with_a_plan(self) -> None:
+    def test_authority_of_the_creator_is_stored_in_the_plan(self) -> None:
         document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
         caller = Caller('a', project_id='p')
         for everywhere in (False, True):
@@ -68,7 +68,7 @@ class TestAnswers(HandlerCase):
             self.assertEqual(Creator('a', 'p', everywhere), plan.creator)
             self.assertEqual(plan.creator, of_context(self.world.action('c').context))
 
-    def test_an_action_whose_type_is_not_installed_has_no_description(self) -> None:
+    def test_missing_action_type_has_no_description(self) -> None:
         bare = type(self.world.types).of(action_types={})
         services = self.services_of(self.world, plugins=bare)
         answer = self.call(

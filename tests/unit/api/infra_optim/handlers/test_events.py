@@ -19,7 +19,7 @@ class TestFollowingAPlan(HandlerCase):
             'GET', EVENTS, path={'uuid': plan.uuid}, event_stream=True, **request
         )
 
-    def test_all_that_happens_is_told_and_then_the_stream_ends(self) -> None:
+    def test_stream_has_all_events_and_ends(self) -> None:
         gate = self.a_gate()
         world = self.a_world({'waits': kind(execute=gate)})
         self.services = self.services_of(world)
@@ -56,7 +56,7 @@ class TestFollowingAPlan(HandlerCase):
         )
         self.assertEqual(0, streams.open)
 
-    def test_who_is_one_too_many_is_told_when_to_come_back(self) -> None:
+    def test_excess_stream_is_rejected_with_retry_after(self) -> None:
         plan = self.world.create('a')
         self.services = self.services_of(self.world, max_event_streams=1)
         first = self.follow(plan)
@@ -68,14 +68,14 @@ class TestFollowingAPlan(HandlerCase):
         first.stream.close()  # type: ignore[attr-defined]
         self.assertEqual(200, self.follow(plan).status)
 
-    def test_a_plan_that_is_deleted_meanwhile_ends_its_stream(self) -> None:
+    def test_deletion_of_the_plan_ends_its_stream(self) -> None:
         plan = self.world.create('a')
         answer = self.follow(plan)
         self.world.plans.delete(plan.uuid)
         assert answer.stream is not None
         self.assertEqual(END, list(answer.stream)[-1])
 
-    def test_who_knows_all_of_a_plan_that_has_ended_is_sent_away(self) -> None:
+    def test_client_with_all_events_of_an_ended_plan_gets_204(self) -> None:
         plan = self.world.create('a')
         self.world.plans.cancel(plan.uuid)
         last = self.world.store.list_events(plan_id=plan.id)[-1].sequence

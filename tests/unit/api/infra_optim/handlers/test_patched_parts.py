@@ -6,7 +6,7 @@ from tests.audit_worlds import AuditCase, strategy
 from tests.unit.api.infra_optim import fakes
 from watcherlite import exceptions
 from watcherlite.api.infra_optim.handlers import ROUTES
-from watcherlite.domain.audits import NewAuditTemplate
+from watcherlite.domain.audits import AuditTemplateRequest
 
 SCHEMA = {
     'type': 'object',
@@ -67,7 +67,7 @@ class TestPatchedParts(AuditCase):
 
     def test_of_a_template(self) -> None:
         world = self.world
-        new = NewAuditTemplate(
+        new = AuditTemplateRequest(
             name='nightly',
             goal='dummy',
             strategy='made',
@@ -88,7 +88,7 @@ class TestPatchedParts(AuditCase):
 
         self.assertEqual({'a': 7, 'b': 2}, shown['default_parameters'])
 
-    def test_of_what_never_stays_the_same_it_is_refused(self) -> None:
+    def test_patch_of_a_constantly_changing_row_is_rejected(self) -> None:
         world = self.world
         audit = world.audit(strategy='made', parameters={'a': 1, 'b': 1})
 

@@ -26,7 +26,7 @@ def represented(
 
 
 class TestAnAction(base.TestCase):
-    def test_what_is_deleted_is_in_the_state_deleted(self) -> None:
+    def test_deleted_action_has_the_state_deleted(self) -> None:
         shown = represented(status=states.SUCCEEDED, deleted_at=factories.NOW)
         self.assertEqual('DELETED', shown['state'])
 

@@ -1,4 +1,4 @@
-"""How audit templates are shown."""
+"""The representations of audit templates."""
 
 import jsonschema
 
@@ -16,6 +16,7 @@ LISTED = ListedTemplate(
         'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa',
         'nightly',
         1,
+        id=1,
         default_parameters={'para1': 3.2, 'token': 'sesame'},
         created_at=NOW,
     ),
@@ -27,7 +28,7 @@ LISTED = ListedTemplate(
 
 
 class TestAuditTemplates(base.TestCase):
-    """What is in a template's JSON object."""
+    """The JSON object of a template."""
 
     def test_credentials_among_the_parameters_are_masked(self):
         shown = audit_templates.represent(make_request((1, 7)), LISTED, True)

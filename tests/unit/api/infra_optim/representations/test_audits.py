@@ -1,4 +1,4 @@
-"""How audits are shown, from version to version."""
+"""The representations of audits by version."""
 
 from tests import base
 from tests.factories import NOW, at, make_audit
@@ -16,7 +16,7 @@ def listed(**values):
 
 
 class TestAudits(base.TestCase):
-    """What is in an audit's JSON object."""
+    """The JSON object of an audit."""
 
     def test_times_of_runs_have_no_offset_and_those_of_the_row_have_one(self):
         found = listed(

@@ -51,7 +51,7 @@ class TestAnEvent(base.TestCase):
             (shown['old_state'], shown['new_state'], shown['detail']),
         )
 
-    def test_an_action_that_was_suspended_is_ongoing_and_says_so(self) -> None:
+    def test_suspended_action_is_ongoing_and_marked(self) -> None:
         shown = representations.represent(stored('action', 'RUNNING', 'SUSPENDED'))
         self.assertEqual(
             ('ONGOING', 'ONGOING', True),
@@ -66,7 +66,7 @@ class TestAnEvent(base.TestCase):
             ('ONGOING', 'CANCELLING'), (shown['old_state'], shown['new_state'])
         )
 
-    def test_what_is_new_had_no_state(self) -> None:
+    def test_new_object_has_no_old_state(self) -> None:
         shown = representations.represent(stored('action', None, 'INIT'))
         self.assertEqual((None, 'PENDING'), (shown['old_state'], shown['new_state']))
 

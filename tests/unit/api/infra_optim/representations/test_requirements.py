@@ -1,4 +1,4 @@
-"""What a strategy needs, as `strategy state` shows it."""
+"""The requirements of a strategy, as `strategy state` shows them."""
 
 import jsonschema
 
@@ -21,7 +21,7 @@ class Installed:
 class TestRequirements(base.TestCase):
     """One object for each kind of thing."""
 
-    def test_nothing_is_mandatory_and_no_model_is_there(self):
+    def test_no_requirement_is_mandatory_and_models_are_missing(self):
         shown = strategies.requirements('dummy', Installed())
 
         self.assertEqual(
@@ -49,7 +49,7 @@ class TestRequirements(base.TestCase):
         )
         jsonschema.validate(shown, at(schemas.STATE, (1, 0)))
 
-    def test_a_strategy_that_is_not_installed_any_more_says_so(self):
+    def test_uninstalled_strategy_is_reported(self):
         shown = strategies.requirements('gone', Installed())
 
         self.assertEqual('There is no strategy gone.', shown[-1]['comment'])

@@ -1,4 +1,4 @@
-"""How leases become services."""
+"""The representations of leases as services."""
 
 from tests import base
 from tests.factories import NOW, at, new_uuid

@@ -1,4 +1,4 @@
-"""What the bodies of new audits and audit templates may be."""
+"""The schemas of new audits and audit templates."""
 
 from tests import base
 from watcherlite import exceptions

@@ -1,4 +1,4 @@
-"""What a scope may be."""
+"""The schema of scopes."""
 
 from tests import base
 from watcherlite import exceptions
@@ -53,7 +53,7 @@ WRONG = (
 class TestScopes(base.TestCase):
     """The schema, and what it cannot say."""
 
-    def test_what_upstream_documents_is_taken(self):
+    def test_documented_scopes_of_upstream_are_valid(self):
         for scope in RIGHT:
             with self.subTest(scope=scope):
                 CHECKER.body({'scope': scope})

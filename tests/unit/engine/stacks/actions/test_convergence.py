@@ -1,4 +1,4 @@
-"""What becomes of a resource whose definition may have changed."""
+"""The convergence of a resource to a changed definition."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -20,6 +20,7 @@ MADE = Resource(
     'Thing',
     'CREATE',
     'COMPLETE',
+    id=1,
     physical_id='p',
     properties=BEFORE,
 )
@@ -38,15 +39,15 @@ class TestDecision(base.TestCase):
         made = (handler or thing(Outside()))()
         return decide(row, made, name, {**BEFORE, **wanted}, external)
 
-    def test_what_has_not_changed_is_kept(self) -> None:
+    def test_an_unchanged_resource_is_kept(self) -> None:
         self.assertEqual(KEEP, self.decided())
 
-    def test_a_change_is_made_in_place_where_that_is_possible(self) -> None:
+    def test_a_change_is_made_in_place_if_possible(self) -> None:
         self.assertEqual(UPDATE, self.decided(value='z'))
         self.assertEqual(REPLACE, self.decided(fixed='z'))
         self.assertRaises(exceptions.Invalid, self.decided, final='z')
 
-    def test_what_has_failed_is_replaced(self) -> None:
+    def test_a_failed_resource_is_replaced(self) -> None:
         for row in (MADE.at(State('UPDATE', 'FAILED')), MARKED):
             self.assertEqual(REPLACE, self.decided(row))
 
@@ -57,13 +58,13 @@ class TestDecision(base.TestCase):
 
         self.assertEqual(REPLACE, self.decided(unlocked))
 
-    def test_a_type_that_has_nothing_to_repair_is_kept(self) -> None:
+    def test_a_failed_resource_with_nothing_to_repair_is_kept(self) -> None:
         self.assertEqual(KEEP, self.decided(MARKED, Nothing))
 
-    def test_another_type_replaces_it(self) -> None:
+    def test_a_new_type_replaces_the_resource(self) -> None:
         self.assertEqual(REPLACE, self.decided(name='Other'))
 
-    def test_the_members_of_a_stack_decide_for_themselves(self) -> None:
+    def test_the_members_of_a_nested_stack_converge_by_themselves(self) -> None:
         failed = MADE.at(State('CHECK', 'FAILED'))
 
         for row in (MADE, failed):
@@ -71,7 +72,7 @@ class TestDecision(base.TestCase):
         self.assertEqual(REPLACE, self.decided(MARKED, Group))
         self.assertEqual(REPLACE, self.decided(MADE.evolve(physical_id=None), Group))
 
-    def test_one_that_never_was_what_it_should_be_is_not_replaced_as_a_whole(
+    def test_a_nested_stack_with_an_interrupted_creation_is_updated(
         self,
     ) -> None:
         class Fixed(Group):
@@ -86,18 +87,18 @@ class TestDecision(base.TestCase):
         self.assertEqual(UPDATE, self.decided(begun, Fixed, kind='x'))
         self.assertEqual(REPLACE, self.decided(settled, Fixed, kind='x'))
 
-    def test_what_is_there_already_is_neither_changed_nor_replaced(self) -> None:
+    def test_an_external_resource_is_kept(self) -> None:
         self.assertEqual(KEEP, self.decided(external='p', fixed='z'))
         self.assertEqual(ADOPT, self.decided(MARKED, external='p'))
         never = MADE.at(State('CREATE', 'FAILED'), physical_id=None)
         self.assertEqual(ADOPT, self.decided(never, external='p'))
 
-    def test_another_one_that_is_there_takes_its_place(self) -> None:
+    def test_a_new_external_id_replaces_the_resource(self) -> None:
         self.assertEqual(REPLACE, self.decided(external='other'))
 
 
 class TestNew(base.TestCase):
-    def test_what_was_never_made_or_only_begun_is_new(self) -> None:
+    def test_a_resource_that_was_not_created_is_new(self) -> None:
         new = {
             state: is_new(MADE.at(State(*state)))
             for state in (

@@ -1,17 +1,17 @@
-"""Resources whose creation failed are deleted, however it failed."""
+"""The deletion of resources after every kind of failed creation."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from tests.stack_worlds import TENANT, BrokenThingError, StackWorld, StackWorldCase, res
-from watcherlite.domain.resource_results import NotYet, Property, Ready
+from watcherlite.domain.resource_results import Property, Ready, ResourceInProgress
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins import base
 
 
 class HalfMade(base.ResourceHandler):
-    """Leaves something in the world before it is known whether it can be made.
+    """Creates something before the creation can fail.
 
     Neither its physical id nor anything else is told of it until then: only its
     properties say what there is.
@@ -31,7 +31,7 @@ class HalfMade(base.ResourceHandler):
 
     def poll(self, context: base.ResourceContext, operation: str, token: Any) -> Any:
         if not context.properties['ends']:
-            return NotYet({}, 0.01)
+            return ResourceInProgress({}, 0.01)
         return Ready(f'id-{context.properties["key"]}')
 
     def check(self, context: base.ResourceContext) -> Any:
@@ -120,7 +120,9 @@ class TestHalfMade(StackWorldCase):
         handler.world = world
         return world
 
-    def test_it_is_deleted_with_its_stack_whatever_became_of_its_creation(self) -> None:
+    def test_a_resource_is_deleted_with_its_stack_after_any_failed_creation(
+        self,
+    ) -> None:
         for name, (way, *expected) in WAYS.items():
             with self.subTest(way=name):
                 settings = {'limits': StackLimits(timeout=1)} if way is _timeout else {}
@@ -138,7 +140,7 @@ class TestHalfMade(StackWorldCase):
                 self.assertEqual({}, world.outside.things)
                 world.stop()
 
-    def test_its_row_says_from_the_beginning_what_it_is(self) -> None:
+    def test_the_definition_is_stored_before_the_creation(self) -> None:
         world = self.a_world()
         world.outside.fails.add(('create', 'a'))
         stack = world.make(
@@ -159,7 +161,7 @@ class TestHalfMade(StackWorldCase):
             ),
         )
 
-    def test_one_that_is_to_be_kept_is_kept(self) -> None:
+    def test_a_retained_resource_is_not_deleted(self) -> None:
         world = self.a_world()
         world.outside.fails.add(('create', 'a'))
         stack = world.make({'a': half('1', _deletion_policy='Retain')})
@@ -168,7 +170,7 @@ class TestHalfMade(StackWorldCase):
 
         self.assertEqual({'1'}, set(world.outside.things))
 
-    def test_the_next_update_makes_it_and_leaves_nothing_behind(self) -> None:
+    def test_the_next_update_replaces_the_failed_resource(self) -> None:
         world = self.a_world()
         world.outside.fails.add(('create', 'a'))
         stack = world.make({'a': half('1')})
@@ -179,7 +181,7 @@ class TestHalfMade(StackWorldCase):
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual({'2'}, set(world.outside.things))
 
-    def test_one_that_is_not_replaced_is_made_again_as_what_it_is(self) -> None:
+    def test_a_resource_that_is_not_replaced_is_created_again(self) -> None:
         world = self.a_world({'replaces_failed': False})
         world.outside.fails.add(('create', 'a'))
         stack = world.make({'a': half('1')})

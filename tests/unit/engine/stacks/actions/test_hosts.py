@@ -1,4 +1,4 @@
-"""Resources that live on one host, in the hands of a worker of another one."""
+"""Resources of one host, claimed by a worker of another one."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ HANDED_ON = 'Handed on to host-1, where its target is.'
 
 
 class HostsCase(StackWorldCase):
-    """The first worker is that of host-0, and all things are on host-1."""
+    """The first worker is on host-0, and all resources are on host-1."""
 
     def setUp(self):
         super().setUp()
@@ -22,7 +22,7 @@ class HostsCase(StackWorldCase):
         self.unseen = LONG
 
     def a_world(self, **members: Any) -> StackWorld:
-        """Return a world whose things are seen by the next worker of host-1."""
+        """Return a world whose resources are visible to the next worker of host-1."""
 
         def host(handler, physical_id, data):
             return 'host-1' if physical_id else None
@@ -57,7 +57,7 @@ class HostsCase(StackWorldCase):
         return world
 
     def register_other_host(self, world: StackWorld) -> None:
-        """Store a worker of host-1, which has not come to anything yet."""
+        """Store a worker of host-1 that has claimed nothing."""
         world.store.register_worker(Worker('w', 'host-1', 'i', ('engine',)), LONG)
 
     def until_handed_on(self, world: StackWorld) -> None:
@@ -67,7 +67,7 @@ class HostsCase(StackWorldCase):
 
 
 class TestCreation(HostsCase):
-    def test_the_worker_of_its_host_finds_what_another_one_has_begun(self):
+    def test_the_worker_of_its_host_finds_the_started_operation(self):
         world = self.a_world()
         self.register_other_host(world)
         stack = world.begin({'a': res('Homed', wait=1)})
@@ -81,7 +81,7 @@ class TestCreation(HostsCase):
             [('create', 'a'), ('look', 'a'), ('find', 'a')], self.outside.calls
         )
 
-    def test_without_a_worker_of_its_host_it_is_looked_for_again(self):
+    def test_an_operation_without_a_worker_of_its_host_is_polled_again(self):
         self.unseen = 2
         world = self.a_world()
 
@@ -90,7 +90,7 @@ class TestCreation(HostsCase):
         self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
         self.assertEqual([('create', 'a'), *[('look', 'a')] * 3], self.outside.calls)
 
-    def test_what_cannot_be_begun_again_is_not_handed_on(self):
+    def test_an_operation_that_cannot_be_repeated_is_not_forwarded(self):
         self.unseen = 2
         world = self.a_world(find=thing(self.outside).find)
         self.register_other_host(world)
@@ -102,7 +102,7 @@ class TestCreation(HostsCase):
 
 
 class TestCheck(HostsCase):
-    def test_a_failure_stays_until_somebody_has_looked(self):
+    def test_an_inconclusive_check_keeps_a_failure(self):
         world = self.a_world()
         stack = world.make({'a': res('Homed')})
         self.unseen = 0
@@ -127,7 +127,7 @@ class TestCheck(HostsCase):
             [(state.reason, state.name) for state in told],
         )
 
-    def test_of_one_that_was_well_only_its_reason_says_that_nobody_knows(self):
+    def test_an_inconclusive_check_changes_only_the_reason(self):
         world = self.a_world()
         stack = world.make({'a': res('Homed')})
 

@@ -1,4 +1,4 @@
-"""Resources of stacks while the database is busy now and then."""
+"""Resources of stacks while the database is sometimes busy."""
 
 import collections
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from watcherlite.plugins.resource_handlers.scaling_policy import ScalingPolicy
 
 
 class Busy:
-    """A store that has no time for every other reader."""
+    """A store in which every other read fails as busy."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -35,7 +35,7 @@ class Busy:
 
 
 class TestBusy(StackWorldCase):
-    def test_groups_are_made_scaled_and_changed_all_the_same(self) -> None:
+    def test_group_operations_survive_a_busy_database(self) -> None:
         world = self.a_stack_world({'ASG': AutoScalingGroup, 'Policy': ScalingPolicy})
         world.worker(store=Busy(world.store))
         resources = {

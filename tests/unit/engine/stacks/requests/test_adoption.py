@@ -1,4 +1,4 @@
-"""Resources that are there already become those of a stack."""
+"""The adoption of existing resources by a stack."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -6,8 +6,13 @@ from typing import Any, ClassVar
 from tests.stack_worlds import TENANT, Group, StackWorld, StackWorldCase, res, template
 from tests.unit.engine.stacks.requests.test_template_validator import inner
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import Expansion, NotYet, Property, Ready
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.resource_results import (
+    Expansion,
+    Property,
+    Ready,
+    ResourceInProgress,
+)
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.plugins.base import ResourceHandler
 
 FILES = {
@@ -20,7 +25,7 @@ FILES = {
 
 
 class Slow(ResourceHandler):
-    """Has to look twice to see what is there."""
+    """Needs two polls to find the resource."""
 
     properties: ClassVar[Mapping[str, Property]] = {
         'size': Property({'type': 'integer', 'default': 1})
@@ -30,7 +35,7 @@ class Slow(ResourceHandler):
         return Ready('slow-1', attributes={'seen': 1}, data={'kept': 'here'})
 
     def check(self, context: Any) -> Any:
-        return NotYet('again', 0.0)
+        return ResourceInProgress('again', 0.0)
 
     def poll(self, context: Any, operation: str, token: Any) -> Any:
         said = f'{operation} {context.physical_id} {context.data.get("kept")}'
@@ -44,7 +49,7 @@ class Slow(ResourceHandler):
 
 
 class Keeper(Group):
-    """Remembers in which stack it was made first."""
+    """Records the stack in which it was created first."""
 
     def expand(self, context: Any, members: Any) -> Any:
         data = {} if context.data else {'data': {'first': context.stack_uuid}}
@@ -52,7 +57,7 @@ class Keeper(Group):
 
 
 class Asking(Keeper):
-    """Remembers how its members were."""
+    """Records the states of its members."""
 
     def adopted(self, context: Any, members: Any) -> Any:
         data = {member.name: member.serving for member in members}
@@ -68,12 +73,12 @@ class AdoptingCase(StackWorldCase):
         self.outside = self.world.outside
 
     def adopt(self, data: Mapping[str, Any], name: str = 'adopted') -> Stack:
-        new = NewStack(name, None, adopt=data)
+        new = StackRequest(name, None, adopt=data)
         return self.world.settled(self.world.stacks.create(new, TENANT))
 
 
 class TestAdoption(AdoptingCase):
-    def test_what_one_stack_has_left_another_one_takes_over(self) -> None:
+    def test_a_stack_adopts_the_resources_of_an_abandoned_one(self) -> None:
         left = self.world.make(
             {
                 'a': res(value='x'),
@@ -105,7 +110,7 @@ class TestAdoption(AdoptingCase):
             (slow.properties, slow.attributes, slow.data, slow.reference),
         )
 
-    def test_parameters_go_with_it_and_count_less_than_what_is_sent(self) -> None:
+    def test_parameters_of_the_request_override_the_adopted_ones(self) -> None:
         declared = {name: {'type': 'string', 'default': '-'} for name in 'pq'}
         left = self.world.make(
             {'a': res(value={'get_param': 'p'}), 'b': res(value={'get_param': 'q'})},
@@ -114,14 +119,14 @@ class TestAdoption(AdoptingCase):
         )
         data = self.world.stacks.abandon(left.uuid, TENANT)
 
-        new = NewStack('adopted', None, parameters={'q': 'z'}, adopt=data)
+        new = StackRequest('adopted', None, parameters={'q': 'z'}, adopt=data)
         stack = self.world.settled(self.world.stacks.create(new, TENANT))
 
         self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
         found = [self.world.resource(stack, n).properties['value'] for n in 'ab']
         self.assertEqual(['x', 'z'], found)
 
-    def test_it_is_told_in_the_order_in_which_they_depend_on_each_other(self) -> None:
+    def test_resources_are_adopted_in_dependency_order(self) -> None:
         left = self.world.make({'a': res(), 'b': res(_depends_on='a')})
 
         stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
@@ -138,7 +143,7 @@ class TestAdoption(AdoptingCase):
             self.world.facts(stack),
         )
 
-    def test_the_stacks_in_it_are_adopted_too(self) -> None:
+    def test_nested_stacks_are_adopted(self) -> None:
         left = self.world.make(
             {'n': res('n.yaml', p='x'), 'g': res('Group', count=2)}, files=FILES
         )
@@ -156,7 +161,7 @@ class TestAdoption(AdoptingCase):
         )
         self.assertEqual(3, len(self.outside.things))
 
-    def test_what_a_group_keeps_of_its_stack_goes_with_it(self) -> None:
+    def test_the_data_of_a_group_is_adopted(self) -> None:
         left = self.world.make({'k': res('Keeper', count=1)})
         kept = dict(self.world.resource(left, 'k').data)
 
@@ -165,7 +170,7 @@ class TestAdoption(AdoptingCase):
         self.assertEqual([left.uuid], list(kept.values()))
         self.assertEqual(kept, self.world.resource(stack, 'k').data)
 
-    def test_a_group_is_told_which_of_its_members_were_unwell(self) -> None:
+    def test_a_group_sees_which_adopted_members_are_unhealthy(self) -> None:
         left = self.world.make({'k': res('Asking', count=2)})
         self.world.mark(self.world.nested(left, 'k'), 'm1')
 
@@ -175,7 +180,7 @@ class TestAdoption(AdoptingCase):
             {'m0': True, 'm1': False}, self.world.resource(stack, 'k').data
         )
 
-    def test_what_was_adopted_is_updated_and_deleted_like_what_was_made(self) -> None:
+    def test_adopted_resources_are_updated_and_deleted_normally(self) -> None:
         left = self.world.make(
             {'a': res(value='x'), 'g': res('Group', count=2)}, files=FILES
         )
@@ -188,7 +193,7 @@ class TestAdoption(AdoptingCase):
         self.world.act(stack, 'DELETE')
         self.assertEqual({}, self.outside.things)
 
-    def test_what_is_not_there_fails_and_the_next_update_makes_it(self) -> None:
+    def test_a_missing_resource_fails_and_the_next_update_creates_it(self) -> None:
         left = self.world.make({'a': res(value='x'), 'b': res()})
         ids = self.world.ids(left)
         data = self.world.stacks.abandon(left.uuid, TENANT)
@@ -207,7 +212,7 @@ class TestAdoption(AdoptingCase):
         self.assertEqual(['a'], self.outside.of('create'))
         self.assertEqual(ids['b'], self.world.ids(stack)['b'])
 
-    def test_a_resource_of_which_nothing_is_known_fails_and_says_so(self) -> None:
+    def test_a_resource_without_a_record_fails_with_the_reason(self) -> None:
         self.world.worker()
         whole = template({'a': res()})
 
@@ -218,7 +223,7 @@ class TestAdoption(AdoptingCase):
 
 
 class TestRecord(AdoptingCase):
-    """Only what the service itself has abandoned is adopted, as its record says."""
+    """Only resources that the service has abandoned are adopted, by its record."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -228,18 +233,18 @@ class TestRecord(AdoptingCase):
         self.data = self.world.stacks.abandon(left.uuid, TENANT)
 
     def refused(self, data: Mapping[str, Any], tenant: str = TENANT) -> str:
-        """Return why a document is refused; nothing is stored then."""
+        """Return why a document is rejected; check that nothing is stored."""
         stacks = self.world.stacks
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             stacks.create,
-            NewStack('adopted', None, adopt=data),
+            StackRequest('adopted', None, adopt=data),
             tenant,
         )
         self.assertRaises(exceptions.StackNotFound, self.world.named, 'adopted')
         return str(error)
 
-    def test_what_a_client_invents_is_refused(self) -> None:
+    def test_invented_resources_are_rejected(self) -> None:
         mine = self.world.ids(self.foreign)['a']
         entries = self.data['resources']
         forged = {**self.data, 'resources': {'a': {'resource_id': mine}}}
@@ -267,7 +272,7 @@ class TestRecord(AdoptingCase):
         self.assertEqual('ADOPT_COMPLETE', self.adopt(self.data).state.name)
         self.assertEqual({'value': 'mine', 'wait': 0}, self.outside.things[mine or ''])
 
-    def test_what_it_says_of_a_resource_has_no_effect(self) -> None:
+    def test_the_details_of_a_resource_in_the_document_have_no_effect(self) -> None:
         entry = self.data['resources']['slow']
         entry |= {'resource_data': {'kept': 'forged'}, 'attributes': {'seen': 99}}
 
@@ -279,14 +284,14 @@ class TestRecord(AdoptingCase):
             (row.physical_id, row.data, row.attributes['seen']),
         )
 
-    def test_it_is_adopted_once(self) -> None:
+    def test_a_resource_is_adopted_once(self) -> None:
         self.adopt(self.data)
 
         self.world.act(self.world.named('adopted'), 'DELETE')
 
         self.assertIn('another stack has adopted it', self.refused(self.data))
 
-    def test_it_stays_of_the_type_that_it_was(self) -> None:
+    def test_an_adopted_resource_keeps_its_type(self) -> None:
         self.data['template']['resources']['a'] = res('Slow')
 
         stack = self.adopt(self.data)
@@ -295,7 +300,7 @@ class TestRecord(AdoptingCase):
         self.assertIn('has the type Thing, and the template', stack.status_reason)
         self.assertIsNone(self.world.resource(stack, 'a').physical_id)
 
-    def test_what_could_not_be_adopted_is_not_lost(self) -> None:
+    def test_a_failed_adoption_keeps_the_record(self) -> None:
         self.outside.fails.add(('check', 'a'))
         stack = self.adopt(self.data)
         self.assertEqual('ADOPT_FAILED', stack.state.name)
@@ -309,7 +314,7 @@ class TestRecord(AdoptingCase):
 
 
 class TestExternal(AdoptingCase):
-    """What has an external id is looked at, and never changed or deleted."""
+    """Resources with an external id are read, and never changed or deleted."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -319,14 +324,14 @@ class TestExternal(AdoptingCase):
     def external(self, external_id: Any, **properties: Any) -> dict[str, Any]:
         return {'a': res(_external_id=external_id, **properties)}
 
-    def test_it_is_adopted_and_looked_at_instead_of_made(self) -> None:
+    def test_an_external_resource_is_checked_instead_of_created(self) -> None:
         stack = self.world.make(self.external('one'))
 
         self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
         self.assertEqual({'a': 'one'}, self.world.ids(stack))
         self.assertEqual([('check', 'a')], self.outside.calls)
 
-    def test_it_can_come_from_a_parameter(self) -> None:
+    def test_an_external_id_can_come_from_a_parameter(self) -> None:
         sections = {'parameters': {'p': {'type': 'string', 'default': ''}}}
         resources = self.external({'get_param': 'p'})
         for given, state in (('one', 'ADOPT_COMPLETE'), ('', 'CREATE_COMPLETE')):
@@ -338,7 +343,7 @@ class TestExternal(AdoptingCase):
             )
             self.assertEqual({'a': state}, self.world.states(stack))
 
-    def test_no_other_resource_says_what_it_is(self) -> None:
+    def test_an_external_id_cannot_depend_on_a_resource(self) -> None:
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             self.world.begin,
@@ -346,7 +351,7 @@ class TestExternal(AdoptingCase):
         )
         self.assertIn('external_id: it cannot depend on other', str(error))
 
-    def test_no_operation_on_its_stack_does_anything_to_it(self) -> None:
+    def test_stack_operations_leave_an_external_resource_alone(self) -> None:
         stack = self.world.make(self.external('one'))
 
         for operation in ('SUSPEND', 'RESUME', 'LOCK', 'UNLOCK', 'CHECK'):
@@ -356,7 +361,7 @@ class TestExternal(AdoptingCase):
         self.assertEqual([('check', 'a')] * 2, self.outside.calls)
         self.assertFalse(self.world.resource(stack, 'a').protected)
 
-    def test_neither_an_update_nor_a_delete_touches_it(self) -> None:
+    def test_an_update_or_delete_leaves_an_external_resource_alone(self) -> None:
         stack = self.world.make(self.external('one'))
 
         self.world.change(stack, self.external('one', fixed='x'))
@@ -369,7 +374,7 @@ class TestExternal(AdoptingCase):
         self.assertEqual(['b'], self.outside.of('create'))
         self.assertEqual(['b'], self.outside.of('delete'))
 
-    def test_another_one_takes_its_place_without_any_being_deleted(self) -> None:
+    def test_a_new_external_id_deletes_nothing(self) -> None:
         stack = self.world.make(self.external('one'))
 
         self.world.change(stack, self.external('two'))
@@ -378,7 +383,7 @@ class TestExternal(AdoptingCase):
         self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
         self.assertEqual([], self.outside.of('delete'))
 
-    def test_one_takes_the_place_of_what_was_made_which_is_deleted(self) -> None:
+    def test_an_external_resource_replaces_a_created_one_which_is_deleted(self) -> None:
         stack = self.world.make({'a': res()})
         (made,) = set(self.outside.things) - {'one', 'two'}
 
@@ -387,7 +392,7 @@ class TestExternal(AdoptingCase):
         self.assertEqual({'a': 'one'}, self.world.ids(stack))
         self.assertNotIn(made, self.outside.things)
 
-    def test_one_that_is_marked_unhealthy_is_looked_at_again(self) -> None:
+    def test_a_marked_external_resource_is_checked_again(self) -> None:
         stack = self.world.make(self.external('one'))
         self.world.mark(stack, 'a')
 
@@ -396,7 +401,7 @@ class TestExternal(AdoptingCase):
         self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
         self.assertEqual(['a', 'a'], self.outside.of('check'))
 
-    def test_one_that_is_not_there_fails(self) -> None:
+    def test_a_missing_external_resource_fails(self) -> None:
         stack = self.world.make(self.external('gone'))
 
         self.assertEqual('CREATE_FAILED', stack.state.name)
@@ -405,7 +410,7 @@ class TestExternal(AdoptingCase):
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual({'a': 'one'}, self.world.ids(stack))
 
-    def test_one_that_has_to_be_looked_at_twice_is_held_by_no_thread(self) -> None:
+    def test_a_polled_external_check_holds_no_thread(self) -> None:
         stack = self.world.make({'a': res('Slow', _external_id='far')})
 
         row = self.world.resource(stack, 'a')

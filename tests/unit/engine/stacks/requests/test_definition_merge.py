@@ -1,11 +1,16 @@
-"""What becomes of what is sent: of a new stack, of a changed one, of an adopted one."""
+"""The definition of new, changed and adopted stacks."""
 
 from typing import Any, ClassVar
 
 from tests import base
 from tests.stack_worlds import res, template
 from watcherlite import exceptions
-from watcherlite.domain.stacks import Definition, NewStack, Resource, Stack
+from watcherlite.domain.stacks import (
+    Definition,
+    NewStack,
+    Resource,
+    StackRequest,
+)
 from watcherlite.engine.stacks.requests import abandonment, definition_merge
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -24,26 +29,27 @@ BEFORE = Definition(
     },
     {'one': '1', 'two': '2'},
     {'q': 'given', 'r': 'given'},
-    id=7,
 )
 
 
 def merged(**keys: Any) -> Definition:
-    """Return what becomes of BEFORE by an update of what there is."""
+    """Return BEFORE merged with an existing update."""
     given = {'template': None, 'existing': True, **keys}
-    return definition_merge.merge_update(BEFORE, NewStack('s', **given))
+    return definition_merge.merge_update(BEFORE, StackRequest('s', **given))
 
 
 class TestNew(base.TestCase):
-    def test_it_is_what_was_sent(self) -> None:
-        new = NewStack('s', TEMPLATE, {'parameters': {'p': 1}}, {'f': 'x'}, {'q': 2})
+    def test_a_new_definition_is_that_of_the_request(self) -> None:
+        new = StackRequest(
+            's', TEMPLATE, {'parameters': {'p': 1}}, {'f': 'x'}, {'q': 2}
+        )
 
         self.assertEqual(
             Definition(TEMPLATE, {'parameters': {'p': 1}}, {'f': 'x'}, {'q': 2}),
             definition_merge.build_definition(new),
         )
 
-    def test_what_makes_no_sense_is_refused(self) -> None:
+    def test_invalid_definitions_are_rejected(self) -> None:
         for place, keys in (
             ('template', {'template': None}),
             ('template', {'template': []}),
@@ -54,7 +60,7 @@ class TestNew(base.TestCase):
             ('adopt_stack_data', {'adopt': 'x'}),
         ):
             with self.subTest(place=place, keys=keys):
-                new: Any = NewStack('s', **{'template': TEMPLATE, **keys})
+                new: Any = StackRequest('s', **{'template': TEMPLATE, **keys})
                 error = self.assertRaises(
                     exceptions.StackValidationFailed,
                     definition_merge.build_definition,
@@ -64,8 +70,8 @@ class TestNew(base.TestCase):
 
 
 class TestReplacing(base.TestCase):
-    def test_nothing_is_left_of_what_there_was(self) -> None:
-        new = NewStack('s', TEMPLATE, files={'f': 'x'}, parameters={'p': 1})
+    def test_a_replacing_update_drops_the_old_definition(self) -> None:
+        new = StackRequest('s', TEMPLATE, files={'f': 'x'}, parameters={'p': 1})
 
         self.assertEqual(
             Definition(TEMPLATE, {}, {'f': 'x'}, {'p': 1}),
@@ -74,10 +80,10 @@ class TestReplacing(base.TestCase):
 
 
 class TestMerging(base.TestCase):
-    def test_no_change_is_none(self) -> None:
+    def test_an_update_without_changes_keeps_the_definition(self) -> None:
         self.assertEqual(BEFORE.digest, merged().digest)
 
-    def test_what_is_sent_goes_over_what_there_was(self) -> None:
+    def test_values_of_the_request_override_the_definition(self) -> None:
         found = merged(
             environment={
                 'parameters': {'q': 'now'},
@@ -111,13 +117,13 @@ class TestMerging(base.TestCase):
             found,
         )
 
-    def test_cleared_parameters_are_forgotten_wherever_they_were(self) -> None:
+    def test_cleared_parameters_are_dropped_everywhere(self) -> None:
         found = merged(clear_parameters=('p', 'q'), parameters={'q': 'again'})
 
         self.assertNotIn('parameters', found.environment)
         self.assertEqual({'r': 'given', 'q': 'again'}, found.parameters)
 
-    def test_parameters_that_a_new_template_does_not_have_are_forgotten(self) -> None:
+    def test_parameters_undeclared_by_a_new_template_are_dropped(self) -> None:
         changed = template({'b': res()}, parameters={'q': {}})
 
         found = merged(template=changed)
@@ -126,7 +132,7 @@ class TestMerging(base.TestCase):
         self.assertEqual({'q': 'environment'}, found.environment['parameters'])
         self.assertEqual({'q': 'given'}, found.parameters)
 
-    def test_a_parameter_that_is_unknown_is_not_forgotten_but_refused_later(
+    def test_an_unknown_parameter_is_kept_for_validation(
         self,
     ) -> None:
         found = merged(parameters={'unknown': 1})
@@ -156,15 +162,15 @@ class TestAdopting(base.TestCase):
         },
     }
 
-    def test_what_is_sent_goes_over_what_was_left(self) -> None:
-        new = NewStack('s', None, {'parameters': {'q': 'now'}}, adopt=self.DATA)
+    def test_values_of_the_request_override_the_adopted_ones(self) -> None:
+        new = StackRequest('s', None, {'parameters': {'q': 'now'}}, adopt=self.DATA)
 
         self.assertEqual(
             Definition(TEMPLATE, {'parameters': {'p': 'then', 'q': 'now'}}, {'f': 'x'}),
             definition_merge.build_definition(new),
         )
 
-    def test_only_what_is_needed_of_the_resources_is_kept(self) -> None:
+    def test_only_used_keys_of_adopted_resources_are_kept(self) -> None:
         self.assertEqual(
             {
                 'a': {
@@ -181,13 +187,13 @@ class TestAdopting(base.TestCase):
                     },
                 },
             },
-            abandonment.adopted_resources(NewStack('s', None, adopt=self.DATA)),
+            abandonment.adopted_resources(StackRequest('s', None, adopt=self.DATA)),
         )
 
-    def test_a_stack_that_is_made_adopts_nothing(self) -> None:
-        self.assertIsNone(abandonment.adopted_resources(NewStack('s', TEMPLATE)))
+    def test_a_creation_adopts_nothing(self) -> None:
+        self.assertIsNone(abandonment.adopted_resources(StackRequest('s', TEMPLATE)))
 
-    def test_what_makes_no_sense_is_refused_with_its_place(self) -> None:
+    def test_invalid_adoption_data_is_rejected_with_its_place(self) -> None:
         for place, resources in (
             ('adopt_stack_data.resources', []),
             ('adopt_stack_data.resources.a', {'a': 'id'}),
@@ -205,20 +211,20 @@ class TestAdopting(base.TestCase):
                 error = self.assertRaises(
                     exceptions.StackValidationFailed,
                     abandonment.adopted_resources,
-                    NewStack('s', None, adopt={'resources': resources}),
+                    StackRequest('s', None, adopt={'resources': resources}),
                 )
                 self.assertEqual(place, str(error).partition(':')[0])
 
-    def test_what_was_replaced_is_not_handed_on(self) -> None:
+    def test_replaced_resources_are_not_exported(self) -> None:
         store = MemoryStore()
         with store.transaction() as tx:
             known = tx.insert_definition(Definition(TEMPLATE))
-            stack = tx.insert_stack(Stack('u', 's', 'a-project', known.id or 0))
+            stack = tx.insert_stack(NewStack('u', 's', 'a-project', known.id))
         rows = [
-            Resource('1', stack.id or 0, 'a', 'T', 'T', id=1, physical_id='back'),
+            Resource('1', stack.id, 'a', 'T', 'T', id=1, physical_id='back'),
             Resource(
                 '2',
-                stack.id or 0,
+                stack.id,
                 'a',
                 'T',
                 'T',

@@ -1,14 +1,14 @@
-"""What users ask for is checked as a whole, and stored at once or not at all."""
+"""Requests are validated as a whole, and stored completely or not at all."""
 
 from typing import Any, ClassVar
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from watcherlite import exceptions
-from watcherlite.domain.stacks import Definition, NewStack
+from watcherlite.domain.stacks import Definition, StackRequest
 
 
 class TestCreating(StackWorldCase):
-    def test_what_is_wrong_leaves_nothing(self) -> None:
+    def test_a_rejected_creation_stores_nothing(self) -> None:
         world = self.a_stack_world()
 
         for name, resources in (('1', {}), ('s', {'a': res('Think')})):
@@ -19,13 +19,13 @@ class TestCreating(StackWorldCase):
         self.assertRaises(exceptions.StackNotFound, world.named, 's')
         self.assertEqual([], world.store.list_actions(limit=10))
 
-    def test_a_name_is_taken_once_in_a_project(self) -> None:
+    def test_a_name_is_unique_in_a_project(self) -> None:
         world = self.a_stack_world()
         world.begin({'a': res()})
 
         self.assertRaises(exceptions.StackExists, world.begin, {'a': res()})
 
-    def test_what_is_stored_says_what_was_asked_for(self) -> None:
+    def test_the_stored_stack_has_the_requested_values(self) -> None:
         world = self.a_stack_world()
 
         stack = world.begin(
@@ -49,7 +49,7 @@ class TestCreating(StackWorldCase):
 
 
 class Meddling(StackWorld):
-    """Another update comes between the look at a stack and the change of it."""
+    """A world in which another update happens between read and write."""
 
     def __init__(self, *arguments: Any, **keys: Any) -> None:
         super().__init__(*arguments, **keys)
@@ -82,7 +82,7 @@ class TestUpdating(StackWorldCase):
         }
     }
 
-    def test_two_that_merge_at_the_same_time_both_count(self) -> None:
+    def test_concurrent_merging_updates_are_both_applied(self) -> None:
         world = Meddling(self.make_store())
         self.addCleanup(world.stop)
         stack = world.begin({'a': res()}, sections=self.SECTIONS)
@@ -93,7 +93,7 @@ class TestUpdating(StackWorldCase):
         definition = world.store.get_definition(world.now(stack).definition_id)
         self.assertEqual({'p': 'new', 'q': 'new'}, definition.parameters)
 
-    def test_tags_and_timeout_change_with_it(self) -> None:
+    def test_an_update_changes_tags_and_timeout(self) -> None:
         world = self.a_stack_world()
         stack = world.begin({'a': res()}, tags=('t',))
 
@@ -108,11 +108,11 @@ class TestUpdating(StackWorldCase):
             (gone.tags, gone.timeout, gone.disable_rollback, gone.description),
         )
 
-    def test_what_is_wrong_changes_nothing(self) -> None:
+    def test_a_rejected_update_changes_nothing(self) -> None:
         world = self.a_stack_world()
         stack = world.begin({'a': res()})
 
-        new = NewStack('s', template({'a': res(valeu=1)}))
+        new = StackRequest('s', template({'a': res(valeu=1)}))
         self.assertRaises(
             exceptions.StackValidationFailed,
             world.stacks.update,

@@ -1,4 +1,4 @@
-"""What would be done is told, and nothing is done."""
+"""Previews show the changes without performing them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from tests.unit.engine.stacks.requests.test_template_validator import inner
 from watcherlite import exceptions
-from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.engine.stacks.requests.preview import PlannedResource
 from watcherlite.engine.stacks.services import StackLimits
 
@@ -19,7 +19,7 @@ Names = dict[str, list[tuple[str | None, str]]]
 
 
 def names(changes: Mapping[str, Sequence[PlannedResource]]) -> Names:
-    """Return what becomes of which resources, without what becomes of none."""
+    """Return the names of the resources by kind of change, without empty kinds."""
     return {
         kind: sorted((p.parent or '', p.name) for p in planned)
         for kind, planned in changes.items()
@@ -30,13 +30,13 @@ def names(changes: Mapping[str, Sequence[PlannedResource]]) -> Names:
 class TestCreation(StackWorldCase):
     def planned(self, resources: Any, **keys: Any) -> list[PlannedResource]:
         world = self.a_stack_world()
-        new = NewStack('s', template(resources, **keys), files=FILES)
+        new = StackRequest('s', template(resources, **keys), files=FILES)
         stack, planned = world.stacks.preview(new, TENANT)
         self.assertEqual('s', stack.name)
         self.assertEqual([], world.store.list_actions(limit=10))
         return planned
 
-    def test_all_of_it_is_told_with_the_stacks_in_it(self) -> None:
+    def test_a_preview_includes_nested_stacks(self) -> None:
         a, n, g = self.planned(
             {
                 'a': res(value='x', _description='the first', _metadata={'k': 'v'}),
@@ -56,9 +56,9 @@ class TestCreation(StackWorldCase):
             [[(p.name, p.parent) for p in one.nested or ()] for one in (n, g)],
         )
 
-    def test_what_is_shown_and_evaluated_has_a_limit(self) -> None:
+    def test_the_size_of_a_preview_is_limited(self) -> None:
         long = {'str_replace': {'template': 'x' * 400, 'params': {'y': ''}}}
-        new = NewStack('s', template({name: res(value=long) for name in 'ab'}))
+        new = StackRequest('s', template({name: res(value=long) for name in 'ab'}))
         problems = []
         for limits in (StackLimits(shown=500), StackLimits(evaluated=500)):
             world = self.a_stack_world(limits=limits)
@@ -76,7 +76,7 @@ class TestCreation(StackWorldCase):
             problems,
         )
 
-    def test_what_is_not_known_before_is_null(self) -> None:
+    def test_unknown_values_are_null(self) -> None:
         _, n = self.planned(
             {'a': res(), 'n': res('n.yaml', p={'get_attr': ['a', 'output']})}
         )
@@ -108,20 +108,20 @@ class TestUpdate(StackWorldCase):
 
     def preview(self, resources: Any = None, nested: bool = False) -> Names:
         whole = template(resources) if resources is not None else None
-        new = NewStack('s', whole, files=FILES, existing=whole is None)
+        new = StackRequest('s', whole, files=FILES, existing=whole is None)
         before = len(self.world.store.list_actions(limit=1000))
         found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new, nested)
         self.assertEqual(before, len(self.world.store.list_actions(limit=1000)))
         return names(found)
 
-    def test_no_change_is_none(self) -> None:
+    def test_an_update_without_changes_leaves_all_unchanged(self) -> None:
         own = [('', name) for name in sorted(self.RESOURCES)]
         inside = [('g', 'm0'), ('g', 'm1'), ('n', 'deep')]
 
         self.assertEqual({'unchanged': own}, self.preview())
         self.assertEqual({'unchanged': own + inside}, self.preview(nested=True))
 
-    def test_what_depends_on_what_is_replaced_counts_as_changed(self) -> None:
+    def test_a_dependent_of_a_replaced_resource_is_updated(self) -> None:
         self.assertEqual(
             {
                 'unchanged': [('', 'n'), ('', 'z')],
@@ -137,7 +137,7 @@ class TestUpdate(StackWorldCase):
             ),
         )
 
-    def test_what_is_added_and_deleted_is_told_of_the_stacks_in_it_too(self) -> None:
+    def test_additions_and_deletions_in_nested_stacks_are_shown(self) -> None:
         changed = {**self.RESOURCES, 'new': res(), 'g': res('Group', count=1)}
         del changed['z']
 
@@ -157,7 +157,7 @@ class TestUpdate(StackWorldCase):
             self.preview(changed, nested=True),
         )
 
-    def test_a_stack_counts_as_changed_by_its_properties_too(self) -> None:
+    def test_a_nested_stack_is_updated_by_its_properties(self) -> None:
         # That is what its members have without it.
         group = res('Group', count=2, value='a member')
 
@@ -177,7 +177,7 @@ class TestUpdate(StackWorldCase):
             self.preview({**self.RESOURCES, 'g': group}, nested=True),
         )
 
-    def test_what_is_marked_unhealthy_would_be_replaced(self) -> None:
+    def test_a_marked_resource_is_replaced(self) -> None:
         self.world.mark(self.stack, 'b')
         self.world.mark(self.world.nested(self.stack, 'g'), 'm1')
 
@@ -186,7 +186,7 @@ class TestUpdate(StackWorldCase):
         self.assertEqual([('', 'b'), ('g', 'm1')], found['replaced'])
         self.assertEqual([('', 'g')], found['updated'])
 
-    def test_what_was_never_made_would_be_added(self) -> None:
+    def test_a_resource_that_was_never_created_is_added(self) -> None:
         self.world.outside.fails.add(('create', 'one'))
         changed = {'one': res(), 'two': res(_depends_on='one')}
         self.world.change(self.stack, changed)
@@ -200,13 +200,13 @@ class TestUpdate(StackWorldCase):
             },
         )
 
-    def test_a_change_that_is_not_possible_is_refused(self) -> None:
+    def test_an_impossible_change_is_rejected(self) -> None:
         changed = {**self.RESOURCES, 'a': res(value='x', final='y')}
 
         self.assertRaises(exceptions.Invalid, self.preview, changed)
 
-    def test_a_resource_is_shown_as_it_is(self) -> None:
-        new = NewStack('s', None, existing=True)
+    def test_a_resource_has_its_present_state(self) -> None:
+        new = StackRequest('s', None, existing=True)
 
         found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
 
@@ -216,7 +216,7 @@ class TestUpdate(StackWorldCase):
             (a.state.name, a.physical_id, a.attributes),
         )
 
-    def test_it_says_what_an_update_does(self) -> None:
+    def test_a_preview_agrees_with_the_update(self) -> None:
         changed = {
             **self.RESOURCES,
             'a': res(value='x', fixed='y'),

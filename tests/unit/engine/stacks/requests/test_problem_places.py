@@ -1,4 +1,4 @@
-"""What is wrong with a template is told with its place in it."""
+"""The problems of a template have their locations."""
 
 from tests.stack_worlds import VERSION, res, template
 from tests.unit.engine.stacks.requests.test_template_validator import (
@@ -10,9 +10,11 @@ from watcherlite.domain.templates import document
 
 
 class TestAttributes(CheckingCase):
-    """An attribute that a type does not have is refused where it is asked for."""
+    """References to attributes that a type does not have."""
 
-    def test_it_is_told_with_its_place_and_what_there_is(self) -> None:
+    def test_an_unknown_attribute_is_reported_with_its_place_and_the_known_ones(
+        self,
+    ) -> None:
         text = (
             f'heat_template_version: {VERSION}\n'
             'resources:\n'
@@ -62,13 +64,13 @@ class TestAttributes(CheckingCase):
 
         self.assertIn('(a resource.0) is incorrect', problem)
 
-    def test_some_have_whatever_is_asked_for(self) -> None:
+    def test_some_types_have_any_attribute(self) -> None:
         asked = {'get_attr': ['g', 'anything']}
 
         for of in (res('Group', count=1), res('Whatever')):
             self.assertEqual([], self.check({'g': of, 'a': res(value=asked)}))
 
-    def test_a_name_that_is_a_parameter_is_not_shown(self) -> None:
+    def test_a_name_from_a_parameter_is_not_shown(self) -> None:
         declared = {'p': {'type': 'string', 'hidden': True, 'default': 'secret'}}
         asked = {'get_attr': ['a', {'get_param': 'p'}]}
 
@@ -80,7 +82,7 @@ class TestAttributes(CheckingCase):
         self.assertIn('(a of that name) is incorrect', problem)
         self.assertNotIn('secret', problem)
 
-    def test_of_what_is_wrong_itself_nothing_more_is_said(self) -> None:
+    def test_attributes_of_an_invalid_resource_are_not_reported(self) -> None:
         asked = {'get_attr': ['a', 'anything']}
 
         (problem,) = self.check({'a': res(valeu='x'), 'b': res(value=asked)})
@@ -89,9 +91,9 @@ class TestAttributes(CheckingCase):
 
 
 class TestLines(CheckingCase):
-    """What handlers find is told with the line where it is written."""
+    """The problems that handlers report have the lines of the template."""
 
-    def test_of_properties_of_policies_and_of_types(self) -> None:
+    def test_problems_of_properties_policies_and_types_have_lines(self) -> None:
         text = (
             f'heat_template_version: {VERSION}\n'
             'resources:\n'
@@ -128,7 +130,7 @@ class TestLines(CheckingCase):
             found,
         )
 
-    def test_what_a_group_makes_is_told_with_the_line_of_the_group(self) -> None:
+    def test_problems_of_group_members_have_the_line_of_the_group(self) -> None:
         text = (
             f'heat_template_version: {VERSION}\n'
             'resources:\n'
@@ -146,7 +148,7 @@ class TestLines(CheckingCase):
             problem,
         )
 
-    def test_a_text_is_read_once_for_all_that_is_wrong_with_it(self) -> None:
+    def test_a_template_is_parsed_once_for_all_its_problems(self) -> None:
         many = '\n'.join(f'  r{at}: {{type: Think}}' for at in range(500))
         text = f'heat_template_version: {VERSION}\nresources:\n{many}\n'
 

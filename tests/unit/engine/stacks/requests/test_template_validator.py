@@ -1,4 +1,4 @@
-"""Everything that is wrong with a stack is told before anything of it is made."""
+"""All problems of a stack are reported before any resource is created."""
 
 import json
 from typing import Any, ClassVar
@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from tests.stack_worlds import VERSION, Group, StackWorld, StackWorldCase, res, template
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Batch, Expansion
-from watcherlite.domain.stacks import Definition, Stack
+from watcherlite.domain.stacks import Definition, NewStack
 from watcherlite.engine.stacks.requests import validation
 from watcherlite.engine.stacks.requests.unknown_parameters import mask_unknown
 from watcherlite.engine.stacks.services import StackLimits
@@ -19,7 +19,7 @@ def inner(resources: Any, **sections: Any) -> str:
 
 
 class Careless(ResourceHandler):
-    """Does not expect what it gets."""
+    """Fails to validate its properties."""
 
     allows_undeclared = True
 
@@ -34,7 +34,7 @@ class Careless(ResourceHandler):
 
 
 class Careful(ResourceHandler):
-    """Takes anything, and tells nothing."""
+    """Accepts any property and has no attributes."""
 
     allows_undeclared = True
 
@@ -46,21 +46,21 @@ class Careful(ResourceHandler):
 
 
 class Whatever(Careful):
-    """Has whatever is asked for."""
+    """Has any attribute."""
 
     def attribute_names(self, properties: Any) -> Any:
         return None
 
 
 class Surprised(Group):
-    """Does not know what it is made of."""
+    """Rejects its number of members."""
 
     def expand(self, context: Any, members: Any) -> Any:
         raise exceptions.Invalid('count: there are too many')
 
 
 class Choosy(Group):
-    """Takes no policies."""
+    """Rejects update policies."""
 
     def expand(self, context: Any, members: Any) -> Any:
         raise exceptions.StackValidationFailed(
@@ -69,7 +69,7 @@ class Choosy(Group):
 
 
 class Wrapper(Group):
-    """Is a stack of what it is told."""
+    """A nested stack of the given resources."""
 
     properties: ClassVar[Any] = {}
     allows_undeclared = True
@@ -79,7 +79,7 @@ class Wrapper(Group):
 
 
 class Keeper(Group):
-    """Remembers how many it was asked for."""
+    """Keeps the details of signals in its data."""
 
     def adjust(self, context: Any, members: Any, details: Any) -> Any:
         return Expansion(super().adjust(context, members, details), dict(details))
@@ -103,16 +103,16 @@ class CheckingCase(StackWorldCase):
     def check(
         self, members: Any, files: Any = None, environment: Any = None, **limits: Any
     ) -> list[str]:
-        """Return what is wrong with a stack of these resources."""
+        """Return the problems of a stack of these resources."""
         definition = Definition(template(members), environment or {}, files or {})
         return self.wrong(definition, **limits)
 
     def wrong(self, definition: Definition, **limits: Any) -> list[str]:
-        """Return what is wrong with a stack of this definition."""
+        """Return the problems of a stack of this definition."""
         world = self.world(**limits)
         try:
             validation.validate_stack(
-                world.parts(world.store), Stack('u', 's', 'tenant', 0), definition
+                world.parts(world.store), NewStack('u', 's', 'tenant', 0), definition
             )
         except exceptions.StackValidationFailed as error:
             return error.problems
@@ -120,7 +120,7 @@ class CheckingCase(StackWorldCase):
 
 
 class TestResources(CheckingCase):
-    def test_all_problems_are_told_at_once_with_their_places(self) -> None:
+    def test_all_problems_are_reported_together_with_their_places(self) -> None:
         found = self.check(
             {
                 'a': res('Think'),
@@ -147,7 +147,7 @@ class TestResources(CheckingCase):
         self.assertIn('Did you mean Thing?', found[0])
         self.assertNotIn('a secret', str(found))
 
-    def test_what_depends_on_other_resources_is_not_known_yet(self) -> None:
+    def test_values_that_depend_on_resources_are_unknown(self) -> None:
         self.assertEqual(
             [],
             self.check(
@@ -170,17 +170,17 @@ class TestResources(CheckingCase):
             ),
         )
 
-    def test_a_resource_that_is_there_already_needs_no_properties(self) -> None:
+    def test_an_external_resource_needs_no_properties(self) -> None:
         self.assertEqual([], self.check({'a': res(_external_id='x', wait='odd')}))
 
-    def test_a_stack_cannot_be_one_that_is_there_already(self) -> None:
+    def test_a_nested_stack_cannot_be_external(self) -> None:
         (problem,) = self.check({'g': res('Group', _external_id='x', count=1)})
 
         self.assertTrue(problem.startswith('resources.g.external_id: '), problem)
 
 
 class TestObscured(StackWorldCase):
-    def test_only_what_depends_on_others_is_not_known(self) -> None:
+    def test_only_dependent_values_are_masked(self) -> None:
         refers = {'get_attr': ['a', 'b']}
         written = {
             'plain': {'x': [1, 2]},
@@ -214,7 +214,7 @@ class TestNested(CheckingCase):
         'p': {'type': 'string', 'constraints': [{'allowed_values': ['x', 'y']}]}
     }
 
-    def test_what_is_wrong_in_a_nested_template_is_told_with_its_line(self) -> None:
+    def test_problems_of_a_nested_template_have_its_lines(self) -> None:
         text = (
             f'heat_template_version: {VERSION}\n'
             'resources:\n'
@@ -238,7 +238,7 @@ class TestNested(CheckingCase):
                 (problem,) = self.check({'n': res('n.yaml', **properties)}, files)
                 self.assertTrue(problem.startswith('resources.n: parameters.'), problem)
 
-    def test_nothing_is_said_of_parameters_that_are_not_known_yet(self) -> None:
+    def test_unknown_parameters_are_not_reported(self) -> None:
         files = {
             'n.yaml': inner(
                 {
@@ -262,7 +262,7 @@ class TestNested(CheckingCase):
             problem,
         )
 
-    def test_templates_that_contain_each_other_are_refused(self) -> None:
+    def test_templates_that_contain_each_other_are_rejected(self) -> None:
         files = {
             'a.yaml': inner({'x': res('b.yaml')}),
             'b.yaml': inner({'y': res('a.yaml')}),
@@ -275,7 +275,7 @@ class TestNested(CheckingCase):
             problem,
         )
 
-    def test_what_types_stand_for_counts_in_nested_templates_too(self) -> None:
+    def test_the_resource_registry_applies_to_nested_templates(self) -> None:
         files = {'n.yaml': inner({'a': res('My::Thing', value='x')})}
         environment = {'resource_registry': {'My::*': 'Thing'}}
 
@@ -286,12 +286,12 @@ class TestNested(CheckingCase):
         found = self.check({'n': res('n.yaml')}, files, environment=environment)
         self.assertEqual([], found)
 
-    def test_what_a_group_would_be_made_of_is_checked(self) -> None:
+    def test_the_members_of_a_group_are_validated(self) -> None:
         (problem,) = self.check({'g': res('Wrapper', resources={'m': res('Think')})})
 
         self.assertTrue(problem.startswith('resources.g: resources.m.type: '), problem)
 
-    def test_each_problem_of_a_policy_is_told_with_its_own_place(self) -> None:
+    def test_each_problem_of_a_policy_has_its_own_place(self) -> None:
         self.assertEqual(
             [
                 'resources.g.update_policy.batch: is unknown',
@@ -308,7 +308,7 @@ class TestLimits(CheckingCase):
         )
         self.assertIn(text, str(error))
 
-    def test_stacks_are_in_each_other_only_so_deep(self) -> None:
+    def test_the_nesting_depth_is_limited(self) -> None:
         files = {
             'a.yaml': inner({'x': res('b.yaml')}),
             'b.yaml': inner({'y': res()}),
@@ -322,14 +322,14 @@ class TestLimits(CheckingCase):
             depth=1,
         )
 
-    def test_resources_are_counted_with_those_of_the_stacks_in_it(self) -> None:
+    def test_resources_of_nested_stacks_count(self) -> None:
         files = {'a.yaml': inner({'x': res(), 'g': res('Group', count=3)})}
         resources = {'n': res('a.yaml'), 'm': res('a.yaml')}
 
         self.assertEqual([], self.check(resources, files, resources=12))
         self.assert_too_much('at most 11', resources, files, resources=11)
 
-    def test_a_text_that_is_too_large_is_named(self) -> None:
+    def test_an_oversized_text_is_named(self) -> None:
         self.assert_too_much(
             'files.big', {'a': res()}, {'big': 'x' * 200}, template=199
         )
@@ -337,7 +337,7 @@ class TestLimits(CheckingCase):
 
 
 class TestRuntime(CheckingCase):
-    """A group that grows later is held to the same limit."""
+    """The limits also apply to groups that grow later."""
 
     def test_a_signal_does_not_make_a_stack_too_large(self) -> None:
         world = self.world(resources=4)
@@ -353,7 +353,7 @@ class TestRuntime(CheckingCase):
         # What it was refused is not remembered either.
         self.assertEqual({'count': 3}, world.resource(stack, 'k').data)
 
-    def test_one_that_is_too_large_already_may_become_smaller(self) -> None:
+    def test_an_oversized_group_may_shrink(self) -> None:
         world = self.world(resources=4)
         stack = world.make({'k': res('Keeper', count=3)})
         stricter = StackWorld(
@@ -370,7 +370,7 @@ class TestRuntime(CheckingCase):
         told = stricter.states(stricter.nested(stack, 'k'))
         self.assertEqual(['m0', 'm1'], sorted(told))
 
-    def test_a_signal_does_not_put_stacks_deeper_into_each_other_than_they_may_be(
+    def test_a_signal_does_not_exceed_the_nesting_depth(
         self,
     ) -> None:
         class Digger(Group):
@@ -392,7 +392,7 @@ class TestRuntime(CheckingCase):
         )
         self.assertIsNone(world.resource(within, 'deeper').nested_id)
 
-    def test_what_conditions_leave_out_is_not_counted(self) -> None:
+    def test_resources_excluded_by_conditions_do_not_count(self) -> None:
         world = self.world(resources=4)
         text = inner(
             {'x': res(), 'y': res(_condition='no'), 'z': res(_condition='no')},

@@ -1,4 +1,4 @@
-"""What users may ask for: names, times, tags, and how many stacks."""
+"""The validation of requests: names, timeouts, tags, and limits of stacks."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from tests import base
 from tests.stack_worlds import TENANT, Group, StackWorldCase, res, template
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Batch, Property
-from watcherlite.domain.stacks import Definition, NewStack, Stack
+from watcherlite.domain.stacks import Definition, NewStack, Stack, StackRequest
 from watcherlite.engine.stacks.requests import validation
 from watcherlite.engine.stacks.services import StackLimits
 
@@ -16,12 +16,12 @@ EMPTY = Definition({'description': 'of nothing'})
 
 
 class TestNames(base.TestCase):
-    def test_a_name_fits_into_urls(self) -> None:
+    def test_valid_names_are_accepted(self) -> None:
         for name in ('a', 'A-1_b.c', 'x' * 255):
             with self.subTest(name=name):
                 validation.check_name(name)
 
-    def test_every_other_name_is_refused_and_it_is_said_what_would_be_right(
+    def test_invalid_names_are_rejected_with_the_rule(
         self,
     ) -> None:
         for name in ('', '1a', '-a', 'a b', 'a/b', 'ä', 'a\n', 'x' * 256, None, 5):
@@ -35,7 +35,7 @@ class TestNames(base.TestCase):
 class TestStack(base.TestCase):
     def stack_of(self, **keys: Any) -> Stack:
         return validation.build_stack(
-            NewStack('s', {}, **keys),
+            StackRequest('s', {}, **keys),
             EMPTY,
             TENANT,
             'me',
@@ -43,7 +43,7 @@ class TestStack(base.TestCase):
             limits=StackLimits(timeout=77),
         )
 
-    def test_what_is_not_said_has_a_default(self) -> None:
+    def test_omitted_values_have_defaults(self) -> None:
         stack = self.stack_of()
 
         self.assertEqual(
@@ -60,7 +60,7 @@ class TestStack(base.TestCase):
             ),
         )
 
-    def test_what_is_said_counts(self) -> None:
+    def test_given_values_are_used(self) -> None:
         stack = self.stack_of(
             timeout_mins=3, tags=('a', 'b', 'a'), disable_rollback=False
         )
@@ -70,7 +70,7 @@ class TestStack(base.TestCase):
             (stack.timeout, stack.tags, stack.disable_rollback),
         )
 
-    def test_all_that_is_wrong_is_told_at_once(self) -> None:
+    def test_all_problems_are_reported_together(self) -> None:
         for minutes in (-1, 1.5, True, '5', 2**31):
             with self.subTest(minutes=minutes):
                 error = self.assertRaises(
@@ -86,33 +86,37 @@ class TestStack(base.TestCase):
 
 
 class TestChanges(base.TestCase):
-    STACK = Stack('u', 's', TENANT, 1, tags=('old',), timeout=5, disable_rollback=False)
+    STACK = NewStack(
+        'u', 's', TENANT, 1, tags=('old',), timeout=5, disable_rollback=False
+    )
 
     def changed(self, **keys: Any) -> tuple[Any, ...]:
         found = validation.attribute_changes(
-            self.STACK, NewStack('s', {}, **keys), EMPTY
+            self.STACK, StackRequest('s', {}, **keys), EMPTY
         )
         return found['tags'], found['timeout'], found['disable_rollback']
 
-    def test_an_update_of_what_there_is_keeps_the_tags(self) -> None:
+    def test_an_existing_update_keeps_the_tags(self) -> None:
         self.assertEqual((('old',), 5, False), self.changed(existing=True))
 
-    def test_another_one_forgets_the_tags_and_nothing_else(self) -> None:
+    def test_another_update_removes_only_the_tags(self) -> None:
         self.assertEqual(((), 5, False), self.changed())
 
-    def test_tags_can_be_taken_away(self) -> None:
+    def test_tags_can_be_removed(self) -> None:
         self.assertEqual(((), 5, False), self.changed(existing=True, tags=()))
 
 
 class TestRoom(StackWorldCase):
-    def test_a_project_cannot_have_more_stacks_than_it_may(self) -> None:
+    def test_the_stack_quota_is_enforced(self) -> None:
         world = self.a_stack_world(limits=StackLimits(stacks=1))
         world.begin({'a': res()})
 
         self.assertRaises(
             exceptions.RequestLimitExceeded, world.begin, {'a': res()}, name='other'
         )
-        world.stacks.create(NewStack('s', template({'a': res()})), 'another project')
+        world.stacks.create(
+            StackRequest('s', template({'a': res()})), 'another project'
+        )
 
 
 class TestImmutable(StackWorldCase):
@@ -134,13 +138,13 @@ class TestImmutable(StackWorldCase):
 
 
 class TestMendingATemplate(StackWorldCase):
-    def test_what_a_stack_was_made_of_need_not_be_valid_any_more(self) -> None:
+    def test_the_previous_definition_may_be_invalid(self) -> None:
         world = self.a_stack_world()
         stack = world.begin({'a': res()})
         with world.store.transaction() as tx:
-            (locked,) = tx.lock_stacks([stack.id or 0]).values()
+            (locked,) = tx.lock_stacks([stack.id]).values()
             bad = tx.insert_definition(Definition({'resources': 'of another release'}))
-            tx.save_stacks([locked.evolve(definition_id=bad.id or 0)])
+            tx.save_stacks([locked.evolve(definition_id=bad.id)])
 
         after = world.begin_change(stack, {'b': res()})
 
@@ -148,7 +152,7 @@ class TestMendingATemplate(StackWorldCase):
 
 
 class Values(Group):
-    """A group of what it is told; its properties are required."""
+    """A group of the given resources; its properties are required."""
 
     properties: ClassVar[Mapping[str, Property]] = {
         'resources': Property({'type': 'object'}, required=True)
@@ -159,12 +163,12 @@ class Values(Group):
 
 
 class TestDescribed(StackWorldCase):
-    """A template can be checked before its parameters have values."""
+    """The validation of a template whose parameters have no values."""
 
     def described(self, resources: Any, parameters: Any) -> dict[str, Any]:
         world = self.a_stack_world()
         whole = template(resources, parameters=parameters)
-        return world.stacks.validate(NewStack('s', whole))
+        return world.stacks.validate(StackRequest('s', whole))
 
     def test_parameters_need_no_values(self) -> None:
         found = self.described(
@@ -177,7 +181,7 @@ class TestDescribed(StackWorldCase):
 
         self.assertEqual(['p', 'n'], list(found['Parameters']))
 
-    def test_what_is_wrong_whatever_the_values_are_is_told(self) -> None:
+    def test_problems_independent_of_values_are_reported(self) -> None:
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             self.described,
@@ -187,7 +191,7 @@ class TestDescribed(StackWorldCase):
 
         self.assertEqual(2, len(error.problems), error.problems)
 
-    def test_nothing_is_said_of_what_a_parameter_without_a_value_decides(self) -> None:
+    def test_problems_that_depend_on_missing_values_are_not_reported(self) -> None:
         p, b = {'get_param': 'p'}, {'get_param': 'b'}
         equal = {'equals': [p, 'x']}
         group = {'type': 'n.yaml', 'properties': {'q': p}}
@@ -223,12 +227,12 @@ class TestDescribed(StackWorldCase):
                     parameters={'q': {'type': 'string'}},
                 )
                 files = {'n.yaml': json.dumps(inside)}
-                world.stacks.validate(NewStack('s', whole, files=files))
+                world.stacks.validate(StackRequest('s', whole, files=files))
 
-    def test_the_templates_in_it_may_be_as_large_as_an_operator_allows(self) -> None:
+    def test_the_size_limit_applies_to_nested_templates(self) -> None:
         world = self.a_stack_world(limits=StackLimits(template=600_000))
         large = template({'b': res()}, description='x' * 550_000)
-        new = NewStack(
+        new = StackRequest(
             's', template({'a': res('n.yaml')}), files={'n.yaml': json.dumps(large)}
         )
 

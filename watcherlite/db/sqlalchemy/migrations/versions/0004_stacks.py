@@ -1,7 +1,7 @@
-"""Stacks: what they are to be, what they are, what they are made of.
+"""Add stacks, their resources and definitions.
 
-An event of a stack also says of which resource it is, in columns of its own, so that
-a history is filtered without a look into JSON.
+Events of stacks have the name and type of the resource in columns, by which they are
+filtered.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ TIME = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), 'mysql')
 INT, FLAG = sa.Integer(), sa.SmallInteger()
 S32, S36, S64, S255 = (sa.String(length) for length in (32, 36, 64, 255))
 
-#: table -> columns; a type in a list is one of a column that can be NULL
+#: Table -> columns; a type in a list is that of a nullable column.
 TABLES: dict[str, dict[str, Any]] = {
     'definitions': {
         'digest': S64,
@@ -85,7 +85,7 @@ TABLES: dict[str, dict[str, Any]] = {
         'deleted_at': [TIME],
     },
 }
-#: What the database makes of other columns: (type, expression)
+#: Generated column -> (type, expression).
 MADE: dict[str, tuple[Any, str]] = {
     'hidden': (
         FLAG,
@@ -97,13 +97,13 @@ MADE: dict[str, tuple[Any, str]] = {
         'CASE WHEN deleted_at IS NULL AND owner_id IS NULL THEN name END',
     ),
 }
-#: table -> column -> the table that it refers to
+#: Table -> column -> the table that it refers to.
 REFERENCES = {
     'stacks': {'definition_id': 'definitions', 'previous_id': 'definitions'},
     'resources': {'stack_id': 'stacks', 'definition_id': 'definitions'},
 }
 UNIQUE = {'definitions': 'digest', 'stacks': 'uuid', 'resources': 'uuid'}
-#: table -> name -> (columns, condition)
+#: Table -> index -> (columns, condition).
 INDEXES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     'stacks': {
         'definition_id': (('definition_id',), ''),
@@ -151,7 +151,7 @@ def _create(table: str) -> None:
     for name, kind in TABLES[table].items():
         null = isinstance(kind, list)
         columns.append(sa.Column(name, kind[0] if null else kind, nullable=null))
-    # Only PostgreSQL has to store what it is to have an index on.
+    # Only PostgreSQL requires a stored column for an index.
     stored = True if op.get_bind().dialect.name == 'postgresql' else None
     for name, (made, expression) in MADE.items() if table == 'stacks' else ():
         columns.append(sa.Column(name, made, sa.Computed(expression, stored)))

@@ -1,8 +1,7 @@
-"""Clusters, nodes, what they are made from, and what they are bound to.
+"""Add clusters, nodes, profiles, policies, bindings and receivers.
 
-An event of a cluster or node also says whose it is and of which cluster, in columns
-of its own, as actions do; and an action that waits for others says until when. No
-table that was there is copied for that.
+Events of clusters and nodes, and actions, have the project and the cluster in columns;
+actions that wait for others have a deadline. No existing table is copied.
 """
 
 from typing import Any
@@ -27,7 +26,7 @@ MYSQL: dict[str, Any] = {
     'mysql_charset': 'utf8mb4',
     'mysql_collate': 'utf8mb4_bin',
 }
-#: table -> columns; a type in a list is one of a column that can be NULL
+#: Table -> columns; a type in a list is that of a nullable column.
 TABLES: dict[str, dict[str, Any]] = {
     'profiles': {
         'uuid': S36,
@@ -115,20 +114,24 @@ TABLES: dict[str, dict[str, Any]] = {
         **CHANGED,
     },
 }
-#: table -> the columns in whose order its rows are listed
+#: Table -> the sort keys of its lists.
 ORDERS: dict[str, tuple[str, ...]] = {
     'profiles': ('type', 'name', 'created_at', 'updated_at'),
     'policies': ('type', 'name', 'created_at', 'updated_at'),
     'clusters': ('name', 'status', 'init_at', 'created_at', 'updated_at'),
     'nodes': (
-        *('node_index', 'name', 'status'),
-        *('init_at', 'created_at', 'updated_at'),
+        'node_index',
+        'name',
+        'status',
+        'init_at',
+        'created_at',
+        'updated_at',
     ),
     'receivers': ('name', 'type', 'action', 'cluster_id', 'created_at'),
 }
-#: Of which the rows are deleted softly.
+#: Tables with softly deleted rows.
 HIDDEN = ('clusters', 'nodes')
-#: table -> name -> (columns, condition)
+#: Table -> index -> (columns, condition).
 INDEXES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     'clusters': {
         'profile_id': (('profile_id',), ''),
@@ -207,8 +210,8 @@ def _create(table: str) -> None:
         null = isinstance(kind, list)
         columns.append(sa.Column(name, kind[0] if null else kind, nullable=null))
     if table in HIDDEN:
-        # An index on what is not stored: PostgreSQL has none, by that of MariaDB rows
-        # are lost.
+        # PostgreSQL cannot index virtual columns, and lists by such an index of MariaDB
+        # miss rows.
         stored = True if op.get_bind().dialect.name != 'sqlite' else None
         case = 'CASE WHEN deleted_at IS NOT NULL THEN 1 ELSE 0 END'
         columns.append(sa.Column('hidden', FLAG, sa.Computed(case, stored)))

@@ -1,7 +1,7 @@
-"""Columns that the database makes of others are stored on MariaDB and MySQL, too.
+"""Store generated columns on MariaDB and MySQL.
 
-With an index on one that is not stored MariaDB leaves rows out of a sorted list while
-these are changed. Each table is written anew, once.
+With an index on a virtual column, a sorted list of MariaDB misses rows that change at
+the same time. Each table is rewritten once.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ down_revision = '0006'
 
 DELETED = 'CASE WHEN deleted_at IS NOT NULL THEN 1 '
 ACTIVE = "state IN ('PENDING', 'ONGOING', 'CANCELLING')"
-#: table -> column -> type and expression
+#: Table -> column -> type and expression.
 MADE: dict[str, dict[str, tuple[str, str]]] = {
     'audits': {'hidden': ('SMALLINT', f'{DELETED}ELSE 0 END')},
     'action_plans': {
@@ -39,7 +39,7 @@ MADE: dict[str, dict[str, tuple[str, str]]] = {
 
 def upgrade() -> None:
     if op.get_bind().dialect.name != 'mysql':
-        # PostgreSQL has stored them from the beginning, and SQLite loses no rows.
+        # PostgreSQL already stores them, and SQLite misses no rows.
         return
     inspector = sa.inspect(op.get_bind())
     for table, columns in MADE.items():
@@ -48,8 +48,8 @@ def upgrade() -> None:
             for index in inspector.get_indexes(table)
             if set(columns) & set(index['column_names'])
         ]
-        # One cannot become the other, so that it goes and comes back; in one
-        # statement, for the sake of foreign keys and of who has large tables.
+        # A virtual column cannot become a stored one: it is dropped and added in one
+        # statement, because of foreign keys and to rewrite large tables once.
         changes = [
             *(f'DROP INDEX {index["name"]}' for index in indexes),
             *(f'DROP COLUMN {name}' for name in columns),

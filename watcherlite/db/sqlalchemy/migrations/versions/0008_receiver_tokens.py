@@ -1,8 +1,7 @@
-"""Receivers have a token of their own, of which the digest is stored.
+"""Add the digests of the tokens of receivers.
 
-The column is NULL in the rows that are there: their webhooks were triggered by the
-receiver's uuid alone, which could be predicted. They are triggered again once they
-have been given a token.
+The column is NULL in existing rows, whose webhooks were triggered by the predictable
+uuid of the receiver. They can be triggered again when they have a token.
 """
 
 import sqlalchemy as sa

@@ -1,7 +1,7 @@
-"""Creators of audits and action plans, with the authority that they act with.
+"""Add the creators of audits and action plans, with their authority.
 
-The column is NULL in all that was stored before: who created it is not known, and it
-may act on no stack, cluster or node.
+The column is NULL in existing rows: their creator is unknown, and they may not change
+stacks, clusters and nodes.
 """
 
 import sqlalchemy as sa

@@ -1,4 +1,4 @@
-"""Idempotency keys of requests, stored with what these create."""
+"""Add the idempotency keys of requests."""
 
 import sqlalchemy as sa
 from alembic import op

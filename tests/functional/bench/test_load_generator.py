@@ -1,0 +1,50 @@
+"""Tests of tests.bench.load_generator."""
+
+import socket
+import threading
+
+from tests import base
+from tests.bench import load_generator
+
+
+class TestConnection(base.TestCase):
+    """The responses that a client of the load accepts."""
+
+    def test_an_answer_in_pieces_is_put_together(self) -> None:
+        found = self.asked(
+            b'HTTP/1.1 200 OK\r\nContent-', b'Length: 6\r\n\r\nab', b'cd', b'ef'
+        )
+
+        self.assertEqual(b'abcdef', found)
+
+    def test_another_status_ends_the_measurement(self) -> None:
+        self.assertRaisesRegex(
+            AssertionError,
+            '/v1/x is answered HTTP/1.1 404',
+            self.asked,
+            b'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
+        )
+
+    def test_a_connection_that_is_closed_ends_the_measurement(self) -> None:
+        self.assertRaisesRegex(
+            AssertionError, 'closed', self.asked, b'HTTP/1.1 200 OK\r\n'
+        )
+
+    def asked(self, *pieces: bytes) -> bytes:
+        """Return what a client makes of an answer that comes in pieces."""
+        with socket.create_server(('127.0.0.1', 0)) as server:
+
+            def serve() -> None:
+                connection, _ = server.accept()
+                with connection:
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    connection.recv(65536)
+                    for piece in pieces:
+                        connection.sendall(piece)
+
+            thread = threading.Thread(target=serve)
+            thread.start()
+            self.addCleanup(thread.join)
+            client = load_generator.Connection(server.getsockname()[1])
+            self.addCleanup(client.close)
+            return client.get('/v1/x')

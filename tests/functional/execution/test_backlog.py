@@ -1,0 +1,134 @@
+"""Claimed actions without a free thread."""
+
+import threading
+
+from tests import base
+from tests.factories import all_plans, make_action
+from tests.functional.execution.test_dispatcher import DispatcherCase
+from tests.worlds import PATIENCE, Gate, kind
+from watcherlite.domain.outcomes import InProgress
+from watcherlite.execution.pool import Pool
+
+
+class Flushed:
+    """A commit queue that does nothing."""
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+
+class PoolTest(base.TestCase):
+    """A pool of one thread, whose job does not return."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = Gate()
+        self.pool = Pool(1, Flushed(), self.id())
+        self.addCleanup(self.pool.stop)
+        self.addCleanup(self.gate.open)
+        self.done = threading.Event()
+
+    def waits(self) -> None:
+        """Run until the gate is open."""
+        self.gate()
+
+    def ends(self) -> None:
+        """Record the run."""
+        self.done.set()
+
+    def test_a_pool_is_stuck_while_jobs_wait_and_none_starts(self) -> None:
+        self.assertFalse(self.pool.is_stuck(0.0))
+        self.pool.submit([self.waits, self.ends])
+        self.gate.until_entered()
+
+        self.assertFalse(self.pool.is_stuck(PATIENCE * 10))
+        self.assertTrue(self.pool.is_stuck(0.0))
+        self.gate.open()
+        self.assertTrue(self.done.wait(PATIENCE))
+        self.assertFalse(self.pool.is_stuck(0.0))
+
+    def test_is_stuck_restarts_its_time(self) -> None:
+        self.pool.submit([self.waits, self.ends])
+        self.gate.until_entered()
+        self.assertTrue(self.pool.is_stuck(0.0))
+
+        self.assertFalse(self.pool.is_stuck(PATIENCE))
+
+    def test_only_waiting_jobs_can_be_withdrawn(self) -> None:
+        self.pool.submit([self.waits, self.ends])
+        self.gate.until_entered()
+
+        self.assertEqual([], self.pool.withdraw([self.waits]))
+        self.assertEqual([self.ends], self.pool.withdraw([self.waits, self.ends]))
+
+        self.assertEqual(0, self.pool.backlog)
+        self.assertFalse(self.pool.is_stuck(0.0))
+
+
+class ReleaseTest(DispatcherCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = self.a_gate()
+
+    def take_many(self, **types: type) -> None:
+        """Run short actions first, so that the dispatcher claims many at once."""
+        self.build({'waits': kind(execute=self.gate), **types}, max_parallel=1)
+        self.a_plan(*(make_action(name=f'short {n}') for n in range(100)))
+        self.until_status('short 99', 'SUCCEEDED')
+
+    def test_unstarted_actions_are_released_and_hinted(self) -> None:
+        self.take_many()
+        actions = [make_action(name=f'a{n}', action_type='waits') for n in range(6)]
+        self.a_plan(*actions)
+        for action in actions:
+            self.until_status(action.name or '', 'RUNNING')
+        self.gate.until_entered()
+        self.hinted.clear()
+        # Otherwise it would claim them again: its window is still large.
+        self.settings.claim_batch = 1
+
+        self.dispatcher.give_back()
+
+        for name in ('a1', 'a2', 'a3', 'a4', 'a5'):
+            self.until_status(name, 'READY')
+        self.until(lambda: len(self.dispatcher.owned) == 1)
+        found = {a.name: a for a in self.store.list_actions()}
+        self.assertEqual(
+            [(found[f'a{n}'].owner, found[f'a{n}'].attempt) for n in range(6)],
+            [('w', 1)] + [(None, 1)] * 5,
+        )
+        plan = all_plans(self.store)[-1]
+        self.assertEqual((1, 6), (plan.active, plan.unfinished))
+        self.until(lambda: ([plan.uuid], []) in self.hinted)
+        self.gate.open()
+        self.until_status('a5', 'SUCCEEDED')
+
+    def test_an_action_in_progress_is_kept(self) -> None:
+        polls = Gate()
+        self.addCleanup(polls.open)
+        self.take_many(
+            outside=kind(
+                execute=lambda context: InProgress(1, 1), poll=lambda *args: polls()
+            )
+        )
+        self.a_plan(make_action(name='outside', action_type='outside'))
+        self.until(lambda: self.store.list_actions()[-1].token is not None)
+        self.a_plan(make_action(name='waits', action_type='waits'))
+        self.gate.until_entered()
+
+        self.dispatcher.give_back()
+
+        self.assertEqual(2, len(self.dispatcher.owned))
+
+    def test_a_drain_releases_unstarted_actions_first(self) -> None:
+        self.take_many()
+        self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(3)))
+        for name in ('a0', 'a1', 'a2'):
+            self.until_status(name, 'RUNNING')
+        self.gate.until_entered()
+
+        self.assertFalse(self.dispatcher.drain(0))
+
+        for name in ('a1', 'a2'):
+            self.until_status(name, 'READY')
+        self.until(lambda: len(self.dispatcher.owned) == 1)

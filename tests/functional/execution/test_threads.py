@@ -1,0 +1,166 @@
+"""The threads of the core: the committer, the timers and the lease."""
+
+import threading
+
+from tests import base, factories
+from tests.unit.execution.test_committer import CommitterCase
+from watcherlite.execution.group_commit import ClaimRequest
+from watcherlite.execution.lease import Lease
+from watcherlite.execution.services import CoreServices, ExecutionSettings
+from watcherlite.execution.timers import Timers
+from watcherlite.testing.clock import ManualClock
+
+#: Seconds of real time for a thread.
+PATIENCE = 10
+
+
+class TestCommitter(CommitterCase):
+    """The thread of a committer whose clock does not advance by itself."""
+
+    def make_clock(self):
+        return ManualClock(factories.NOW)
+
+    def setUp(self):
+        super().setUp()
+        self._semaphore = threading.Semaphore(0)
+        self.queue.expect_more()
+        self.committer.start()
+        self.addCleanup(self.committer.stop, PATIENCE)
+        self.clock.until_waiting()
+
+    def on_settled(self, item, applied):
+        super().on_settled(item, applied)
+        self._semaphore.release()
+
+    def wait_until_settled(self, count):
+        for _ in range(count):
+            self.assertTrue(self._semaphore.acquire(timeout=PATIENCE))
+
+    def test_the_stop_writes_what_is_queued(self):
+        self.submit(*self.running('a'))
+
+        self.assertTrue(self.committer.stop(PATIENCE))
+        self.assertEqual([('a', True)], self.settled)
+
+    def test_a_submission_starts_the_linger(self):
+        self.submit(*self.running('a'))
+        self.assertEqual([], self.settled)
+        # The thread may not wait for the end of the linger yet.
+        for _ in range(1000):
+            self.clock.advance(0.02)
+            if self._semaphore.acquire(timeout=PATIENCE / 1000):
+                break
+
+        self.assertEqual(([('a', True)], [1]), (self.settled, self.fragile.sizes))
+
+    def test_a_flush_wakes_the_lingering_thread(self):
+        self.submit(*self.running('a', 'b'))
+        self.queue.flush()
+
+        self.wait_until_settled(2)
+        self.assertEqual(([2], 0.0), (self.fragile.sizes, self.clock.monotonic()))
+
+    def test_a_large_batch_wakes_the_lingering_thread(self):
+        self.submit(*self.running('a', 'b', 'c', 'd'))
+
+        self.wait_until_settled(4)
+        self.assertEqual(0.0, self.clock.monotonic())
+
+    def test_a_claim_wakes_the_idle_thread(self):
+        factories.store_actions(
+            self.store, factories.make_action(name='a', status='READY')
+        )
+        claimed = threading.Event()
+        self.dispatcher.on_committed = lambda result: claimed.set()
+        self.dispatcher.request(ClaimRequest(None, 'applier', 5))
+        self.queue.wake()
+
+        self.assertTrue(claimed.wait(PATIENCE))
+
+
+class TestTimers(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = ManualClock()
+        self.timers = Timers(self.clock, 'some-timers')
+        self.timers.start()
+        self.addCleanup(self.timers.stop)
+
+    def test_due_timers_are_called_in_the_thread(self):
+        done = threading.Event()
+        names = []
+
+        def note():
+            names.append(threading.current_thread().name)
+            done.set()
+
+        self.timers.after(5, note)
+        self.clock.until_waiting()
+        self.clock.advance(5)
+
+        self.assertTrue(done.wait(PATIENCE))
+        self.assertEqual(['some-timers'], names)
+
+    def test_an_earlier_timer_wakes_the_waiting_thread(self):
+        done = threading.Event()
+        self.timers.after(3600, lambda: None)
+        self.clock.until_waiting()
+
+        self.timers.after(0, done.set)
+
+        self.assertTrue(done.wait(PATIENCE))
+
+    def test_a_timer_may_stop_the_thread(self):
+        done = threading.Event()
+
+        def stop():
+            self.timers.stop()
+            done.set()
+
+        self.timers.after(0, stop)
+
+        self.assertTrue(done.wait(PATIENCE))
+
+    def test_the_stop_ends_the_waiting_thread(self):
+        self.timers.after(3600, lambda: None)
+        self.clock.until_waiting()
+
+        self.timers.stop(PATIENCE)
+
+        self.assertNotIn(
+            'some-timers', [thread.name for thread in threading.enumerate()]
+        )
+
+
+class TestLease(base.TestCase):
+    """A lease that the store refuses to renew."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = ManualClock()
+        self.over = threading.Event()
+        services = CoreServices(self, self.clock, ExecutionSettings(lease=40), 'me')
+        self.lease = Lease(services, self)
+        self.addCleanup(self.lease.stop)
+
+    def renew_lease(self, worker, seconds):
+        return False
+
+    def on_lease_lost(self):
+        self.lease.stop()
+        self.over.set()
+
+    def test_the_observer_may_stop_the_thread_that_calls_it(self):
+        self.lease.start()
+        self.clock.until_waiting()
+        self.clock.advance(10)
+
+        self.assertTrue(self.over.wait(PATIENCE))
+
+    def test_the_stop_ends_the_waiting_thread(self):
+        self.lease.start()
+        self.clock.until_waiting()
+        self.lease.stop()
+
+        self.assertNotIn('lease', [thread.name for thread in threading.enumerate()])
+        self.assertFalse(self.over.is_set())

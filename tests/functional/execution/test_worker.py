@@ -1,0 +1,472 @@
+"""A worker: hints, sweeps, due times, start and stop."""
+
+import datetime
+import functools
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from tests.factories import NOW, make_action, make_worker, store_plan
+from tests.worlds import World, WorldCase, action, kind
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain import commands
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.outcomes import InProgress
+from watcherlite.execution.claim_queues import ClaimQueue
+from watcherlite.execution.worker import LONGEST, Worker
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+
+def queues_of(worker: Worker) -> list[ClaimQueue]:
+    """Return the claim queues of a worker."""
+    return list(worker.dispatcher._queues)
+
+
+class FailingStore:
+    """A store whose methods fail as the test says.
+
+    :ivar failing: name of a method -> its error
+    :ivar asked: the names of the methods that were called
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.failing: dict[str, Exception] = {}
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def ask(*arguments: Any, **options: Any) -> Any:
+            self.asked.append(name)
+            if name in self.failing:
+                raise self.failing[name]
+            return getattr(self._store, name)(*arguments, **options)
+
+        return ask
+
+
+class CancellingStore(FailingStore):
+    """A store in which actions are cancelled just after they were read."""
+
+    def actions_by_id(self, action_ids: Sequence[int]) -> dict[int, Action]:
+        found = self._store.actions_by_id(action_ids)
+        with self._store.transaction() as tx:
+            tx.set_control(states.CANCEL, NOW, action_ids=action_ids)
+        return found
+
+
+class LockedOnce:
+    """The rules of a plan that another transaction has locked at first."""
+
+    def __init__(self, rules: Any) -> None:
+        self._rules = rules
+        self.tries = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rules, name)
+
+    def on_worker_lost(self, *arguments: Any) -> Any:
+        self.tries += 1
+        if self.tries == 1:
+            raise exceptions.StoreConflict('Plan 1 (id) is locked')
+        return self._rules.on_worker_lost(*arguments)
+
+
+class HintTest(WorldCase):
+    """Hints, and the work that they lead to."""
+
+    def test_each_hint_is_followed_without_a_sweep(self) -> None:
+        for hint in ('launch', 'available', 'left'):
+            world = self.a_world(sweep_interval=3600.0)
+            worker = world.worker()
+            worker.sweep()
+            plan = world.create('a')
+            silent = World(world.store)
+            silent.plans.start(plan.uuid)
+            worker.on_message(
+                {
+                    'launch': commands.LaunchActionPlan(plan.uuid),
+                    'available': commands.WorkAvailable((plan.uuid,)),
+                    'left': commands.WorkerLeft('somebody'),
+                }[hint]
+            )
+            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+    def test_a_hint_about_an_unknown_plan_is_ignored(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        worker.on_message(commands.LaunchActionPlan('nonsense'))
+        worker.on_message(commands.EventsStored())
+        self.assertEqual(plan_states.SUCCEEDED, world.run('a').state)
+        self.assertIn('about plan nonsense, which does not exist', self.log.output)
+
+    def test_a_hint_about_a_lane_is_followed_without_a_sweep(self) -> None:
+        for hint in (commands.WorkAvailable((), ('engine',)), commands.RunActions()):
+            world = self.a_world(sweep_interval=3600.0)
+            worker = world.worker(lanes=('engine',))
+            worker.sweep()
+            self.until_idle(worker)
+            silent = World(world.store)
+            silent.add(world.new_action('a'))
+            worker.on_message(commands.WorkAvailable((), ('applier',)))
+            worker.on_message(hint)
+            world.until_action('a', states.SUCCEEDED)
+
+    def settled(self, worker: Worker, command: commands.Command) -> threading.Event:
+        """Send a command to a worker; return the event of its settlement."""
+        settled = threading.Event()
+        receipt = worker.on_message(command)
+        assert receipt is not None
+        receipt.when_settled(settled.set)
+        return settled
+
+    def test_a_command_is_settled_after_its_claim(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
+        worker = world.worker(lanes=('applier', 'engine'))
+        silent = World(world.store, {'waits': kind()})
+        plan = silent.start(action('a', 'waits'))
+        silent.add(silent.new_action('b', 'waits'))
+        taken = {}
+
+        for name, command in (
+            ('a', commands.LaunchActionPlan(plan.uuid)),
+            ('b', commands.RunActions()),
+        ):
+            found = functools.partial(
+                lambda name: taken.update({name: world.action(name).owner}), name
+            )
+            receipt = worker.on_message(command)
+            assert receipt is not None
+            receipt.when_settled(found)
+            gate.until_entered()
+            world.until(lambda name=name: name in taken)
+
+        self.assertEqual({'a': worker.record.uuid, 'b': worker.record.uuid}, taken)
+
+    def test_a_command_without_work_is_settled(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        ended = world.run('a')
+        (worker,) = world.workers
+
+        for uuid in ('nonsense', ended.uuid):
+            command = commands.LaunchActionPlan(uuid)
+            self.assertTrue(self.settled(worker, command).wait(LONGEST / 2))
+
+    def test_a_busy_worker_passes_a_command_on(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
+        )
+        first = world.worker()
+        world.start(action('a', 'waits'))
+        gate.until_entered()
+        swept = threading.Event()
+        # After its first sweep, which would find the plan without a hint.
+        world.worker()._chores.after(0, swept.set)
+        self.assertTrue(swept.wait(LONGEST / 2))
+        plan = World(world.store).start('b')
+
+        settled = self.settled(first, commands.LaunchActionPlan(plan.uuid))
+
+        self.assertTrue(settled.wait(LONGEST / 2))
+        world.until(lambda: commands.WorkAvailable((plan.uuid,)) in world.told)
+        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+    def until_idle(self, worker: Worker) -> None:
+        """Wait until claims have emptied the queues."""
+        World(worker._services.store).until(
+            lambda: not any(source.more for source in queues_of(worker))
+        )
+
+    def test_remaining_work_of_a_lane_is_hinted_to_another_worker(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
+        )
+        for _ in range(2):
+            self.until_idle(world.worker(lanes=('engine',)))
+        first, other = world.workers
+        # As sent to one worker of the lane.
+        world.workers.remove(other)
+        world.add(*(world.new_action(f'a{n}', 'waits') for n in range(3)))
+        gate.until_entered()
+        self.assertEqual({}, other.dispatcher.owned)
+        world.workers.append(other)
+        first.on_message(commands.RunActions())
+        gate.until_entered(2)
+        gate.open()
+
+    def test_an_action_unblocked_by_another_worker_is_claimed(
+        self,
+    ) -> None:
+        for lane in ('applier', 'engine'):
+            gate = self.a_gate()
+            world = self.a_world(
+                {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
+            )
+            holder = world.create(action('holder', 'waits', target='x'))
+            waiter = world.create(action('waiter', target='x'))
+            world.worker(only_plan=holder.uuid)
+            other = world.worker(
+                lanes=(lane,), only_plan=waiter.uuid if lane == 'applier' else None
+            )
+            world.plans.start(holder.uuid)
+            gate.until_entered()
+            if lane == 'applier':
+                world.plans.start(waiter.uuid)
+            else:
+                world.add(world.new_action('waiter', target='x'))
+            world.until_action('waiter', states.WAITING)
+            self.until_idle(other)
+            gate.open()
+            world.until_action('waiter', states.SUCCEEDED)
+
+    def test_a_worker_without_the_applier_lane_ignores_plans(self) -> None:
+        world = self.a_world()
+        engine = world.worker(lanes=('engine',))
+        plan = world.start('a')
+        engine.on_message(commands.LaunchActionPlan(plan.uuid))
+        world.add(world.new_action('b'))
+        world.until_action('b', states.SUCCEEDED)
+        self.assertEqual(plan_states.PENDING, world.store.get_plan(plan.uuid).state)
+
+    def test_remaining_work_is_hinted_only_if_there_are_other_workers(
+        self,
+    ) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)}, max_parallel=1)
+        first = world.worker()
+        plan = world.start(*(action(f'a{n}', 'waits') for n in range(4)))
+        gate.until_entered()
+        self.assertNotIn(commands.WorkAvailable((plan.uuid,)), world.told)
+        world.worker()
+        gate.until_entered(2)
+        first.sweep()
+        other = world.start(*(action(f'b{n}', 'waits') for n in range(4)))
+        gate.open()
+        world.until_ended(plan)
+        world.until_ended(other)
+        world.until(
+            lambda: any(isinstance(told, commands.WorkAvailable) for told in world.told)
+        )
+
+
+class SweepTest(WorldCase):
+    """The sweep finds work whose message was lost."""
+
+    def test_a_failed_check_does_not_prevent_the_others(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        failing = FailingStore(world.store)
+        worker = world.worker(store=failing)
+        world.until(lambda: 'active_plans' in failing.asked)
+        for question in (
+            'controls',
+            'expired_workers',
+            'owned_ids',
+            'unblock_stale',
+        ):
+            failing.failing = {question: exceptions.StoreConflict('a deadlock')}
+            silent = World(world.store)
+            plan = silent.start(question)
+            worker.sweep()
+            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+    def test_an_unavailable_store_is_retried_by_the_next_sweep(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        failing = FailingStore(world.store)
+        worker = world.worker(store=failing)
+        world.until(lambda: 'active_plans' in failing.asked)
+        failing.failing = {'controls': exceptions.StoreUnavailable('no route')}
+        failing.asked.clear()
+        worker.sweep()
+        self.assertEqual(['controls'], failing.asked)
+        self.assertIn('no route; the next sweep tries again', self.log.output)
+
+    def test_an_orphan_is_recovered_by_the_second_sweep(self) -> None:
+        # A claim whose answer was lost.
+        world = self.a_world(sweep_interval=3600.0)
+        failing = FailingStore(world.store)
+        worker = world.worker(store=failing)
+        # The sweep of the start is over.
+        world.until(lambda: 'active_plans' in failing.asked)
+        plan, (lost,) = store_plan(
+            world.store,
+            make_action(
+                name='a', status=states.READY, owner=worker.record.uuid, attempt=1
+            ),
+            active=1,
+        )
+        worker.sweep()
+        self.assertEqual(worker.record.uuid, world.action('a').owner)
+        worker.sweep()
+        world.until_ended(plan)
+        ended = world.action('a')
+        self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
+        self.assertEqual(1, lost.attempt)
+
+    def test_a_lost_worker_is_recovered_when_its_lease_ends(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        lost = make_worker(host='gone')
+        plan, _ = store_plan(
+            world.store,
+            make_action(name='a', status=states.READY, owner=lost.uuid, attempt=1),
+            active=1,
+        )
+        world.store.register_worker(lost, 1.0)
+
+        world.worker()
+
+        world.until_ended(plan)
+        self.assertEqual(
+            (states.SUCCEEDED, 2), (world.action('a').status, world.action('a').attempt)
+        )
+
+    def test_the_recovery_of_a_locked_plan_is_retried_soon(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        lost = make_worker(host='gone')
+        plan, _ = store_plan(
+            world.store,
+            make_action(
+                name='a', status=states.RUNNING, start_time=NOW, owner=lost.uuid
+            ),
+            active=1,
+        )
+        world.store.register_worker(lost, -1)
+        rules = LockedOnce(world.progress)
+        world.progress = rules  # type: ignore[assignment]
+
+        world.worker()
+
+        world.until_ended(plan)
+        self.assertEqual(2, rules.tries)
+
+    def test_a_signal_during_the_recovery_is_delivered(self) -> None:
+        outside = kind(poll=lambda context, token: InProgress(token, 3600.0))
+        world = self.a_world({'outside': outside}, sweep_interval=3600.0)
+        world.add(
+            world.new_action(
+                'a', 'outside', status=states.RUNNING, owner='lost', token='job'
+            )
+        )
+        world.worker(lanes=('engine',), store=CancellingStore(world.store))
+        world.until_action('a', states.CANCELLED)
+
+    def test_an_action_in_flight_is_not_an_orphan(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
+        worker = world.worker()
+        plan = world.start(action('a', 'waits'))
+        gate.until_entered()
+        for _ in range(3):
+            worker.sweep()
+        gate.open()
+        world.until_ended(plan)
+        self.assertEqual(1, world.action('a').attempt)
+
+    def test_the_queues_of_plans_that_others_ended_are_removed(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        worker = world.worker()
+        later = '2999-01-01T00:00:00Z'
+        plan = world.start('a', action('b', not_before=later))
+        world.until_action('a', states.SUCCEEDED)
+        silent = World(world.store)
+        other = silent.worker()
+        self.addCleanup(silent.stop)
+        silent.plans.cancel(plan.uuid)
+        silent.until_ended(plan)
+        silent.workers.remove(other)
+        other.stop(0)
+        worker.sweep()
+        world.until(lambda: [s.plan_id for s in queues_of(worker) if s.plan_id] == [])
+
+    def test_the_lock_of_a_purged_holder_is_released(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        worker = world.worker()
+        plan, (blocked,) = store_plan(
+            world.store,
+            make_action(name='a', target='x', status=states.READY),
+        )
+        with world.store.transaction() as tx:
+            waiting = blocked.evolve(status=states.WAITING, blocked_on='x')
+            tx.change_actions([ActionChange(blocked, waiting)])
+        worker.sweep()
+        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+
+class DueTest(WorldCase):
+    """The timer for the next due action."""
+
+    def test_many_empty_claims_read_the_due_times_once(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        failing = FailingStore(world.store)
+        worker = world.worker(store=failing)
+        world.until(lambda: 'next_not_before' in failing.asked)
+        failing.asked.clear()
+        for _ in range(20):
+            worker.discovery.on_queue_empty()
+        world.until(lambda: 'next_not_before' in failing.asked)
+        self.assertEqual(1, failing.asked.count('next_not_before'))
+
+    def test_a_known_due_time_has_one_timer(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        worker = world.worker()
+        world.start(action('a', not_before='2999-01-01T00:00:00Z'))
+        world.until(lambda: 'applier' in worker.discovery._due)
+        timers = len(worker._chores._heap)
+        since = world.clock.now() - datetime.timedelta(seconds=1)
+        for _ in range(5):
+            worker.discovery._check_due_in('applier', since)
+        self.assertEqual(timers, len(worker._chores._heap))
+
+
+class LifeTest(WorldCase):
+    """Start, stop and listeners."""
+
+    def test_a_stopped_worker_is_removed(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        (registered,) = world.store.live_workers()
+        self.assertEqual(
+            (worker.record.uuid, 'host-0', ('applier',)),
+            (registered.uuid, registered.host, registered.lanes),
+        )
+        self.assertTrue(worker.stop(1))
+        world.workers.remove(worker)
+        self.assertEqual([], world.store.live_workers())
+        self.assertEqual([], world.store.expired_workers())
+        self.assertIn(commands.WorkerLeft(worker.record.uuid), world.told)
+
+    def test_a_second_stop_does_nothing(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        self.assertEqual([True, True], [worker.stop(1), worker.stop(1)])
+
+    def test_a_worker_stops_while_the_store_is_unavailable(self) -> None:
+        world = self.a_world()
+        failing = FailingStore(world.store)
+        worker = world.worker(store=failing)
+        failing.failing = {'end_lease': exceptions.StoreUnavailable('no route')}
+        self.assertTrue(worker.stop(1))
+        self.assertIn('ends when it expires: no route', self.log.output)
+        self.assertEqual(1, len(world.store.live_workers()))
+
+    def test_listeners_receive_durable_events(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        received: list[str] = []
+
+        def listener(stored: Any) -> None:
+            for event in stored:
+                self.assertTrue(world.store.event_exists(event.uuid))
+                received.append(event.new_status)
+
+        def broken(stored: Any) -> None:
+            raise OSError
+
+        worker.add_listener(broken)
+        worker.add_listener(listener)
+        world.run('a')
+        world.until(lambda: received[-1:] == ['SUCCEEDED'] and len(received) == 4)
+        self.assertEqual(['ONGOING', 'RUNNING', 'SUCCEEDED', 'SUCCEEDED'], received)

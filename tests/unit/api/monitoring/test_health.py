@@ -1,0 +1,409 @@
+import threading
+
+from tests import base, factories
+from tests.unit.api.requests import ask
+from watcherlite import exceptions
+from watcherlite.api.app import CALLER, ROUTE
+from watcherlite.api.authentication import SYNTHETIC
+from watcherlite.api.monitoring.health import (
+    FRESH,
+    LATE,
+    BrokerProbe,
+    Health,
+    HealthEndpoints,
+)
+from watcherlite.api.monitoring.metrics import Metrics
+from watcherlite.api.monitoring.request_log import RequestLog
+from watcherlite.domain.stacks import Definition, NewResource, NewStack
+from watcherlite.testing.clock import ManualClock
+from watcherlite.testing.memory_store import MemoryStore
+
+#: Seconds of real time after which a test that waits for a thread is broken.
+PATIENCE = 10.0
+
+
+class Away:
+    """A store whose database is away."""
+
+    def __getattr__(self, name):
+        def call(*args, **kwargs):
+            raise exceptions.StoreUnavailable('The database is away.')
+
+        return call
+
+
+class PlacesCase(base.TestCase):
+    """Asks /healthcheck and /metrics."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = ManualClock()
+        self.store = MemoryStore(self.clock)
+        self.addCleanup(self.store.close)
+        self.broker = lambda: None
+        self.disable_file = self.home / 'disabled'
+
+    def places(self, metrics=None):
+        health = Health(
+            self.store,
+            self.clock,
+            BrokerProbe(lambda: self.broker(), self.clock.monotonic),
+            str(self.disable_file),
+        )
+        return HealthEndpoints(
+            self.elsewhere, health, lambda caller: 'admin' in caller.roles, metrics
+        )
+
+    def elsewhere(self, environ, start_response):
+        environ[ROUTE] = '/v1/elsewhere'
+        start_response('200 OK', [])
+        return [b'{"place": "elsewhere"}']
+
+    def ask(self, method='GET', path='/healthcheck', caller=None):
+        return ask(self.places(), method, path, environ={CALLER: caller})
+
+
+class TestHealth(PlacesCase):
+    """GET /healthcheck."""
+
+    def detailed(self):
+        return self.ask(caller=SYNTHETIC)
+
+    def serve(self, *lanes):
+        for number, each in enumerate(lanes):
+            self.store.register_worker(
+                factories.make_worker(host=f'host-{number}', lanes=each), 30
+            )
+
+    def wait(self, seconds):
+        """Let the oldest notification have waited that long."""
+        plan = factories.store_plan(self.store)[0]
+        with self.store.transaction() as tx:
+            tx.add_events([factories.make_event(plan, occurred_at=self.clock.now())])
+        self.clock.advance(seconds)
+
+    def test_everybody_learns_whether_it_serves_and_no_more(self):
+        answer = self.ask()
+
+        self.assertEqual((200, {'status': 'ok'}), (answer.status, answer.body))
+        self.assertEqual('no-store', answer.headers['Cache-Control'])
+
+    def test_a_load_balancer_may_ask_with_head_or_options(self):
+        self.assertEqual(
+            [(200, b''), (200, b''), (200, b'{"status": "ok"}')],
+            [
+                (answer.status, answer.data)
+                for answer in (
+                    self.ask('HEAD'),
+                    self.ask('OPTIONS'),
+                    self.ask(path='/healthcheck/'),
+                )
+            ],
+        )
+
+    def test_it_takes_no_other_method(self):
+        answer = self.ask('POST')
+
+        self.assertEqual((405, 'GET, HEAD, OPTIONS'), _status(answer, 'Allow'))
+
+    def test_without_the_database_it_does_not_serve(self):
+        self.store = Away()
+
+        plain, detailed = self.ask(), self.detailed()
+
+        self.assertEqual((503, {'status': 'failed'}), (plain.status, plain.body))
+        self.assertEqual(
+            (
+                503,
+                {
+                    'status': 'failed',
+                    'database': {
+                        'status': 'failed',
+                        'message': 'The database is away.',
+                    },
+                    'broker': {'status': 'ok', 'message': 'available'},
+                },
+            ),
+            (detailed.status, detailed.body),
+        )
+
+    def test_database_lost_during_the_check_is_reported_once(self):
+        looks = []
+
+        def check():
+            looks.append(1)
+            if len(looks) > 1:
+                raise exceptions.StoreUnavailable('The database is away.')
+
+        self.patch(self.store, 'check', check)
+
+        answer = self.detailed()
+
+        self.assertEqual(
+            (200, 'ok'), (answer.status, answer.body['database']['status'])
+        )
+
+    def test_a_file_takes_it_out_of_service(self):
+        self.disable_file.touch()
+
+        self.assertEqual(
+            (503, {'status': 'disabled'}), (self.ask().status, self.ask().body)
+        )
+
+    def test_an_administrator_learns_how_each_part_is(self):
+        self.serve(('applier',), ('applier', 'engine'))
+
+        answer = self.detailed()
+
+        self.assertEqual(
+            (
+                200,
+                {
+                    'status': 'ok',
+                    'database': {'status': 'ok', 'message': 'available'},
+                    'broker': {'status': 'ok', 'message': 'available'},
+                    'lanes': {
+                        'applier': {
+                            'status': 'ok',
+                            'live_workers': 2,
+                            'hosts': ['host-0', 'host-1'],
+                        },
+                        'engine': {
+                            'status': 'ok',
+                            'live_workers': 1,
+                            'hosts': ['host-1'],
+                        },
+                    },
+                    'notifications': {
+                        'status': 'ok',
+                        'oldest_pending': None,
+                        'oldest_pending_seconds': 0.0,
+                    },
+                },
+            ),
+            (answer.status, answer.body),
+        )
+
+    def test_lane_without_worker_degrades_it(self):
+        self.serve(('engine',))
+
+        body = self.detailed().body
+
+        self.assertEqual('degraded', body['status'])
+        self.assertEqual(
+            {'status': 'failed', 'live_workers': 0, 'hosts': []},
+            body['lanes']['applier'],
+        )
+
+    def test_a_notification_that_waits_too_long_degrades_it(self):
+        self.wait(LATE + 1)
+        self.serve(('applier', 'engine'))
+
+        answer = self.detailed()
+
+        self.assertEqual((200, 'degraded'), (answer.status, answer.body['status']))
+        self.assertEqual(
+            ('degraded', LATE + 1),
+            (
+                answer.body['notifications']['status'],
+                answer.body['notifications']['oldest_pending_seconds'],
+            ),
+        )
+
+    def test_unavailable_broker_degrades_it(self):
+        self.serve(('applier', 'engine'))
+
+        def broker():
+            raise exceptions.BrokerUnavailable('It does not answer.')
+
+        self.broker = broker
+
+        answer = self.detailed()
+
+        self.assertEqual((200, 'degraded'), (answer.status, answer.body['status']))
+        self.assertEqual(
+            {'status': 'failed', 'message': 'It does not answer.'},
+            answer.body['broker'],
+        )
+
+
+class TestBrokerProbe(base.TestCase):
+    """Asking the broker without waiting for it."""
+
+    def test_an_answer_counts_for_a_while(self):
+        clock, asked = ManualClock(), []
+        probe = BrokerProbe(lambda: asked.append(1), clock.monotonic)
+
+        counts = []
+        for seconds in (0.0, FRESH - 1, 1.0):
+            clock.advance(seconds)
+            probe.status(PATIENCE)
+            counts.append(len(asked))
+
+        self.assertEqual([1, 1, 2], counts)
+
+    def test_unresponsive_broker_delays_no_request(self):
+        gate = threading.Event()
+        self.addCleanup(gate.set)
+        asked = []
+
+        def ask_broker():
+            asked.append(1)
+            gate.wait(PATIENCE)
+
+        probe = BrokerProbe(ask_broker, ManualClock().monotonic)
+
+        self.assertEqual(
+            [('unknown', 'it has not answered yet')] * 2,
+            [probe.status(0), probe.status(0)],
+        )
+        gate.set()
+        self.assertEqual(('ok', 'available'), probe.status(PATIENCE))
+        self.assertEqual([1], asked)
+
+    def test_library_error_is_reported_and_the_next_probe_runs(self):
+        clock, asked = ManualClock(), []
+
+        def ask_broker():
+            asked.append(1)
+            if len(asked) == 1:
+                raise RuntimeError('amqp://u:S3cret@h')
+
+        probe = BrokerProbe(ask_broker, clock.monotonic)
+
+        first = probe.status(PATIENCE)
+        clock.advance(FRESH + 1)
+        second = probe.status(PATIENCE)
+
+        self.assertEqual(
+            [('failed', 'it cannot be asked: RuntimeError'), ('ok', 'available')],
+            [first, second],
+        )
+
+    def test_password_is_not_shown(self):
+        def ask_broker():
+            raise exceptions.BrokerUnavailable('amqp://u:S3cret@h is away')
+
+        self.assertEqual(
+            ('failed', 'amqp://u:***@h is away'),
+            BrokerProbe(ask_broker, ManualClock().monotonic).status(PATIENCE),
+        )
+
+
+class TestMetrics(PlacesCase):
+    """GET /metrics, and what is counted."""
+
+    def figures(self, metrics):
+        """Return name{labels} -> value, without the times of making."""
+        lines = metrics.render().decode().splitlines()
+        pairs = [line.rsplit(' ', 1) for line in lines if not line.startswith('#')]
+        return {name: float(value) for name, value in pairs if 'created' not in name}
+
+    def metrics(self):
+        return Metrics(self.store, self.clock.now)
+
+    def test_disabled_metrics_do_not_exist(self):
+        self.assertEqual(b'{"place": "elsewhere"}', self.ask(path='/metrics').data)
+
+    def test_requests_are_counted_by_method_route_and_status(self):
+        metrics = self.metrics()
+        observed = RequestLog(self.places(metrics), metrics, self.clock.monotonic)
+
+        for method, path in (
+            ('GET', '/v1/elsewhere'),
+            ('GET', '/v1/elsewhere'),
+            ('EXPLODE', '/v1/elsewhere'),
+            ('GET', '/healthcheck'),
+        ):
+            ask(observed, method, path)
+        answer = ask(observed, 'GET', '/metrics')
+
+        name = 'watcherlite_api_requests_total'
+        own = f'{name}{{method="GET",route="/metrics",status="200"}}'
+        self.assertEqual(
+            {
+                f'{name}{{method="GET",route="/v1/elsewhere",status="200"}}': 2.0,
+                f'{name}{{method="other",route="/v1/elsewhere",status="200"}}': 1.0,
+                f'{name}{{method="GET",route="/healthcheck",status="200"}}': 1.0,
+                own: 1.0,
+            },
+            {
+                key: value
+                for key, value in self.figures(metrics).items()
+                if key.startswith(name)
+            },
+        )
+        self.assertIn('text/plain', answer.headers['Content-Type'])
+
+    def test_metrics_of_the_store(self):
+        factories.store_plan(self.store, state='ONGOING')
+        self.store.register_worker(factories.make_worker(), 30)
+        with self.store.transaction() as tx:
+            key = tx.insert_definition(Definition({})).id
+            stack = tx.insert_stack(NewStack('s', 'web', 'tenant', key))
+            resource = NewResource('r', stack.id, 'r', 'T', 'T')
+            tx.insert_resources([resource.evolve(status='IN_PROGRESS')])
+
+        figures = self.figures(self.metrics())
+
+        self.assertEqual(
+            [1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
+            [
+                figures['watcherlite_database_up'],
+                figures['watcherlite_stacks{status="IN_PROGRESS"}'],
+                figures['watcherlite_resources_in_progress'],
+                figures['watcherlite_action_plans{state="ONGOING"}'],
+                figures['watcherlite_workers'],
+                figures['watcherlite_oldest_pending_notification_seconds'],
+            ],
+        )
+
+    def test_metrics_without_the_database(self):
+        self.store = Away()
+
+        figures = self.figures(self.metrics())
+
+        self.assertEqual({'watcherlite_database_up': 0.0}, figures)
+
+
+class TestObserver(base.TestCase):
+    """Log lines, and uncaught exceptions."""
+
+    def observed(self, application):
+        return RequestLog(application, None, ManualClock().monotonic)
+
+    def answering(self, status):
+        def call(environ, start_response):
+            start_response(status, [])
+            return [b'']
+
+        return self.observed(call)
+
+    def test_changes_and_failures_are_logged_at_info(self):
+        ask(self.answering('200 OK'), 'GET', '/v1/a')
+        ask(self.answering('404 Not Found'), 'GET', '/v1/b')
+        ask(self.answering('204 No Content'), 'DELETE', '/v1/c')
+
+        lines = [line for line in self.log.output.splitlines() if '/v1/' in line]
+        self.assertEqual(
+            [
+                '- "GET /v1/a" status: 200 time: 0.0000',
+                '- "GET /v1/b" status: 404 time: 0.0000',
+                '- "DELETE /v1/c" status: 204 time: 0.0000',
+            ],
+            lines,
+        )
+
+    def test_an_exception_of_a_layer_is_an_answer_like_all_others(self):
+        def broken(environ, start_response):
+            raise ValueError('with a secret')
+
+        answer = ask(self.observed(broken), 'GET', '/v1')
+
+        self.assertEqual(500, answer.status)
+        self.assertNotIn('secret', answer.fault)
+        self.assertIn('with a secret', self.log.output)
+
+
+def _status(answer, header):
+    return answer.status, answer.headers[header]

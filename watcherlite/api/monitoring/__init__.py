@@ -1,0 +1,1 @@
+"""Monitoring: health checks, metrics, and the log line of each request."""

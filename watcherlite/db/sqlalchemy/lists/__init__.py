@@ -1,0 +1,1 @@
+"""Lists: collections, filters and keyset pagination."""

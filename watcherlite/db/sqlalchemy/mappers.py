@@ -1,0 +1,97 @@
+"""Row mappers: the classes of objects with the tables that store them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from watcherlite.db.api import Worker
+from watcherlite.db.request_keys import RequestKey
+from watcherlite.db.sqlalchemy.rows import RowMapper
+from watcherlite.db.sqlalchemy.tables.actions import action_plans, actions
+from watcherlite.db.sqlalchemy.tables.audits import (
+    audit_templates,
+    audits,
+    goals,
+    strategies,
+)
+from watcherlite.db.sqlalchemy.tables.clusters import (
+    bindings,
+    clusters,
+    nodes,
+    policies,
+    profiles,
+    receivers,
+)
+from watcherlite.db.sqlalchemy.tables.coordination import request_keys, workers
+from watcherlite.db.sqlalchemy.tables.events import events
+from watcherlite.db.sqlalchemy.tables.stacks import definitions, resources, stacks
+from watcherlite.db.sqlalchemy.tables.types import EncryptedJson, Secret
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import ENGINE, Action, NewAction
+from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.clusters import (
+    Binding,
+    Cluster,
+    Node,
+    Owner,
+    PolicyObject,
+    Profile,
+    Receiver,
+)
+from watcherlite.domain.events import Event
+from watcherlite.domain.stacks import Resource, Stack, StoredDefinition
+
+
+class _ActionMapper(RowMapper[Action]):
+    """The mapper of actions, which encrypts all documents of engine actions.
+
+    These contain the properties of resources.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(Action, actions, {'interval': 'run_interval'})
+
+    def values_of(self, *names: str) -> Callable[[Any], tuple[Any, ...]]:
+        values = super().values_of(*names)
+        secret = [
+            place
+            for place, name in enumerate(names)
+            if isinstance(self.table.c[name].type, EncryptedJson)
+        ]
+
+        def with_encryption(item: NewAction) -> tuple[Any, ...]:
+            found = values(item)
+            if item.lane != ENGINE:
+                return found
+            hidden = list(found)
+            for place in secret:
+                if hidden[place] is not None:
+                    hidden[place] = Secret(hidden[place])
+            return tuple(hidden)
+
+        return with_encryption if secret else values
+
+
+GOALS = RowMapper(Goal, goals)
+STRATEGIES = RowMapper(Strategy, strategies)
+AUDIT_TEMPLATES = RowMapper(AuditTemplate, audit_templates)
+AUDITS = RowMapper(Audit, audits, {'interval': 'run_interval', 'force': 'forced'})
+ACTION_PLANS = RowMapper(ActionPlan, action_plans)
+ACTIONS = _ActionMapper()
+WORKERS = RowMapper(Worker, workers)
+REQUEST_KEYS = RowMapper(RequestKey, request_keys)
+
+# USER and INDEX are reserved words of databases.
+_USER = {'user': 'user_name'}
+DEFINITIONS = RowMapper(StoredDefinition, definitions)
+STACKS = RowMapper(Stack, stacks, _USER)
+RESOURCES = RowMapper(Resource, resources)
+_OWNED = {'owner': Owner}
+PROFILES = RowMapper(Profile, profiles, _USER, _OWNED)
+POLICIES = RowMapper(PolicyObject, policies, _USER, _OWNED)
+CLUSTERS = RowMapper(Cluster, clusters, _USER, _OWNED)
+NODES = RowMapper(
+    Node, nodes, {**_USER, 'index': 'node_index', 'last': 'last_action'}, _OWNED
+)
+BINDINGS = RowMapper(Binding, bindings)
+RECEIVERS = RowMapper(Receiver, receivers, _USER, _OWNED)
+EVENTS = RowMapper(Event, events)

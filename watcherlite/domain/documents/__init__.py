@@ -1,0 +1,1 @@
+"""Documents of users: JSON and YAML, their values, and the plan document."""

@@ -1,0 +1,170 @@
+"""The operations that clusters and nodes have in common."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from watcherlite import exceptions
+from watcherlite.db.api import Transaction
+from watcherlite.domain.clusters import Cluster, Node, Profile
+from watcherlite.engine.clusters.requests import action_inputs, deletion, values
+from watcherlite.engine.clusters.requests.base import (
+    ActionRequest,
+    BuildInputs,
+    ClusterOperationBase,
+    Values,
+)
+from watcherlite.engine.clusters.requests.values import Accepted, RequestContext
+
+Target = TypeVar('Target', Cluster, Node)
+
+
+class TargetOperations(ClusterOperationBase, Generic[Target]):
+    """The operations on clusters or on nodes; a name is a uuid, a name or a short id.
+
+    With `wait` an action is queued behind the running actions; without it the
+    request is rejected (ResourceIsLocked, ActionConflict).
+
+    :cvar noun: CLUSTER or NODE, the prefix of the action types
+    :cvar parsers: the fields that an update may change, and the parser of each
+    :cvar options: of an update besides its fields, likewise
+    """
+
+    kind: type[Target]
+    noun: ClassVar[str]
+    parsers: ClassVar[Mapping[str, values.Parser]]
+    options: ClassVar[Mapping[str, values.Parser]] = {}
+
+    def update(
+        self, name: str, by: RequestContext, changes: Values, *, wait: bool = False
+    ) -> Accepted[Target]:
+        """Change the target, and with another profile also its resources.
+
+        :param changes: of `parsers`, `options` and `profile_id`
+        :raises FeatureNotSupported: the status of the target does not allow it
+        :raises BadRequest: nothing would change, or not to this profile
+        """
+        known = (*self.parsers, *self.options, 'profile_id')
+        values.check_known_keys(changes, known)
+        profile = None
+        if changes.get('profile_id') is not None:
+            profile = self.resolve_reference(Profile, str(changes['profile_id']), by)
+        requested = values.parse_changes(changes, self.parsers)
+        options = values.parse_changes(changes, self.options)
+
+        def build_inputs(tx: Transaction, row: Target) -> Values:
+            self._check_updatable(row)
+            inputs = {k: v for k, v in requested.items() if v != getattr(row, k)}
+            if profile is not None and self._is_outdated(tx, row, profile, options):
+                self._check_profile_type(row, profile)
+                inputs |= {'new_profile_id': profile.uuid, **options}
+            if not inputs:
+                raise exceptions.BadRequest('No property needs an update.')
+            if 'name' in inputs:
+                tenant = row.owner.tenant
+                self.check_unique(tx, self.kind, inputs['name'], tenant, row.uuid)
+            return inputs
+
+        return self._request('UPDATE', name, by, build_inputs, wait)
+
+    def _check_updatable(self, row: Target) -> None:
+        """Raise FeatureNotSupported if the status does not allow an update."""
+
+    def _is_outdated(
+        self, tx: Transaction, row: Target, profile: Profile, options: Values
+    ) -> bool:
+        """Return whether an update to a profile has something to do."""
+        raise NotImplementedError
+
+    def _check_profile_type(self, row: Target, profile: Profile) -> None:
+        if profile.type != self.parts.profile(row.profile_id).type:
+            raise exceptions.BadRequest(
+                f'Cannot update a {self.noun.lower()} to a different profile type, '
+                'operation aborted.'
+            )
+
+    def delete(
+        self, name: str, by: RequestContext, *, force: bool = False
+    ) -> Accepted[Target]:
+        """Delete the target; return the deletion in progress if there is one.
+
+        The running actions end first.
+
+        :param force: delete it whatever its status is, and cancel these actions
+        :raises ActionInProgress: an action changes it, and `force` is not set
+        """
+        request = ActionRequest(f'{self.noun}_DELETE', by, wait=True)
+        return deletion.delete(self, self.kind, name, request, force)
+
+    def check(
+        self,
+        name: str,
+        by: RequestContext,
+        params: Values | None = None,
+        *,
+        wait: bool = False,
+    ) -> Accepted[Target]:
+        """Check a node, or all nodes of a cluster."""
+        action_type = f'{self.noun}_CHECK'
+        inputs = action_inputs.check(self.parts, action_type, params or {})
+        return self._request('CHECK', name, by, lambda tx, row: inputs, wait)
+
+    def recover(
+        self,
+        name: str,
+        by: RequestContext,
+        params: Values | None = None,
+        *,
+        wait: bool = False,
+    ) -> Accepted[Target]:
+        """Recover a node, or the nodes of a cluster that are not ACTIVE.
+
+        :param params: see `action_inputs.recover`
+        """
+        action_type = f'{self.noun}_RECOVER'
+
+        def build_inputs(tx: Transaction, row: Target) -> Values:
+            profile = self.parts.profile(row.profile_id)
+            return action_inputs.recover(self.parts, action_type, profile, params or {})
+
+        return self._request('RECOVER', name, by, build_inputs, wait)
+
+    def operate(
+        self,
+        name: str,
+        by: RequestContext,
+        operation: Any,
+        params: Values | None = None,
+        filters: Values | None = None,
+        *,
+        wait: bool = False,
+    ) -> Accepted[Target]:
+        """Run an operation of the profile on a node, or on nodes of a cluster.
+
+        :param filters: of a cluster: name, profile_id, status, role of the nodes
+        """
+        given = values.parse_mapping(params, 'params')
+
+        def build_inputs(tx: Transaction, row: Target) -> Values:
+            profile = self.parts.profile(row.profile_id)
+            inputs = action_inputs.operate(self.parts, profile, str(operation), given)
+            return {**inputs, **self._operated_nodes(tx, row, filters or {}, by)}
+
+        return self._request('OPERATION', name, by, build_inputs, wait, str(operation))
+
+    def _operated_nodes(
+        self, tx: Transaction, row: Target, filters: Values, by: RequestContext
+    ) -> Values:
+        """Return the input that names the nodes of an operation on a cluster."""
+        return {}
+
+    def _request(
+        self,
+        verb: str,
+        name: str,
+        by: RequestContext,
+        build_inputs: BuildInputs[Target],
+        wait: bool,
+        operation: str | None = None,
+    ) -> Accepted[Target]:
+        request = ActionRequest(f'{self.noun}_{verb}', by, wait, operation=operation)
+        return self.request_action(self.kind, name, request, build_inputs)
