@@ -1,0 +1,55 @@
+"""Print skipped or failed tests of a run that was recorded as subunit.
+
+``outcomes.py skipped FILE`` prints each skipped test with its reason, and fails if a
+service was missing. ``outcomes.py failed FILE`` prints each failed test with the end of
+its traceback: logs captured by a test can be so long that nothing else is read.
+"""
+
+import sys
+
+import subunit
+import testtools
+
+TRACEBACK_LINES = 25
+MISSING_SERVICE = (' is not there (', 'needs a usable ')
+
+
+def read_outcomes(path: str, statuses: frozenset[str]) -> list[dict]:
+    outcomes = []
+
+    def add_outcome(test: dict) -> None:
+        if test['status'] in statuses:
+            outcomes.append(test)
+
+    result = testtools.StreamToDict(add_outcome)
+    result.startTestRun()
+    with open(path, 'rb') as stream:
+        subunit.ByteStreamToStreamResult(stream, non_subunit_name='output').run(result)
+    result.stopTestRun()
+    return sorted(outcomes, key=lambda test: test['id'])
+
+
+def print_skipped(path: str) -> int:
+    lines = []
+    for test in read_outcomes(path, frozenset({'skip'})):
+        reason = test['details'].get('reason')
+        lines.append(f'{test["id"]}: {reason.as_text().strip() if reason else ""}')
+    print('\n'.join(lines) or 'nothing')
+    return int(any(text in line for line in lines for text in MISSING_SERVICE))
+
+
+def print_failed(path: str) -> int:
+    failed = read_outcomes(path, frozenset({'fail', 'uxsuccess', 'inprogress'}))
+    for test in failed:
+        print(f'\n--- {test["id"]}: {test["status"]}')
+        for name, detail in test['details'].items():
+            if 'traceback' in name:
+                print(
+                    '\n'.join(detail.as_text().rstrip().splitlines()[-TRACEBACK_LINES:])
+                )
+    return int(bool(failed))
+
+
+if __name__ == '__main__':
+    commands = {'skipped': print_skipped, 'failed': print_failed}
+    sys.exit(commands[sys.argv[1]](sys.argv[2]))
