@@ -90,13 +90,7 @@ class AuditWorld(World):
             strategies={'dummy': Dummy, 'actuator': Actuator, **(strategies or {})},
             planners={'weight': Weight, 'graph': Graph, **(planners or {})},
         )
-        self.plans = PlanOperations(
-            store,
-            self.types,
-            self.progress,
-            self.clock,
-            self,
-        )
+        self.plans = PlanOperations(store, self.types, self.progress, self.clock, self)
         self.audits = AuditOperations(store, self.types, clock, self)
         self.templates = TemplateOperations(store, self.types, clock)
         self.reconciler = AuditReconciler(
@@ -107,9 +101,7 @@ class AuditWorld(World):
 
     def worker_types(self, store: Store) -> ActionTypes:
         parts = RunServices(
-            store,
-            ProposalBuilder(store, self.types, self.types, self.models),
-            self,
+            store, ProposalBuilder(store, self.types, self.types, self.models), self
         )
         return EngineActionTypes.of(self.types, functools.partial(AuditRun, parts))
 

@@ -14,9 +14,7 @@ from testtools import content
 
 # On a busy machine the first example, for which tables are made, takes seconds.
 hypothesis.settings.register_profile(
-    'tests',
-    deadline=None,
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    'tests', deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile('tests')
 # A pool logs each connection that it hands out: megabytes a story.

@@ -247,12 +247,7 @@ class ClusterWorld(World):
         if cluster is not None:
             given |= {'cluster_id': cluster.id, 'index': index}
         new = NewNode(
-            events.new_uuid(),
-            name,
-            BY.owner,
-            profile.id,
-            profile.handler,
-            **given,
+            events.new_uuid(), name, BY.owner, profile.id, profile.handler, **given
         )
         return self._insert(new)
 

@@ -79,11 +79,7 @@ def make_event(subject: ActionPlan | Action, **values: Any) -> Event:
             'message': subject.status_message,
             'plan_state': None,
         }
-    default |= {
-        'kind': events.STATE_CHANGED,
-        'plan_message': None,
-        'occurred_at': NOW,
-    }
+    default |= {'kind': events.STATE_CHANGED, 'plan_message': None, 'occurred_at': NOW}
     return Event(**{**default, **values})
 
 
@@ -192,10 +188,7 @@ def all_plans(store: Store) -> list[ActionPlan]:
 
 
 def store_plan(
-    store: Store,
-    *actions: Action,
-    needs: str = COMPLETION,
-    **values: Any,
+    store: Store, *actions: Action, needs: str = COMPLETION, **values: Any
 ) -> tuple[ActionPlan, list[Action]]:
     """Store a goal, a strategy, an audit, a plan and its actions.
 

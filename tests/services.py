@@ -58,10 +58,7 @@ _SERVICES = {
 _ENVIRONMENT = dict(os.environ)
 _CONNECT_TIMEOUT = 3
 _COMMAND_TIMEOUT = 60
-_AMQP_ERRORS = (
-    *pyamqp.Transport.connection_errors,
-    *pyamqp.Transport.channel_errors,
-)
+_AMQP_ERRORS = (*pyamqp.Transport.connection_errors, *pyamqp.Transport.channel_errors)
 
 
 def postgresql_url() -> str:

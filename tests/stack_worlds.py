@@ -188,11 +188,7 @@ def _things(count: int, properties: Mapping[str, Any]) -> Batch:
 
 def template(resources: Mapping[str, Any], **sections: Any) -> dict[str, Any]:
     """Return a template."""
-    return {
-        'heat_template_version': VERSION,
-        'resources': dict(resources),
-        **sections,
-    }
+    return {'heat_template_version': VERSION, 'resources': dict(resources), **sections}
 
 
 def res(type_: str = 'Thing', /, **properties: Any) -> dict[str, Any]:
@@ -222,12 +218,7 @@ class StackWorld(World):
         self.outside = Outside()
         self._limits = limits or StackLimits()
         self.types = loader.Plugins.of(
-            action_types={
-                'nop': Nop,
-                'sleep': Sleep,
-                'ours': kind(),
-                **(types or {}),
-            },
+            action_types={'nop': Nop, 'sleep': Sleep, 'ours': kind(), **(types or {})},
             resource_handlers={
                 'Thing': thing(self.outside),
                 'Nothing': Nothing,
@@ -359,11 +350,7 @@ class StackWorld(World):
         return {row.name: row.physical_id for row in rows}
 
     def mark(
-        self,
-        stack: Stack,
-        name: str,
-        unhealthy: bool = True,
-        reason: str | None = None,
+        self, stack: Stack, name: str, unhealthy: bool = True, reason: str | None = None
     ) -> Resource:
         """Set the health of a resource."""
         return self.stacks.mark_unhealthy(stack.uuid, TENANT, name, unhealthy, reason)

@@ -200,11 +200,7 @@ class Runtime:
         )
         run = functools.partial(AuditRun, parts)
         return EngineActionTypes.of(
-            self.plugins,
-            run,
-            self._stack_parts,
-            self.stacks,
-            self._cluster_parts,
+            self.plugins, run, self._stack_parts, self.stacks, self._cluster_parts
         )
 
     def _make_reconciler(self, worker: Worker) -> AuditReconciler:
@@ -330,9 +326,7 @@ def _projection() -> CompositeProjection:
     return CompositeProjection(StackProjection(), ClusterProjection())
 
 
-def decode_message(
-    message: Mapping[str, Any],
-) -> commands.Command | commands.Broadcast:
+def decode_message(message: Mapping[str, Any]) -> commands.Command | commands.Broadcast:
     """Return the command or broadcast of a message; raise Invalid for a bad one."""
     try:
         return commands.from_message(message)

@@ -74,11 +74,7 @@ def cluster_versions() -> list[str]:
 
 def _versions_of(known: Versions) -> list[str]:
     rows = [
-        (
-            microversions.text(version),
-            _literal(brought),
-            _document_link(known, version),
-        )
+        (microversions.text(version), _literal(brought), _document_link(known, version))
         for version, brought in known.history.items()
     ]
     return tables.list_table(

@@ -114,10 +114,7 @@ class Listener(fixtures.Fixture):
         for name, value in self._rabbit.items():
             options.set_override(name, value, group='oslo_messaging_rabbit')
         listener = oslo_messaging.get_notification_listener(
-            transport,
-            [self._target],
-            [self.endpoint],
-            executor='threading',
+            transport, [self._target], [self.endpoint], executor='threading'
         )
         options.set_override('executor_thread_pool_size', 1)
         listener.start()

@@ -24,11 +24,7 @@ SERVED = re.compile(r'The API is served on (\S+), port (\d+)')
 DOCUMENT = {
     'name': 'nightly',
     'actions': [
-        {
-            'name': 'one',
-            'action_type': 'nop',
-            'input_parameters': {'message': 'hello'},
-        }
+        {'name': 'one', 'action_type': 'nop', 'input_parameters': {'message': 'hello'}}
     ],
 }
 
@@ -298,8 +294,7 @@ for client in sys.argv[1:]:
     def test_without_authentication_it_serves_this_machine_only(self):
         self.assertEqual(['403 Forbidden'], self.run_it('192.0.2.1'))
         self.assertEqual(
-            ['200 OK'],
-            self.run_it('192.0.2.1', api={'noauth_on_any_address': True}),
+            ['200 OK'], self.run_it('192.0.2.1', api={'noauth_on_any_address': True})
         )
 
     def test_a_database_that_is_away_is_tried_again_with_each_request(self):

@@ -6,11 +6,7 @@ import re
 import socket
 
 from tests.acceptance.daemons import wait_until
-from tests.acceptance.test_stack_examples import (
-    ROOT,
-    ExampleCase,
-    told_commands,
-)
+from tests.acceptance.test_stack_examples import ROOT, ExampleCase, told_commands
 from tests.acceptance.test_stack_examples import plain as plain_lines
 
 PAGE = ROOT / 'doc/source/clusters_command_line.rst'

@@ -104,11 +104,7 @@ class CrashTestCase(DaemonTestCase):
                 'before': ONCE,
                 'again': [(BEGIN, 2, HEARD), (APPLY, 2, APPLIED)],
                 'applied': [*ONCE, (LOOK, 2, HEARD)],
-                'missing': [
-                    (LOOK, 2, HEARD),
-                    (BEGIN, 2, HEARD),
-                    (APPLY, 2, APPLIED),
-                ],
+                'missing': [(LOOK, 2, HEARD), (BEGIN, 2, HEARD), (APPLY, 2, APPLIED)],
                 'unknown': ONCE,
                 'after': ONCE,
             },

@@ -59,8 +59,7 @@ class Sharing:
             a.name: a.attempt for a in (*operator.actions(uuid).values(), *found())
         }
         self.assertEqual(
-            {name: once(attempts[name]) for name in marks + others},
-            self.target.story(),
+            {name: once(attempts[name]) for name in marks + others}, self.target.story()
         )
         self.assertEqual(
             [workers(appliers), workers(engines)],
@@ -285,10 +284,7 @@ class BrokerAwayTest(DaemonTestCase):
 
         self.assertEqual(set(uuids), {plan_of(n) for n in heard})
         for uuid in uuids:
-            self.assertEqual(
-                expected(operator.events(uuid)),
-                ids(self.ear.heard(uuid)),
-            )
+            self.assertEqual(expected(operator.events(uuid)), ids(self.ear.heard(uuid)))
 
 
 def workers(daemons):

@@ -133,11 +133,7 @@ class StoryTest(HearingCase, DaemonTestCase):
                 ('FailedOnPurpose', 'Failed in execute', 'execute'),
             ],
             [
-                (
-                    fault['exception'],
-                    fault['exception_message'],
-                    fault['function_name'],
-                )
+                (fault['exception'], fault['exception_message'], fault['function_name'])
                 for n in told
                 if n['priority'] == 'ERROR'
                 for fault in [data(n)['fault']['watcher_object.data']]

@@ -27,8 +27,7 @@ class BadInputTest(CommandTestCase):
             # Only an empty database: there is no plan to go on with
             code, _, problem = self.run_command('run', '--resume', 'last')
             self.assertEqual(
-                (2, 'watcherlite: all action plans have ended\n'),
-                (code, problem),
+                (2, 'watcherlite: all action plans have ended\n'), (code, problem)
             )
         return err.removesuffix('\n')
 

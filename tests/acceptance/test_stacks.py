@@ -6,12 +6,7 @@ import signal
 import threading
 from typing import ClassVar
 
-from tests.acceptance.daemons import (
-    ENGINE,
-    PATIENCE,
-    DaemonTestCase,
-    wait_until,
-)
+from tests.acceptance.daemons import ENGINE, PATIENCE, DaemonTestCase, wait_until
 from tests.acceptance.listening import HearingCase, data
 from tests.acceptance.target import APPLIED, APPLY, BEGIN
 from watcherlite import bootstrap, conf

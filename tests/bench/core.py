@@ -18,10 +18,7 @@ _JUDGED = 2
 
 
 def run(
-    cases: Sequence[Case],
-    rounds: int,
-    path: pathlib.Path,
-    say: Callable[[str], None],
+    cases: Sequence[Case], rounds: int, path: pathlib.Path, say: Callable[[str], None]
 ) -> str:
     """Measure, write the document, and return the tables.
 

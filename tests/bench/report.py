@@ -97,12 +97,7 @@ def targets_table(found: Sequence[Target]) -> str:
 def text(rows: Sequence[Row]) -> str:
     """Return all tables."""
     return '\n\n'.join(
-        (
-            rows_table(rows),
-            _LEGEND,
-            ceilings_table(rows),
-            targets_table(targets(rows)),
-        )
+        (rows_table(rows), _LEGEND, ceilings_table(rows), targets_table(targets(rows)))
     )
 
 

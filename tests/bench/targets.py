@@ -72,10 +72,7 @@ def _shares(rows: Sequence[Row]) -> list[Target]:
     ]
 
 
-_MADE_FROM = {
-    documents.DICTIONARIES: 'dictionaries',
-    documents.TEMPLATE: 'a template',
-}
+_MADE_FROM = {documents.DICTIONARIES: 'dictionaries', documents.TEMPLATE: 'a template'}
 
 
 def _counts(rows: Sequence[Row]) -> list[Target]:

@@ -5,14 +5,7 @@ import operator
 from typing import Any
 
 from tests.contract.store_case import StoreCase, names
-from tests.factories import (
-    NOW,
-    at,
-    make_action,
-    new_uuid,
-    store_actions,
-    store_plan,
-)
+from tests.factories import NOW, at, make_action, new_uuid, store_actions, store_plan
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.domain import actions as domain
@@ -225,8 +218,7 @@ class StoreActionsContract(StoreCase):
 
     def test_an_outdated_change_has_no_effect(self) -> None:
         (stored,) = store_actions(
-            self.store,
-            make_action(status=states.RUNNING, owner=new_uuid(), attempt=2),
+            self.store, make_action(status=states.RUNNING, owner=new_uuid(), attempt=2)
         )
         outdated = [
             stored.evolve(status=states.READY),
@@ -332,8 +324,7 @@ class StoreActionsContract(StoreCase):
             ]
 
         self.assertEqual(
-            [[], set(), {}, [], [], [], [], set(), [], {}],
-            self.commit(block),
+            [[], set(), {}, [], [], [], [], set(), [], {}], self.commit(block)
         )
         self.store.mark_published([], NOW)
         self.assertEqual({}, self.store.actions_by_id([]))
@@ -442,8 +433,7 @@ class StoreActionsContract(StoreCase):
         self.changed(actions[0], status=states.SKIPPED)
         self.changed(actions[1], status=states.READY)
         self.assertEqual(
-            {'INIT': 2, 'SKIPPED': 1, 'READY': 1},
-            self.store.count_actions(plan.id),
+            {'INIT': 2, 'SKIPPED': 1, 'READY': 1}, self.store.count_actions(plan.id)
         )
         self.assertEqual({}, self.store.count_actions(10**9))
 

@@ -210,9 +210,7 @@ class StoreAuditsContract(StoreCase):
 
     def test_a_template_is_returned_as_it_was_stored_and_saved(self) -> None:
         template = self.new_template(
-            description='what for',
-            scope=[{'x': 1}],
-            default_parameters={'period': 5},
+            description='what for', scope=[{'x': 1}], default_parameters={'period': 5}
         )
         locked = self.commit(lambda tx: tx.lock_audit_template(template.uuid))
         self.assertEqual(template, locked)

@@ -5,14 +5,7 @@ from typing import Any
 
 from tests.contract.store_actions import ids_of
 from tests.contract.store_case import StoreCase, names
-from tests.factories import (
-    NOW,
-    at,
-    make_action,
-    new_uuid,
-    store_actions,
-    store_plan,
-)
+from tests.factories import NOW, at, make_action, new_uuid, store_actions, store_plan
 from watcherlite.clock import EPOCH
 from watcherlite.domain import actions as domain
 from watcherlite.domain.actions import Action
@@ -215,8 +208,7 @@ class StoreClaimsContract(StoreCase):
         )
         self.insert_ready_action(owner=other, attempt=9)
         self.assertEqual(
-            [(first.id, 1), (second.id, 2), (third.id, 3)],
-            self.store.owned_ids(worker),
+            [(first.id, 1), (second.id, 2), (third.id, 3)], self.store.owned_ids(worker)
         )
         second = self.changed(second, status=states.RUNNING)
         self.changed(first, status=states.SUCCEEDED)

@@ -40,9 +40,7 @@ class StoreClusterListsContract(ClusterCase):
 
     # finding
 
-    def test_a_name_matches_by_uuid_then_name_then_uuid_prefix(
-        self,
-    ) -> None:
+    def test_a_name_matches_by_uuid_then_name_then_uuid_prefix(self) -> None:
         uuid = 'abcd1234-0000-4000-8000-000000000001'
         first = self.insert_cluster(uuid=uuid, name='web')
         # Called like the first, and like the begin of it.
@@ -63,9 +61,7 @@ class StoreClusterListsContract(ClusterCase):
             with self.assertRaisesRegex(exceptions.NotFound, f"cluster '{name}'"):
                 find(Cluster, name, OTHER.tenant)
 
-    def test_a_uuid_prefix_needs_four_hex_digits(
-        self,
-    ) -> None:
+    def test_a_uuid_prefix_needs_four_hex_digits(self) -> None:
         self.insert_cluster(uuid='abcd1234-0000-4000-8000-000000000001')
         for name in (
             'abc',
@@ -109,9 +105,7 @@ class StoreClusterListsContract(ClusterCase):
                 with self.assertRaises(exceptions.NotFound):
                     self.store.find_object(kind, name, None)
 
-    def test_an_action_of_a_project_is_found_with_its_related_actions(
-        self,
-    ) -> None:
+    def test_an_action_of_a_project_is_found_with_its_related_actions(self) -> None:
         parent, action, child, done = (
             make_action(name=name, tenant=TENANT, status=status)
             for name, status in (

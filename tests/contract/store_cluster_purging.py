@@ -27,9 +27,7 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
             ],
         )
 
-    def test_deleted_clusters_and_nodes_are_purged_with_their_rows(
-        self,
-    ) -> None:
+    def test_deleted_clusters_and_nodes_are_purged_with_their_rows(self) -> None:
         cluster, kept, node = self.insert_cluster_events()
         policy = self.insert_policy()
         self.commit(lambda tx: tx.insert_binding(make_binding(cluster, policy)))
@@ -76,9 +74,7 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         self.delete_softly(node)
         self.assert_clusters_purged(1, 1, 0, 0)
 
-    def test_a_purge_includes_clusters_and_its_dry_run_counts_the_same(
-        self,
-    ) -> None:
+    def test_a_purge_includes_clusters_and_its_dry_run_counts_the_same(self) -> None:
         cluster, _, node = self.insert_cluster_events()
         ended = ({'updated_at': NOW}, {'updated_at': at(10**8)})
         self.insert_actions(

@@ -375,9 +375,7 @@ class StoreClustersContract(ClusterCase):
             ],
         )
 
-    def test_an_action_of_a_plan_counts_while_it_holds_or_awaits_the_lock(
-        self,
-    ) -> None:
+    def test_an_action_of_a_plan_counts_while_it_holds_or_awaits_the_lock(self) -> None:
         cluster = self.insert_cluster()
         holds, waits, idle = self.insert_actions(
             *(

@@ -80,9 +80,7 @@ class StoreFindingContract(ListingCase):
         # A name before an id.
         self.assertEqual(goals[2], self.store.find_goal('1').goal)
 
-    def test_a_deleted_object_is_found_only_on_request_and_after_others(
-        self,
-    ) -> None:
+    def test_a_deleted_object_is_found_only_on_request_and_after_others(self) -> None:
         self.insert_rows()
         old = self.audits[5]
         for name in (old.uuid, old.name, str(old.id)):

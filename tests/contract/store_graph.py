@@ -4,14 +4,7 @@ import operator
 
 from tests.contract.store_actions import ids_of
 from tests.contract.store_case import StoreCase, names
-from tests.factories import (
-    NOW,
-    at,
-    make_action,
-    new_uuid,
-    store_actions,
-    store_plan,
-)
+from tests.factories import NOW, at, make_action, new_uuid, store_actions, store_plan
 from watcherlite.db.api import Released
 from watcherlite.domain import actions as domain
 from watcherlite.domain.actions import SUCCESS, Action
@@ -71,8 +64,7 @@ class StoreGraphContract(StoreCase):
         self.assertEqual([2], [x.pending for x in self.now_stored(d)])
         self.assertEqual(ids_of([d]), [r.id for r in self.release(b, c)])
         self.assertEqual(
-            [(0, states.READY)],
-            [(x.pending, x.status) for x in self.now_stored(d)],
+            [(0, states.READY)], [(x.pending, x.status) for x in self.now_stored(d)]
         )
 
     def test_released_dependents_are_returned_by_id_with_plan_and_lane(self) -> None:
@@ -335,8 +327,7 @@ class StoreGraphContract(StoreCase):
         a, z, *_ = store_actions(self.store, a, z, two, first, second, of_z)
         found = self.commit(lambda tx: tx.successors(ids_of([z, a]), 3))
         self.assertEqual(
-            {(a.id, '1'), (z.id, 'of z')},
-            {(s.parent_id, s.action.name) for s in found},
+            {(a.id, '1'), (z.id, 'of z')}, {(s.parent_id, s.action.name) for s in found}
         )
 
     def test_a_successor_of_several_actions_is_returned_once(self) -> None:
@@ -362,9 +353,7 @@ class StoreGraphContract(StoreCase):
         root, *_ = store_actions(self.store, root, *waiting)
         self.assertEqual([], self.commit(lambda tx: tx.successors([root.id], 2)))
 
-    def test_a_derived_action_with_a_target_is_a_successor(
-        self,
-    ) -> None:
+    def test_a_derived_action_with_a_target_is_a_successor(self) -> None:
         root = make_action()
         child = make_action(
             parents=(root.uuid,), target='node-1', cause=states.DERIVED_ACTION

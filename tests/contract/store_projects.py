@@ -13,13 +13,7 @@ from tests.contract.stack_case import make_definition, make_stack
 from tests.factories import make_action, store_actions
 from watcherlite.db.api import Transaction
 from watcherlite.domain.actions import ENGINE
-from watcherlite.domain.clusters import (
-    Cluster,
-    Node,
-    PolicyObject,
-    Profile,
-    Receiver,
-)
+from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
 
 HERE, THERE = OWNER.tenant, OTHER.tenant
 

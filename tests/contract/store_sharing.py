@@ -78,11 +78,7 @@ class StoreSharingContract(StoreCase):
     def test_several_locks_are_shared_together(self) -> None:
         a, b, c, holder = self.running(4)
         self.alone('held', holder)
-        wanted = {
-            'x': [a.id],
-            'held': [b.id],
-            'y': [c.id],
-        }
+        wanted = {'x': [a.id], 'held': [b.id], 'y': [c.id]}
         self.assertEqual({a.id, c.id}, self.commit(lambda tx: tx.share_locks(wanted)))
         self.assertEqual([False, False], [self.alone(w, holder) for w in 'xy'])
 

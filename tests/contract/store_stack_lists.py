@@ -143,9 +143,7 @@ class StoreStackListsContract(StackCase):
                 after, more = (page[-1].stack.uuid if page else None), bool(page)
             self.assertEqual(expected, found, (sort, limit))
 
-    def test_a_page_continues_after_a_stack_that_is_no_longer_listed(
-        self,
-    ) -> None:
+    def test_a_page_continues_after_a_stack_that_is_no_longer_listed(self) -> None:
         world = self.insert_stacks()
         query = {'tenant': TENANT, 'sort': (('name', False),)}
         after = world['b']
@@ -210,9 +208,7 @@ class StoreStackListsContract(StackCase):
             ),
         )
 
-    def test_events_of_actions_and_audits_with_the_same_ids_are_omitted(
-        self,
-    ) -> None:
+    def test_events_of_actions_and_audits_with_the_same_ids_are_omitted(self) -> None:
         stack = self.insert_stack()
         self.add_stack_events(stack, stack_event(stack, subject='audit', message='no'))
         self.add_stack_events(
@@ -262,9 +258,7 @@ class StoreStackListsContract(StackCase):
                         [each.event.message for each in found],
                     )
 
-    def test_a_marker_need_not_match_the_filters_of_events(
-        self,
-    ) -> None:
+    def test_a_marker_need_not_match_the_filters_of_events(self) -> None:
         stack, other, _ = self.insert_stack_events()
         (first, *_) = self.store.list_stack_events(
             EventQuery({'stack_id': [stack.id]}, descending=False)

@@ -145,9 +145,7 @@ class StoreStacksContract(StackCase):
             [changed.evolve(status_reason='nun?ja'), gone, other], list(found.values())
         )
 
-    def test_rows_by_id_are_in_the_order_of_ids_without_missing_ones(
-        self,
-    ) -> None:
+    def test_rows_by_id_are_in_the_order_of_ids_without_missing_ones(self) -> None:
         first, second = self.insert_stack(), self.insert_stack()
         ids = [second.id, 10**9, first.id, second.id]
         expected = {first.id: first, second.id: second}
@@ -225,9 +223,7 @@ class StoreStacksContract(StackCase):
         ]
         self.assertEqual(of_others[1], self.store.find_stack('n', None))
 
-    def test_a_deleted_stack_is_found_only_by_uuid_on_request(
-        self,
-    ) -> None:
+    def test_a_deleted_stack_is_found_only_by_uuid_on_request(self) -> None:
         stack = self.delete_stack(self.insert_stack(name='a'))
         self.assertEqual(stack, self.store.find_stack(stack.uuid, TENANT, deleted=True))
         for name, deleted in ((stack.uuid, False), ('a', True), ('a', False)):
@@ -309,9 +305,7 @@ class StoreStacksContract(StackCase):
             updated_at=at(1),
         )
 
-    def test_resources_are_returned_as_they_were_stored_with_ids_in_order(
-        self,
-    ) -> None:
+    def test_resources_are_returned_as_they_were_stored_with_ids_in_order(self) -> None:
         stack, other = self.insert_stack(), self.insert_stack()
         whole, plain = self.whole_resource(stack), make_resource(stack)
         gone = make_resource(stack, deleted_at=NOW)
@@ -392,9 +386,7 @@ class StoreStacksContract(StackCase):
             ),
         )
 
-    def test_abandoned_resources_were_not_deleted_superseded_or_adopted(
-        self,
-    ) -> None:
+    def test_abandoned_resources_were_not_deleted_superseded_or_adopted(self) -> None:
         stack, other = self.insert_stack(), self.insert_stack()
         gone = {'deleted_at': NOW, 'physical_id': 'p', 'action': 'CHECK'}
         left, *_ = self.insert_resources(
@@ -445,9 +437,7 @@ class StoreStacksContract(StackCase):
         self.assertEqual([resource], self.store.list_resources([stack.id]))
         self.insert_stack(name='never')
 
-    def test_changes_of_a_locked_stack_are_serialized(
-        self,
-    ) -> None:
+    def test_changes_of_a_locked_stack_are_serialized(self) -> None:
         stack = self.insert_stack(timeout=0)
 
         def count() -> None:

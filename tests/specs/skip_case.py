@@ -1,11 +1,6 @@
 """A world with types that skip, fail and do in different phases."""
 
-from tests.worlds import (
-    Calls,
-    WorldCase,
-    kind,
-    raises,
-)
+from tests.worlds import Calls, WorldCase, kind, raises
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import Failed, Skipped
 

@@ -133,8 +133,7 @@ class TestOnFailureStop(PlanCase):
         )
         self.assertEqual((1201, 0, 0), (plan.total, plan.unfinished, plan.active))
         self.assertEqual(
-            {'FAILED': 1, 'CANCELLED': 1200},
-            self.world.store.count_actions(plan.id),
+            {'FAILED': 1, 'CANCELLED': 1200}, self.world.store.count_actions(plan.id)
         )
 
     def test_no_failure_stops_nothing(self) -> None:
@@ -179,8 +178,7 @@ class TestCancel(PlanCase):
         )
         self.assertEqual('SUCCEEDED', self.world.action('deaf').status)
         self.assertEqual(
-            [('deaf', 'CANCEL'), ('heeds', 'CANCEL')],
-            sorted(self.world.signals(plan)),
+            [('deaf', 'CANCEL'), ('heeds', 'CANCEL')], sorted(self.world.signals(plan))
         )
 
     def test_what_was_taken_and_not_started_never_starts(self) -> None:

@@ -209,8 +209,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
             world = self.a_world({'says': kind(execute=lambda c, a=answers: next(a))})
             plan = world.run(action('a', 'says'))
             self.assertEqual(
-                [*ran('a', 'READY', 'it is locked'), *ran('a')],
-                world.story(plan, 'a'),
+                [*ran('a', 'READY', 'it is locked'), *ran('a')], world.story(plan, 'a')
             )
             self.assertEqual(2, world.action('a').attempt)
 
@@ -263,8 +262,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
             ),
         ):
             self.assertEqual(
-                ('FAILED', f'Action failed in execute: its {reason}'),
-                self.end_of(said),
+                ('FAILED', f'Action failed in execute: its {reason}'), self.end_of(said)
             )
 
 

@@ -119,9 +119,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         self.assertEqual({}, data)
         self.assertEqual(states.SUCCEEDED, world.action('b').status)
 
-    def test_a_worker_that_has_lost_the_action_does_not_act_on_a_decision(
-        self,
-    ) -> None:
+    def test_a_worker_that_has_lost_the_action_does_not_act_on_a_decision(self) -> None:
         gate = self.a_gate()
         acted: list[int] = []
 

@@ -160,8 +160,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
         waiting = world.action('a')
         self.assertEqual(
-            ('WAITING', 'ONGOING', None),
-            (waiting.status, waiting.state, waiting.owner),
+            ('WAITING', 'ONGOING', None), (waiting.status, waiting.state, waiting.owner)
         )
         gate.open()
         world.until_ended(plan)
@@ -353,9 +352,7 @@ class TestCancellingAnActionThatDerived(DerivedCase):
         world.plans.signal_action(world.action('a').uuid, states.CANCEL)
         self.assert_over(world, plan, z='SUCCEEDED')
 
-    def test_a_plan_that_stops_ends_an_action_that_waits_for_derived_ones(
-        self,
-    ) -> None:
+    def test_a_plan_that_stops_ends_an_action_that_waits_for_derived_ones(self) -> None:
         gate = self.a_gate(Failed('no disk'))
         world = self.a_world(
             {

@@ -2,17 +2,7 @@
 
 from typing import Any
 
-from tests.worlds import (
-    Calls,
-    Gate,
-    World,
-    WorldCase,
-    action,
-    chain,
-    kind,
-    once,
-    ran,
-)
+from tests.worlds import Calls, Gate, World, WorldCase, action, chain, kind, once, ran
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
 from watcherlite.states import action as states

@@ -175,7 +175,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             (DerivedAction('x', 'nop'), DerivedAction('y', 'nop', parents=('x',)))
         )
         world = self.a_waiting_world(
-            derives=kind(execute=lambda context: self.gate(context) and pair),
+            derives=kind(execute=lambda context: self.gate(context) and pair)
         )
         world.add(world.new_action('a', 'derives'))
         self.gate.until_entered()

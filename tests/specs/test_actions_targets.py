@@ -294,8 +294,7 @@ class TestDerivedActionsRunUnderTheLockOfTheirParent(WorldCase):
         world = self.a_world(
             {
                 'derives': kind(
-                    execute=lambda c: children,
-                    complete=lambda c, results: note(c),
+                    execute=lambda c: children, complete=lambda c, results: note(c)
                 ),
                 'notes': kind(execute=note),
             },

@@ -3,15 +3,7 @@
 import threading
 from typing import Any
 
-from tests.worlds import (
-    PATIENCE,
-    Calls,
-    Gate,
-    WorldCase,
-    action,
-    kind,
-    ran,
-)
+from tests.worlds import PATIENCE, Calls, Gate, WorldCase, action, kind, ran
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states

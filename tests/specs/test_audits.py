@@ -379,10 +379,7 @@ class TestFailures(AuditCase):
         world.until(is_over)
         audit = world.until_over(audit)
         self.assertEqual(
-            (
-                'FAILED',
-                'Action failed in execute: it ran longer than its timeout',
-            ),
+            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
             (audit.state, audit.status_message),
         )
         # What it proposes in the end is dropped.

@@ -31,12 +31,7 @@ class ContinuousCase(AuditCase):
 
     def a_continuous(self, world: Any, **keys: Any) -> Audit:
         return world.audit(
-            **{
-                'audit_type': 'CONTINUOUS',
-                'strategy': 'made',
-                'interval': '60',
-                **keys,
-            }
+            **{'audit_type': 'CONTINUOUS', 'strategy': 'made', 'interval': '60', **keys}
         )
 
     def minutes(self) -> list[float]:
@@ -103,12 +98,7 @@ class TestInterval(ContinuousCase):
             [(plan.state, plan.status_message) for plan in world.plans_of(audit)],
         )
         self.assertEqual(
-            {
-                'nop-1': (
-                    'SKIPPED',
-                    'Action skipped by user. Reason: not this one',
-                )
-            },
+            {'nop-1': ('SKIPPED', 'Action skipped by user. Reason: not this one')},
             {
                 row.name: (row.status, row.status_message)
                 for row in world.store.list_actions(plan_id=first.id, limit=9)

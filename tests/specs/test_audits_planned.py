@@ -92,6 +92,5 @@ class TestOlderProposals(AuditCase):
         self.pass_time(world, audit, 60)
 
         self.assertEqual(
-            ['PENDING', 'RECOMMENDED'],
-            [plan.state for plan in world.plans_of(audit)],
+            ['PENDING', 'RECOMMENDED'], [plan.state for plan in world.plans_of(audit)]
         )

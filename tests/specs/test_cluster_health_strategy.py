@@ -136,11 +136,7 @@ class TestModel(ClusterHealthCase):
 
         self.assertEqual('Cluster c is RESIZING', self.model().clusters()[0].hindrance)
         self.assertEqual(
-            {
-                'nodes_count': 2,
-                'unhealthy_nodes_count': 1,
-                'recovered_nodes_count': 0,
-            },
+            {'nodes_count': 2, 'unhealthy_nodes_count': 1, 'recovered_nodes_count': 0},
             dict(solution.indicators),
         )
         self.assertEqual(0, len(Graph().plan(solution, 'health').actions))

@@ -119,11 +119,7 @@ class TestClusterNotifications(ClusterActionCase):
             ),
         )
         self.assertEqual(
-            {
-                'uuid': action.uuid,
-                'name': action.name,
-                'action_type': 'CLUSTER_CREATE',
-            },
+            {'uuid': action.uuid, 'name': action.name, 'action_type': 'CLUSTER_CREATE'},
             failed['c']['action']['watcher_object.data'],
         )
         self.assertEqual(

@@ -105,10 +105,7 @@ class TestCreate(ClusterActionCase):
         cluster, action = self.begin(world, 3)
         action = world.ended(action)
         self.assertEqual(
-            (
-                'FAILED',
-                'Failed in creating nodes: n2: create of n2 does not work',
-            ),
+            ('FAILED', 'Failed in creating nodes: n2: create of n2 does not work'),
             (action.status, (action.outputs or {})['reason']),
         )
         cluster = self.now(world, cluster)

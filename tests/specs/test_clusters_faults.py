@@ -111,8 +111,7 @@ class TestWaiting(ClusterActionCase):
         gate.until_entered()
         waiting = world.store.get_action(action.uuid)
         self.assertEqual(
-            ('WAITING', None, None),
-            (waiting.status, waiting.owner, waiting.end_time),
+            ('WAITING', None, None), (waiting.status, waiting.owner, waiting.end_time)
         )
         self.assertIsNotNone(waiting.start_time)
         gate.open()

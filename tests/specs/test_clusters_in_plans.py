@@ -367,9 +367,7 @@ class TestLocks(ClusterPlanCase):
 class TestLostWorkers(ClusterCase):
     """A waiting operation survives its worker and is performed once."""
 
-    def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(
-        self,
-    ) -> None:
+    def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(self) -> None:
         for commit in range(1, 7):
             for asked in ('CLUSTER_SCALE_OUT', 'NODE_OPERATION'):
                 with self.subTest(commit=commit, asked=asked):

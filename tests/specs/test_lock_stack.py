@@ -395,8 +395,7 @@ class TestNestedStacks(LockCase):
             last = self.world.store.list_events(limit=10_000)[-1].event
             self.assertIn('Signal ignored: ', last.message or '')
         self.assertEqual(
-            (before, members),
-            (self.world.now(self.inner), self.world.ids(self.inner)),
+            (before, members), (self.world.now(self.inner), self.world.ids(self.inner))
         )
 
     def test_the_stack_around_a_locked_one_is_not_changed_half_way(self) -> None:

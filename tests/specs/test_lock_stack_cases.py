@@ -343,11 +343,7 @@ class TestWhatIsRefused(LockCase):
     def test_an_update_of_nothing_but_the_tags_is_refused(self) -> None:
         new = StackRequest(self.stack.name, None, existing=True, tags=('t',))
         self.assertRaises(
-            exceptions.Conflict,
-            self.world.stacks.update,
-            self.stack.uuid,
-            TENANT,
-            new,
+            exceptions.Conflict, self.world.stacks.update, self.stack.uuid, TENANT, new
         )
         self.assertEqual((), self.world.now(self.stack).tags)
 

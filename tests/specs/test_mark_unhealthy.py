@@ -193,10 +193,7 @@ class TestSuspendedAfterTheMark(MarkCase):
             for action in (states.SUSPEND, states.RESUME)
         )
         self.assertEqual(
-            [
-                ('SUSPEND_COMPLETE', smokes, rests),
-                ('RESUME_COMPLETE', smokes, goes_on),
-            ],
+            [('SUSPEND_COMPLETE', smokes, rests), ('RESUME_COMPLETE', smokes, goes_on)],
             told,
         )
         for operation in ('suspend', 'resume'):

@@ -148,9 +148,5 @@ class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteDataba
 
 
 define_tests(
-    __name__,
-    Secrets,
-    before=(OnDatabase,),
-    after=(StackWorldCase,),
-    on=(POSTGRESQL,),
+    __name__, Secrets, before=(OnDatabase,), after=(StackWorldCase,), on=(POSTGRESQL,)
 )

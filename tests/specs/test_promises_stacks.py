@@ -7,14 +7,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from tests.specs.stack_promises import (
-    AFTER,
-    BEFORE,
-    FAILING,
-    FEW,
-    PLAIN,
-    PromiseCase,
-)
+from tests.specs.stack_promises import AFTER, BEFORE, FAILING, FEW, PLAIN, PromiseCase
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from watcherlite.domain.resource_results import Batch, Property, Ready
 from watcherlite.domain.stacks import Stack

@@ -7,13 +7,7 @@ from typing import Any, cast
 from tests.functional.db.stores import POSTGRESQL, define_tests
 from tests.specs.database_case import OnDatabase
 from tests.specs.stack_promises import PLAIN, PromiseCase
-from tests.stack_worlds import (
-    TENANT,
-    BrokenThingError,
-    StackWorld,
-    StackWorldCase,
-    res,
-)
+from tests.stack_worlds import TENANT, BrokenThingError, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.domain.stacks import Stack

@@ -71,12 +71,7 @@ class TestActions(StoryCase):
         by(clusters.add_nodes, 'c', BY, ['x'])
         by(clusters.replace_nodes, 'c', BY, {'n1': 'y'})
         by(clusters.del_nodes, 'c', BY, ['n2'], destroy_after_deletion=True)
-        by(
-            clusters.resize,
-            'c',
-            BY,
-            {'adjustment_type': 'EXACT_CAPACITY', 'number': 3},
-        )
+        by(clusters.resize, 'c', BY, {'adjustment_type': 'EXACT_CAPACITY', 'number': 3})
         by(clusters.scale, 'c', BY, 'CLUSTER_SCALE_OUT', 1)
         by(clusters.attach_policy, 'c', BY, 'po', False)
         by(clusters.update_policy, 'c', BY, 'po', True)
@@ -544,11 +539,7 @@ class TestCreatingAnAction(StoryCase):
     def test_inputs_are_checked(self) -> None:
         cluster = self.create(0)
         for name, inputs, text in (
-            (
-                'paper',
-                {'burn': 1},
-                'inputs.burn: 1 is not true or false',
-            ),
+            ('paper', {'burn': 1}, 'inputs.burn: 1 is not true or false'),
             (
                 'CLUSTER_SCALE_OUT',
                 {'number': 1},
@@ -586,10 +577,7 @@ class TestCreatingAnAction(StoryCase):
             (well.status, well.data.get('asked'), well.data.get('told')),
         )
         self.assertEqual(
-            (
-                'FAILED',
-                "Policy check failure: Failed policy 'w': no fire here",
-            ),
+            ('FAILED', "Policy check failure: Failed policy 'w': no fire here"),
             (ill.status, ill.status_message),
         )
 

@@ -6,8 +6,5 @@ from tests.specs.database_case import define_stories
 
 define_stories(
     __name__,
-    {
-        told.TestActions: (POSTGRESQL, MYSQL),
-        told.TestSignalingAnAction: (POSTGRESQL,),
-    },
+    {told.TestActions: (POSTGRESQL, MYSQL), told.TestSignalingAnAction: (POSTGRESQL,)},
 )

@@ -9,15 +9,7 @@ from typing import Any
 
 from tests.factories import all_plans
 from tests.specs.skip_case import SkipCase
-from tests.worlds import (
-    Line,
-    World,
-    action,
-    chain,
-    kind,
-    raises,
-    ran,
-)
+from tests.worlds import Line, World, action, chain, kind, raises, ran
 from watcherlite import exceptions
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -228,10 +220,7 @@ class TestTransitionsFromPending(SkipCase):
         action_uuid = self.world.action('a').uuid
         for signal in sorted(states.SIGNALS):
             self.assertRaises(
-                exceptions.Conflict,
-                self.world.plans.signal_action,
-                action_uuid,
-                signal,
+                exceptions.Conflict, self.world.plans.signal_action, action_uuid, signal
             )
         self.assertEqual(1, len(self.world.story(plan, 'a')))
 

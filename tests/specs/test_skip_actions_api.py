@@ -152,11 +152,7 @@ class TestThePatch(ApiCase):
         )
         self.assertEqual(
             (200, 'SKIPPED', f'{BY_USER} Reason: Exclude migration of intance foo'),
-            (
-                answer.status_code,
-                answer.json['state'],
-                answer.json['status_message'],
-            ),
+            (answer.status_code, answer.json['state'], answer.json['status_message']),
         )
 
 

@@ -1,11 +1,7 @@
 """Spec 000: the status messages of skipped actions and of their plans."""
 
 from tests.specs.skip_case import SkipCase
-from tests.worlds import (
-    action,
-    kind,
-    raises,
-)
+from tests.worlds import action, kind, raises
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import Skipped
 

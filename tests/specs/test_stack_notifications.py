@@ -173,10 +173,7 @@ class TestStackNotifications(StackWorldCase):
             expectations.story(sent),
         )
         self.assertEqual(
-            [
-                (stack.uuid, None, stack.uuid),
-                (inner.uuid, stack.uuid, stack.uuid),
-            ],
+            [(stack.uuid, None, stack.uuid), (inner.uuid, stack.uuid, stack.uuid)],
             [
                 tuple(
                     expectations.data(sent[at])[k]

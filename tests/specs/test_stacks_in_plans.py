@@ -63,9 +63,7 @@ class PlanWorld(StackWorld):
     def do(self, action_type: str, stack: Stack, **inputs: Any) -> dict[str, Any]:
         """Return an action of a plan document, called like its type."""
         return action(
-            action_type,
-            action_type,
-            input_parameters={'stack': stack.uuid, **inputs},
+            action_type, action_type, input_parameters={'stack': stack.uuid, **inputs}
         )
 
     def message(self, name: str) -> str | None:
@@ -154,7 +152,7 @@ class TestUpdate(PlanWorldCase):
         )
 
         plan = self.run_plan(
-            self.world.do('stack_update', stack, parameters={'one': 'y'}),
+            self.world.do('stack_update', stack, parameters={'one': 'y'})
         )
 
         self.assertEqual('SUCCEEDED', plan.state)
@@ -186,9 +184,7 @@ class TestUpdate(PlanWorldCase):
             self.world.message('stack_update'),
         )
 
-    def test_a_template_that_cannot_be_is_refused_before_anything_is_done(
-        self,
-    ) -> None:
+    def test_a_template_that_cannot_be_is_refused_before_anything_is_done(self) -> None:
         self.run_plan(
             self.world.do(
                 'stack_update', self.stack, template=template({'a': res('None::Such')})
@@ -393,9 +389,7 @@ class TestLostWorkers(PlanWorldCase):
             with self.subTest(commit=commit):
                 self._dies('engine', commit)
 
-    def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(
-        self,
-    ) -> None:
+    def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(self) -> None:
         for commit in range(1, 7):
             with self.subTest(commit=commit):
                 self._dies('applier', commit)

@@ -7,9 +7,7 @@ from watcherlite.domain.actions import ActionChange
 class TestWhatDoesNotEndByItself(StackWorldCase):
     """An operation whose time is long over: nobody has seen to its resources."""
 
-    def test_it_is_cancelled_and_what_was_made_is_undone(
-        self,
-    ) -> None:
+    def test_it_is_cancelled_and_what_was_made_is_undone(self) -> None:
         world = self.a_stack_world()
         gate = self.a_gate_at(world, 'create', 'x')
         worker = world.worker()

@@ -55,6 +55,5 @@ class ClustersTest(base.TestCase):
             'Local::Process', types.find(profile['type'], profile['version']).handler
         )
         self.assertLessEqual(
-            set(profile['properties']),
-            set(types.find(profile['type']).schema()),
+            set(profile['properties']), set(types.find(profile['type']).schema())
         )

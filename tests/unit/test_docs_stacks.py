@@ -48,11 +48,7 @@ outputs:
   address: {value: 127.0.0.1}
 """
 #: What the examples send as files.
-FILES = {
-    'greeting.txt': 'Good morning',
-    'inner.yaml': _INNER,
-    'site.yaml': _INNER,
-}
+FILES = {'greeting.txt': 'Good morning', 'inner.yaml': _INNER, 'site.yaml': _INNER}
 #: Pages whose examples are templates.
 EXAMPLES = ('templates.rst', 'resource_handlers.rst', 'groups.rst', 'stacks.rst')
 #: What the examples need to be allowed.
@@ -269,8 +265,7 @@ class TestExamples(base.TestCase):
         configuration = conf.new(config_files=[str(settings)])
         store = MemoryStore()
         parts = StackServices(
-            *(store, bootstrap.load_plugins(configuration), Blueprints(store)),
-            Silent(),
+            *(store, bootstrap.load_plugins(configuration), Blueprints(store)), Silent()
         )
         template = document.parse(text)
         template.setdefault(versions.KEY, versions.NEWEST)
@@ -429,8 +424,7 @@ class TestStates(base.TestCase):
 
         self.assertLessEqual(set(self.tables.names(locks=True)), set(machine.states))
         self.assertTrue(
-            machine.allows(self.tables.FREE, 'LOCK_IN_PROGRESS'),
-            machine.transitions,
+            machine.allows(self.tables.FREE, 'LOCK_IN_PROGRESS'), machine.transitions
         )
         self.assertFalse(machine.allows(self.tables.FREE, 'UNLOCK_IN_PROGRESS'))
         self.assertIn('LOCK_FAILED', self.drawing.svg(machine))

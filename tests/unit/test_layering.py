@@ -114,9 +114,7 @@ SIDEWAYS = {
 }
 
 #: Nothing of the product may import these: room -> why.
-FOR_OTHERS = {
-    'watcherlite.testing': 'it is shipped for the tests of plugin authors',
-}
+FOR_OTHERS = {'watcherlite.testing': 'it is shipped for the tests of plugin authors'}
 
 #: (module, imported) -> why the import stands in a function. To load nothing that
 #: is not needed is a reason; to dodge a cycle is none.
@@ -134,10 +132,9 @@ IN_FUNCTIONS = {
         'watcherlite.cli.commands.action_plans',
         'watcherlite.domain.documents.plan_document',
     ): ('only a file needs YAML'),
-    (
-        'watcherlite.cli.commands.audit_templates',
-        'watcherlite.cli.input_files',
-    ): ('only a file needs YAML'),
+    ('watcherlite.cli.commands.audit_templates', 'watcherlite.cli.input_files'): (
+        'only a file needs YAML'
+    ),
     (
         'watcherlite.cli.commands.audits',
         'watcherlite.cli.input_files',
@@ -215,9 +212,7 @@ IN_FUNCTIONS = {
 MOST_MODULES = 20
 
 #: Larger folders -> why.
-LARGE_FOLDERS = {
-    'watcherlite/execution': 'the core: each module is one concept of it',
-}
+LARGE_FOLDERS = {'watcherlite/execution': 'the core: each module is one concept of it'}
 
 #: Third-party package -> the modules that may import it, by the begin of their name.
 FENCES = {

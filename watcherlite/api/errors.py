@@ -336,9 +336,7 @@ HEAT_TYPES: tuple[tuple[type[Exception], str], ...] = (
 )
 HEAT_ERRORS = TypedError(
     HEAT_TYPES,
-    {
-        409: 'The request conflicts with the state of the stack.',
-    },
+    {409: 'The request conflicts with the state of the stack.'},
     'StackExists, EntityNotFound, ActionInProgress',
     has_code=False,
 )

@@ -92,10 +92,7 @@ class AccessPolicy:
                 self._bad = None
             except exceptions.ConfigurationError as error:
                 if self._bad != str(error):
-                    LOG.error(
-                        'The policies were not reloaded: %s',
-                        error,
-                    )
+                    LOG.error('The policies were not reloaded: %s', error)
                 self._bad = str(error)
 
     def _load(self) -> None:

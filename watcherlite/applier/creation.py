@@ -14,13 +14,7 @@ from watcherlite.db.api import Transaction
 from watcherlite.domain import events, graph
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan
 from watcherlite.domain.actions import APPLIER, Edge, NewAction
-from watcherlite.domain.audits import (
-    ONESHOT,
-    Audit,
-    NewAudit,
-    NewGoal,
-    NewStrategy,
-)
+from watcherlite.domain.audits import ONESHOT, Audit, NewAudit, NewGoal, NewStrategy
 from watcherlite.domain.creators import CREATOR, NOBODY, Creator
 from watcherlite.domain.documents.plan_document import (
     ActionDocument,

@@ -22,12 +22,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import (
-    APPLIER,
-    MESSAGE_LENGTH,
-    Action,
-    ActionChange,
-)
+from watcherlite.domain.actions import APPLIER, MESSAGE_LENGTH, Action, ActionChange
 from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.domain.documents import json_values, plan_document
 from watcherlite.domain.documents.plan_document import PlanDocument
@@ -127,12 +122,7 @@ class PlanOperations:
     ) -> ActionPlan:
         with self._store.transaction() as tx:
             plan = creation.store(
-                tx,
-                document,
-                self._clock.now(),
-                context,
-                self._on_worker_loss,
-                creator,
+                tx, document, self._clock.now(), context, self._on_worker_loss, creator
             )
         self._messenger.broadcast(commands.EventsStored())
         LOG.info('Created plan %s with %d actions', plan.uuid, plan.total)
@@ -262,13 +252,7 @@ class PlanOperations:
                     f'State update not allowed for actionplan state: {plan.state}'
                 )
             (after,), _ = end_unstarted(
-                tx,
-                self._progress,
-                plan,
-                [action],
-                action_states.SKIPPED,
-                message,
-                now,
+                tx, self._progress, plan, [action], action_states.SKIPPED, message, now
             )
         if plan.state == states.PENDING:
             # It may have been the last unfinished action.

@@ -186,7 +186,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'profile validate': ('ProfileValidate', 'Validate the spec of a profile.'),
     },
     'commands.events': {
-        'event list': ('EventList', 'List the events of an action plan or audit.'),
+        'event list': ('EventList', 'List the events of an action plan or audit.')
     },
     'commands.action_plans': {
         'actionplan cancel': ('ActionPlanCancel', 'Cancel an action plan.'),
@@ -221,7 +221,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'actionplan watch': (
             'ActionPlanWatch',
             'Follow an action plan until it has ended.',
-        ),
+        )
     },
     'commands.stacks.actions': {
         'stack cancel': (
@@ -294,20 +294,16 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'stack list': ('StackList', 'List stacks.'),
         'stack show': ('StackDisplay', 'Show a stack.'),
     },
-    'completion': {
-        'complete': ('Complete', 'Print the shell completion script.'),
-    },
+    'completion': {'complete': ('Complete', 'Print the shell completion script.')},
     'local.plugin_list': {
-        'plugin list': ('PluginList', 'List the installed plugins and their errors.'),
+        'plugin list': ('PluginList', 'List the installed plugins and their errors.')
     },
-    'local.run': {
-        'run': ('Run', 'Execute an action plan.'),
-    },
+    'local.run': {'run': ('Run', 'Execute an action plan.')},
     'local.standalone': {
         'standalone': (
             'Standalone',
             'Run all daemons in one process until SIGTERM or Ctrl-C.',
-        ),
+        )
     },
 }
 

@@ -90,11 +90,7 @@ def _secrets(configuration: conf.Configuration) -> Result:
             )
             return Result('secrets', Outcome.SUCCESS, details)
     if not conf.database_url(configuration).startswith('sqlite'):
-        return Result(
-            'secrets',
-            Outcome.WARNING,
-            conf.key_advice(configuration),
-        )
+        return Result('secrets', Outcome.WARNING, conf.key_advice(configuration))
     if path.exists() and path.stat().st_mode & 0o077:
         return Result(
             'secrets',

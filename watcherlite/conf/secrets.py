@@ -39,7 +39,7 @@ OPTS = [
         'otherwise its data cannot be decrypted. To rotate the key, append a '
         'new one on every machine, then move it to the front, run '
         '"watcherlite-manage db reseal", and remove the old ones.',
-    ),
+    )
 ]
 
 LOG = logging.getLogger(__name__)

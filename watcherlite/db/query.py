@@ -181,14 +181,7 @@ SORT_KEYS: Mapping[str, tuple[str, ...]] = {
         'strategy_uuid',
         'strategy_name',
     ),
-    'action_plans': (
-        'id',
-        'uuid',
-        'state',
-        *_TIMES,
-        'strategy_uuid',
-        'strategy_name',
-    ),
+    'action_plans': ('id', 'uuid', 'state', *_TIMES, 'strategy_uuid', 'strategy_name'),
     'actions': ('id', 'uuid', 'action_type', 'state', 'created_at'),
 }
 #: Collection -> filters. `goal` and `strategy` are a uuid, a name in any case, or an

@@ -75,31 +75,20 @@ UNBLOCKED = Rule({'pending': 0, 'status': states.WAITING})
 #: The action becomes READY when one more parent has ended, and then needs no lock: the
 #: parent of a derived action holds the lock on its target.
 NEXT = Rule(
-    {
-        'pending': 1,
-        'status': _UNRELEASED,
-        'blocked_on': None,
-        'not_before': EPOCH,
-    },
+    {'pending': 1, 'status': _UNRELEASED, 'blocked_on': None, 'not_before': EPOCH},
     ({'target': None}, {'cause': states.DERIVED_ACTION}),
 )
 #: The action has started and not ended. An action that waits for derived actions has
 #: started; it continues after them.
 STARTED = Rule(
     {},
-    (
-        {'status': states.STARTED},
-        {'status': states.WAITING, 'phase': states.COMPLETE},
-    ),
+    ({'status': states.STARTED}, {'status': states.WAITING, 'phase': states.COMPLETE}),
 )
 #: The action has started and waits, for derived actions or for a worker that continues
 #: it after them. A READY action that waits for a retry is not running.
 UNDER_WAY = Rule(
     {'start_time': PRESENT},
-    (
-        {'status': states.WAITING},
-        {'status': states.READY, 'phase': states.COMPLETE},
-    ),
+    ({'status': states.WAITING}, {'status': states.READY, 'phase': states.COMPLETE}),
 )
 #: The action has not started, and ends immediately with its plan.
 NOT_STARTED = Rule(

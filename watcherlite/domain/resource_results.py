@@ -178,10 +178,7 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def decide(
-    handler: Declared,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    failed: bool,
+    handler: Declared, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
 ) -> str:
     """Return KEEP, UPDATE or REPLACE.
 

@@ -352,9 +352,5 @@ class ClaimQueues:
             if not r.handed_over
             and (r.plan_id is None or r.plan_id not in result.plans)
         ]
-        items: list[Action | Released] = [
-            *result.unblocked,
-            *result.derived,
-            *released,
-        ]
+        items: list[Action | Released] = [*result.unblocked, *result.derived, *released]
         return [item for item in items if self.of(item) is None]

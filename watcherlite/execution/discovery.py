@@ -31,10 +31,7 @@ class WorkHints:
     """Broadcasts hints about the work that this worker leaves to others, if any."""
 
     def __init__(
-        self,
-        services: CoreServices,
-        timers: Timers,
-        process: WorkerProcess,
+        self, services: CoreServices, timers: Timers, process: WorkerProcess
     ) -> None:
         self._store = services.store
         self._worker = services.worker_id

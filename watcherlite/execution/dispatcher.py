@@ -186,13 +186,7 @@ class Dispatcher:
         self._events = events
         self._prefetcher = DependentPrefetcher(services, runner)
         self._backlog = Backlog(
-            services,
-            pools,
-            in_flight,
-            commit_queue,
-            timers,
-            runner,
-            self,
+            services, pools, in_flight, commit_queue, timers, runner, self
         )
         self._deferred = DeferredPolling(services, in_flight, runner, timers, self)
         self._watchdog = Watchdog(services, in_flight, pools, timers, self)

@@ -17,12 +17,7 @@ from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, cut
 from watcherlite.execution import deadlines, results
 from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
 from watcherlite.execution.in_flight import Attempt, AttemptServices, Checkpoints
-from watcherlite.execution.policy_chain import (
-    ERROR,
-    OK,
-    PolicyChain,
-    PolicyCheckFailed,
-)
+from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
 from watcherlite.execution.ports import ActionTypes, AdmissionCheck
 from watcherlite.execution.results import Conclusion, validated
 from watcherlite.execution.retries import retry_while_unavailable
@@ -190,8 +185,7 @@ class Runner:
         if self._admission is None or attempt.action.start_time is not None:
             return None
         reason = self._retry(
-            attempt,
-            functools.partial(self._admission.blocking_reason, attempt.action),
+            attempt, functools.partial(self._admission.blocking_reason, attempt.action)
         )
         return None if reason is None else outcomes.Skipped(reason)
 

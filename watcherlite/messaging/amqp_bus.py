@@ -46,10 +46,7 @@ class AmqpBus:
         )
 
     def start(
-        self,
-        lanes: Sequence[str],
-        on_command: bus.OnCommand,
-        on_control: bus.OnControl,
+        self, lanes: Sequence[str], on_command: bus.OnCommand, on_control: bus.OnControl
     ) -> None:
         for lane in lanes:
             bus.check_lane(lane)

@@ -67,10 +67,7 @@ class InProcessBus:
         self._thread: threading.Thread | None = None
 
     def start(
-        self,
-        lanes: Sequence[str],
-        on_command: bus.OnCommand,
-        on_control: bus.OnControl,
+        self, lanes: Sequence[str], on_command: bus.OnCommand, on_control: bus.OnControl
     ) -> None:
         for lane in lanes:
             bus.check_lane(lane)

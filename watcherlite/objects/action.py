@@ -14,9 +14,7 @@ class ActionPayload(base.Payload):
     VERSION = '1.2'
     foreign = frozenset({'1.1'})
     added_in = {'status_message': '1.2'}
-    obj_relationships = {
-        'action_plan': [('1.0', '1.0'), ('1.2', '1.3')],
-    }
+    obj_relationships = {'action_plan': [('1.0', '1.0'), ('1.2', '1.3')]}
 
     fields = {
         'uuid': fields.UUIDField(),
@@ -68,9 +66,7 @@ class ActionUpdatePayload(ActionPayload):
         'state_update': [('1.0', '1.0'), ('1.2', '1.1')],
     }
 
-    fields = {
-        'state_update': fields.ObjectField(ActionStateUpdatePayload.obj_name()),
-    }
+    fields = {'state_update': fields.ObjectField(ActionStateUpdatePayload.obj_name())}
 
 
 @base.register
@@ -84,13 +80,10 @@ class ActionDeletePayload(ActionPayload):
 
 
 class _WithFault(ActionPayload):
-    obj_relationships = {
-        **ActionPayload.obj_relationships,
-        'fault': [('1.0', '1.0')],
-    }
+    obj_relationships = {**ActionPayload.obj_relationships, 'fault': [('1.0', '1.0')]}
 
     fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
     }
 
 

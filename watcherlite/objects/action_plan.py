@@ -81,7 +81,7 @@ class ActionPlanUpdatePayload(ActionPlanPayload):
     }
 
     fields = {
-        'state_update': fields.ObjectField(ActionPlanStateUpdatePayload.obj_name()),
+        'state_update': fields.ObjectField(ActionPlanStateUpdatePayload.obj_name())
     }
 
 
@@ -102,7 +102,7 @@ class _WithFault(ActionPlanPayload):
     }
 
     fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
     }
 
 

@@ -106,9 +106,7 @@ class AuditUpdatePayload(AuditEventPayload):
         'state_update': [('1.0', '1.0'), ('1.2', '1.1')],
     }
 
-    fields = {
-        'state_update': fields.ObjectField(AuditStateUpdatePayload.obj_name()),
-    }
+    fields = {'state_update': fields.ObjectField(AuditStateUpdatePayload.obj_name())}
 
 
 @base.register
@@ -136,5 +134,5 @@ class AuditActionPayload(AuditEventPayload):
     }
 
     fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
     }

@@ -55,9 +55,7 @@ class StackUpdatePayload(StackPayload):
     VERSION = '1.0'
     obj_relationships = {'state_update': [('1.0', '1.0')]}
 
-    fields = {
-        'state_update': fields.ObjectField(StackStateUpdatePayload.obj_name()),
-    }
+    fields = {'state_update': fields.ObjectField(StackStateUpdatePayload.obj_name())}
 
 
 @base.register
@@ -69,7 +67,7 @@ class StackActionPayload(StackPayload):
     obj_relationships = {'fault': [('1.0', '1.0')]}
 
     fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
     }
 
 
@@ -119,11 +117,8 @@ class ResourceActionPayload(ResourcePayload):
 
     # Version 1.0: the fields of ResourcePayload 1.0, and fault
     VERSION = '1.0'
-    obj_relationships = {
-        **ResourcePayload.obj_relationships,
-        'fault': [('1.0', '1.0')],
-    }
+    obj_relationships = {**ResourcePayload.obj_relationships, 'fault': [('1.0', '1.0')]}
 
     fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
     }

@@ -285,10 +285,7 @@ def _send(
 
 
 def _read(
-    context: Heeding,
-    response: requests.Response,
-    settings: Settings,
-    started: float,
+    context: Heeding, response: requests.Response, settings: Settings, started: float
 ) -> Answer:
     body = Capture(settings.max_response_size)
     while not body.truncated:

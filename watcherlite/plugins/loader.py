@@ -20,14 +20,7 @@ from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.destinations import Destinations
 from watcherlite.domain.solutions import IndicatorSpecification
-from watcherlite.plugins import (
-    base,
-    options,
-    parameters,
-    properties,
-    schemas,
-    specs,
-)
+from watcherlite.plugins import base, options, parameters, properties, schemas, specs
 
 LOG = logging.getLogger(__name__)
 

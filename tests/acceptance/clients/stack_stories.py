@@ -217,10 +217,7 @@ class LookingStories:
         metadata = self.json('stack', 'resource', 'metadata', 'read', 'keep')
 
         self.assertEqual(
-            {
-                'change': 'OS::Heat::TestResource',
-                'keep': 'OS::Heat::RandomString',
-            },
+            {'change': 'OS::Heat::TestResource', 'keep': 'OS::Heat::RandomString'},
             {row['resource_name']: row['resource_type'] for row in rows},
         )
         self.assertEqual(

@@ -22,11 +22,7 @@ ROLES = {'operator': 'admin', 'reader': 'reader', 'stranger': 'observer'}
 
 DOCUMENT = {
     'actions': [
-        {
-            'name': 'one',
-            'action_type': 'nop',
-            'input_parameters': {'message': 'hello'},
-        }
+        {'name': 'one', 'action_type': 'nop', 'input_parameters': {'message': 'hello'}}
     ]
 }
 

@@ -53,10 +53,7 @@ class TestKeystoneProjects(base.TestCase):
         # Managers of projects work with plans, which they do not by default
         rules = home / 'rules.yaml'
         rules.write_text('"system_manager_api": "rule:manager_api"\n')
-        return {
-            **cls.keystone.settings(SERVICE),
-            'oslo_policy': {'policy_file': rules},
-        }
+        return {**cls.keystone.settings(SERVICE), 'oslo_policy': {'policy_file': rules}}
 
     def setUp(self):
         super().setUp()
@@ -88,10 +85,7 @@ class TestKeystoneProjects(base.TestCase):
     def ask(self, user, method, path, **options):
         """Ask without a client; return the status, and the type of the error."""
         token = self.keystone.token(user, project=USERS[user][1])
-        headers = {
-            'X-Auth-Token': token,
-            'OpenStack-API-Version': 'clustering 1.15',
-        }
+        headers = {'X-Auth-Token': token, 'OpenStack-API-Version': 'clustering 1.15'}
         answer = self.standalone.request(method, path, headers=headers, **options)
         kind = None if answer.ok else answer.json()['error']['type']
         return answer.status_code, kind
@@ -275,10 +269,7 @@ class TestKeystoneProjects(base.TestCase):
         )
 
         # Who may only look is refused each change, and does not see what would
-        for argv in (
-            ('create', '--profile', 'thing', 'mine'),
-            ('receiver', 'list'),
-        ):
+        for argv in (('create', '--profile', 'thing', 'mine'), ('receiver', 'list')):
             refused = self.cluster('looker', *argv).refusal()
             self.assertIn("Policy doesn't allow", refused)
         for method, below, options in (

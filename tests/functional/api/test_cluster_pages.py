@@ -15,13 +15,7 @@ from watcherlite.engine.clusters.requests.values import (
 
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
 #: noun -> statements: the page itself, and what its rows refer to.
-COSTS = {
-    'profiles': 1,
-    'clusters': 4,
-    'nodes': 3,
-    'receivers': 2,
-    'actions': 2,
-}
+COSTS = {'profiles': 1, 'clusters': 4, 'nodes': 3, 'receivers': 2, 'actions': 2}
 
 
 class TestPages(base.TestCase):

@@ -319,8 +319,7 @@ class TestOthers(ProjectsCase):
 
         self.assertEqual('here', shown.body['cluster']['project'])
         self.assertEqual(
-            (202, 'CANCELLED'),
-            (cancelled.status, cancelled.body['action']['status']),
+            (202, 'CANCELLED'), (cancelled.status, cancelled.body['action']['status'])
         )
 
     def test_administrator_creates_actions_on_it(self):

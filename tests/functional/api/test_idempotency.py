@@ -52,11 +52,7 @@ class IdempotencyTest(base.TestCase):
         for url, body, member in (
             ('/v1/action_plans', plan, 'action_plans'),
             ('/v1/audits', {'goal': 'dummy', 'audit_type': 'ONESHOT'}, 'audits'),
-            (
-                '/v1/audit_templates',
-                {'name': 't', 'goal': 'dummy'},
-                'audit_templates',
-            ),
+            ('/v1/audit_templates', {'name': 't', 'goal': 'dummy'}, 'audit_templates'),
             (
                 '/orchestration/v1/acme/stacks',
                 {'stack_name': 's', 'template': TEMPLATE},

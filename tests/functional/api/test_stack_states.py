@@ -172,11 +172,7 @@ class TestStates(base.TestCase):
                     continue
                 stack = self.store(f'{what}-{state}', state)
                 answer = ask(
-                    self.application,
-                    method,
-                    stack + place,
-                    body,
-                    Host='127.0.0.1:9322',
+                    self.application, method, stack + place, body, Host='127.0.0.1:9322'
                 )
                 answered[state][what] = answer.status
 

@@ -63,10 +63,7 @@ class TestBuilding(WsgiCase):
         answer = ask(wsgi.LazyApplication(build), 'GET', '/v1')
 
         self.assertEqual(500, answer.status)
-        self.assertEqual(
-            'Internal server error. See the log of the API.',
-            answer.fault,
-        )
+        self.assertEqual('Internal server error. See the log of the API.', answer.fault)
         self.assertIn('[api] is wrong', self.log.output)
 
     def test_messages_of_other_processes_wake_streams(self):

@@ -245,10 +245,7 @@ class ChangingTest(RemoteCase):
         self.api.answers['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
         place = 'POST /v1/audits'
         self.assertEqual(
-            (
-                place,
-                {'audit_type': 'ONESHOT', 'auto_trigger': False, 'goal': 'dummy'},
-            ),
+            (place, {'audit_type': 'ONESHOT', 'auto_trigger': False, 'goal': 'dummy'}),
             self.asked('audit', 'create', '-g', 'dummy'),
         )
         self.assertEqual(

@@ -28,12 +28,7 @@ class RefusalTest(RemoteCase):
             (404, 'Goal x could not be found', 2, 'Goal x could not be found'),
             (409, 'State is ONGOING', 1, 'State is ONGOING'),
             (413, 'Too much', 2, 'Too much'),
-            (
-                500,
-                'An unexpected error.',
-                1,
-                'URL failed: An unexpected error.',
-            ),
+            (500, 'An unexpected error.', 1, 'URL failed: An unexpected error.'),
         ):
             self.api.answers['GET /v1/goals/x'] = fault(status, text)
 
@@ -246,18 +241,9 @@ class MistakeTest(RemoteCase):
                 "argument --limit: '-1' is not a number of rows; use 0 for all "
                 '(see `watcherlite goal list --help`)',
             ),
-            (
-                ('goal', 'show', ''),
-                'the name or UUID of an object must not be empty',
-            ),
-            (
-                ('goal', 'show', '..'),
-                'the name or UUID of an object must not be empty',
-            ),
-            (
-                ('goal',),
-                '`goal` is ambiguous: goal list, goal show',
-            ),
+            (('goal', 'show', ''), 'the name or UUID of an object must not be empty'),
+            (('goal', 'show', '..'), 'the name or UUID of an object must not be empty'),
+            (('goal',), '`goal` is ambiguous: goal list, goal show'),
         ):
             self.assertEqual((2, message), self.fail(*argv))
         self.assertEqual([], self.api.asked)

@@ -111,8 +111,7 @@ class ListTest(RemoteCase):
 
         self.assertEqual('[]\n', self.succeed('goal', 'list', '-f', 'json'))
         self.assertEqual(
-            '"UUID","Name","Display name"\n',
-            self.succeed('goal', 'list', '-f', 'csv'),
+            '"UUID","Name","Display name"\n', self.succeed('goal', 'list', '-f', 'csv')
         )
 
 

@@ -205,9 +205,6 @@ class WithPasswordTest(RealApiCase):
 
         self.assertEqual([], self.rows('actionplan', 'list'))
         self.assertEqual(
-            (
-                2,
-                "forbidden: Policy doesn't allow action_plan:create to be performed.",
-            ),
+            (2, "forbidden: Policy doesn't allow action_plan:create to be performed."),
             self.fail('actionplan', 'create', str(path)),
         )

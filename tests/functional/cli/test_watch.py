@@ -322,10 +322,7 @@ class PollTest(WatchCase):
         self.assertEqual([], self.waited)
 
     def test_stream_is_retried_after_polls(self):
-        self.api.answers[EVENTS] = [
-            fault(503, 'No.'),
-            stream(sent(*STORY[1:]), END),
-        ]
+        self.api.answers[EVENTS] = [fault(503, 'No.'), stream(sent(*STORY[1:]), END)]
         self.page(0, STORY[0])
         self.page(1)
 

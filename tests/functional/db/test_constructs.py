@@ -14,12 +14,7 @@ from watcherlite.db.sqlalchemy.tables.audits import audit_templates, goals
 from watcherlite.db.sqlalchemy.tables.coordination import locks, workers
 from watcherlite.db.sqlalchemy.tables.types import EncryptedJson
 
-GOAL = {
-    'name': 'n',
-    'display_name': 'd',
-    'efficacy_specification': [],
-    'deleted': 0,
-}
+GOAL = {'name': 'n', 'display_name': 'd', 'efficacy_specification': [], 'deleted': 0}
 LOCKS = RowSource(locks.c.target, locks.c.action_id)
 LOCK = constructs.insert_ignore(locks).from_select(
     ['target', 'action_id'], sa.select(LOCKS)

@@ -15,10 +15,7 @@ from tests.contract.cluster_case import (
     make_profile,
     make_receiver,
 )
-from tests.contract.stack_case import (
-    StackCase,
-    make_definition,
-)
+from tests.contract.stack_case import StackCase, make_definition
 from tests.factories import (
     make_action,
     make_audit,

@@ -214,10 +214,7 @@ class ServerFailureTests(FailureTests):
         event = make_event(plan)
         self.cut_off_before(store, 'INSERT INTO events')
 
-        with (
-            self.assertRaises(exceptions.StoreUnavailable),
-            store.transaction() as tx,
-        ):
+        with self.assertRaises(exceptions.StoreUnavailable), store.transaction() as tx:
             tx.save_plans([plan.evolve(total=5)])
             tx.add_events([event])
 

@@ -414,9 +414,7 @@ class MigrationTests(Base):
                 done.result(60)
         self.assertEqual(migration.HEAD, migration.version(url))
 
-    def test_a_timeout_of_the_migration_lock_is_an_error(
-        self,
-    ) -> None:
+    def test_a_timeout_of_the_migration_lock_is_an_error(self) -> None:
         self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
         url = self.new_url()
         impatient = make_engine(DatabaseSettings(url, busy_timeout=1))

@@ -109,9 +109,7 @@ class PageTests(counting.CountingTests):
             ]
         )
 
-    def test_every_sort_key_of_large_tables_uses_an_index(
-        self,
-    ) -> None:
+    def test_every_sort_key_of_large_tables_uses_an_index(self) -> None:
         named = {
             ('actions', 'state'): 'ix_actions_hidden_ended_id',
             ('action_plans', 'updated_at'): 'ix_action_plans_hidden_settled_at_id',
@@ -130,9 +128,7 @@ class PageTests(counting.CountingTests):
                 walks.append((noun, {}, key, named.get((noun, key), index)))
         self.assert_all_walk(walks)
 
-    def test_uuids_are_listed_by_their_index(
-        self,
-    ) -> None:
+    def test_uuids_are_listed_by_their_index(self) -> None:
         self.analyze()
         self.assert_all_walk(
             [

@@ -210,9 +210,7 @@ class StatementTests(counting.CountingTests):
                 read()
             self.assertEqual(['SELECT'], words, name)
 
-    def test_a_connection_is_used_without_a_test(
-        self,
-    ) -> None:
+    def test_a_connection_is_used_without_a_test(self) -> None:
         """A test by the pool would not be counted as a statement."""
         dialect = self.store.engine.dialect
         with mock.patch.object(dialect, 'do_ping', return_value=True) as ping:
@@ -368,9 +366,7 @@ class StatementTests(counting.CountingTests):
         store_plan(self.store, *(make_action() for _ in range(3000)))
         self.assert_in_order(self.plan_of_a_claim())
 
-    def test_deadlines_and_derived_actions_are_found_by_an_index(
-        self,
-    ) -> None:
+    def test_deadlines_and_derived_actions_are_found_by_an_index(self) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
         late = self.explained(workers.DEADLINES, lane='engine', until=NOW, limit=500)
         derived = self.explained(action_queries.DERIVED_SINCE, key=1, since=NOW)

@@ -363,9 +363,4 @@ class TestWays(HookCase):
         self.assertEqual('SUCCEEDED', self.world.ended(action).status)
 
 
-define_stories(
-    __name__,
-    {
-        TestHooks: (POSTGRESQL, MYSQL),
-    },
-)
+define_stories(__name__, {TestHooks: (POSTGRESQL, MYSQL)})

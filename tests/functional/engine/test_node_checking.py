@@ -89,10 +89,7 @@ class TestUrls(UrlCase):
 
         self.assertEqual('ACTIVE', self.looked(well)[0])
         self.assertEqual(
-            (
-                'ERROR',
-                f"{self.server.url}/health: the answer has no 'is bad'",
-            ),
+            ('ERROR', f"{self.server.url}/health: the answer has no 'is bad'"),
             self.looked(bad),
         )
 

@@ -201,9 +201,4 @@ class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlData
         self.assertEqual([made], store.list_objects(Cluster, Query(tenant=TENANT)))
 
 
-define_stories(
-    __name__,
-    {
-        TestSameMoment: (SQLITE, MYSQL),
-    },
-)
+define_stories(__name__, {TestSameMoment: (SQLITE, MYSQL)})

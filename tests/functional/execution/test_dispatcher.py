@@ -11,13 +11,7 @@ from tests.worlds import PATIENCE, Calls, Gate, kind, raises
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain.actions import Action
-from watcherlite.domain.outcomes import (
-    Derived,
-    DerivedAction,
-    Done,
-    InProgress,
-    Retry,
-)
+from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress, Retry
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import FIRST_LIMIT, ClaimQueues, ClaimWindow
 from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
@@ -345,9 +339,7 @@ class HandOverTest(DispatcherCase):
         self.until_status('checked', states.CANCELLED)
         self.assertEqual(1, gate.entered)
 
-    def test_a_parent_of_derived_actions_is_claimed_with_its_signal(
-        self,
-    ) -> None:
+    def test_a_parent_of_derived_actions_is_claimed_with_its_signal(self) -> None:
         gate = self.a_gate()
         calls = Calls()
         derives = kind(

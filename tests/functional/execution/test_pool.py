@@ -242,8 +242,7 @@ class TestDetachedThreads(PoolCase):
         gate.until_entered()
 
         self.assertEqual(
-            (True, False, False),
-            (pool.runs(gate), pool.runs(waiting), pool.runs(None)),
+            (True, False, False), (pool.runs(gate), pool.runs(waiting), pool.runs(None))
         )
 
 

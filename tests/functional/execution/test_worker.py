@@ -198,9 +198,7 @@ class HintTest(WorldCase):
         gate.until_entered(2)
         gate.open()
 
-    def test_an_action_unblocked_by_another_worker_is_claimed(
-        self,
-    ) -> None:
+    def test_an_action_unblocked_by_another_worker_is_claimed(self) -> None:
         for lane in ('applier', 'engine'):
             gate = self.a_gate()
             world = self.a_world(
@@ -232,9 +230,7 @@ class HintTest(WorldCase):
         world.until_action('b', states.SUCCEEDED)
         self.assertEqual(plan_states.PENDING, world.store.get_plan(plan.uuid).state)
 
-    def test_remaining_work_is_hinted_only_if_there_are_other_workers(
-        self,
-    ) -> None:
+    def test_remaining_work_is_hinted_only_if_there_are_other_workers(self) -> None:
         gate = self.a_gate()
         world = self.a_world({'waits': kind(execute=gate)}, max_parallel=1)
         first = world.worker()
@@ -261,12 +257,7 @@ class SweepTest(WorldCase):
         failing = FailingStore(world.store)
         worker = world.worker(store=failing)
         world.until(lambda: 'active_plans' in failing.asked)
-        for question in (
-            'controls',
-            'expired_workers',
-            'owned_ids',
-            'unblock_stale',
-        ):
+        for question in ('controls', 'expired_workers', 'owned_ids', 'unblock_stale'):
             failing.failing = {question: exceptions.StoreConflict('a deadlock')}
             silent = World(world.store)
             plan = silent.start(question)
@@ -385,8 +376,7 @@ class SweepTest(WorldCase):
         world = self.a_world(sweep_interval=3600.0)
         worker = world.worker()
         plan, (blocked,) = store_plan(
-            world.store,
-            make_action(name='a', target='x', status=states.READY),
+            world.store, make_action(name='a', target='x', status=states.READY)
         )
         with world.store.transaction() as tx:
             waiting = blocked.evolve(status=states.WAITING, blocked_on='x')

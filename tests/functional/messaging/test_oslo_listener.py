@@ -83,12 +83,7 @@ class TestListener(base.RabbitTestCase):
     def publish(self, publisher, priority):
         message_id = str(uuid.uuid4())
         publisher.publish(
-            [
-                (
-                    f'{self.topic}.{priority}',
-                    envelope(priority.upper(), message_id),
-                )
-            ],
+            [(f'{self.topic}.{priority}', envelope(priority.upper(), message_id))],
             recording.TIMEOUT,
         )
         return message_id

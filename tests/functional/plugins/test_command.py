@@ -178,10 +178,7 @@ class TestEnds(CommandTestCase):
         result = self.run_shell('kill -KILL $$')
 
         self.assertEqual(
-            (
-                'Action failed in execute: /bin/sh was ended by SIGKILL',
-                -signal.SIGKILL,
-            ),
+            ('Action failed in execute: /bin/sh was ended by SIGKILL', -signal.SIGKILL),
             (result.status_message, result.outputs['exit_code']),
         )
 

@@ -318,9 +318,7 @@ class TestLostWorker(HttpCase):
     def test_what_does_no_harm_is_called_again(self):
         for more in (
             {'key_is_honoured': True},
-            {
-                'create': {'method': 'PUT', 'url': f'{self.server.url}/things/5'},
-            },
+            {'create': {'method': 'PUT', 'url': f'{self.server.url}/things/5'}},
         ):
             self.things.things['5'] = {}
             self.things.answers['PUT', '/things/5'] = (200, {'thing': {'id': 5}})
@@ -361,10 +359,7 @@ class TestHeaders(HttpCase):
 
     def test_what_is_private_reaches_the_server_and_nobody_else(self):
         log = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
-        self.things.answers['GET', '/things/7'] = (
-            500,
-            {'thing': {'colour': SECRET}},
-        )
+        self.things.answers['GET', '/things/7'] = (500, {'thing': {'colour': SECRET}})
         self.things.answers['POST', '/things'] = (
             201,
             {'thing': {'id': 7, 'colour': f'x {SECRET}', 'all': [SECRET]}},
@@ -380,8 +375,7 @@ class TestHeaders(HttpCase):
         checked = thing.check()
 
         self.assertEqual(
-            [SECRET, SECRET],
-            [r.headers['x-auth-token'] for r in self.server.received],
+            [SECRET, SECRET], [r.headers['x-auth-token'] for r in self.server.received]
         )
         self.assertEqual(
             {'id': '7', 'colour': 'x ***', 'all': ['***']}, thing.attributes

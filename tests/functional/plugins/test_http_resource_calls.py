@@ -172,8 +172,7 @@ class TestOtherCalls(CallCase):
 
         self.assertEqual(['COMPLETE'] * 8, [each.status for each in plain + told])
         self.assertEqual(
-            [('POST', f'/things/7/{verb}') for verb in verbs],
-            self.asked_since(count),
+            [('POST', f'/things/7/{verb}') for verb in verbs], self.asked_since(count)
         )
 
     def test_what_is_gone_has_been_unlocked_and_cannot_be_locked(self):

@@ -51,12 +51,7 @@ class TestLife(FileCase):
         self.assertEqual(('hello', 0o640), (self.path.read_text(), self.mode()))
         self.assertEqual(str(self.path), run.physical_id)
         self.assertEqual(
-            {
-                'path': str(self.path),
-                'size': 5,
-                'sha256': HELLO,
-            },
-            run.attributes,
+            {'path': str(self.path), 'size': 5, 'sha256': HELLO}, run.attributes
         )
         self.assertEqual('COMPLETE', run.check().status)
         inode = self.path.stat().st_ino

@@ -371,8 +371,7 @@ class TestHealth(ProcessCase):
             )
 
             self.assertEqual(
-                f'properties.health.{kind}: is required for the type {kind}',
-                str(error),
+                f'properties.health.{kind}: is required for the type {kind}', str(error)
             )
 
     def test_another_process_with_the_number_is_not_taken_for_it(self):

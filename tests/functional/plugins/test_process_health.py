@@ -37,7 +37,6 @@ class TestPlaces(ProcessCase):
 
         self.assertEqual('COMPLETE', checked[0].status)
         self.assertIn(
-            f'is unhealthy: {server.url} answered 200, not 204, 401',
-            checked[1].reason,
+            f'is unhealthy: {server.url} answered 200, not 204, 401', checked[1].reason
         )
         self.assertEqual(['GET'] * 3, [request.method for request in server.received])

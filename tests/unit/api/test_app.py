@@ -153,8 +153,7 @@ class TestAddresses(AppCase):
                 self.assertEqual(405, answer.status)
                 self.assertEqual('GET, OPTIONS', answer.headers['Allow'])
                 self.assertEqual(
-                    'Method not allowed; allowed methods: GET, OPTIONS.',
-                    answer.fault,
+                    'Method not allowed; allowed methods: GET, OPTIONS.', answer.fault
                 )
 
     def test_head_is_no_method_and_has_no_body(self):
@@ -256,10 +255,7 @@ class TestCallers(AppCase):
     def setUp(self):
         super().setUp()
         self.api = self.app(
-            {
-                '/v1': {'GET': operation(rule=None)},
-                '/v1/actions': {'GET': operation()},
-            }
+            {'/v1': {'GET': operation(rule=None)}, '/v1/actions': {'GET': operation()}}
         )
 
     def test_forbidden_request_names_the_rule(self):

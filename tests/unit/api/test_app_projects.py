@@ -113,8 +113,7 @@ class TestForms(ProjectCase):
         answer = self.asked('POST')
 
         self.assertEqual(
-            (b'null', 'application/json'),
-            (answer.data, answer.headers['Content-Type']),
+            (b'null', 'application/json'), (answer.data, answer.headers['Content-Type'])
         )
 
     def test_text_is_an_answer(self):

@@ -63,13 +63,7 @@ class TestQuery(base.TestCase):
         uuid = '3F2504E0-4F89-41D3-9A0C-0305E82C3301'
 
         self.assertEqual(
-            {
-                'limit': 5,
-                'share': 0.5,
-                'force': True,
-                'name': '7',
-                'audit_uuid': uuid,
-            },
+            {'limit': 5, 'share': 0.5, 'force': True, 'name': '7', 'audit_uuid': uuid},
             self.checker.query(
                 {
                     'limit': '5',
@@ -183,10 +177,7 @@ class TestBody(base.TestCase):
                 {'audit_type': 'EVENT', 'foo': 1, 'bar': 2},
                 'Unknown attributes for argument audit: foo, bar',
             ),
-            (
-                {},
-                f"{field} audit_type. Value: 'None'. Mandatory field missing.",
-            ),
+            ({}, f"{field} audit_type. Value: 'None'. Mandatory field missing."),
             (
                 {'audit_type': 'x'},
                 f"{field} audit_type. Value: 'x'. Value should be one of: ONESHOT, "

@@ -35,10 +35,7 @@ class TestOperations(base.TestCase):
         return document(version, ROUTES)['paths']['/v1/things/{uuid}']
 
     def test_it_is_as_the_schemas_of_the_version_have_it(self):
-        old, new = (
-            self.described((1, 4))['patch'],
-            self.described((1, 5))['patch'],
-        )
+        old, new = (self.described((1, 4))['patch'], self.described((1, 5))['patch'])
 
         self.assertEqual(
             [

@@ -4,9 +4,7 @@ import contextlib
 
 from tests import base, factories
 from watcherlite import exceptions
-from watcherlite.applier.operations import (
-    PlanOperations,
-)
+from watcherlite.applier.operations import PlanOperations
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain import commands
 from watcherlite.plugins import loader

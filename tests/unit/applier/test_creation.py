@@ -18,10 +18,7 @@ CREATOR = Creator('u', 'p')
 
 def a_document(*actions, **plan):
     return plan_document.from_mapping(
-        {
-            **plan,
-            'actions': [{'action_type': 'nop', **action} for action in actions],
-        }
+        {**plan, 'actions': [{'action_type': 'nop', **action} for action in actions]}
     )
 
 

@@ -3,9 +3,7 @@
 from tests import factories
 from tests.unit.applier.operating import AUTOMATIC, EVENTS, NOW, PREFIX, OperationsCase
 from watcherlite import exceptions
-from watcherlite.applier.operations import (
-    user_message,
-)
+from watcherlite.applier.operations import user_message
 from watcherlite.clock import EPOCH
 from watcherlite.domain import commands
 from watcherlite.domain.actions import COMPLETE
@@ -132,8 +130,7 @@ class TestMessages(OperationsCase):
         self.assertEqual(PREFIX + 'ü' * most, user_message('ü' * most))
         error = self.assertRaises(exceptions.Invalid, user_message, 'ü' * (most + 1))
         self.assertEqual(
-            f'The reason has {most + 1} characters; at most {most} are kept',
-            str(error),
+            f'The reason has {most + 1} characters; at most {most} are kept', str(error)
         )
 
     def test_a_skip_without_a_reason_has_a_message(self):

@@ -27,9 +27,7 @@ def a_change(before, after, **values):
     return ActionChange(
         action,
         action.evolve(
-            status=after,
-            owner=action.owner if kept else None,
-            status_message=message,
+            status=after, owner=action.owner if kept else None, status_message=message
         ),
     )
 

@@ -158,10 +158,7 @@ class TestStep(StoredCase):
         self.assertFalse(self.step(plan))
         self.assertEqual('SUCCEEDED', self.store.get_plan(plan.uuid).state)
         self.assertEqual(
-            [
-                ('PENDING', 'ONGOING', 'ONGOING'),
-                ('ONGOING', 'SUCCEEDED', 'SUCCEEDED'),
-            ],
+            [('PENDING', 'ONGOING', 'ONGOING'), ('ONGOING', 'SUCCEEDED', 'SUCCEEDED')],
             self.states(),
         )
 

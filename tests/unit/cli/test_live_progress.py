@@ -70,6 +70,5 @@ class LiveProgressTest(base.TestCase):
                 progress.note(f'note {number}')
 
         self.assertEqual(
-            ['note 2', 'note 3', 'note 4'],
-            [line[-6:] for line in self.out.lines[-3:]],
+            ['note 2', 'note 3', 'note 4'], [line[-6:] for line in self.out.lines[-3:]]
         )

@@ -111,10 +111,7 @@ class MainTest(base.TestCase):
                 ['run', '--output', 'xml', 'p'],
                 "argument -o/--output: invalid choice: 'xml'",
             ),
-            (
-                ['run'],
-                'give either a PLAN file or --resume UUID (see `watcherlite run',
-            ),
+            (['run'], 'give either a PLAN file or --resume UUID (see `watcherlite run'),
             (
                 ['run', 'plan.yaml', '--resume', 'last'],
                 'give either a PLAN file or --resume UUID (see `watcherlite run',

@@ -55,8 +55,7 @@ class InterruptsTest(base.TestCase):
             self.assertNotEqual(self.before[signal.SIGINT], signal.getsignal(2))
 
         self.assertEqual(
-            self.before,
-            {number: signal.getsignal(number) for number in self.before},
+            self.before, {number: signal.getsignal(number) for number in self.before}
         )
 
 

@@ -41,10 +41,7 @@ class TellTest(base.TestCase):
         return code, err.getvalue().splitlines()
 
     def test_an_error_is_one_line_and_a_code(self):
-        self.assertEqual(
-            (2, ['watcherlite: there is no plan']),
-            self.tell(debug=False),
-        )
+        self.assertEqual((2, ['watcherlite: there is no plan']), self.tell(debug=False))
 
     def test_debug_shows_where_it_came_from(self):
         code, lines = self.tell(debug=True)

@@ -29,8 +29,7 @@ class TestAdvisories(base.TestCase):
         found = self.told(''.join(f'[{group}]\na = b\n' for group in groups))
 
         self.assertEqual(
-            sorted(groups),
-            [line.partition('[')[2].partition(']')[0] for line in found],
+            sorted(groups), [line.partition('[')[2].partition(']')[0] for line in found]
         )
         self.assertEqual(
             '~/watcherlite.conf: the group [watcher_decision_engine] is not used; '

@@ -12,10 +12,7 @@ from watcherlite.execution import services
 
 #: What deployers and tests rely on; a new default here is a release note too.
 DEFAULTS = {
-    'DEFAULT': {
-        'default_action_timeout': 3600,
-        'graceful_shutdown_timeout': 60,
-    },
+    'DEFAULT': {'default_action_timeout': 3600, 'graceful_shutdown_timeout': 60},
     'database': {
         'connection': None,
         'max_pool_size': 5,

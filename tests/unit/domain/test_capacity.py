@@ -213,12 +213,10 @@ class VictimsTest(base.TestCase):
             *(a_node('n5', status=states.WARNING), a_node('n6')),
         ]
         self.assertEqual(
-            ['n5', 'n4', 'n3', 'n2', 'n6'],
-            self.names(nodes, 5, capacity.OLDEST_FIRST),
+            ['n5', 'n4', 'n3', 'n2', 'n6'], self.names(nodes, 5, capacity.OLDEST_FIRST)
         )
         self.assertEqual(
-            {'n3', 'n4', 'n5', 'n2'},
-            set(self.names(nodes, 4, capacity.RANDOM)),
+            {'n3', 'n4', 'n5', 'n2'}, set(self.names(nodes, 4, capacity.RANDOM))
         )
 
     def test_random_selection_is_stable_for_an_action(self) -> None:

@@ -41,11 +41,7 @@ def spare() -> Iterator[str]:
 def story(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
     """Return for each step: who is there, who is new, what was touched."""
     return [
-        (
-            ' '.join(step.names),
-            ' '.join(sorted(step.converted)),
-            ' '.join(step.touched),
-        )
+        (' '.join(step.names), ' '.join(sorted(step.converted)), ' '.join(step.touched))
         for step in steps
     ]
 
@@ -201,11 +197,7 @@ class RollingTest(base.TestCase):
 
     def test_one_after_the_other(self) -> None:
         self.assertEqual(
-            [
-                ('a b c', 'a', 'a'),
-                ('a b c', 'a b', 'b'),
-                ('a b c', 'a b c', 'c'),
-            ],
+            [('a b c', 'a', 'a'), ('a b c', 'a b', 'b'), ('a b c', 'a b c', 'c')],
             self.roll('a b c', 'a b c', Pace()),
         )
 
@@ -248,11 +240,7 @@ class RollingTest(base.TestCase):
 
     def test_members_to_remove_stay_while_needed(self) -> None:
         self.assertEqual(
-            [
-                ('d e f c', 'd', 'd'),
-                ('d e f c', 'd e', 'e'),
-                ('d e f', 'd e f', 'f'),
-            ],
+            [('d e f c', 'd', 'd'), ('d e f c', 'd e', 'e'), ('d e f', 'd e f', 'f')],
             self.roll('d e f', 'a b c d e f', Pace(min_in_service=3)),
         )
 
@@ -398,11 +386,7 @@ class AdjustedTest(base.TestCase):
             str(error),
         )
 
-    @given(
-        some.integers(0, 1000),
-        some.floats(-500, 500),
-        some.integers(0, 50),
-    )
+    @given(some.integers(0, 1000), some.floats(-500, 500), some.integers(0, 50))
     def test_percentage_of_members(self, size: int, percent: float, step: int) -> None:
         moved = groups.adjusted(size, groups.PERCENT, percent, step) - size
         exact = abs(size * percent / 100)

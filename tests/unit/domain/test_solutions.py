@@ -58,10 +58,7 @@ class SolutionTest(base.TestCase):
         self.assertEqual(
             (
                 ProposedAction(
-                    'migrate-1',
-                    'migrate',
-                    {'to': 'b', 'resource_id': 'a-uuid'},
-                    ('x',),
+                    'migrate-1', 'migrate', {'to': 'b', 'resource_id': 'a-uuid'}, ('x',)
                 ),
             ),
             solution.actions,

@@ -160,11 +160,7 @@ class TestChains(ChainCase):
 
         self.assertFalse(self.step())
         self.assertEqual(
-            (
-                WHOLE[0][:4],
-                (plan_states.CANCELLING, 3, 0, 0),
-            ),
-            self.story(),
+            (WHOLE[0][:4], (plan_states.CANCELLING, 3, 0, 0)), self.story()
         )
 
     def test_a_failure_is_counted_and_the_chain_continues(self):

@@ -67,9 +67,7 @@ class ClaimQueuesTest(base.TestCase):
         first = [asked(self.queues.share(1)) for _ in range(4)]
         self.assertEqual([[(1, 1)], [(2, 1)], [(3, 1)], [(1, 1)]], first)
 
-    def test_a_lane_has_its_turn_among_more_plans_than_there_is_room(
-        self,
-    ) -> None:
+    def test_a_lane_has_its_turn_among_more_plans_than_there_is_room(self) -> None:
         found = queues('applier')
         for key in (1, 2, 3):
             found.hint_plan(key, f'plan-{key}')

@@ -231,10 +231,7 @@ class TestWriting(CommitterCase):
         (claimed,) = dispatcher.batches[0].claims
         self.assertEqual(
             ([('a', 'me', 1)], False),
-            (
-                [(a.name, a.owner, a.attempt) for a in claimed.actions],
-                claimed.more,
-            ),
+            ([(a.name, a.owner, a.attempt) for a in claimed.actions], claimed.more),
         )
 
     def test_a_wake_without_claims_starts_no_transaction(self):

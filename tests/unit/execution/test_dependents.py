@@ -243,9 +243,7 @@ class DeriveTest(SuccessorsCase):
             [(a.name, a.tenant, a.within, a.target, a.cause) for a in made],
         )
 
-    def test_a_derived_action_in_another_lane_takes_its_own_lock(
-        self,
-    ) -> None:
+    def test_a_derived_action_in_another_lane_takes_its_own_lock(self) -> None:
         made = self.derive(
             DerivedAction('part', 'nop', target='p', within='node', lane='engine'),
             DerivedAction('beside', 'nop', target='q', lane='engine'),

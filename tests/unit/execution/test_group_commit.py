@@ -132,9 +132,7 @@ class ChangesTest(GroupCase):
         self.assertEqual((2, False), (len(claimed.actions), claimed.more))
         self.assertEqual([], self.changes_of(self.fill(claim=5)))
 
-    def test_a_plan_whose_first_actions_are_blocked_is_ongoing(
-        self,
-    ) -> None:
+    def test_a_plan_whose_first_actions_are_blocked_is_ongoing(self) -> None:
         with self.store.transaction() as tx:
             tx.take_locks({'x': 10**6})
         plan, _ = store_plan(
@@ -160,10 +158,7 @@ class ChangesTest(GroupCase):
             result = CommitResult()
             with self.store.transaction() as tx:
                 self.group.write(tx, result, items, [], at(1))
-                self.assertEqual(
-                    {stale: False, start: True},
-                    dict(result.outcomes),
-                )
+                self.assertEqual({stale: False, start: True}, dict(result.outcomes))
                 self.assertEqual([('a', 'READY', 'RUNNING')], self.changes_of(result))
                 # Reverted, so that the other order finds the same row.
                 tx.change_actions([ActionChange(start.after, start.before)])
@@ -279,11 +274,7 @@ class ChangesTest(GroupCase):
         derived = Derived((DerivedAction('x', 'nop'), DerivedAction('y', 'nop')))
         result = self.fill(self.end(attempt, derived))
         self.assertEqual(
-            [
-                ('a', 'RUNNING', 'WAITING'),
-                ('x', None, 'READY'),
-                ('y', None, 'READY'),
-            ],
+            [('a', 'RUNNING', 'WAITING'), ('x', None, 'READY'), ('y', None, 'READY')],
             self.changes_of(result),
         )
         self.assertEqual(['x', 'y'], [a.name for a in result.derived])

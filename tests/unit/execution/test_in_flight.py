@@ -76,9 +76,7 @@ class InFlightTest(base.TestCase):
         self.in_flight.set_idle(attempt)
         self.assertTrue(self.in_flight.wait_until_idle(0))
 
-    def test_wait_until_idle_ignores_paused_attempts(
-        self,
-    ) -> None:
+    def test_wait_until_idle_ignores_paused_attempts(self) -> None:
         attempt = self.take()
         self.in_flight.set_paused(attempt, True)
         self.in_flight.set_paused(attempt, True)

@@ -135,11 +135,7 @@ class SharingTest(LockingCase):
         (action,) = store_actions(
             self.store,
             make_action(
-                name='whole',
-                target='whole',
-                status=states.READY,
-                owner='w',
-                attempt=1,
+                name='whole', target='whole', status=states.READY, owner='w', attempt=1
             ),
         )
         return action
@@ -183,9 +179,7 @@ class SharingTest(LockingCase):
             tx.change_actions([ActionChange(part, again)])
         self.assertEqual((['a0'], ['a0']), self.acquire(*self.parts('q'), again))
 
-    def test_a_cancelled_waiter_for_a_part_releases_the_whole(
-        self,
-    ) -> None:
+    def test_a_cancelled_waiter_for_a_part_releases_the_whole(self) -> None:
         first, second = self.parts('p', 'p')
         self.acquire(first, second)
         whole = self.whole()

@@ -6,12 +6,7 @@ from tests import base, factories
 from tests.policies import chain_of
 from tests.unit.execution.attempts import make_attempt
 from watcherlite import exceptions
-from watcherlite.execution.policy_chain import (
-    ERROR,
-    OK,
-    PolicyChain,
-    PolicyCheckFailed,
-)
+from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
 from watcherlite.plugins.base import Policy
 
 
@@ -89,10 +84,7 @@ class TestPolicyChain(base.TestCase):
         )
 
         self.assertEqual(
-            [
-                (['a'], {'count': 2}),
-                (['a', 'b', 'c'], {'count': 2, 'zone': 'x'}),
-            ],
+            [(['a'], {'count': 2}), (['a', 'b', 'c'], {'count': 2, 'zone': 'x'})],
             self.kept,
         )
 

@@ -115,8 +115,7 @@ class TestJudge(RecoveryCase):
             verdict.action,
         )
         self.assertEqual(
-            ({'worker': 'lost'}, None),
-            (verdict.detail, verdict.action.owner),
+            ({'worker': 'lost'}, None), (verdict.detail, verdict.action.owner)
         )
 
     def assert_ended(self, status, message, action, ends=None):
@@ -164,8 +163,7 @@ class TestJudge(RecoveryCase):
             verdict.action,
         )
         self.assertEqual(
-            ({'worker': 'lost'}, 'me'),
-            (verdict.detail, verdict.action.owner),
+            ({'worker': 'lost'}, 'me'), (verdict.detail, verdict.action.owner)
         )
 
     def test_a_claimed_action_is_ready_again_in_its_phase(self):
@@ -451,9 +449,7 @@ class TestSweep(RecoveryCase):
 
     def test_a_plan_without_started_actions_continues(self):
         plan, actions = factories.store_plan(
-            self.store,
-            self.lost(name='c', status='READY'),
-            on_worker_loss='cancel',
+            self.store, self.lost(name='c', status='READY'), on_worker_loss='cancel'
         )
 
         self.recovery.recover_actions([a.id for a in actions], 'lost')

@@ -138,18 +138,13 @@ class TableTest(base.TestCase):
             (a_taken(), (states.SKIPPED, None)),
             (a_taken(phase=CHECK, start_time=NOW), (states.FAILED, None)),
             (a_taken(start_time=NOW), (states.FAILED, None)),
-            (
-                a_taken(start_time=NOW, end_time=NOW, interval=9),
-                (states.READY, at(14)),
-            ),
+            (a_taken(start_time=NOW, end_time=NOW, interval=9), (states.READY, at(14))),
         ):
             after = results.conclude(action, said, PRE_CONDITION, at(5)).action
             later = after.not_before if after.not_before != EPOCH else None
             self.assertEqual(becomes, (after.status, later))
 
-    def test_an_action_cancelled_between_two_tries_had_started(
-        self,
-    ) -> None:
+    def test_an_action_cancelled_between_two_tries_had_started(self) -> None:
         for action, text in (
             (a_taken(start_time=NOW), 'Action was cancelled after it had started.'),
             (a_taken(), 'stopped'),

@@ -258,9 +258,7 @@ class PerformTest(RunnerCase):
             said,
         )
 
-    def test_post_op_runs_for_a_cancelled_parent_of_derived_actions(
-        self,
-    ) -> None:
+    def test_post_op_runs_for_a_cancelled_parent_of_derived_actions(self) -> None:
         calls: list[Any] = []
 
         class P(Policy):
@@ -450,10 +448,7 @@ class PerformTest(RunnerCase):
 
         for plan_id, what_comes in (
             (7, 'the plan continues as its on_failure option says'),
-            (
-                None,
-                'correct the cause and repeat the request',
-            ),
+            (None, 'correct the cause and repeat the request'),
         ):
             attempt = self.attempt(plan_id=plan_id, name='disk', target='stack:one')
             runner = self.runner(execute=raises(NoDisk('no disk\nis left')))
@@ -477,12 +472,7 @@ class PerformTest(RunnerCase):
         fault = (done.detail or {})['fault']
         self.assertEqual(
             ('ValueError', 'ValueError', 'tests.worlds', 'hook'),
-            (
-                fault['exception'],
-                fault['message'],
-                fault['module'],
-                fault['function'],
-            ),
+            (fault['exception'], fault['message'], fault['module'], fault['function']),
         )
 
     def test_the_fault_of_a_value_names_the_class_and_module_of_the_plugin(

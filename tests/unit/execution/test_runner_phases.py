@@ -207,9 +207,7 @@ class PhaseTest(RunnerCase):
             ),
         )
 
-    def test_a_suspend_before_the_execution_takes_no_thread(
-        self,
-    ) -> None:
+    def test_a_suspend_before_the_execution_takes_no_thread(self) -> None:
         attempt = self.attempt(timeout=30)
         runner = self.runner(
             execute=self.calls.note('execute', True), cancel=self.calls.note('cancel')

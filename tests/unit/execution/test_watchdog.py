@@ -99,10 +99,7 @@ class WatchdogTest(base.TestCase):
         self.pass_time(1)
         (concluded,) = self.concluded
         self.assertEqual(
-            (
-                states.FAILED,
-                'Action failed in execute: it ran longer than its timeout',
-            ),
+            (states.FAILED, 'Action failed in execute: it ran longer than its timeout'),
             (concluded.action.status, concluded.action.status_message),
         )
         self.assertTrue(attempt.abandoned)
@@ -131,9 +128,7 @@ class WatchdogTest(base.TestCase):
         self.assertEqual([TIMEOUT], self.applied)
         self.assertEqual([], self.concluded)
 
-    def test_an_attempt_without_a_running_job_is_left_alone(
-        self,
-    ) -> None:
+    def test_an_attempt_without_a_running_job_is_left_alone(self) -> None:
         attempt = self.an_attempt(in_thread=False)
         self.pass_time(60)
         self.assertEqual((None, []), (attempt.context.signal, self.concluded))

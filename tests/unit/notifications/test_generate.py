@@ -79,6 +79,5 @@ class TestSamples(base.TestCase):
         payload['watcher_object.data']['parents'] = ['not a uuid']
 
         self.assertEqual(
-            ['parents'],
-            [error.path[1] for error in validator.iter_errors(payload)],
+            ['parents'], [error.path[1] for error in validator.iter_errors(payload)]
         )

@@ -234,11 +234,7 @@ class TestRole(RelayTestCase):
         done = self.run_script()
 
         self.assertEqual(
-            [
-                *(TAKE, 'read [1]', TAKE, 'publish 2 within 30 s', 'mark [1]'),
-                *END,
-            ],
-            done,
+            [*(TAKE, 'read [1]', TAKE, 'publish 2 within 30 s', 'mark [1]'), *END], done
         )
 
     def test_role_lost_during_a_read_leaves_the_events(self):
@@ -293,11 +289,7 @@ class TestRole(RelayTestCase):
         )
 
         self.assertEqual(
-            [
-                *(TAKE, *IDLE),
-                *('read [1]', 'publish 2 within 30 s', 'mark [1]'),
-                *END,
-            ],
+            [*(TAKE, *IDLE), *('read [1]', 'publish 2 within 30 s', 'mark [1]'), *END],
             done,
         )
 

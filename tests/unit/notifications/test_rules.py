@@ -58,11 +58,7 @@ class TestChangesOfActions(base.TestCase):
                     'execution.start',
                 ),
                 ('READY', 'SKIPPED'): ('PENDING -> SKIPPED', 'update'),
-                ('READY', 'FAILED'): (
-                    'PENDING -> FAILED',
-                    'update',
-                    'execution.error',
-                ),
+                ('READY', 'FAILED'): ('PENDING -> FAILED', 'update', 'execution.error'),
                 ('READY', 'CANCELLED'): ('PENDING -> CANCELLED', 'update'),
                 ('READY', 'WAITING'): None,
                 # no action has this change, unless it has started

@@ -3,11 +3,7 @@
 import json
 
 from tests import base
-from watcherlite.plugins.capture import (
-    Capture,
-    storable_json,
-    storable_text,
-)
+from watcherlite.plugins.capture import Capture, storable_json, storable_text
 
 
 def captured(data, limit=100, encoding='utf-8'):

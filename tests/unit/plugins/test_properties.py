@@ -79,11 +79,7 @@ class TestFitting(base.TestCase):
             ('any', '5', '5'),
             ('labels', {'a': 1}, {'a': '1'}),
             ('ports', [{'number': '80'}], [{'number': 80, 'open': True}]),
-            (
-                'ports',
-                ({'number': 1, 'open': 'no'},),
-                [{'number': 1, 'open': False}],
-            ),
+            ('ports', ({'number': 1, 'open': 'no'},), [{'number': 1, 'open': False}]),
         ):
             with self.subTest(name=name, given=given):
                 found = fit({name: given})[name]
@@ -138,11 +134,7 @@ class TestFitting(base.TestCase):
         found = properties.fit(Declares, given, known=False)
 
         self.assertEqual(
-            {
-                **given,
-                'ports': [None, {'number': None, 'open': True}],
-                'quick': False,
-            },
+            {**given, 'ports': [None, {'number': None, 'open': True}], 'quick': False},
             found,
         )
 

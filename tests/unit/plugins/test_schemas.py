@@ -25,10 +25,7 @@ def properties(**schemas_by_name):
 class TestMessages(base.TestCase):
     def problems(self, schema, inputs):
         error = self.assertRaises(
-            exceptions.InvalidInput,
-            schemas.validate_inputs,
-            kind_with(schema),
-            inputs,
+            exceptions.InvalidInput, schemas.validate_inputs, kind_with(schema), inputs
         )
         return str(error).split('; ')
 
@@ -76,9 +73,7 @@ class TestMessages(base.TestCase):
         )
 
     def test_a_place_is_a_path_down_to_the_item(self):
-        schema = properties(
-            list={'items': properties(port={'type': 'integer'})},
-        )
+        schema = properties(list={'items': properties(port={'type': 'integer'})})
 
         self.assertEqual(
             ['input_parameters.list.1.port: "x" is not a whole number'],

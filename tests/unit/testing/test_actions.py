@@ -298,10 +298,7 @@ class TestRetry(base.TestCase):
 
     def test_one_that_never_stops_fails_the_test(self):
         self.assertRaises(
-            AssertionError,
-            testing.run_action,
-            executing(outcomes.Retry('busy')),
-            {},
+            AssertionError, testing.run_action, executing(outcomes.Retry('busy')), {}
         )
 
 

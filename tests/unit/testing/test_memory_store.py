@@ -77,10 +77,7 @@ class MemoryStoreTest(base.TestCase):
 
     def test_a_rollback_undoes_everything(self) -> None:
         plan, actions = store_plan(self.store, make_action(), make_action())
-        with (
-            self.assertRaises(ZeroDivisionError),
-            self.store.transaction() as tx,
-        ):
+        with self.assertRaises(ZeroDivisionError), self.store.transaction() as tx:
             more = make_action(plan_id=plan.id, not_before=at(5), parents=('x',))
             tx.insert_actions([more], [])
             tx.claim(worker='w', limit=9, now=at(9), plan_id=plan.id)

@@ -7,13 +7,7 @@ from watcherlite import exceptions
 from watcherlite.api.clustering import caller
 from watcherlite.api.operation import Request
 from watcherlite.db.clusters import ListedClusterAction
-from watcherlite.domain.clusters import (
-    Cluster,
-    Node,
-    PolicyObject,
-    Profile,
-    Receiver,
-)
+from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
 from watcherlite.engine.clusters.requests.values import RequestContext
 
 Noun = TypeVar('Noun', Profile, PolicyObject, Cluster, Node, Receiver)

@@ -32,8 +32,7 @@ MOST_TAGS = 100
 
 
 def list_stacks(
-    request: Request,
-    represent: Callable[[Sequence[ListedStack]], list[dict[str, Any]]],
+    request: Request, represent: Callable[[Sequence[ListedStack]], list[dict[str, Any]]]
 ) -> Response:
     """Return a page of stacks.
 

@@ -283,9 +283,7 @@ class List(Rows):
         flag('--detail', 'show all columns'),
         LIMIT,
         option(
-            '--sort-key',
-            'FIELD',
-            'field or column to sort by; default: creation order',
+            '--sort-key', 'FIELD', 'field or column to sort by; default: creation order'
         ),
         choice('--sort-dir', ('asc', 'desc'), 'sort direction; default: asc'),
         _add_marker,

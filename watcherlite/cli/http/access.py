@@ -59,12 +59,7 @@ OPTIONS = (
         f'endpoint of the API; default: {DEFAULT_ENDPOINT}',
         ('WATCHERLITE_ENDPOINT', 'OS_ENDPOINT', 'OS_ENDPOINT_OVERRIDE'),
     ),
-    _Option(
-        ('--os-cloud',),
-        'NAME',
-        'cloud in clouds.yaml',
-        ('OS_CLOUD',),
-    ),
+    _Option(('--os-cloud',), 'NAME', 'cloud in clouds.yaml', ('OS_CLOUD',)),
     _Option(
         ('--os-auth-type',),
         'TYPE',
@@ -251,9 +246,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _access(
-    given: Mapping[str, str],
-    headers: Callable[[], Mapping[str, str]],
-    service: str,
+    given: Mapping[str, str], headers: Callable[[], Mapping[str, str]], service: str
 ) -> Access:
     place = endpoint(given.get('endpoint') or DEFAULT_ENDPOINT)
     project = ''

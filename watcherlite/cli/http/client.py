@@ -112,11 +112,7 @@ class Client:
         self._call('DELETE', address(*path))
 
     def list(
-        self,
-        *path: str,
-        query: Query,
-        limit: int | None = None,
-        deleted: bool = False,
+        self, *path: str, query: Query, limit: int | None = None, deleted: bool = False
     ) -> tuple[Rows, bool]:
         """Return rows of a collection, and whether there are more.
 

@@ -74,11 +74,7 @@ def _found(options: dict[str, Any], service_type: str) -> Found:
 
     given = options.pop('endpoint', None)
     token = options.pop('os_token', None)
-    for name in (
-        'timeout',
-        'os_infra_optim_api_version',
-        'os_clustering_api_version',
-    ):
+    for name in ('timeout', 'os_infra_optim_api_version', 'os_clustering_api_version'):
         options.pop(name, None)
     if token:
         options['os_token'] = token

@@ -9,14 +9,7 @@ from cliff import lister
 from watcherlite.cli.command import Command
 from watcherlite.cli.commands import base
 
-COLUMNS = (
-    'Namespace',
-    'Name',
-    'Distribution',
-    'Version',
-    'Target',
-    'Status',
-)
+COLUMNS = ('Namespace', 'Name', 'Distribution', 'Version', 'Target', 'Status')
 
 
 class PluginList(base.Printed, Command, lister.Lister):

@@ -543,10 +543,7 @@ class SqliteCompiler(sqlite.SQLiteCompiler):
 
 
 #: The compilers that replace those of SQLAlchemy; see `use_compiler`.
-_COMPILERS: Mapping[str, Any] = {
-    'mysql': MysqlCompiler,
-    'sqlite': SqliteCompiler,
-}
+_COMPILERS: Mapping[str, Any] = {'mysql': MysqlCompiler, 'sqlite': SqliteCompiler}
 
 
 def use_compiler(engine: sa.Engine) -> None:

@@ -129,10 +129,7 @@ class Session:
         return sum(r.rowcount for r in self.execute_rows(statement, source, rows))
 
     def insert_numbered(
-        self,
-        statement: sa.Insert,
-        source: RowSource,
-        rows: Sequence[Row],
+        self, statement: sa.Insert, source: RowSource, rows: Sequence[Row]
     ) -> list[int]:
         """Insert rows with generated ids; return these, ascending, in row order.
 

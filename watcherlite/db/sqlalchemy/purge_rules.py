@@ -297,8 +297,7 @@ def _owned_by_members(subject: str) -> tuple[OwnedRows, ...]:
         OwnedRows(
             events,
             sa.and_(
-                id_in(events.c.subject_id, 'ids'),
-                events.c.subject == constant(subject),
+                id_in(events.c.subject_id, 'ids'), events.c.subject == constant(subject)
             ),
         ),
     )

@@ -56,10 +56,7 @@ class SqlStore(
     """
 
     def __init__(
-        self,
-        engine: sa.Engine,
-        busy_timeout: float = 10,
-        keys: KeyLoader = no_keys,
+        self, engine: sa.Engine, busy_timeout: float = 10, keys: KeyLoader = no_keys
     ) -> None:
         self.engine = engine
         self._db = Database(engine, busy_timeout, FieldCipher(keys))

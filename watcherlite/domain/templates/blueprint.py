@@ -147,10 +147,7 @@ class Blueprint:
         return self._mapping(node, references, ('resources', name, 'update_policy'))
 
     def outputs(
-        self,
-        references: References,
-        wanted: str | None = None,
-        most: int = MAX_SHOWN,
+        self, references: References, wanted: str | None = None, most: int = MAX_SHOWN
     ) -> list[OutputValue]:
         """Return the outputs whose conditions are true; a failed one has an error.
 

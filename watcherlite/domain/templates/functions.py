@@ -293,11 +293,7 @@ CONDITION_FUNCTIONS = (
         collection_functions.equals,
     ),
     Function(
-        'not',
-        'Whether a condition does not hold.',
-        versions.CONDITIONS,
-        anything,
-        None,
+        'not', 'Whether a condition does not hold.', versions.CONDITIONS, anything, None
     ),
     Function(
         'and',

@@ -104,10 +104,7 @@ def _read(findings: Findings, mapping: Mapping[str, Any]) -> Template:
         parameters=parameters,
         conditions=_in_order(findings, conditions, needs),
         resources=sections.resources(
-            findings,
-            compiler,
-            sections.section(findings, mapping, 'resources'),
-            date,
+            findings, compiler, sections.section(findings, mapping, 'resources'), date
         ),
         outputs=sections.outputs(
             findings, compiler, sections.section(findings, mapping, 'outputs'), date

@@ -101,9 +101,7 @@ def installed_strategies(
     for name, kind in proposers.loadable(STRATEGIES).items():
         if kind.goal not in goals:
             LOG.warning(
-                'Ignoring strategy %s: its goal %s is not installed',
-                name,
-                kind.goal,
+                'Ignoring strategy %s: its goal %s is not installed', name, kind.goal
             )
             continue
         found.setdefault(kind.goal, []).append(

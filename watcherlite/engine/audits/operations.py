@@ -215,10 +215,7 @@ class AuditOperations:
 
     @retry_on_conflict
     def trigger(
-        self,
-        name: str,
-        payload: Any = None,
-        context: Mapping[str, Any] | None = None,
+        self, name: str, payload: Any = None, context: Mapping[str, Any] | None = None
     ) -> Audit:
         """Run an EVENT audit; raises NotFound and Invalid.
 
@@ -381,12 +378,7 @@ class _ActionUpdate:
 
 def _proposal_inputs(audit: Audit) -> tuple[Any, ...]:
     """Return the fields that determine what an audit proposes."""
-    return (
-        audit.goal_id,
-        audit.strategy_id,
-        dict(audit.parameters),
-        list(audit.scope),
-    )
+    return (audit.goal_id, audit.strategy_id, dict(audit.parameters), list(audit.scope))
 
 
 def _interval(interval: object) -> str | None:

@@ -55,10 +55,7 @@ class TemplateOperations:
 
     @retry_on_conflict
     def update(
-        self,
-        name: str,
-        changes: Mapping[str, Any],
-        seen: AuditTemplate | None = None,
+        self, name: str, changes: Mapping[str, Any], seen: AuditTemplate | None = None
     ) -> AuditTemplate:
         """Change fields of a template; without changes, do nothing.
 

@@ -102,10 +102,7 @@ DETECTION: Mapping[str, Any] = {
                             'poll_url_conn_error_as_unhealthy': _FLAG,
                             'poll_url_healthy_response': {'type': 'string'},
                             'poll_url_retry_limit': _COUNT,
-                            'poll_url_retry_interval': {
-                                'type': 'number',
-                                'minimum': 0,
-                            },
+                            'poll_url_retry_interval': {'type': 'number', 'minimum': 0},
                         },
                         'additionalProperties': False,
                     },
@@ -399,10 +396,7 @@ SCALING = frozenset({CLUSTER_SCALE_IN, CLUSTER_SCALE_OUT})
 
 
 def action_name(
-    action_type: str,
-    target: str,
-    operation: str | None = None,
-    uuid: str | None = None,
+    action_type: str, target: str, operation: str | None = None, uuid: str | None = None
 ) -> str:
     """Return the name of an action: `cluster_create_1a2b3c4d_5e6f7081`.
 

@@ -93,9 +93,7 @@ class ProfileTypes:
 
     def all(self) -> dict[str, ProfileType]:
         """Return all types by their names, without the version."""
-        found = {
-            STACK: ProfileType(STACK, STACK, StackProfile),
-        }
+        found = {STACK: ProfileType(STACK, STACK, StackProfile)}
         for entry, declared in sorted(self._handlers.resource_types().items()):
             if issubclass(declared, NestedHandler):
                 continue

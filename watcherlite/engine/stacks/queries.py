@@ -252,10 +252,7 @@ class StackQueries:
     # events
 
     def events(
-        self,
-        stack: Stack,
-        query: EventQuery,
-        depth: int = 0,
+        self, stack: Stack, query: EventQuery, depth: int = 0
     ) -> list[EventView]:
         """Return a page of the events of a stack and of its nested stacks.
 

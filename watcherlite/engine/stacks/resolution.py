@@ -108,11 +108,7 @@ def build_blueprint(
     :param budget: of the request
     """
     return Blueprint.of(
-        definition,
-        name=stack.name,
-        uuid=stack.uuid,
-        tenant=stack.tenant,
-        budget=budget,
+        definition, name=stack.name, uuid=stack.uuid, tenant=stack.tenant, budget=budget
     )
 
 
@@ -170,9 +166,7 @@ class RowReferences:
     """
 
     def __init__(
-        self,
-        rows: Mapping[str, Resource],
-        members: Members | None = None,
+        self, rows: Mapping[str, Resource], members: Members | None = None
     ) -> None:
         self._rows = rows
         self._members = members

@@ -125,11 +125,7 @@ class ClusterPayloadBuilder:
                 'max_size': row.max_size,
                 'timeout': row.timeout,
             }
-        return {
-            **of_all,
-            'index': row.index,
-            'role': row.role,
-        }
+        return {**of_all, 'index': row.index, 'role': row.role}
 
 
 def _ids(batch: Sequence[StoredEvent], subject: str) -> list[int]:

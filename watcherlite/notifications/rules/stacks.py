@@ -15,11 +15,7 @@ from watcherlite.states.stack import State
 PUBLISHER = 'orchestration'
 
 #: status -> the step of an action
-_STEPS = {
-    states.IN_PROGRESS: 'start',
-    states.COMPLETE: 'end',
-    states.FAILED: 'error',
-}
+_STEPS = {states.IN_PROGRESS: 'start', states.COMPLETE: 'end', states.FAILED: 'error'}
 #: step -> priority
 _PRIORITIES = {'start': 'INFO', 'end': 'INFO', 'error': 'ERROR'}
 #: The actions of a resource with notifications; INIT is the state before the first.

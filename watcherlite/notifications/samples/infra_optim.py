@@ -40,7 +40,7 @@ PARAMETERS_SPEC = {
             'type': 'string',
             'default': 'hello',
         },
-    },
+    }
 }
 INPUTS = {'message': 'hello'}
 FAULT = {

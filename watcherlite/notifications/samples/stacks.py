@@ -32,10 +32,7 @@ FAULT = {
 STEPS = {
     'start': ('IN_PROGRESS', 'Stack {} started'),
     'end': ('COMPLETE', 'Stack {} completed successfully'),
-    'error': (
-        'FAILED',
-        'Resource action failed: resources.server: No port is free.',
-    ),
+    'error': ('FAILED', 'Resource action failed: resources.server: No port is free.'),
 }
 RESOURCE_REASONS = {'start': '', 'end': 'state changed', 'error': 'No port is free.'}
 UPDATE = (BETWEEN, 'UPDATE_IN_PROGRESS')

@@ -265,10 +265,7 @@ def _budget(context: base.ActionContext) -> float:
 def _headers(context: base.ActionContext) -> dict[str, str]:
     given = dict(context.inputs.get('headers', {}))
     names = {name.lower() for name in given}
-    ours = {
-        'Idempotency-Key': context.uuid,
-        'X-Fencing-Token': str(context.attempt),
-    }
+    ours = {'Idempotency-Key': context.uuid, 'X-Fencing-Token': str(context.attempt)}
     if 'json' in context.inputs:
         ours['Content-Type'] = 'application/json'
     return {**{n: v for n, v in ours.items() if n.lower() not in names}, **given}

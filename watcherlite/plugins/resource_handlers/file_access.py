@@ -222,10 +222,7 @@ class ManagedPath:
         with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:
             file.write(resource)
         os.replace(
-            claim,
-            self._marker,
-            src_dir_fd=self._directory,
-            dst_dir_fd=self._directory,
+            claim, self._marker, src_dir_fd=self._directory, dst_dir_fd=self._directory
         )
 
     def look(self) -> Found | None:

@@ -19,10 +19,7 @@ _PATH = {
     'type': 'string',
     'description': 'keys and indexes in a response, separated by dots: server.id',
 }
-_VALUES = {
-    'type': 'array',
-    'items': {'type': ['string', 'number', 'boolean', 'null']},
-}
+_VALUES = {'type': 'array', 'items': {'type': ['string', 'number', 'boolean', 'null']}}
 _CALL: Mapping[str, Any] = {
     'method': {'enum': list(http_parts.METHODS)},
     'url': http_parts.URL,
@@ -59,12 +56,7 @@ STATUS_SCHEMA: Mapping[str, Any] = {
         'path': _PATH,
         'done': {**_VALUES, 'minItems': 1},
         'failed': {**_VALUES, 'default': []},
-        'interval': {
-            'type': 'number',
-            'minimum': 0.05,
-            'maximum': 3600,
-            'default': 2,
-        },
+        'interval': {'type': 'number', 'minimum': 0.05, 'maximum': 3600, 'default': 2},
     },
     'required': ['url', 'path', 'done'],
     'additionalProperties': False,

@@ -100,14 +100,10 @@ class HttpResource(ResourceHandler):
             updatable=True,
         ),
         'suspend': Property(
-            http_calls.call_schema('POST'),
-            'The call that suspends it.',
-            updatable=True,
+            http_calls.call_schema('POST'), 'The call that suspends it.', updatable=True
         ),
         'resume': Property(
-            http_calls.call_schema('POST'),
-            'The call that resumes it.',
-            updatable=True,
+            http_calls.call_schema('POST'), 'The call that resumes it.', updatable=True
         ),
         'lock': Property(
             http_calls.call_schema('POST'),
@@ -131,10 +127,7 @@ class HttpResource(ResourceHandler):
             updatable=True,
         ),
         'operations': Property(
-            {
-                'type': 'object',
-                'additionalProperties': http_calls.call_schema('POST'),
-            },
+            {'type': 'object', 'additionalProperties': http_calls.call_schema('POST')},
             'Further calls by name, for the operation `call` of nodes.',
             updatable=True,
         ),

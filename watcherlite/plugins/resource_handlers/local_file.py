@@ -150,8 +150,7 @@ class LocalFile(ResourceHandler):
         with self._place(path) as place:
             place.take_over(context.resource_uuid, context.data.get(_OWNER))
         return Ready(
-            physical_id=path,
-            data={**context.data, _OWNER: context.resource_uuid},
+            physical_id=path, data={**context.data, _OWNER: context.resource_uuid}
         )
 
     def check(self, context: ResourceContext) -> Ready:

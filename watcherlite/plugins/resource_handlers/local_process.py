@@ -396,10 +396,7 @@ class LocalProcess(ResourceHandler):
 
 
 def launch(
-    argv: Sequence[str],
-    environment: Mapping[str, str],
-    directory: str,
-    log: str | None,
+    argv: Sequence[str], environment: Mapping[str, str], directory: str, log: str | None
 ) -> int:
     """Start a detached process, and return its pid.
 

@@ -74,8 +74,7 @@ class RandomString(ResourceHandler):
             'Sequences of characters, with the minimum number of each.',
         ),
         'salt': Property(
-            {'type': 'string'},
-            'Any value: a change generates a new text.',
+            {'type': 'string'}, 'Any value: a change generates a new text.'
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {'value': 'The text.'}

@@ -42,9 +42,7 @@ class ResourceGroup(NestedHandler):
                 'type': 'array',
                 'items': {
                     'type': 'object',
-                    'properties': {
-                        'resource_list': {'type': 'array', 'default': []},
-                    },
+                    'properties': {'resource_list': {'type': 'array', 'default': []}},
                     'additionalProperties': False,
                 },
                 'default': [],

@@ -91,14 +91,10 @@ class TestResource(ResourceHandler):
             updatable=True,
         ),
         'client_name': Property(
-            {'type': 'string', 'default': ''},
-            'Accepted and ignored.',
-            updatable=True,
+            {'type': 'string', 'default': ''}, 'Accepted and ignored.', updatable=True
         ),
         'entity_name': Property(
-            {'type': 'string', 'default': ''},
-            'Accepted and ignored.',
-            updatable=True,
+            {'type': 'string', 'default': ''}, 'Accepted and ignored.', updatable=True
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {'output': 'The value.'}

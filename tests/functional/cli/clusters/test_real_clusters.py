@@ -255,7 +255,4 @@ class AroundTest(RealClusterCase):
         self.assertEqual(
             2, self.fail('cluster', 'create', 'x', '--profile', 'nobody')[0]
         )
-        self.assertEqual(
-            2,
-            self.fail('cluster', 'list', '--sort', 'colour')[0],
-        )
+        self.assertEqual(2, self.fail('cluster', 'list', '--sort', 'colour')[0])

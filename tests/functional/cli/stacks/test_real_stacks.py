@@ -252,10 +252,7 @@ class MaintenanceTest(RealStackCase):
         self.create('deaf')
 
         self.assertEqual(
-            (
-                2,
-                'Signal is not supported for resource keep (OS::Heat::RandomString).',
-            ),
+            (2, 'Signal is not supported for resource keep (OS::Heat::RandomString).'),
             self.fail('stack', 'resource', 'signal', 'deaf', 'keep'),
         )
 
@@ -269,8 +266,7 @@ class MaintenanceTest(RealStackCase):
         )
         self.assertEqual(1, self.fail('stack', 'create', 'there', '-t', path)[0])
         self.assertEqual(
-            2,
-            self.fail('stack', 'create', 'x', '-t', path, '--parameter', 'no=1')[0],
+            2, self.fail('stack', 'create', 'x', '-t', path, '--parameter', 'no=1')[0]
         )
         self.assertEqual(2, self.fail('stack', 'cancel', 'there')[0])
         self.assertEqual(

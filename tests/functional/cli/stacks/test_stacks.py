@@ -380,8 +380,7 @@ class ResourceTest(StackCase):
         )
 
         self.assertEqual(
-            (1, text),
-            self.fail('stack', 'resource', 'mark-unhealthy', 'web', 'server'),
+            (1, text), self.fail('stack', 'resource', 'mark-unhealthy', 'web', 'server')
         )
 
     def test_signal(self):

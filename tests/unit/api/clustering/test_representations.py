@@ -4,12 +4,7 @@ import datetime
 
 from tests import base
 from watcherlite.api import timestamps
-from watcherlite.api.clustering.handlers import (
-    actions,
-    events,
-    specs,
-    types,
-)
+from watcherlite.api.clustering.handlers import actions, events, specs, types
 from watcherlite.db.clusters import ListedClusterAction
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import NewProfile, Owner, Profile

@@ -77,12 +77,7 @@ BROUGHT = {
         (clusters.CHANGED, {'cluster': {'config': {}}}),
     ],
     8: [(clusters.DELETE, {'force': True}), (clusters.DELETE_BODY, {'force': True})],
-    9: [
-        (
-            clusters.ACTIONS,
-            {'complete_lifecycle': {'lifecycle_action_token': 'a'}},
-        )
-    ],
+    9: [(clusters.ACTIONS, {'complete_lifecycle': {'lifecycle_action_token': 'a'}})],
     13: [(nodes.CHANGED, {'node': {'tainted': True}})],
     14: [(actions.INDEX, {'cluster_id': ['c']})],
     15: [

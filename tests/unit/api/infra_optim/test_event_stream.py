@@ -155,9 +155,7 @@ class TestAStream(FollowCase):
         chunk = self.next_of(stream, lambda: self.clock.advance(event_stream.HEARTBEAT))
         self.assertEqual(ALIVE, chunk)
 
-    def test_stream_resumes_after_an_outage_of_the_database(
-        self,
-    ) -> None:
+    def test_stream_resumes_after_an_outage_of_the_database(self) -> None:
         stream = self.follow()
         next(stream)
         self.story.away = True

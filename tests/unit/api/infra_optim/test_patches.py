@@ -154,9 +154,7 @@ class TestApplyingAPatch(base.TestCase):
         self.patched(document, line('replace', '/a/b', 2))
         self.assertEqual({'a': {'b': 1}}, document)
 
-    def test_inapplicable_change_is_rejected_with_path_without_values(
-        self,
-    ) -> None:
+    def test_inapplicable_change_is_rejected_with_path_without_values(self) -> None:
         document = {'state': 'PENDING', 'parameters': {'password': 's3cret'}}
         refusals = [
             str(self.assertRaises(exceptions.Invalid, self.patched, document, wrong))

@@ -34,9 +34,7 @@ class Script(poll_case.Script):
 class ClusterPollTest(poll_case.PollCase):
     def follow(self, script, **options):
         cluster_poll = ClusterPoll(
-            *(script, 'a', ABOUT, self.err),
-            **self.times(),
-            **options,
+            *(script, 'a', ABOUT, self.err), **self.times(), **options
         )
         return cluster_poll.until_ended()
 

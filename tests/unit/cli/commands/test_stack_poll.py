@@ -33,12 +33,7 @@ class Script(poll_case.Script):
 class StackPollTest(poll_case.PollCase):
     def follow(self, script, **options):
         stack_poll = StackPoll(
-            script,
-            PLACE,
-            'UPDATE',
-            self.err,
-            **self.times(),
-            **options,
+            script, PLACE, 'UPDATE', self.err, **self.times(), **options
         )
         return stack_poll.until_ended()
 

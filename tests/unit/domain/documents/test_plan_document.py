@@ -7,10 +7,7 @@ import textwrap
 from tests import base
 from watcherlite import exceptions
 from watcherlite.domain.documents import plan_document
-from watcherlite.domain.documents.plan_document import (
-    ActionDocument,
-    PlanDocument,
-)
+from watcherlite.domain.documents.plan_document import ActionDocument, PlanDocument
 
 
 def problems_of(text):
@@ -357,7 +354,7 @@ class TextTest(base.TestCase):
                 problems_of(
                     'actions: [{name: a, action_type: nop, '
                     'input_parameters: {2: a, on: b}}]'
-                ),
+                )
             ),
         )
 

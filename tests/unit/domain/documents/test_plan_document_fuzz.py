@@ -78,8 +78,7 @@ class FuzzTest(base.TestCase):
         document = refused_or_accepted(plan_document.from_mapping, value)
 
         self.assertEqual(
-            document,
-            refused_or_accepted(plan_document.parse, json.dumps(value), 'f'),
+            document, refused_or_accepted(plan_document.parse, json.dumps(value), 'f')
         )
 
     @settings(deadline=None)

@@ -89,9 +89,7 @@ class ValuesTest(base.TestCase):
             ],
         )
 
-    def test_given_values_override_the_environment_and_defaults(
-        self,
-    ):
+    def test_given_values_override_the_environment_and_defaults(self):
         names = ('given', 'environment', 'defaults', 'template')
         found = parameters.values(
             declared(**{n: {'type': 'string', 'default': 'template'} for n in names}),

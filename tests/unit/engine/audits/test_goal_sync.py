@@ -34,8 +34,7 @@ class CatalogueTest(AuditCase):
         )
         found = world.store.find_strategy('actuator')
         self.assertEqual(
-            ('Actuator', 'unclassified'),
-            (found.strategy.display_name, found.goal_name),
+            ('Actuator', 'unclassified'), (found.strategy.display_name, found.goal_name)
         )
         self.assertIn('actions', found.strategy.parameters_spec['properties'])
 
@@ -51,8 +50,7 @@ class CatalogueTest(AuditCase):
         audit = world.until_over(world.audit())
         newer = type('Dummy', (base.Goal,), {'display_name': 'Better'})
         plugins = loader.Plugins.of(
-            goals={'dummy': newer},
-            strategies={'dummy': strategy(display_name='Best')},
+            goals={'dummy': newer}, strategies={'dummy': strategy(display_name='Best')}
         )
         told = world.events()
         goal_sync.sync(world.store, plugins, self.clock)

@@ -160,11 +160,7 @@ class CreateTest(OperationsCase):
                 'no time that is still to come',
                 {'audit_type': 'CONTINUOUS', 'interval': '0 0 1 1 * 0 1999'},
             ),
-            (
-                invalid,
-                'Audit parameter zz are not allowed',
-                {'parameters': {'zz': 1}},
-            ),
+            (invalid, 'Audit parameter zz are not allowed', {'parameters': {'zz': 1}}),
             (
                 invalid,
                 'parameters.para1: 99 is greater than the maximum of 10.2',

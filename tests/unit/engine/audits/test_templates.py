@@ -49,10 +49,7 @@ class TemplatesTest(AuditCase):
                 'parameters.para1',
                 {'strategy': 'dummy', 'default_parameters': {'para1': 'x'}},
             ),
-            (
-                'not allowed',
-                {'strategy': 'dummy', 'default_parameters': {'zz': 'x'}},
-            ),
+            ('not allowed', {'strategy': 'dummy', 'default_parameters': {'zz': 'x'}}),
             ('list of objects', {'scope': 'all'}),
             ('cannot be used', {'name': 'n' * 64}),
             ('at most 255', {'description': 'd' * 256}),
@@ -87,10 +84,7 @@ class TemplatesTest(AuditCase):
         before = self.stored()
         for changes in ({'strategy': None}, {'goal': 'unclassified', 'strategy': None}):
             self.assertRaises(
-                exceptions.Conflict,
-                self.world.templates.update,
-                'a template',
-                changes,
+                exceptions.Conflict, self.world.templates.update, 'a template', changes
             )
         self.assertEqual(before, self.stored())
         after = self.world.templates.update(
@@ -110,10 +104,7 @@ class TemplatesTest(AuditCase):
             {'default_parameters': [1]},
         ):
             self.assertRaises(
-                exceptions.Invalid,
-                self.world.templates.update,
-                'a template',
-                changes,
+                exceptions.Invalid, self.world.templates.update, 'a template', changes
             )
 
     def test_a_concurrently_changed_goal_is_not_restored(self) -> None:

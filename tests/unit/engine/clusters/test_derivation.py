@@ -66,10 +66,7 @@ class NewNodesTest(base.TestCase):
     def test_new_nodes_have_names_indices_placements_and_their_origin(self) -> None:
         rows = self.rows('an action', [{'zone': 'a'}])
         self.assertEqual(
-            [
-                ('web-007', 7, {'placement': {'zone': 'a'}}),
-                ('web-008', 8, {}),
-            ],
+            [('web-007', 7, {'placement': {'zone': 'a'}}), ('web-008', 8, {})],
             [(row.name, row.index, row.data) for row in rows],
         )
         self.assertEqual(
@@ -88,9 +85,7 @@ class NewNodesTest(base.TestCase):
         )
         self.assertEqual(2, len({row.uuid for row in rows}))
 
-    def test_random_names_differ_per_run_and_are_repeatable(
-        self,
-    ) -> None:
+    def test_random_names_differ_per_run_and_are_repeatable(self) -> None:
         cluster = CLUSTER.evolve(config={})
 
         def names(next_index: int) -> list[str]:

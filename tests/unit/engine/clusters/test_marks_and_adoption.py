@@ -84,8 +84,7 @@ class TestMarks(OperationsCase):
         after = self.mark(False, 'a mistake')
 
         self.assertEqual(
-            ('ACTIVE', 'a mistake', {}),
-            (after.status, after.status_reason, after.data),
+            ('ACTIVE', 'a mistake', {}), (after.status, after.status_reason, after.data)
         )
         self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
 

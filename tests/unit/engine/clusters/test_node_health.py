@@ -253,9 +253,7 @@ class TestRecovering(ClusterCase):
                 cancelled.clear()
 
                 action = world.do(
-                    NODE_RECOVER,
-                    node,
-                    {'delete_timeout': 0, 'force_recreate': force},
+                    NODE_RECOVER, node, {'delete_timeout': 0, 'force_recreate': force}
                 )
 
                 self.assertEqual(ended, why(action))

@@ -6,10 +6,7 @@ from typing import ClassVar
 from tests.cluster_worlds import BY, ClusterCase
 from watcherlite import exceptions
 from watcherlite.domain import events
-from watcherlite.domain.clusters import (
-    NewBinding,
-    NewPolicyObject,
-)
+from watcherlite.domain.clusters import NewBinding, NewPolicyObject
 from watcherlite.engine.clusters.action_types import NODE_CREATE, NODE_RECOVER
 from watcherlite.plugins.base import Policy
 

@@ -2,10 +2,7 @@
 
 from tests.cluster_worlds import ClusterCase
 from tests.unit.engine.clusters.node_case import status_of, why
-from watcherlite.engine.clusters.action_types import (
-    NODE_CREATE,
-    NODE_DELETE,
-)
+from watcherlite.engine.clusters.action_types import NODE_CREATE, NODE_DELETE
 
 
 class TestSizes(ClusterCase):

@@ -71,10 +71,7 @@ class TestCreate(OperationsCase):
 
     def test_invalid_clusters_are_rejected(self) -> None:
         cases: tuple[tuple[dict[str, Any], str], ...] = (
-            (
-                {'profile': 'nope'},
-                "The specified profile 'nope' could not be found.",
-            ),
+            ({'profile': 'nope'}, "The specified profile 'nope' could not be found."),
             (
                 {'desired_capacity': 'two'},
                 "The value for desired_capacity must be an integer: 'two'.",
@@ -369,11 +366,7 @@ class TestSizes(OperationsCase):
         begun = self.operations.resize('c', BY, params)
 
         self.assertEqual(
-            {
-                'adjustment_type': 'CHANGE_IN_CAPACITY',
-                'number': 2,
-                'strict': False,
-            },
+            {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2, 'strict': False},
             self.inputs(begun),
         )
 

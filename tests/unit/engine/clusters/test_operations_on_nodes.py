@@ -65,9 +65,7 @@ class TestBusy(OperationsCase):
             BY,
         )
 
-    def test_a_concurrent_request_is_detected(
-        self,
-    ) -> None:
+    def test_a_concurrent_request_is_detected(self) -> None:
         self.over(self.cluster)
         store = self.world.store
         find = store.find_object
@@ -191,11 +189,7 @@ class TestMembers(OperationsCase):
                 exceptions.NodeNotOrphan,
                 f"Nodes ['{member.uuid}'] already owned by some cluster.",
             ),
-            (
-                ['bad'],
-                exceptions.BadRequest,
-                f"Nodes are not ACTIVE: ['{bad.uuid}'].",
-            ),
+            (['bad'], exceptions.BadRequest, f"Nodes are not ACTIVE: ['{bad.uuid}']."),
             (
                 ['another'],
                 exceptions.BadRequest,

@@ -214,10 +214,7 @@ class TestNodes(base.TestCase):
 
     def test_a_refused_action_restores_the_status(self):
         begun = project_node(self.node(), started('NODE_DELETE'), NOW)
-        refusal = {
-            action_types.NODE: {transitions.UNCHANGED: True},
-            'reason': 'no',
-        }
+        refusal = {action_types.NODE: {transitions.UNCHANGED: True}, 'reason': 'no'}
         change = ended('NODE_DELETE', 'FAILED', outputs=refusal)
 
         row = project_node(begun, change, NOW)

@@ -8,12 +8,7 @@ from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
 from watcherlite.api.clustering.handlers import receivers as representations
 from watcherlite.domain import events
-from watcherlite.domain.clusters import (
-    NewBinding,
-    PolicyObject,
-    Profile,
-    Receiver,
-)
+from watcherlite.domain.clusters import NewBinding, PolicyObject, Profile, Receiver
 from watcherlite.engine.clusters.requests.receivers import NO_WEBHOOK, alarm_url
 from watcherlite.engine.clusters.requests.values import IssuedReceiver, ReceiverRequest
 
@@ -293,10 +288,7 @@ class TestReceivers(OperationsCase):
                 {'action': None},
                 'Action name is required for creating webhook receiver.',
             ),
-            (
-                {'cluster': 'nope'},
-                "The referenced cluster 'nope' could not be found.",
-            ),
+            ({'cluster': 'nope'}, "The referenced cluster 'nope' could not be found."),
         ):
             with self.subTest(values=values):
                 self.refused(

@@ -22,10 +22,7 @@ class StackCase(ClusterCase):
 
     def of(self, value='red', **more):
         outputs = {'colour': {'value': {'get_attr': ['t', 'output']}}}
-        return {
-            'template': template({'t': res(value=value)}, outputs=outputs),
-            **more,
-        }
+        return {'template': template({'t': res(value=value)}, outputs=outputs), **more}
 
     def stack(self, world, node):
         return world.store.find_stack(world.now(node).physical_id, TENANT)
@@ -41,12 +38,7 @@ class TestStacks(StackCase):
         self.assertEqual(('ACTIVE', stack.uuid), (row.status, row.physical_id))
         self.assertEqual(
             ('CREATE_COMPLETE', None, 300, True),
-            (
-                stack.state.name,
-                stack.owner_id,
-                stack.timeout,
-                stack.disable_rollback,
-            ),
+            (stack.state.name, stack.owner_id, stack.timeout, stack.disable_rollback),
         )
         self.assertRegex(stack.name, '^node-web-[0-9a-f]{12}$')
         self.assertEqual(

@@ -9,9 +9,7 @@ class BatchesTest(base.TestCase):
         self.assertEqual(UpdateBatches((('a', 'b'),)), UpdateBatches.of({}, ['a', 'b']))
         self.assertEqual(UpdateBatches(()), UpdateBatches.of({}, []))
 
-    def test_the_plan_of_a_policy_is_limited_to_existing_nodes(
-        self,
-    ) -> None:
+    def test_the_plan_of_a_policy_is_limited_to_existing_nodes(self) -> None:
         plan = [['a', 'gone'], ['gone'], ['b', 'a', 'b']]
         data = {'update': {'plan': plan, 'pause_time': 7}}
         self.assertEqual(

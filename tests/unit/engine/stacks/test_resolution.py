@@ -24,10 +24,7 @@ class Definitions:
 
     def get_definition(self, definition_id: int) -> StoredDefinition:
         self.read.append(definition_id)
-        template = {
-            'heat_template_version': '2021-04-16',
-            'description': self._text,
-        }
+        template = {'heat_template_version': '2021-04-16', 'description': self._text}
         return StoredDefinition(template, id=definition_id)
 
 

@@ -59,9 +59,7 @@ class TestAllowList(base.TestCase):
             '/bin/x run ...': (['run', '--all'], ['stop'], []),
             "/bin/x '{~\\d}'": (['7'], ['d']),
         }
-        well = {
-            '/bin/x ...': 2,
-        }
+        well = {'/bin/x ...': 2}
         for entry, arguments in cases.items():
             for at, rest in enumerate(arguments):
                 with self.subTest(entry=entry, rest=rest):

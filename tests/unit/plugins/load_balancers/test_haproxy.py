@@ -53,10 +53,7 @@ class HAProxyTest(base.TestCase):
         return HAProxy(options.alone(HAProxy, given))
 
     def applied(
-        self,
-        *members: dict[str, Any],
-        driver: HAProxy | None = None,
-        **properties: Any,
+        self, *members: dict[str, Any], driver: HAProxy | None = None, **properties: Any
     ) -> Any:
         said = {'vip': {'protocol_port': 8000}, **properties}
         whole = fitted(LoadBalance(), **said)

@@ -49,13 +49,7 @@ class WeightTest(base.TestCase):
             solution('a', 'a', 'a', 'b', 'b')
         )
         self.assertEqual(
-            {
-                'a0': (),
-                'a1': (),
-                'a2': ('a0', 'a1'),
-                'b3': ('a2',),
-                'b4': ('a2',),
-            },
+            {'a0': (), 'a1': (), 'a2': ('a0', 'a1'), 'b3': ('a2',), 'b4': ('a2',)},
             parents(plan),
         )
 

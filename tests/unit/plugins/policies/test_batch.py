@@ -27,12 +27,7 @@ class BatchTest(PolicyCase):
 
     def test_the_plan_groups_the_nodes(self) -> None:
         self.assertEqual(
-            {
-                'update': {
-                    'pause_time': 7,
-                    'plan': [uuids(1, 2), uuids(3, 4), uuids(5)],
-                }
-            },
+            {'update': {'pause_time': 7, 'plan': [uuids(1, 2), uuids(3, 4), uuids(5)]}},
             self.decided(max_batch_size=2, pause_time=7),
         )
 

@@ -87,9 +87,7 @@ class DeletionTest(PolicyCase):
         self.assertEqual(first, second)
         self.assertNotEqual(uuids(1, 2, 3), first)
 
-    def test_unhealthy_and_tainted_nodes_are_removed_first(
-        self,
-    ) -> None:
+    def test_unhealthy_and_tainted_nodes_are_removed_first(self) -> None:
         mixed = [
             a_node(1, at(1)),
             a_node(2, None),
@@ -173,10 +171,7 @@ class DeletionTest(PolicyCase):
         HookedDeletion().pre_op(context, data)
 
         self.assertEqual(
-            {
-                'deletion': {'count': 1, 'candidates': uuids(1), **PLAIN},
-                'hooks': whole,
-            },
+            {'deletion': {'count': 1, 'candidates': uuids(1), **PLAIN}, 'hooks': whole},
             data,
         )
 

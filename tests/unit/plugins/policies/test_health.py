@@ -51,10 +51,7 @@ class HealthTest(PolicyCase):
                     'recovery_conditional': 'ANY_FAILED',
                     'detection_modes': [
                         {'type': 'NODE_STATUS_POLLING', 'options': {}},
-                        {
-                            'type': 'NODE_STATUS_POLL_URL',
-                            'options': {**OPTIONS, **URL},
-                        },
+                        {'type': 'NODE_STATUS_POLL_URL', 'options': {**OPTIONS, **URL}},
                     ],
                 },
                 'recovery': {

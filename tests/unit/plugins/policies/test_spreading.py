@@ -67,9 +67,7 @@ class SpreadingTest(PolicyCase):
         self.assertEqual(
             {'deletion': {'count': 3, 'regions': {'a': 1, 'b': 2}}},
             self.decided(
-                *(RegionPlacement(), IN, REGIONS),
-                inputs={'count': 3},
-                nodes=there,
+                *(RegionPlacement(), IN, REGIONS), inputs={'count': 3}, nodes=there
             ),
         )
 
@@ -79,9 +77,7 @@ class SpreadingTest(PolicyCase):
         self.assertEqual(
             {'deletion': {'count': 3, 'regions': {'a': 0, 'b': 0}}},
             self.decided(
-                *(RegionPlacement(), IN, REGIONS),
-                inputs={'count': 3},
-                nodes=there,
+                *(RegionPlacement(), IN, REGIONS), inputs={'count': 3}, nodes=there
             ),
         )
 
@@ -90,13 +86,7 @@ class SpreadingTest(PolicyCase):
         decided = {'creation': {'count': 3, 'regions': {'a': 3}}}
 
         self.assertEqual(
-            {
-                'creation': {
-                    'count': 3,
-                    'regions': {'a': 3},
-                    'zones': {'x': 2, 'y': 1},
-                }
-            },
+            {'creation': {'count': 3, 'regions': {'a': 3}, 'zones': {'x': 2, 'y': 1}}},
             self.decided(ZonePlacement(), OUT, said, decided),
         )
 

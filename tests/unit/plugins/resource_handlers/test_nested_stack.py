@@ -35,8 +35,7 @@ class NestedStackTest(base.TestCase):
     def test_parameters_and_timeout_are_passed_to_the_stack(self) -> None:
         context = self.context(template=TEXT, parameters={'a': 1}, timeout='2')
         self.assertEqual(
-            (Batch(DOCUMENT, {'a': 1}, timeout=120),),
-            NestedStack().expand(context, []),
+            (Batch(DOCUMENT, {'a': 1}, timeout=120),), NestedStack().expand(context, [])
         )
 
     def test_the_outputs_are_an_attribute(self) -> None:

@@ -133,29 +133,20 @@ class RollingTest(base.TestCase):
 
     def test_surplus_members_are_removed_before_changes(self) -> None:
         self.assertEqual(
-            [all_of('0 1', '1'), all_of('0 1', '0 1')],
-            self.change(self.group_of(4), 2),
+            [all_of('0 1', '1'), all_of('0 1', '0 1')], self.change(self.group_of(4), 2)
         )
 
     def test_a_failed_member_is_changed_first_and_keeps_its_name(self) -> None:
         group = self.group_of(3)
         group.mark('0')
         self.assertEqual(
-            [
-                all_of('0 1 2', '0'),
-                all_of('0 1 2', '0 2'),
-                all_of('0 1 2', '0 1 2'),
-            ],
+            [all_of('0 1 2', '0'), all_of('0 1 2', '0 2'), all_of('0 1 2', '0 1 2')],
             self.change(group, 3),
         )
 
     def test_temporary_members_keep_the_minimum_in_service(self) -> None:
         self.assertEqual(
-            [
-                all_of('0 1 2', '2'),
-                all_of('0 1 2', '1 2'),
-                all_of('0 1', '0 1'),
-            ],
+            [all_of('0 1 2', '2'), all_of('0 1 2', '1 2'), all_of('0 1', '0 1')],
             self.change(self.group_of(2, min_in_service=2), 2),
         )
 
@@ -180,9 +171,7 @@ class RollingTest(base.TestCase):
             str(error),
         )
 
-    def test_too_many_batches_are_rejected_with_a_suggestion(
-        self,
-    ) -> None:
+    def test_too_many_batches_are_rejected_with_a_suggestion(self) -> None:
         group = self.group_of(520)
         error = self.assertRaises(exceptions.Invalid, self.change, group, 520)
         self.assertEqual(
@@ -254,10 +243,7 @@ class CreationTest(base.TestCase):
     def test_too_many_creation_batches_are_rejected(self) -> None:
         group = Group(ResourceGroup, {'batch_create': {}})
         error = self.assertRaises(
-            exceptions.Invalid,
-            group.update,
-            count=100_000,
-            resource_def=definition(),
+            exceptions.Invalid, group.update, count=100_000, resource_def=definition()
         )
         self.assertIn('max_batch_size must be at least 40000', str(error))
 

@@ -101,8 +101,7 @@ class InstanceGroupTest(base.TestCase):
                     **sizes,
                 )
                 self.assertEqual(
-                    ['properties.size: must be given, without Size'],
-                    error.problems,
+                    ['properties.size: must be given, without Size'], error.problems
                 )
 
     def test_names_are_repeatable_after_the_loss_of_a_worker(self) -> None:

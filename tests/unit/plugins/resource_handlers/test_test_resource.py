@@ -115,11 +115,7 @@ class TestTheTestResource(base.TestCase):
                 'update',
             ),
             ({'update_replace': True}, {'update_replace': False}, 'update'),
-            (
-                {'update_replace_value': 'a'},
-                {'update_replace_value': 'b'},
-                'replace',
-            ),
+            ({'update_replace_value': 'a'}, {'update_replace_value': 'b'}, 'replace'),
             ({'value': 'a'}, {'value': 'a'}, 'keep'),
         ):
             with self.subTest(before=before, after=after):

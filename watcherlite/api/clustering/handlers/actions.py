@@ -230,10 +230,7 @@ ROUTES: Routes = {
     },
     f'{_ALL}/{{action}}': {
         'GET': Operation(
-            show,
-            'actions:get',
-            'Show an action.',
-            responses={200: schemas.ACTION},
+            show, 'actions:get', 'Show an action.', responses={200: schemas.ACTION}
         ),
         'PATCH': Operation(
             signal,

@@ -41,10 +41,7 @@ def represent(store: Store, rows: Sequence[Cluster]) -> list[dict[str, Any]]:
 
 
 def _shown(
-    row: Cluster,
-    profile: Profile | None,
-    nodes: list[str],
-    bound: Sequence[Bound],
+    row: Cluster, profile: Profile | None, nodes: list[str], bound: Sequence[Bound]
 ) -> dict[str, Any]:
     return {
         'id': row.uuid,
@@ -269,10 +266,7 @@ ROUTES: Routes = {
     },
     _ONE: {
         'GET': Operation(
-            show,
-            'clusters:get',
-            'Show a cluster.',
-            responses={200: schemas.CLUSTER},
+            show, 'clusters:get', 'Show a cluster.', responses={200: schemas.CLUSTER}
         ),
         'PATCH': Operation(
             update,

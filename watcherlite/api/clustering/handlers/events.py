@@ -179,10 +179,7 @@ ROUTES: Routes = {
     },
     '/v1/events/{event}': {
         'GET': Operation(
-            show,
-            'cluster_events:get',
-            'Show an event.',
-            responses={200: schemas.EVENT},
+            show, 'cluster_events:get', 'Show an event.', responses={200: schemas.EVENT}
         )
     },
 }

@@ -188,10 +188,7 @@ ROUTES: Routes = {
     },
     _ONE: {
         'GET': Operation(
-            show,
-            'receivers:get',
-            'Show a receiver.',
-            responses={200: schemas.RECEIVER},
+            show, 'receivers:get', 'Show a receiver.', responses={200: schemas.RECEIVER}
         ),
         'PATCH': Operation(
             update,
@@ -202,10 +199,7 @@ ROUTES: Routes = {
             **since((1, 7)),
         ),
         'DELETE': Operation(
-            delete,
-            'receivers:delete',
-            'Delete a receiver.',
-            responses={204: None},
+            delete, 'receivers:delete', 'Delete a receiver.', responses={204: None}
         ),
     },
     f'{_ONE}/notify': {

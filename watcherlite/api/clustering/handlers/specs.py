@@ -8,13 +8,7 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import specs as schemas
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import (
-    Operation,
-    Request,
-    Response,
-    Routes,
-    merge_routes,
-)
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import PolicyObject, Profile
 
@@ -212,7 +206,6 @@ ROUTES: Routes = merge_routes(
         'Delete a profile without nodes.',
     ),
     Policies().routes(
-        'Update the name of a policy.',
-        'Delete a policy without bindings.',
+        'Update the name of a policy.', 'Delete a policy without bindings.'
     ),
 )

@@ -19,10 +19,7 @@ NULL = fragments.NULL
 closed = fragments.closed
 under = fragments.under
 
-NAME: Schema = {
-    'type': 'string',
-    'description': '1 to 255 letters, digits and . _ ~ -',
-}
+NAME: Schema = {'type': 'string', 'description': '1 to 255 letters, digits and . _ ~ -'}
 #: An integer, which clients may send as text.
 NUMBER: Schema = {'type': ['integer', 'string'], 'pattern': '^[+-]?[0-9]{1,12}$'}
 NUMBER_OR_NULL: Schema = {**NUMBER, 'type': ['integer', 'string', 'null']}

@@ -58,10 +58,7 @@ COLLECTION: Versioned = {
     (1, 0): fragments.page('nodes', _OLD),
     TAINTED: fragments.page('nodes', _NODE),
 }
-NODE: Versioned = {
-    (1, 0): closed({'node': _OLD}),
-    TAINTED: closed({'node': _NODE}),
-}
+NODE: Versioned = {(1, 0): closed({'node': _OLD}), TAINTED: closed({'node': _NODE})}
 
 _COMMON: Mapping[str, Schema] = {
     'name': fragments.NAME,
@@ -76,10 +73,7 @@ _CHANGED: Mapping[str, Schema] = {
 }
 NEW: Versioned = unversioned(
     fragments.wrapped(
-        'node',
-        {**_COMMON, 'cluster_id': fragments.TEXT_OR_NULL},
-        'name',
-        'profile_id',
+        'node', {**_COMMON, 'cluster_id': fragments.TEXT_OR_NULL}, 'name', 'profile_id'
     )
 )
 CHANGED: Versioned = {
@@ -141,12 +135,7 @@ ACTIONS: Versioned = {
 #: The responses of an action; marking as unhealthy is synchronous.
 ACTED: Versioned = {
     (1, 0): closed({'action': fragments.TEXT}),
-    (1, 15): {
-        'anyOf': [
-            closed({'action': fragments.TEXT}),
-            closed({'node': _NODE}),
-        ]
-    },
+    (1, 15): {'anyOf': [closed({'action': fragments.TEXT}), closed({'node': _NODE})]},
 }
 OPERATION: Versioned = unversioned(
     {

@@ -35,10 +35,7 @@ def listed(noun: str) -> Versioned:
 
 def one(noun: str) -> Versioned:
     """Return the schema of a type with the schema of its properties."""
-    return {
-        (1, 0): closed({noun: _TYPE}),
-        SUPPORT: closed({noun: _SUPPORTED_TYPE}),
-    }
+    return {(1, 0): closed({noun: _TYPE}), SUPPORT: closed({noun: _SUPPORTED_TYPE})}
 
 
 OPERATIONS: Versioned = fragments.under(

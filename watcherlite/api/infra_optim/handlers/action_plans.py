@@ -154,7 +154,7 @@ ROUTES: Routes = merge_routes(
                 restore=PLANS.respond_created,
                 body=schemas.DOCUMENT,
                 responses={201: schemas.ACTION_PLAN},
-            ),
+            )
         },
         '/v1/action_plans/{uuid}': {
             'PATCH': Operation(

@@ -81,12 +81,7 @@ def _find(store: Store, name: str, deleted: bool) -> ListedAction:
 
 
 ACTIONS = _Actions(
-    'actions',
-    'action',
-    lambda store: store.page_of_actions,
-    _find,
-    represent,
-    'uuid',
+    'actions', 'action', lambda store: store.page_of_actions, _find, represent, 'uuid'
 )
 
 
@@ -188,16 +183,14 @@ ROUTES: Routes = merge_routes(
                 since=(1, 5),
                 too_early=400,
                 too_early_text='API microversion 1.5 or higher is required.',
-            ),
+            )
         },
-        '/v1/actions/{uuid}/cancel': {
-            'POST': _signalling(cancel, 'Cancel an action.'),
-        },
+        '/v1/actions/{uuid}/cancel': {'POST': _signalling(cancel, 'Cancel an action.')},
         '/v1/actions/{uuid}/suspend': {
-            'POST': _signalling(suspend, 'Suspend a running action.'),
+            'POST': _signalling(suspend, 'Suspend a running action.')
         },
         '/v1/actions/{uuid}/resume': {
-            'POST': _signalling(resume, 'Resume a suspended action.'),
+            'POST': _signalling(resume, 'Resume a suspended action.')
         },
     },
 )

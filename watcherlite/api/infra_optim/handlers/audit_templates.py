@@ -133,7 +133,7 @@ ROUTES: Routes = merge_routes(
                 restore=TEMPLATES.respond_created,
                 body=schemas.NEW,
                 responses={201: schemas.TEMPLATE, 406: None, 409: None},
-            ),
+            )
         },
         '/v1/audit_templates/{audit_template}': {
             'PATCH': Operation(

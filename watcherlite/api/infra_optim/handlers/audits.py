@@ -119,11 +119,7 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
         values['interval'] = str(values['interval'])
     try:
         request.services.audits.update(
-            found.audit.uuid,
-            values,
-            request.context,
-            found.audit,
-            request.creator,
+            found.audit.uuid, values, request.context, found.audit, request.creator
         )
     except exceptions.TransitionNotAllowed as refusal:
         raise exceptions.Invalid(str(refusal)) from refusal
@@ -200,7 +196,7 @@ ROUTES: Routes = merge_routes(
                 restore=AUDITS.respond_created,
                 body=schemas.NEW,
                 responses={201: schemas.AUDIT, 404: None, 406: None, 409: None},
-            ),
+            )
         },
         '/v1/audits/{audit}': {
             'PATCH': Operation(
@@ -226,7 +222,7 @@ ROUTES: Routes = merge_routes(
                 body=schemas.EVENT,
                 responses={202: None},
                 webhook=True,
-            ),
+            )
         },
     },
 )

@@ -39,6 +39,6 @@ ROUTES: Routes = {
             since=schemas.SINCE,
             too_early=406,
             too_early_text='API microversion 1.3 or higher is required.',
-        ),
-    },
+        )
+    }
 }

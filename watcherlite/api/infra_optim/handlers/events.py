@@ -240,10 +240,7 @@ def _operation(call: Callable[[Request], Response], summary: str) -> Operation:
 
 ROUTES: Routes = {
     '/v1/action_plans/{uuid}/events': {
-        'GET': _operation(
-            plan_events,
-            'List or stream the events of an action plan.',
-        )
+        'GET': _operation(plan_events, 'List or stream the events of an action plan.')
     },
     '/v1/audits/{audit}/events': {
         'GET': _operation(audit_events, 'List or stream the events of an audit.')

@@ -39,7 +39,7 @@ ROUTES: Routes = merge_routes(
                 'scoring_engine:get',
                 'Show a scoring engine.',
                 responses={200: schemas.ENGINE, 404: None},
-            ),
-        },
+            )
+        }
     },
 )

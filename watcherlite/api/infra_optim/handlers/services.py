@@ -146,11 +146,8 @@ ROUTES: Routes = merge_routes(
     {
         '/v1/services/{service}': {
             'GET': Operation(
-                show,
-                'service:get',
-                'Show a service.',
-                responses={200: schemas.SERVICE},
-            ),
-        },
+                show, 'service:get', 'Show a service.', responses={200: schemas.SERVICE}
+            )
+        }
     },
 )

@@ -78,9 +78,7 @@ def state(request: Request) -> Response:
 
 ROUTES: Routes = merge_routes(
     STRATEGIES.routes(
-        schemas,
-        schemas.STRATEGY,
-        'Show a strategy and the schema of its parameters.',
+        schemas, schemas.STRATEGY, 'Show a strategy and the schema of its parameters.'
     ),
     {
         '/v1/strategies/{strategy}/state': {
@@ -89,7 +87,7 @@ ROUTES: Routes = merge_routes(
                 'strategy:state',
                 'Show the requirements of a strategy and their state.',
                 responses={200: schemas.STATE},
-            ),
-        },
+            )
+        }
     },
 )

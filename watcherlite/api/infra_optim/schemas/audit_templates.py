@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import fragments, scopes
-from watcherlite.api.infra_optim.versions import (
-    DEFAULT_PARAMETERS,
-)
+from watcherlite.api.infra_optim.versions import DEFAULT_PARAMETERS
 from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 
 _LISTED: Mapping[str, Schema] = {

@@ -33,11 +33,6 @@ DATA_MODEL = unversioned(
                 'description': 'Nodes and servers, one flat object for each pair.',
             }
         },
-        {
-            'comment': {
-                'type': 'string',
-                'description': 'Why there is nothing to show.',
-            }
-        },
+        {'comment': {'type': 'string', 'description': 'Why there is nothing to show.'}},
     )
 )

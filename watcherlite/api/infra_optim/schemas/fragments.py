@@ -2,14 +2,7 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.fragments import (
-    BOOLEAN,
-    OBJECT,
-    TEXT,
-    TEXT_OR_NULL,
-    closed,
-    links,
-)
+from watcherlite.api.fragments import BOOLEAN, OBJECT, TEXT, TEXT_OR_NULL, closed, links
 from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 
 __all__ = ['BOOLEAN', 'OBJECT', 'TEXT', 'TEXT_OR_NULL', 'closed']

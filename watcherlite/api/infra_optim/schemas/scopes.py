@@ -46,11 +46,7 @@ _COMPUTE = _objects(
 _STORAGE = _objects(
     availability_zones=_NAMED,
     volume_types=_NAMED,
-    exclude=_objects(
-        storage_pools=_NAMED,
-        volumes=_WITH_UUID,
-        projects=_WITH_UUID,
-    ),
+    exclude=_objects(storage_pools=_NAMED, volumes=_WITH_UUID, projects=_WITH_UUID),
 )
 _BAREMETAL = _objects(exclude=_objects(ironic_nodes=_WITH_UUID))
 

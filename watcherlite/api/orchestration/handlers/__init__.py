@@ -11,14 +11,6 @@ from watcherlite.api.orchestration.handlers import (
     stacks,
 )
 
-_NOUNS = (
-    root,
-    stacks,
-    redirects,
-    stack_contents,
-    resources,
-    events,
-    resource_types,
-)
+_NOUNS = (root, stacks, redirects, stack_contents, resources, events, resource_types)
 
 ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))

@@ -62,11 +62,7 @@ def _got(
 ) -> dict[str, Operation]:
     return {
         'GET': Operation(
-            call,
-            rule,
-            summary,
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: answer},
+            call, rule, summary, query=fragments.ANY_ARGUMENTS, responses={200: answer}
         )
     }
 
@@ -85,10 +81,7 @@ ROUTES: Routes = {
         files, 'stacks:files', 'Show the files of a stack.', schemas.FILES
     ),
     f'{_ONE}/outputs': _got(
-        outputs,
-        'stacks:list_outputs',
-        'List the outputs of a stack.',
-        schemas.OUTPUTS,
+        outputs, 'stacks:list_outputs', 'List the outputs of a stack.', schemas.OUTPUTS
     ),
     f'{_ONE}/outputs/{{output_key}}': _got(
         output, 'stacks:show_output', 'Show an output of a stack.', schemas.OUTPUT

@@ -419,7 +419,7 @@ ROUTES: Routes = {
             'List stacks with details.',
             query=schemas.INDEX,
             responses={200: schemas.DETAILED_COLLECTION},
-        ),
+        )
     },
     f'{_STACKS}/preview': {
         'POST': Operation(
@@ -429,7 +429,7 @@ ROUTES: Routes = {
             query=fragments.ANY_ARGUMENTS,
             body=schemas.NEW,
             responses={200: schemas.PREVIEW},
-        ),
+        )
     },
     _ONE: {
         'GET': Operation(
@@ -492,7 +492,7 @@ ROUTES: Routes = {
             'Abandon a stack: delete it and keep its resources.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.DOCUMENT, 409: None},
-        ),
+        )
     },
     f'{_ONE}/export': {
         'GET': Operation(
@@ -501,7 +501,7 @@ ROUTES: Routes = {
             'Export the definition of a stack and its resources.',
             query=fragments.ANY_ARGUMENTS,
             responses={200: schemas.DOCUMENT},
-        ),
+        )
     },
     '/v1/{tenant}/stacks/{stack_name}/{stack_id}/actions': {
         'POST': Operation(

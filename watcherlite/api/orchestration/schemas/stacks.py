@@ -86,10 +86,7 @@ INDEX: Versioned = fragments.arguments(
         'tags': {'type': 'string', 'description': 'Stacks with all of these.'},
         'tags_any': {'type': 'string', 'description': 'Stacks with any of these.'},
         'not_tags': {'type': 'string', 'description': 'Stacks without all of these.'},
-        'not_tags_any': {
-            'type': 'string',
-            'description': 'Stacks with none of these.',
-        },
+        'not_tags_any': {'type': 'string', 'description': 'Stacks with none of these.'},
         'name': fragments.SEVERAL,
         'id': fragments.SEVERAL,
         'action': fragments.SEVERAL,
@@ -273,10 +270,7 @@ _RESOURCE: Schema = fragments.closed(_PLANNED, _PARENT)
 _RESOURCES: Schema = {'type': 'array', 'items': _RESOURCE}
 
 #: A nested stack is the list of its resources.
-_TREE: Schema = {
-    'type': 'array',
-    'items': {'type': ['object', 'array']},
-}
+_TREE: Schema = {'type': 'array', 'items': {'type': ['object', 'array']}}
 PREVIEW: Versioned = fragments.under(
     'stack',
     fragments.closed(

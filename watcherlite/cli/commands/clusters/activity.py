@@ -83,10 +83,7 @@ class ClusterActionList(ListNouns):
         Filter('--target', 'target', 'UUID', 'filter by target: a cluster or node'),
         Filter('--status', 'status', 'STATUS', 'filter by status'),
         Filter(
-            '--cluster',
-            'cluster_id',
-            'UUID',
-            'filter by cluster, including its nodes',
+            '--cluster', 'cluster_id', 'UUID', 'filter by cluster, including its nodes'
         ),
     )
 

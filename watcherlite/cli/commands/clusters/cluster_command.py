@@ -149,9 +149,7 @@ class ListNouns(ClusterRows):
         base.LIMIT,
         option('--marker', 'UUID', 'list the rows after this one'),
         option(
-            '--sort',
-            'KEY[:DIR]',
-            'sort keys, separated by commas; DIR is asc or desc',
+            '--sort', 'KEY[:DIR]', 'sort keys, separated by commas; DIR is asc or desc'
         ),
         flag('--global-project', 'list those of all projects; admin only'),
         _add_long,

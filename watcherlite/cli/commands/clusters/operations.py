@@ -94,10 +94,7 @@ class ClusterResize(Acting):
     arguments = (
         exclusive(
             option(
-                '--capacity',
-                'N',
-                'new number of nodes',
-                type=cluster_command.whole(),
+                '--capacity', 'N', 'new number of nodes', type=cluster_command.whole()
             ),
             option(
                 '--adjustment',

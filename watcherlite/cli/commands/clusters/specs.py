@@ -62,10 +62,7 @@ class _Create(ClusterShow):
 
     noun: ClassVar[str]
     columns = SHOWN
-    arguments: Declarations = (
-        argument('name', 'NAME', 'name of the new object'),
-        SPEC,
-    )
+    arguments: Declarations = (argument('name', 'NAME', 'name of the new object'), SPEC)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create it; return it."""

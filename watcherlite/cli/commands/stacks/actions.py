@@ -23,10 +23,7 @@ class _Action(StackWaiting, StackShow):
     """A command that requests an action on a stack."""
 
     columns = SHOWN
-    arguments: Declarations = (
-        stack_command.STACK,
-        *waiting('stack'),
-    )
+    arguments: Declarations = (stack_command.STACK, *waiting('stack'))
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Request the action; return the stack."""

@@ -131,10 +131,7 @@ def _link(row: Mapping[str, Any], rel: str) -> str | None:
 class StackOutputList(StackRows):
     """List the outputs of a stack."""
 
-    arguments = (
-        stack_command.STACK,
-        base.flag('--long', 'show the values as well'),
-    )
+    arguments = (stack_command.STACK, base.flag('--long', 'show the values as well'))
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the outputs."""
@@ -154,10 +151,7 @@ class StackOutputShow(StackShow):
     """Show an output of a stack."""
 
     columns = OUTPUT
-    arguments = (
-        stack_command.STACK,
-        argument('output', 'OUTPUT', 'output key'),
-    )
+    arguments = (stack_command.STACK, argument('output', 'OUTPUT', 'output key'))
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Return the output."""

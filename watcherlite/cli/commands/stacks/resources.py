@@ -4,13 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from watcherlite.cli.command import (
-    Declarations,
-    argument,
-    flag,
-    option,
-    repeated,
-)
+from watcherlite.cli.command import Declarations, argument, flag, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.stacks import stack_command

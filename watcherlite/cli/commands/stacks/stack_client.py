@@ -65,11 +65,7 @@ class Stacks(ApiClient):
         )
 
     def ask_all(
-        self,
-        method: str,
-        *path: str,
-        query: Query | None = None,
-        body: Any = None,
+        self, method: str, *path: str, query: Query | None = None, body: Any = None
     ) -> Any:
         """Send a request to an address below the project; return the response."""
         return self._client.ask(

@@ -80,9 +80,7 @@ class StackList(StackRows):
         flag('--nested', 'include nested stacks', dest='show_nested'),
         flag('--deleted', 'include deleted stacks', dest='show_deleted'),
         flag(
-            '--all-projects',
-            'include the stacks of all projects',
-            dest='global_tenant',
+            '--all-projects', 'include the stacks of all projects', dest='global_tenant'
         ),
         base.LONG,
         base.LIMIT,

@@ -10,13 +10,8 @@ import sqlalchemy as sa
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.constructs import EMPTY, LAST_ID, LIMIT, id_in, text_in
 from watcherlite.db.sqlalchemy.database import Database
-from watcherlite.db.sqlalchemy.mappers import (
-    ACTIONS,
-)
-from watcherlite.db.sqlalchemy.tables.actions import (
-    action_dependencies,
-    actions,
-)
+from watcherlite.db.sqlalchemy.mappers import ACTIONS
+from watcherlite.db.sqlalchemy.tables.actions import action_dependencies, actions
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as action_states
 

@@ -84,10 +84,7 @@ def _next_of(parent: sa.ColumnElement[Any]) -> sa.ScalarSelect[Any]:
     return (
         sa.select(edge.c.child_id)
         .join_from(edge, child, child.c.id == edge.c.child_id)
-        .where(
-            edge.c.parent_id == parent,
-            meets(readiness.NEXT, dict(child.c.items())),
-        )
+        .where(edge.c.parent_id == parent, meets(readiness.NEXT, dict(child.c.items())))
         .order_by(edge.c.child_id)
         .limit(ONE)
         .scalar_subquery()

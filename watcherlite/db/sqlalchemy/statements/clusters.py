@@ -173,8 +173,7 @@ def _unfinished() -> sa.Select[Any]:
         sa.select(actions.c.id)
         .select_from(projects)
         .join(
-            actions,
-            sa.and_(actions.c.tenant == projects.c.tenant, _OPEN, on_targets),
+            actions, sa.and_(actions.c.tenant == projects.c.tenant, _OPEN, on_targets)
         ),
         actions,
         'ix_actions_tenant_ended_id',

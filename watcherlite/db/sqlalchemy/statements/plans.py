@@ -5,19 +5,11 @@ from collections.abc import Iterable, Sequence
 import sqlalchemy as sa
 
 from watcherlite import exceptions
-from watcherlite.db.sqlalchemy.constructs import (
-    constant,
-    id_in,
-    use_index,
-)
+from watcherlite.db.sqlalchemy.constructs import constant, id_in, use_index
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.mappers import ACTION_PLANS, AUDITS, GOALS, STRATEGIES
 from watcherlite.db.sqlalchemy.rows import split
-from watcherlite.db.sqlalchemy.statements.group import (
-    RowUpdate,
-    StatementGroup,
-    by_id,
-)
+from watcherlite.db.sqlalchemy.statements.group import RowUpdate, StatementGroup, by_id
 from watcherlite.db.sqlalchemy.tables.actions import action_plans
 from watcherlite.db.sqlalchemy.tables.audits import audits, goals, strategies
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanSurroundings

@@ -67,10 +67,7 @@ ROOT = (
 )
 STACKS_BY_ID = STACKS.select().where(id_in(stacks.c.id, 'ids')).order_by(stacks.c.id)
 LOCK = STACKS_BY_ID.with_for_update()
-_IN_TREE = (
-    stacks.c.root_id == sa.bindparam('root_id'),
-    stacks.c.deleted_at.is_(None),
-)
+_IN_TREE = (stacks.c.root_id == sa.bindparam('root_id'), stacks.c.deleted_at.is_(None))
 TREE = STACKS.select().where(*_IN_TREE).order_by(stacks.c.id)
 LOCK_TREE = TREE.with_for_update()
 TREE_IDS = sa.select(stacks.c.id).where(*_IN_TREE)

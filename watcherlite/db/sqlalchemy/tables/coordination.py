@@ -2,11 +2,7 @@
 
 import sqlalchemy as sa
 
-from watcherlite.db.sqlalchemy.tables.schema import (
-    column,
-    counter,
-    table,
-)
+from watcherlite.db.sqlalchemy.tables.schema import column, counter, table
 from watcherlite.db.sqlalchemy.tables.types import (
     BIG,
     DIGEST,

@@ -2,12 +2,7 @@
 
 import sqlalchemy as sa
 
-from watcherlite.db.sqlalchemy.tables.schema import (
-    column,
-    counter,
-    partial,
-    table,
-)
+from watcherlite.db.sqlalchemy.tables.schema import column, counter, partial, table
 from watcherlite.db.sqlalchemy.tables.types import (
     BIG,
     FLAG,
@@ -61,12 +56,7 @@ events = table(
         **partial('subject_id IS NOT NULL'),
     ),
     # The history of a stack, with that of its resources.
-    sa.Index(
-        'ix_events_of_stack',
-        'subject_id',
-        'sequence',
-        **partial(OF_STACKS),
-    ),
+    sa.Index('ix_events_of_stack', 'subject_id', 'sequence', **partial(OF_STACKS)),
     *(
         sa.Index(
             f'ix_events_{lead}', lead, 'sequence', **partial(f'{lead} IS NOT NULL')

@@ -13,13 +13,7 @@ from watcherlite import exceptions
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Profile
-from watcherlite.domain.outcomes import (
-    Cancelled,
-    Failed,
-    Fault,
-    InProgress,
-    Outcome,
-)
+from watcherlite.domain.outcomes import Cancelled, Failed, Fault, InProgress, Outcome
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import derivation
 from watcherlite.engine.clusters.actions.cluster_stage import TIMED_OUT, ClusterStage

@@ -251,13 +251,7 @@ def complete(
         row = tx.lock_actions([key]).get(key, found)
         _check(row, cluster)
         ended, _ = end_unstarted(
-            tx,
-            PlanProgress(),
-            None,
-            [row],
-            states.SUCCEEDED,
-            COMPLETED,
-            now,
+            tx, PlanProgress(), None, [row], states.SUCCEEDED, COMPLETED, now
         )
     requests.parts.messenger.send(ENGINE, commands.RunActions())
     requests.announce()

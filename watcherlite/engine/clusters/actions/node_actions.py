@@ -26,14 +26,9 @@ from watcherlite.engine.clusters.actions.node_steps import (
     failed,
     refused,
 )
-from watcherlite.engine.clusters.node_record import (
-    INCOMPLETE_UPDATE,
-)
+from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE
 from watcherlite.engine.clusters.profile_types import operation_parameters
-from watcherlite.engine.clusters.projection.transitions import (
-    COUNTED,
-    UNCHANGED,
-)
+from watcherlite.engine.clusters.projection.transitions import COUNTED, UNCHANGED
 from watcherlite.engine.clusters.requests.unique_names import check_rename
 from watcherlite.plugins.base import ActionContext, DerivedResult
 from watcherlite.states import action as action_states

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters.node_record import (
-    HANDLER_DATA,
-    PHYSICAL_NAME,
-)
+from watcherlite.engine.clusters.node_record import HANDLER_DATA, PHYSICAL_NAME
 from watcherlite.engine.stacks.resource_context import (
     HandlerAction,
     HandlerContext,

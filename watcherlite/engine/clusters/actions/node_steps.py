@@ -13,13 +13,7 @@ from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.domain.outcomes import (
-    Done,
-    Failed,
-    InProgress,
-    Outcome,
-    public_text,
-)
+from watcherlite.domain.outcomes import Done, Failed, InProgress, Outcome, public_text
 from watcherlite.domain.resource_results import Ready, ResourceInProgress, Result
 from watcherlite.engine.clusters import action_types, lock_admission
 from watcherlite.engine.clusters.actions.node_context import kept, node_context
@@ -29,10 +23,7 @@ from watcherlite.engine.clusters.node_record import (
     may_exist,
 )
 from watcherlite.engine.clusters.profile_types import STACK
-from watcherlite.engine.clusters.projection.transitions import (
-    PAUSE,
-    UNCHANGED,
-)
+from watcherlite.engine.clusters.projection.transitions import PAUSE, UNCHANGED
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.execution.retries import retry_while_unavailable

@@ -266,8 +266,7 @@ class ClusterPolicies:
         given = policy.spec.get('properties') or {}
         fitting = self._plugins.fit_policy(plugin, given)
         return cast(
-            base.PolicyContext,
-            BoundPolicyContext(snapshot, binding, policy, fitting),
+            base.PolicyContext, BoundPolicyContext(snapshot, binding, policy, fitting)
         )
 
     def _check_single(

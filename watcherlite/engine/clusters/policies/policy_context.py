@@ -14,9 +14,7 @@ from watcherlite.domain.clusters import (
     Profile,
 )
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.node_record import (
-    PREVIOUS_STATUS,
-)
+from watcherlite.engine.clusters.node_record import PREVIOUS_STATUS
 from watcherlite.engine.clusters.profile_types import ProfileTypes
 from watcherlite.engine.clusters.projection import transitions
 from watcherlite.engine.clusters.services import ClusterPlugins

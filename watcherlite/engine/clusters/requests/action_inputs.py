@@ -30,14 +30,7 @@ NODE_RECOVER_PARAMETERS = (
     'force_recreate',
 )
 _FLAGS = frozenset({'check', 'check_capacity', 'force_recreate'})
-_RESIZE = (
-    'adjustment_type',
-    'number',
-    'min_size',
-    'max_size',
-    'min_step',
-    'strict',
-)
+_RESIZE = ('adjustment_type', 'number', 'min_size', 'max_size', 'min_step', 'strict')
 #: Actions that need only inputs: receivers can request them, and users schedule them.
 REQUESTABLE = frozenset(
     {

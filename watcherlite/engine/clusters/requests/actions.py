@@ -55,13 +55,7 @@ def force_cancel(requests: ClusterOperationBase, found: Action) -> None:
         # A worker that executes it stops.
         tx.set_control(states.CANCEL, now, action_ids=[a.id for a in unfinished])
         ended, _ = end_unstarted(
-            tx,
-            PlanProgress(),
-            None,
-            unfinished,
-            states.CANCELLED,
-            REASON,
-            now,
+            tx, PlanProgress(), None, unfinished, states.CANCELLED, REASON, now
         )
         after = {action.id: action for action in ended}
         changes = [

@@ -6,9 +6,7 @@ from watcherlite import exceptions
 from watcherlite.domain import events
 from watcherlite.domain.clusters import NewNode, NewProfile, Node, Profile
 from watcherlite.engine.clusters import action_types, profile_types
-from watcherlite.engine.clusters.node_record import (
-    ADOPTED,
-)
+from watcherlite.engine.clusters.node_record import ADOPTED
 from watcherlite.engine.clusters.requests import values
 from watcherlite.engine.clusters.requests.base import (
     ActionRequest,

@@ -17,13 +17,7 @@ from watcherlite.db.api import Store, Transaction
 from watcherlite.db.clusters import NewObject, Spec, not_found
 from watcherlite.domain import commands, events
 from watcherlite.domain.actions import ENGINE, EPOCH, Action, NewAction
-from watcherlite.domain.clusters import (
-    Cluster,
-    Node,
-    PolicyObject,
-    Profile,
-    Receiver,
-)
+from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
 from watcherlite.domain.events import created_event
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.requests import admission, unique_names

@@ -23,17 +23,9 @@ from watcherlite.domain.clusters import (
 )
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions.update_batches import is_outdated
-from watcherlite.engine.clusters.requests import (
-    action_inputs,
-    admission,
-    values,
-)
+from watcherlite.engine.clusters.requests import action_inputs, admission, values
 from watcherlite.engine.clusters.requests.actions import ActionOperations
-from watcherlite.engine.clusters.requests.base import (
-    ActionRequest,
-    BuildInputs,
-    Values,
-)
+from watcherlite.engine.clusters.requests.base import ActionRequest, BuildInputs, Values
 from watcherlite.engine.clusters.requests.nodes import NodeOperations
 from watcherlite.engine.clusters.requests.receivers import ReceiverOperations
 from watcherlite.engine.clusters.requests.specs import (
@@ -79,7 +71,7 @@ class ClusterOperations(TargetOperations[Cluster]):
         'config': _parse_config,
     }
     options: ClassVar[Mapping[str, values.Parser]] = {
-        'profile_only': values.parse_boolean,
+        'profile_only': values.parse_boolean
     }
 
     def __init__(

@@ -6,9 +6,7 @@ from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.documents import json_values
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.node_record import (
-    BEFORE_MARK,
-)
+from watcherlite.engine.clusters.node_record import BEFORE_MARK
 from watcherlite.engine.clusters.projection import events
 from watcherlite.engine.clusters.requests import admission
 from watcherlite.engine.clusters.requests.base import (

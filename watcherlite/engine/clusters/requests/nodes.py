@@ -15,10 +15,7 @@ from watcherlite.engine.clusters.requests import (
     health_marks,
     values,
 )
-from watcherlite.engine.clusters.requests.base import (
-    ActionRequest,
-    Values,
-)
+from watcherlite.engine.clusters.requests.base import ActionRequest, Values
 from watcherlite.engine.clusters.requests.target_operations import TargetOperations
 from watcherlite.engine.clusters.requests.values import (
     Accepted,

@@ -78,11 +78,7 @@ class Convergence:
         """Return KEEP, UPDATE, REPLACE or ADOPT, see `decide`."""
         work = self._work
         return decide(
-            work.row,
-            work.handler,
-            work.inputs.handler,
-            properties,
-            work.external_id,
+            work.row, work.handler, work.inputs.handler, properties, work.external_id
         )
 
     def target_properties(self) -> dict[str, Any]:

@@ -133,11 +133,7 @@ def delete_actions(
             _removal_key(row),
             RESOURCE,
             ResourceInputs(
-                stack.id,
-                row.id,
-                states.DELETE,
-                row.handler,
-                deadline=stack.deadline,
+                stack.id, row.id, states.DELETE, row.handler, deadline=stack.deadline
             ).as_inputs(),
             name=row.name,
             parents=tuple(_removal_key(other) for other in parents[row.id]),

@@ -67,20 +67,14 @@ NO_SIGNAL = (
     'missing or wrong.'
 )
 #: The state in which an operation has nothing to do.
-_DONE = {
-    states.SUSPEND: 'SUSPEND_COMPLETE',
-    states.RESUME: 'RESUME_COMPLETE',
-}
+_DONE = {states.SUSPEND: 'SUSPEND_COMPLETE', states.RESUME: 'RESUME_COMPLETE'}
 
 
 class StackOperations:
     """The operations on stacks; `name` is a uuid, or the name of a root stack."""
 
     def __init__(
-        self,
-        services: StackServices,
-        clock: Clock,
-        signals: SignalSender,
+        self, services: StackServices, clock: Clock, signals: SignalSender
     ) -> None:
         self._services = services
         self._store: Store = services.store
@@ -461,11 +455,7 @@ class StackOperations:
         now: datetime.datetime,
     ) -> None:
         inputs = ResourceInputs(
-            tree.stack.id,
-            row.id,
-            SIGNAL,
-            row.handler,
-            details=dict(details),
+            tree.stack.id, row.id, SIGNAL, row.handler, details=dict(details)
         )
         self._insert_action(
             tx,

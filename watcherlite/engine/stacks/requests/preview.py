@@ -9,13 +9,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import KEEP, REPLACE, Batch
-from watcherlite.domain.stacks import (
-    Definition,
-    NewResource,
-    NewStack,
-    Resource,
-    Stack,
-)
+from watcherlite.domain.stacks import Definition, NewResource, NewStack, Resource, Stack
 from watcherlite.domain.templates.blueprint import (
     Blueprint,
     NoReferences,
@@ -41,9 +35,7 @@ from watcherlite.engine.stacks.resolution import (
     build_blueprint,
     group_members,
 )
-from watcherlite.engine.stacks.resource_context import (
-    DryRunAction,
-)
+from watcherlite.engine.stacks.resource_context import DryRunAction
 from watcherlite.engine.stacks.services import StackServices
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 from watcherlite.states.stack import State

@@ -381,10 +381,7 @@ class TemplateValidator:
         return Batch(self._parsed[name], dict(fitted))
 
     def _group_batch(
-        self,
-        check: '_ResourceCheck',
-        handler: NestedHandler,
-        fitted: Mapping[str, Any],
+        self, check: '_ResourceCheck', handler: NestedHandler, fitted: Mapping[str, Any]
     ) -> Batch | None:
         """Return the last batch of a group; None: it is unknown or invalid."""
         try:

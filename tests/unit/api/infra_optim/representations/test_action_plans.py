@@ -4,9 +4,7 @@ from typing import Any
 
 from tests import base, factories
 from tests.unit.api.infra_optim import fakes
-from watcherlite.api.infra_optim.handlers import (
-    action_plans as representations,
-)
+from watcherlite.api.infra_optim.handlers import action_plans as representations
 from watcherlite.api.operation import Version
 from watcherlite.db.query import ListedPlan
 from watcherlite.states import action_plan as states

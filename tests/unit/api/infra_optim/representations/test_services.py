@@ -24,10 +24,7 @@ class TestServices(base.TestCase):
 
     def test_one_was_seen_until_its_lease_ended_or_is_seen_now(self):
         alive, lost = services.of_workers(
-            [
-                worker(1, BOTH[:1]),
-                worker(2, BOTH[:1], live=False, lease_until=at(90)),
-            ],
+            [worker(1, BOTH[:1]), worker(2, BOTH[:1], live=False, lease_until=at(90))],
             at(100),
         )
 

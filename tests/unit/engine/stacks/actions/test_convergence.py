@@ -72,9 +72,7 @@ class TestDecision(base.TestCase):
         self.assertEqual(REPLACE, self.decided(MARKED, Group))
         self.assertEqual(REPLACE, self.decided(MADE.evolve(physical_id=None), Group))
 
-    def test_a_nested_stack_with_an_interrupted_creation_is_updated(
-        self,
-    ) -> None:
+    def test_a_nested_stack_with_an_interrupted_creation_is_updated(self) -> None:
         class Fixed(Group):
             properties: ClassVar[Mapping[str, Property]] = {
                 **Group.properties,

@@ -144,10 +144,7 @@ class TestHalfMade(StackWorldCase):
         world = self.a_world()
         world.outside.fails.add(('create', 'a'))
         stack = world.make(
-            {
-                'b': res(value='x'),
-                'a': half('1', _depends_on='b', _metadata={'m': 1}),
-            }
+            {'b': res(value='x'), 'a': half('1', _depends_on='b', _metadata={'m': 1})}
         )
         row = world.resource(stack, 'a')
         self.assertEqual(

@@ -336,10 +336,7 @@ class TestExternal(AdoptingCase):
         resources = self.external({'get_param': 'p'})
         for given, state in (('one', 'ADOPT_COMPLETE'), ('', 'CREATE_COMPLETE')):
             stack = self.world.make(
-                resources,
-                name=f's{given}',
-                sections=sections,
-                parameters={'p': given},
+                resources, name=f's{given}', sections=sections, parameters={'p': given}
             )
             self.assertEqual({'a': state}, self.world.states(stack))
 

@@ -5,12 +5,7 @@ from typing import Any, ClassVar
 from tests import base
 from tests.stack_worlds import res, template
 from watcherlite import exceptions
-from watcherlite.domain.stacks import (
-    Definition,
-    NewStack,
-    Resource,
-    StackRequest,
-)
+from watcherlite.domain.stacks import Definition, NewStack, Resource, StackRequest
 from watcherlite.engine.stacks.requests import abandonment, definition_merge
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -132,9 +127,7 @@ class TestMerging(base.TestCase):
         self.assertEqual({'q': 'environment'}, found.environment['parameters'])
         self.assertEqual({'q': 'given'}, found.parameters)
 
-    def test_an_unknown_parameter_is_kept_for_validation(
-        self,
-    ) -> None:
+    def test_an_unknown_parameter_is_kept_for_validation(self) -> None:
         found = merged(parameters={'unknown': 1})
 
         self.assertEqual(1, found.parameters['unknown'])

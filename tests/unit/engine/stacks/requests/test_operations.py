@@ -29,10 +29,7 @@ class TestCreating(StackWorldCase):
         world = self.a_stack_world()
 
         stack = world.begin(
-            {'a': res()},
-            sections={'description': 'it'},
-            tags=('t',),
-            timeout_mins=2,
+            {'a': res()}, sections={'description': 'it'}, tags=('t',), timeout_mins=2
         )
 
         self.assertEqual(stack, world.named('s'))

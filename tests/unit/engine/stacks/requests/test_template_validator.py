@@ -309,10 +309,7 @@ class TestLimits(CheckingCase):
         self.assertIn(text, str(error))
 
     def test_the_nesting_depth_is_limited(self) -> None:
-        files = {
-            'a.yaml': inner({'x': res('b.yaml')}),
-            'b.yaml': inner({'y': res()}),
-        }
+        files = {'a.yaml': inner({'x': res('b.yaml')}), 'b.yaml': inner({'y': res()})}
 
         self.assertEqual([], self.check({'n': res('a.yaml')}, files, depth=2))
         self.assert_too_much(
@@ -370,9 +367,7 @@ class TestRuntime(CheckingCase):
         told = stricter.states(stricter.nested(stack, 'k'))
         self.assertEqual(['m0', 'm1'], sorted(told))
 
-    def test_a_signal_does_not_exceed_the_nesting_depth(
-        self,
-    ) -> None:
+    def test_a_signal_does_not_exceed_the_nesting_depth(self) -> None:
         class Digger(Group):
             def adjust(self, context: Any, members: Any, details: Any) -> Any:
                 return [Batch(template({'deeper': res('Group', count=1)}))]

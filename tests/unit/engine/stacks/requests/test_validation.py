@@ -21,9 +21,7 @@ class TestNames(base.TestCase):
             with self.subTest(name=name):
                 validation.check_name(name)
 
-    def test_invalid_names_are_rejected_with_the_rule(
-        self,
-    ) -> None:
+    def test_invalid_names_are_rejected_with_the_rule(self) -> None:
         for name in ('', '1a', '-a', 'a b', 'a/b', 'ä', 'a\n', 'x' * 256, None, 5):
             with self.subTest(name=name):
                 error = self.assertRaises(

@@ -99,11 +99,7 @@ def _index(table: str, *columns: str) -> None:
 def _partial(name: str, table: str, columns: list[str], where: str) -> None:
     condition = sa.text(where)
     op.create_index(
-        name,
-        table,
-        columns,
-        postgresql_where=condition,
-        sqlite_where=condition,
+        name, table, columns, postgresql_where=condition, sqlite_where=condition
     )
 
 

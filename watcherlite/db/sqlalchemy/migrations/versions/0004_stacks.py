@@ -121,7 +121,7 @@ INDEXES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
         'deleted_at': (('deleted_at',), 'deleted_at IS NOT NULL'),
     },
     'events': {
-        'of_stack': (('subject_id', 'sequence'), "subject IN ('stack', 'resource')"),
+        'of_stack': (('subject_id', 'sequence'), "subject IN ('stack', 'resource')")
     },
 }
 

@@ -119,14 +119,7 @@ ORDERS: dict[str, tuple[str, ...]] = {
     'profiles': ('type', 'name', 'created_at', 'updated_at'),
     'policies': ('type', 'name', 'created_at', 'updated_at'),
     'clusters': ('name', 'status', 'init_at', 'created_at', 'updated_at'),
-    'nodes': (
-        'node_index',
-        'name',
-        'status',
-        'init_at',
-        'created_at',
-        'updated_at',
-    ),
+    'nodes': ('node_index', 'name', 'status', 'init_at', 'created_at', 'updated_at'),
     'receivers': ('name', 'type', 'action', 'cluster_id', 'created_at'),
 }
 #: Tables with softly deleted rows.
