@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.domain import capacity
 from watcherlite.domain.clusters import Node
 from watcherlite.domain.events import new_uuid
 from watcherlite.states import cluster as states
@@ -41,12 +42,6 @@ REBOOT = 'REBOOT'
 REBUILD = 'REBUILD'
 RECREATE = 'RECREATE'
 RECOVERIES = (REBOOT, REBUILD, RECREATE)
-
-# Adjustment types of cluster sizes
-EXACT_CAPACITY = 'EXACT_CAPACITY'
-CHANGE_IN_CAPACITY = 'CHANGE_IN_CAPACITY'
-CHANGE_IN_PERCENTAGE = 'CHANGE_IN_PERCENTAGE'
-ADJUSTMENTS = (EXACT_CAPACITY, CHANGE_IN_CAPACITY, CHANGE_IN_PERCENTAGE)
 
 # Detection modes of node failures
 NODE_STATUS_POLLING = 'NODE_STATUS_POLLING'
@@ -144,18 +139,21 @@ def schema(*required: str, **properties: Any) -> dict[str, Any]:
 class ActionDefinition:
     """The definition of a type of action on a cluster or node.
 
-    :param verb: in notifications: `cluster.scale_out.start`
     :param status: of the target while the action runs; None: unchanged
     :param text: name of the operation in status reasons
     :param schema: JSON schema of the inputs
     """
 
     name: str
-    verb: str
     status: str | None
     text: str
     description: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Any] = dataclasses.field(default_factory=schema)
+
+    @property
+    def verb(self) -> str:
+        """Return the verb in notifications: that of `cluster.scale_out.start`."""
+        return self.name.partition('_')[2].lower()
 
     @property
     def on_cluster(self) -> bool:
@@ -166,23 +164,15 @@ class ActionDefinition:
 _KINDS = (
     ActionDefinition(
         CLUSTER_CREATE,
-        'create',
         states.CREATING,
         'Creation',
         'Creates the first nodes of a cluster.',
-        schema(),
     ),
     ActionDefinition(
-        CLUSTER_DELETE,
-        'delete',
-        states.DELETING,
-        'Deletion',
-        'Deletes a cluster and its nodes.',
-        schema(),
+        CLUSTER_DELETE, states.DELETING, 'Deletion', 'Deletes a cluster and its nodes.'
     ),
     ActionDefinition(
         CLUSTER_UPDATE,
-        'update',
         states.UPDATING,
         'Update',
         'Updates a cluster; with a new profile, also its nodes.',
@@ -197,7 +187,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_ADD_NODES,
-        'add_nodes',
         states.RESIZING,
         'Adding nodes',
         'Adds nodes to a cluster.',
@@ -205,7 +194,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_DEL_NODES,
-        'del_nodes',
         states.RESIZING,
         'Removing nodes',
         'Removes nodes from a cluster, and deletes them on request.',
@@ -218,7 +206,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_REPLACE_NODES,
-        'replace_nodes',
         states.RESIZING,
         'Replacing nodes',
         'Replaces nodes of a cluster by nodes that are in no cluster.',
@@ -234,12 +221,11 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_RESIZE,
-        'resize',
         states.RESIZING,
         'Resizing',
         'Changes the size of a cluster, or its limits.',
         schema(
-            adjustment_type={'enum': list(ADJUSTMENTS)},
+            adjustment_type={'enum': list(capacity.ADJUSTMENTS)},
             number={'type': 'number'},
             min_size={'type': 'integer', 'minimum': 0},
             max_size={'type': 'integer', 'minimum': -1},
@@ -249,7 +235,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_SCALE_IN,
-        'scale_in',
         states.RESIZING,
         'Scaling in',
         'Deletes nodes of a cluster.',
@@ -257,7 +242,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_SCALE_OUT,
-        'scale_out',
         states.RESIZING,
         'Scaling out',
         'Creates nodes in a cluster.',
@@ -265,7 +249,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_ATTACH_POLICY,
-        'attach_policy',
         None,
         'Attaching a policy',
         'Attaches a policy to a cluster.',
@@ -273,7 +256,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_DETACH_POLICY,
-        'detach_policy',
         None,
         'Detaching a policy',
         'Detaches a policy from a cluster.',
@@ -281,7 +263,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_UPDATE_POLICY,
-        'update_policy',
         None,
         'Updating a policy',
         'Enables or disables a policy of a cluster.',
@@ -289,7 +270,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_CHECK,
-        'check',
         states.CHECKING,
         'Check',
         'Checks all nodes of a cluster.',
@@ -297,7 +277,6 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_RECOVER,
-        'recover',
         states.RECOVERING,
         'Recovery',
         'Recovers the nodes of a cluster that are not ACTIVE.',
@@ -308,31 +287,19 @@ _KINDS = (
     ),
     ActionDefinition(
         CLUSTER_OPERATION,
-        'operation',
         states.OPERATING,
         'Operation',
         'Performs an operation of the profile on nodes of a cluster.',
         schema('operation', operation=_TEXT, params=_OBJECT, nodes=_NODES),
     ),
     ActionDefinition(
-        NODE_CREATE,
-        'create',
-        states.CREATING,
-        'Creation',
-        'Creates the resource of a node.',
-        schema(),
+        NODE_CREATE, states.CREATING, 'Creation', 'Creates the resource of a node.'
     ),
     ActionDefinition(
-        NODE_DELETE,
-        'delete',
-        states.DELETING,
-        'Deletion',
-        'Deletes a node and its resource.',
-        schema(),
+        NODE_DELETE, states.DELETING, 'Deletion', 'Deletes a node and its resource.'
     ),
     ActionDefinition(
         NODE_UPDATE,
-        'update',
         states.UPDATING,
         'Update',
         'Updates a node; with a new profile, also its resource.',
@@ -346,23 +313,14 @@ _KINDS = (
     ),
     ActionDefinition(
         NODE_JOIN,
-        'join',
         None,
         'Joining',
         'Adds a node to a cluster.',
         schema('cluster_id', cluster_id=_TEXT),
     ),
-    ActionDefinition(
-        NODE_LEAVE,
-        'leave',
-        None,
-        'Leaving',
-        'Removes a node from its cluster.',
-        schema(),
-    ),
+    ActionDefinition(NODE_LEAVE, None, 'Leaving', 'Removes a node from its cluster.'),
     ActionDefinition(
         NODE_CHECK,
-        'check',
         None,
         'Check',
         'Checks the resource of a node.',
@@ -370,7 +328,6 @@ _KINDS = (
     ),
     ActionDefinition(
         NODE_RECOVER,
-        'recover',
         states.RECOVERING,
         'Recovery',
         'Recovers a node: reboots, rebuilds or recreates its resource.',
@@ -378,7 +335,6 @@ _KINDS = (
     ),
     ActionDefinition(
         NODE_OPERATION,
-        'operation',
         states.OPERATING,
         'Operation',
         'Performs an operation of the profile on a node.',

@@ -6,7 +6,8 @@ from watcherlite.api.clustering import texts
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Version, Versioned, unversioned
-from watcherlite.engine.clusters.action_types import ADJUSTMENTS, RECOVERIES
+from watcherlite.domain.capacity import ADJUSTMENTS
+from watcherlite.engine.clusters.action_types import RECOVERIES
 from watcherlite.states import cluster as states
 
 _STATUSES = (*states.CLUSTER_STATUSES, states.CRITICAL)

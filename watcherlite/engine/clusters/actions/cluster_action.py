@@ -5,8 +5,10 @@ when all of them have ended, so that nothing of an action runs any more when its
 released.
 """
 
+import abc
 import datetime
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
@@ -53,8 +55,8 @@ class ClusteringAction(ActionType):
         return self._services
 
 
-class ClusterAction(ClusteringAction):
-    """An action on a cluster.
+class ClusterAction(ClusteringAction, abc.ABC):
+    """An action on a cluster that derives actions on its nodes.
 
     :cvar failure_text: the beginning of the reason when actions on nodes fail
     """
@@ -64,77 +66,13 @@ class ClusterAction(ClusteringAction):
     # A repeated action finds the nodes that it has stored, and derives the rest.
     idempotent = True
 
-    def execute(self, context: ActionContext) -> Outcome:
-        """Run the first stage."""
-        return self._run_stage(context, ())
+    @abc.abstractmethod
+    def start(self, stage: ClusterStage) -> Outcome:
+        """Derive the actions of the first stage."""
 
-    def complete(
-        self, context: ActionContext, results: Sequence[DerivedResult]
-    ) -> Outcome:
-        """Run the next stage, or conclude."""
-        return self._run_stage(context, results, resumed=True)
-
-    def overdue(
-        self, context: ActionContext, results: Sequence[DerivedResult]
-    ) -> Outcome:
-        """Fail with the results so far when the timeout has passed."""
-        outputs = {
-            **derivation.outputs(derivation.node_results(results)),
-            action_types.REASON: TIMED_OUT,
-        }
-        return Failed(TIMED_OUT, Fault('TimedOut', TIMED_OUT, '', ''), outputs)
-
-    def poll(self, context: ActionContext, token: Any) -> Outcome:
-        """Continue after a pause; see `ClusterStage.pause`."""
-        until = datetime.datetime.fromisoformat(token['until'])
-        left = (until - context.now()).total_seconds()
-        if left > 0:
-            # It was suspended, or claimed by another worker.
-            return InProgress(token, left)
-        return self._run_stage(context, (), token)
-
-    def _run_stage(
-        self,
-        context: ActionContext,
-        results: Sequence[DerivedResult],
-        token: Mapping[str, Any] | None = None,
-        resumed: bool = False,
-    ) -> Outcome:
-        store = self.parts.store
-
-        def written() -> Outcome:
-            action = store.get_action(context.uuid)
-            # Outside the transaction, which must not need a second connection.
-            profile = self._profile(action)
-            ended, now = derivation.node_results(results), context.now()
-            with store.transaction() as tx:
-                stage = ClusterStage.lock(
-                    self.parts,
-                    action,
-                    profile,
-                    tx,
-                    ended,
-                    now,
-                    remaining=context.remaining(),
-                )
-                if stage is None:
-                    return self.target_deleted()
-                if token is not None:
-                    return self.resume(stage, token)
-                return self.advance(stage) if resumed else self.start(stage)
-
-        what = f'The action {context.uuid} on a cluster'
-        try:
-            outcome = retry_while_unavailable(context, what, written)
-        except (exceptions.Invalid, exceptions.NotFound) as error:
-            outcome = Failed(str(error), outputs={action_types.REASON: str(error)})
-        self.parts.messenger.broadcast(commands.EventsStored())
-        return outcome
-
-    def _profile(self, action: Action) -> Profile | None:
-        uuid = action.target or ''
-        cluster = self.parts.store.clusters_by_uuid([uuid]).get(uuid)
-        return None if cluster is None else self.profile(action, cluster)
+    def advance(self, stage: ClusterStage) -> Outcome:
+        """Derive the actions of the next stage, or conclude."""
+        return stage.conclude(self.failure_text)
 
     def profile(self, action: Action, cluster: Cluster) -> Profile:
         """Return the profile of new nodes after this action."""
@@ -144,14 +82,67 @@ class ClusterAction(ClusteringAction):
         """Return the outcome for a deleted cluster."""
         return Cancelled(DELETED)
 
-    def start(self, stage: ClusterStage) -> Outcome:
-        """Derive the actions of the first stage."""
-        raise NotImplementedError
+    def execute(self, context: ActionContext) -> Outcome:
+        return self._run(context, (), self.start)
 
-    def advance(self, stage: ClusterStage) -> Outcome:
-        """Derive the actions of the next stage, or conclude."""
-        return stage.conclude(self.failure_text)
+    def complete(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        return self._run(context, results, self.advance)
 
+    def overdue(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Fail with the results so far."""
+        outputs = {
+            **derivation.outputs(derivation.node_results(results)),
+            action_types.REASON: TIMED_OUT,
+        }
+        return Failed(TIMED_OUT, Fault('TimedOut', TIMED_OUT, '', ''), outputs)
+
+    def _run(
+        self,
+        context: ActionContext,
+        results: Sequence[DerivedResult],
+        run: Callable[[ClusterStage], Outcome],
+    ) -> Outcome:
+        """Run a stage in a transaction that locks the cluster and its nodes."""
+        store, ended = self.parts.store, derivation.node_results(results)
+
+        def written() -> Outcome:
+            action = store.get_action(context.uuid)
+            # Outside the transaction, which must not need a second connection.
+            uuid = action.target or ''
+            cluster = store.clusters_by_uuid([uuid]).get(uuid)
+            if cluster is None:
+                return self.target_deleted()
+            profile = self.profile(action, cluster)
+            with store.transaction() as tx:
+                stage = ClusterStage.lock(
+                    self.parts, action, profile, tx, ended, context
+                )
+                return self.target_deleted() if stage is None else run(stage)
+
+        what = f'The action {context.uuid} on a cluster'
+        try:
+            outcome = retry_while_unavailable(context, what, written)
+        except (exceptions.Invalid, exceptions.NotFound) as error:
+            outcome = Failed(str(error), outputs={action_types.REASON: str(error)})
+        self.parts.messenger.broadcast(commands.EventsStored())
+        return outcome
+
+
+class PausingAction(ClusterAction):
+    """An action that may wait between two stages; see `ClusterStage.pause`."""
+
+    @abc.abstractmethod
     def resume(self, stage: ClusterStage, token: Mapping[str, Any]) -> Outcome:
         """Continue after a pause."""
-        raise NotImplementedError
+
+    def poll(self, context: ActionContext, token: Any) -> Outcome:
+        until = datetime.datetime.fromisoformat(token['until'])
+        left = (until - context.now()).total_seconds()
+        if left > 0:
+            # It was suspended, or claimed by another worker.
+            return InProgress(token, left)
+        return self._run(context, (), functools.partial(self.resume, token=token))

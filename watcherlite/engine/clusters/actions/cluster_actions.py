@@ -10,12 +10,16 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Bound, Cluster, Profile, Receiver
+from watcherlite.domain.clusters import Cluster, Profile, Receiver
 from watcherlite.domain.outcomes import Done, Outcome
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import health_monitor, policy_actions
 from watcherlite.engine.clusters.actions import resize_actions as resizing
-from watcherlite.engine.clusters.actions.cluster_action import ClusterAction
+from watcherlite.engine.clusters.actions.cluster_action import (
+    ClusterAction,
+    ClusteringAction,
+    PausingAction,
+)
 from watcherlite.engine.clusters.actions.cluster_stage import ClusterStage
 from watcherlite.engine.clusters.actions.update_batches import (
     UpdateBatches,
@@ -68,11 +72,8 @@ class ClusterDelete(ClusterAction):
         if not isinstance(outcome, Done):
             return outcome
         policies = ClusterPolicies(self.parts.store, self.parts.plugins)
-        gone: list[Bound] = []
         try:
-            policies.detach_all(
-                context, context.target or '', lambda tx, bound: gone.append(bound)
-            )
+            gone = policies.detach_all(context, context.target or '')
         except exceptions.NotFound:
             return outcome
         health_monitor.stop(self.parts, context, gone)
@@ -115,7 +116,7 @@ class ClusterDelete(ClusterAction):
         return stage.derive_each(action_types.NODE_DELETE, nodes, DELETING)
 
 
-class ClusterUpdate(ClusterAction):
+class ClusterUpdate(PausingAction):
     """Updates a cluster; with a new profile also its nodes, in batches."""
 
     kind = action_types.DEFINITIONS[action_types.CLUSTER_UPDATE]
@@ -261,7 +262,7 @@ def check_members(stage: ClusterStage, uuids: Sequence[str]) -> list[str]:
     return list(uuids)
 
 
-_ALL: Sequence[type[ClusterAction]] = (
+_ALL: Sequence[type[ClusteringAction]] = (
     ClusterCreate,
     ClusterDelete,
     ClusterUpdate,
@@ -279,7 +280,7 @@ _ALL: Sequence[type[ClusterAction]] = (
     ClusterOperation,
 )
 #: Name of the entry point -> class.
-TYPES: Mapping[str, type[ClusterAction]] = {one.kind.name: one for one in _ALL}
+TYPES: Mapping[str, type[ClusteringAction]] = {one.kind.name: one for one in _ALL}
 
 
 def recovery_inputs(

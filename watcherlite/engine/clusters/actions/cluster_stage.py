@@ -23,6 +23,7 @@ from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import derivation
 from watcherlite.engine.clusters.actions.derivation import NodeResult
 from watcherlite.engine.clusters.services import ClusterServices
+from watcherlite.plugins.base import ActionContext
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
@@ -45,39 +46,29 @@ class ClusterStage:
     profile: Profile
     tx: Transaction
     cluster: Cluster
-    nodes: tuple[Node, ...]
-    ended: tuple[NodeResult, ...]
+    nodes: Sequence[Node]
+    ended: Sequence[NodeResult]
     now: datetime.datetime
-    remaining: float | None = None
+    remaining: float | None
 
     @classmethod
     def lock(
         cls,
         parts: ClusterServices,
         action: Action,
-        profile: Profile | None,
+        profile: Profile,
         tx: Transaction,
-        ended: Iterable[NodeResult],
-        now: datetime.datetime,
-        remaining: float | None = None,
+        ended: Sequence[NodeResult],
+        context: ActionContext,
     ) -> 'ClusterStage | None':
         """Lock the cluster of an action with its nodes; None: it is deleted."""
         uuid = action.target or ''
         cluster = tx.lock_clusters([uuid]).get(uuid)
-        if cluster is None or cluster.deleted_at is not None or profile is None:
+        if cluster is None or cluster.deleted_at is not None:
             return None
         nodes = sorted(tx.lock_nodes_of(cluster.id), key=lambda n: (n.index, n.id))
-        return cls(
-            parts,
-            action,
-            profile,
-            tx,
-            cluster,
-            tuple(nodes),
-            tuple(ended),
-            now,
-            remaining=remaining,
-        )
+        now, remaining = context.now(), context.remaining()
+        return cls(parts, action, profile, tx, cluster, nodes, ended, now, remaining)
 
     # state
 
@@ -91,27 +82,18 @@ class ClusterStage:
         return self.action.data
 
     @property
-    def pending_nodes(self) -> tuple[Node, ...]:
+    def pending_nodes(self) -> list[Node]:
         """Return the nodes that this action has stored and not created yet.
 
         A repeated action, whose worker was lost, may have some at its start.
         """
         own = self.action.uuid
-        return tuple(
-            n for n in self.nodes if n.origin == own and n.status == states.INIT
-        )
+        return [n for n in self.nodes if n.origin == own and n.status == states.INIT]
 
     @property
     def size(self) -> int:
         """Return the number of nodes without those that the action has stored."""
         return len(self.nodes) - len(self.pending_nodes)
-
-    @property
-    def seconds_left(self) -> int:
-        """Return the seconds until the timeout."""
-        if self.remaining is None:
-            return self.action.timeout or self.parts.limits.timeout
-        return round(self.remaining)
 
     def members(self, uuids: Iterable[str]) -> list[Node]:
         """Return these nodes, in this order, without those of other clusters."""
@@ -181,10 +163,12 @@ class ClusterStage:
         """Derive these actions, with the time left as timeout."""
         if not derived:
             return self.conclude(what)
-        left = self.seconds_left
-        if not left:
+        left = self.remaining
+        if left is None:
+            left = self.action.timeout or self.parts.limits.timeout
+        if not round(left):
             return TimedOut(TIMED_OUT)
-        timed = [dataclasses.replace(action, timeout=left) for action in derived]
+        timed = [dataclasses.replace(action, timeout=round(left)) for action in derived]
         return Derived(tuple(timed))
 
     def conclude(self, what: str, *without: str) -> Outcome:

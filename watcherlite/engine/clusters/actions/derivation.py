@@ -37,18 +37,12 @@ class NodeResult:
         return self.status == action_states.SUCCEEDED
 
 
-def key(action_type: str, node: str) -> str:
-    """Return the key of an action on a node."""
-    return f'{action_type}:{node}'
-
-
 def node_action(
     action_type: str,
     node: str,
     cluster: Cluster,
     inputs: Mapping[str, Any] | None = None,
     after: Sequence[str] = (),
-    timeout: int = 0,
     operation: str | None = None,
 ) -> DerivedAction:
     """Return a derived action on a node, which runs under the lock of the cluster.
@@ -57,32 +51,25 @@ def node_action(
     :param after: keys of the actions that it depends on
     :param operation: of NODE_OPERATION, for the name
     """
-    given = dict(inputs or {})
     return DerivedAction(
-        key(action_type, node),
+        f'{action_type}:{node}',
         action_type,
-        given,
+        dict(inputs or {}),
         name=action_types.action_name(action_type, node, operation),
         target=node,
         parents=tuple(after),
         needs=SUCCESS,
-        timeout=timeout,
         within=cluster.uuid,
     )
 
 
-def join_action(node: str, cluster: Cluster, timeout: int = 0) -> DerivedAction:
+def join_action(node: str, cluster: Cluster) -> DerivedAction:
     """Return the derived action that adds a node to a cluster.
 
     The lock of the cluster does not cover the node yet: the action locks it itself.
     """
-    action = node_action(
-        action_types.NODE_JOIN,
-        node,
-        cluster,
-        {'cluster_id': cluster.uuid},
-        timeout=timeout,
-    )
+    inputs = {'cluster_id': cluster.uuid}
+    action = node_action(action_types.NODE_JOIN, node, cluster, inputs)
     return dataclasses.replace(action, lane=ENGINE)
 
 

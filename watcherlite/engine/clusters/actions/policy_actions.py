@@ -3,7 +3,7 @@
 from watcherlite.domain.outcomes import Done, Outcome
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import health_monitor
-from watcherlite.engine.clusters.actions.cluster_action import ClusterAction
+from watcherlite.engine.clusters.actions.cluster_action import ClusteringAction
 from watcherlite.engine.clusters.policies.cluster_policies import (
     ClusterPolicies,
     is_health_policy,
@@ -11,8 +11,11 @@ from watcherlite.engine.clusters.policies.cluster_policies import (
 from watcherlite.plugins.base import ActionContext
 
 
-class PolicyAction(ClusterAction):
+class PolicyAction(ClusteringAction):
     """An action on a policy binding; the policy is called without row locks."""
+
+    # A repeated action finds the binding.
+    idempotent = True
 
     @property
     def policies(self) -> ClusterPolicies:
@@ -29,10 +32,11 @@ class ClusterAttachPolicy(PolicyAction):
         """Attach the policy; a health policy starts a monitor."""
         inputs, cluster = context.inputs, context.target or ''
         enabled = bool(inputs.get('enabled', True))
-        attached = self.policies.attach(context, cluster, inputs['policy_id'], enabled)
-        if is_health_policy(attached.bound.policy):
-            health_monitor.start(self.parts, context, cluster, attached.bound)
-        if attached.already:
+        policy = inputs['policy_id']
+        bound, is_known = self.policies.attach(context, cluster, policy, enabled)
+        if is_health_policy(bound.policy):
+            health_monitor.start(self.parts, context, cluster, bound)
+        if is_known:
             return Done({action_types.REASON: 'Policy already attached.'})
         return Done({})
 

@@ -9,7 +9,10 @@ from watcherlite.domain.clusters import Node
 from watcherlite.domain.outcomes import DerivedAction, Done, Outcome
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import derivation, lifecycle_hooks
-from watcherlite.engine.clusters.actions.cluster_action import ClusterAction
+from watcherlite.engine.clusters.actions.cluster_action import (
+    ClusterAction,
+    PausingAction,
+)
 from watcherlite.engine.clusters.actions.cluster_stage import ClusterStage
 
 CREATING = 'Failed in creating nodes'
@@ -21,7 +24,7 @@ REPLACING = 'Failed in replacing nodes'
 DESTROY = 'destroy_after_deletion'
 
 
-class ShrinkingAction(ClusterAction):
+class ShrinkingAction(PausingAction):
     """An action that may remove nodes, after the grace period of a policy."""
 
     def resume(self, stage: ClusterStage, token: Mapping[str, Any]) -> Outcome:

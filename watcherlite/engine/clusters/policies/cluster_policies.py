@@ -1,9 +1,8 @@
 """The policies of clusters: bindings, and the policies that apply to an action."""
 
-import dataclasses
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import cast
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
@@ -43,38 +42,13 @@ _LEAVING = frozenset(
     }
 )
 
-#: (transaction, binding): called in the transaction that changes the binding.
-OnBinding = Callable[[Transaction, Bound], None]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class AttachResult:
-    """The result of attaching a policy.
-
-    :param already: whether it was attached before
-    """
-
-    bound: Bound
-    already: bool = False
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _PolicyRequest:
-    """An action on a policy binding, as policies see it."""
-
-    uuid: str
-    action_type: str
-    inputs: Mapping[str, Any]
-    target: str | None
-
 
 class ClusterPolicies:
     """The policies of clusters.
 
     `of` is the source of the policy chain. The other methods are the actions on
     policies; each may be repeated after the loss of a worker. A rejection is raised as
-    a WatcherliteError with a text for users. `on_binding` is called in the transaction
-    that stores the change.
+    a WatcherliteError with a text for users.
     """
 
     def __init__(self, store: Store, plugins: ClusterPlugins) -> None:
@@ -96,32 +70,29 @@ class ClusterPolicies:
         cluster = self._store.clusters_by_uuid([uuid]).get(uuid)
         if cluster is None or cluster.deleted_at is not None:
             return ()
-        snapshot = ClusterSnapshot(self._store, self._plugins, context, action, cluster)
-        pairs = []
-        for bound in self._bound(cluster):
-            pair = self._pair_for(bound, action.action_type, snapshot)
-            if pair is not None:
-                pairs.append(pair)
-        return pairs
+        kind = action.action_type
+        snapshot = ClusterSnapshot(self._store, self._plugins, context, kind, cluster)
+        pairs = (self._pair_for(bound, snapshot) for bound in self._bound(cluster))
+        return [pair for pair in pairs if pair is not None]
 
     # the actions on policies
 
     def attach(
-        self,
-        context: ActionContext,
-        cluster: str,
-        policy: str,
-        enabled: bool = True,
-        on_binding: OnBinding | None = None,
-    ) -> AttachResult:
-        """Attach a policy to a cluster; both by uuid."""
+        self, context: ActionContext, cluster: str, policy: str, enabled: bool
+    ) -> tuple[Bound, bool]:
+        """Attach a policy to a cluster, both by uuid.
+
+        :returns: the binding, and whether it existed before
+        """
         snapshot = self._snapshot(context, cluster, action_types.CLUSTER_ATTACH_POLICY)
         bounds = snapshot.retry(lambda: self._bound(snapshot.cluster))
-        for bound in bounds:
-            if bound.policy.uuid == policy:
-                self._call_on_binding(snapshot, bound, on_binding)
-                return AttachResult(bound, already=True)
-        found = snapshot.retry(lambda: self._find(policy, snapshot.cluster))
+        present = _find_binding(bounds, policy)
+        if present is not None:
+            return present, True
+        tenant = snapshot.cluster.owner.tenant
+        found = snapshot.retry(
+            lambda: self._store.find_object(PolicyObject, policy, tenant)
+        )
         plugin = self._plugins.make_policy(found.type)
         self._check_single(plugin, found, bounds, snapshot.cluster)
         self._check_profile(plugin, found, snapshot)
@@ -138,26 +109,16 @@ class ClusterPolicies:
 
         def stored(tx: Transaction, row: Cluster) -> Bound:
             known = _find_binding(tx.bindings_of(row.id), policy)
-            if known is None:
-                known = Bound(tx.insert_binding(binding), found)
-            if on_binding is not None:
-                on_binding(tx, known)
-            return known
+            return known or Bound(tx.insert_binding(binding), found)
 
         try:
-            return AttachResult(snapshot.write(stored))
+            return snapshot.write(stored), False
         except exceptions.Conflict:
             # The cluster was deleted meanwhile: clean up now.
             plugin.detach(policy_context)
             raise
 
-    def detach(
-        self,
-        context: ActionContext,
-        cluster: str,
-        policy: str,
-        on_binding: OnBinding | None = None,
-    ) -> Bound | None:
+    def detach(self, context: ActionContext, cluster: str, policy: str) -> Bound | None:
         """Detach a policy; return its binding, or None if it was not attached."""
         snapshot = self._snapshot(context, cluster, action_types.CLUSTER_DETACH_POLICY)
         bound = _find_binding(
@@ -166,13 +127,11 @@ class ClusterPolicies:
         if bound is None:
             return None
         self._detach(snapshot, bound)
-        self._delete_bindings(snapshot, [bound], on_binding)
+        _delete_bindings(snapshot, [bound])
         return bound
 
-    def detach_all(
-        self, context: ActionContext, cluster: str, on_binding: OnBinding | None = None
-    ) -> None:
-        """Detach all policies of a cluster that is being deleted.
+    def detach_all(self, context: ActionContext, cluster: str) -> Sequence[Bound]:
+        """Detach all policies of a cluster that is being deleted; return the bindings.
 
         Failures of policies are logged: the cluster is deleted in any case.
         """
@@ -191,33 +150,25 @@ class ClusterPolicies:
                     public_text(error),
                 )
         if bounds:
-            self._delete_bindings(snapshot, bounds, on_binding)
+            _delete_bindings(snapshot, bounds)
+        return bounds
 
     def update(
-        self,
-        context: ActionContext,
-        cluster: str,
-        policy: str,
-        enabled: bool,
-        on_binding: OnBinding | None = None,
-    ) -> Bound:
+        self, context: ActionContext, cluster: str, policy: str, enabled: bool
+    ) -> None:
         """Enable or disable a policy; raises PolicyBindingNotFound."""
         snapshot = self._snapshot(context, cluster, action_types.CLUSTER_UPDATE_POLICY)
 
-        def changed(tx: Transaction, row: Cluster) -> Bound:
+        def changed(tx: Transaction, row: Cluster) -> None:
             known = _find_binding(tx.bindings_of(row.id), policy)
             if known is None:
                 raise exceptions.PolicyBindingNotFound(
                     f"The policy '{policy}' is not found attached to the specified "
                     f"cluster '{cluster}'."
                 )
-            bound = Bound(known.binding.evolve(enabled=enabled), known.policy)
-            tx.save_bindings([bound.binding])
-            if on_binding is not None:
-                on_binding(tx, bound)
-            return bound
+            tx.save_bindings([known.binding.evolve(enabled=enabled)])
 
-        return snapshot.write(changed)
+        snapshot.write(changed)
 
     # bindings
 
@@ -227,31 +178,27 @@ class ClusterPolicies:
         row = self._store.clusters_by_uuid([uuid]).get(uuid)
         if row is None or row.deleted_at is not None:
             raise not_found(Cluster, uuid)
-        doing = _PolicyRequest(context.uuid, action_type, context.inputs, uuid)
-        return ClusterSnapshot(self._store, self._plugins, context, doing, row)
+        return ClusterSnapshot(self._store, self._plugins, context, action_type, row)
 
     def _bound(self, cluster: Cluster) -> Sequence[Bound]:
         key = cluster.id
         return self._store.bindings_of_clusters([key]).get(key, [])
 
-    def _find(self, uuid: str, cluster: Cluster) -> PolicyObject:
-        return self._store.find_object(PolicyObject, uuid, cluster.owner.tenant)
-
     def _pair_for(
-        self, bound: Bound, action_type: str, snapshot: ClusterSnapshot
+        self, bound: Bound, snapshot: ClusterSnapshot
     ) -> tuple[Policy, base.PolicyContext] | None:
-        """Return a policy with its context if it applies to an action type."""
+        """Return a policy with its context if it applies to the action."""
         if not bound.binding.enabled:
             return None
         try:
             plugin = self._plugins.make_policy(bound.policy.type)
-            if action_type not in plugin.before | plugin.after:
+            if snapshot.action_type not in plugin.before | plugin.after:
                 return None
             # The priority at the time of attaching.
             vars(plugin)['priority'] = bound.binding.priority
             return plugin, self._context(plugin, bound.binding, bound.policy, snapshot)
         except (exceptions.PluginError, exceptions.Invalid) as error:
-            if action_type in _LEAVING:
+            if snapshot.action_type in _LEAVING:
                 return None
             raise PolicyCheckFailed(bound.policy.name, str(error)) from error
 
@@ -316,25 +263,10 @@ class ClusterPolicies:
             return
         plugin.detach(policy_context)
 
-    def _delete_bindings(
-        self,
-        snapshot: ClusterSnapshot,
-        bounds: Sequence[Bound],
-        on_binding: OnBinding | None,
-    ) -> None:
-        def forgotten(tx: Transaction, row: Cluster) -> None:
-            tx.delete_bindings([bound.binding.id for bound in bounds])
-            if on_binding is not None:
-                for bound in bounds:
-                    on_binding(tx, bound)
 
-        snapshot.write(forgotten)
-
-    def _call_on_binding(
-        self, snapshot: ClusterSnapshot, bound: Bound, on_binding: OnBinding | None
-    ) -> None:
-        if on_binding is not None:
-            snapshot.write(lambda tx, row: on_binding(tx, bound))
+def _delete_bindings(snapshot: ClusterSnapshot, bounds: Sequence[Bound]) -> None:
+    ids = [bound.binding.id for bound in bounds]
+    snapshot.write(lambda tx, row: tx.delete_bindings(ids))
 
 
 def is_health_policy(policy: PolicyObject) -> bool:

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.clusters import (
@@ -31,27 +31,12 @@ _MAKING = frozenset(
 )
 
 
-class RequestedAction(Protocol):
-    """The action that policies are called for."""
-
-    @property
-    def uuid(self) -> str: ...
-
-    @property
-    def action_type(self) -> str: ...
-
-    @property
-    def inputs(self) -> Mapping[str, Any]: ...
-
-    @property
-    def target(self) -> str | None: ...
-
-
 class ClusterSnapshot:
     """The cluster of an action with its nodes, shared by the policies.
 
     The nodes are read when they are first used.
 
+    :ivar action: that policies are called for, and its type
     :ivar cluster: its row, with the changes of policies
     """
 
@@ -60,13 +45,13 @@ class ClusterSnapshot:
         store: Store,
         plugins: ClusterPlugins,
         action: ActionContext,
-        request: RequestedAction,
+        action_type: str,
         cluster: Cluster,
     ) -> None:
         self.store = store
         self.plugins = plugins
         self.action = action
-        self.request = request
+        self.action_type = action_type
         self.cluster = cluster
         self._nodes: list[Node] | None = None
 
@@ -120,9 +105,9 @@ class BoundPolicyContext:
         self._binding = binding
         self.name = policy.name
         self.policy_uuid = policy.uuid
-        self.action_uuid = snapshot.request.uuid
-        self.action_type = snapshot.request.action_type
-        self.inputs = snapshot.request.inputs
+        self.action_uuid = snapshot.action.uuid
+        self.action_type = snapshot.action_type
+        self.inputs = snapshot.action.inputs
         self.properties = properties
         self.result: str | None = None
 
@@ -141,7 +126,7 @@ class BoundPolicyContext:
         """Return the target node of the action; None for actions on the cluster."""
         if self.action_type in action_types.CLUSTER_TYPES:
             return None
-        target = self._snapshot.request.target
+        target = self._snapshot.action.target
         return next((node for node in self.nodes if node.uuid == target), None)
 
     @property
@@ -220,24 +205,23 @@ class BoundPolicyContext:
 
         Its row changes when the action ends, after all policies have run.
         """
-        request = self._snapshot.request
-        if self.result != OK or node.uuid != request.target:
+        action = self._snapshot.action
+        if self.result != OK or node.uuid != action.target:
             return node
-        said = (self._snapshot.action.outputs or {}).get(action_types.NODE) or {}
+        said = (action.outputs or {}).get(action_types.NODE) or {}
         left: Node = transitions.apply_fields(node, said, transitions.NODE_FIELDS)
         if 'status' in said or self.action_type not in _MAKING:
             return left
         status = states.ACTIVE
         if PREVIOUS_STATUS in node.kept and said.get(transitions.UNCHANGED):
             status = node.kept[PREVIOUS_STATUS][0]
-        elif self.action_type == action_types.NODE_UPDATE and not _transient(node):
+        elif (
+            self.action_type == action_types.NODE_UPDATE
+            and node.status not in states.TRANSIENT
+        ):
             # Only the row was updated.
             status = node.status
         return left.evolve(status=status)
-
-
-def _transient(node: Node) -> bool:
-    return node.status in states.TRANSIENT
 
 
 def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
+from watcherlite.domain import capacity
 from watcherlite.domain.clusters import Node, Profile
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.resource_results import Operation
@@ -87,10 +88,10 @@ def resize(params: Values, most: int) -> dict[str, Any]:
     kind, number = params.get('adjustment_type'), params.get('number')
     inputs: dict[str, Any] = {}
     if kind is not None:
-        if kind not in action_types.ADJUSTMENTS:
+        if kind not in capacity.ADJUSTMENTS:
             raise exceptions.BadRequest(
                 f"Invalid value '{kind}' specified for 'adjustment_type': it is one of "
-                f'{", ".join(action_types.ADJUSTMENTS)}.'
+                f'{", ".join(capacity.ADJUSTMENTS)}.'
             )
         if number is None:
             raise exceptions.BadRequest('Missing number value for size adjustment.')
@@ -115,9 +116,9 @@ def resize(params: Values, most: int) -> dict[str, Any]:
 
 
 def _adjustment(kind: str, number: Any, most: int) -> int | float:
-    if kind == action_types.EXACT_CAPACITY:
+    if kind == capacity.EXACT_CAPACITY:
         return values.parse_integer(number, 'number', 0, most)
-    if kind == action_types.CHANGE_IN_CAPACITY:
+    if kind == capacity.CHANGE_IN_CAPACITY:
         return values.parse_integer(number, 'number')
     wrong = exceptions.BadRequest(f"Invalid value '{number}' specified for 'number'")
     if isinstance(number, bool) or not isinstance(number, int | float | str):
