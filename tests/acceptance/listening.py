@@ -83,10 +83,17 @@ class Endpoint:
             self._condition.notify_all()
 
     def wait_for(self, count):
-        """Return what was heard once it is so much, or what there is in the end."""
+        """Return the messages received once they are so many, or after a time limit.
+
+        A message that was delivered again counts once, by its `message_id`:
+        oslo.messaging drops a repetition only among the last 16 messages.
+        """
         with self._condition:
-            self._condition.wait_for(lambda: len(self._heard) >= count, PATIENCE)
-            return list(self._heard)
+            self._condition.wait_for(lambda: len(self._unique()) >= count, PATIENCE)
+            return self._unique()
+
+    def _unique(self):
+        return unique(self._heard)
 
 
 class Listener(fixtures.Fixture):
@@ -141,15 +148,14 @@ class HearingCase:
         told = self.ear.hear_all(self.operators.store, *uuids)
         for notification in told:
             self.assert_payload_reads_back(notification['payload'])
-        # A relay that is killed after publishing and before its commit publishes again;
-        # oslo.messaging drops the copies.
-        unique = list({n['message_id']: n for n in told}.values())
+        # A relay that is killed after publishing and before its commit publishes again.
+        sent = unique(told)
         listener = self.useFixture(Listener(self.vhost.url))
-        heard = listener.endpoint.wait_for(len(unique))
+        heard = listener.endpoint.wait_for(len(sent))
         for priority in ('INFO', 'ERROR'):
             # Each priority is a queue of its own, and has an order of its own.
             self.assertEqual(
-                [without_id(n) for n in unique if n['priority'] == priority],
+                [without_id(n) for n in sent if n['priority'] == priority],
                 [n for n in heard if n['priority'] == priority],
             )
         return told
@@ -159,6 +165,14 @@ class HearingCase:
         cls = registry.payload_classes()[payload['watcher_object.name']]
         jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)
         self.assertEqual(payload, cls.obj_from_primitive(payload).to_wire())
+
+
+def unique(notifications):
+    """Return the notifications once each, in the order of their first copies."""
+    first = {}
+    for notification in notifications:
+        first.setdefault(notification['message_id'], notification)
+    return list(first.values())
 
 
 def data(notification):
