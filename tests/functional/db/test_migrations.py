@@ -1,7 +1,6 @@
 """Creation, comparison, upgrade and refusal of schemas."""
 
 import concurrent.futures
-import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -16,12 +15,6 @@ from alembic import migration as alembic_migration
 from alembic import script as alembic_script
 
 from tests import base, services
-from tests.contract.stack_case import (
-    make_definition,
-    make_resource,
-    make_stack,
-    stack_event,
-)
 from tests.factories import (
     NOW,
     make_action,
@@ -30,13 +23,12 @@ from tests.factories import (
     make_worker,
     store_plan,
 )
-from tests.functional.db import stores
 from watcherlite import exceptions
 from watcherlite.db import query as queries
-from watcherlite.db.query import EventQuery
 from watcherlite.db.sqlalchemy import migration, tables
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
+from watcherlite.domain.clusters import Receiver
 from watcherlite.domain.creators import NOBODY
 
 #: What the database itself says of its indexes, partial ones included.
@@ -58,8 +50,8 @@ DEFINITIONS = {
         'ORDER BY table_name, index_name, seq_in_index'
     ),
 }
-#: The revision of what is quickest to make
-FIRST = '0001'
+FIRST = migration.REVISIONS[0]
+Row = tuple[object, ...]
 
 
 if TYPE_CHECKING:
@@ -103,12 +95,10 @@ class MigrationTests(Base):
             self._shared['created'] = url
         return self.engine(self._shared['created'])
 
-    def be_of_a_newer_version(self, engine: sa.Engine) -> None:
+    def note(self, engine: sa.Engine, revision: str) -> None:
         """Record another revision in a database, and the right one after the test."""
-        self.addCleanup(self._note, engine, migration.HEAD)
-        self._note(engine, '9999')
-
-    def _note(self, engine: sa.Engine, revision: str) -> None:
+        if revision != migration.HEAD:
+            self.addCleanup(self.note, engine, migration.HEAD)
         with engine.connect() as connection:
             connection.execute(
                 sa.text('UPDATE alembic_version SET version_num = :revision'),
@@ -159,7 +149,7 @@ class MigrationTests(Base):
         plan, actions = store_plan(store, make_action(), make_action())
         with store.transaction() as tx:
             tx.add_events([make_event(plan)])
-        before = self.everything(store)
+        before = self.stored(store.engine, tables.metadata)
 
         # As if the schema had been made before revisions were noted.
         with store.engine.connect() as connection:
@@ -167,17 +157,15 @@ class MigrationTests(Base):
         migration.stamp(url, migration.HEAD)
         migration.upgrade(url)
 
-        self.assertEqual(before, self.everything(store))
+        self.assertEqual(before, self.stored(store.engine, tables.metadata))
         self.assertEqual(actions, store.list_actions())
 
-    def first_schema(self, engine: sa.Engine) -> None:
-        """Insert rows in each table of revision 0001."""
+    def rows_of_first_schema(self, engine: sa.Engine) -> dict[sa.Table, list[Row]]:
+        """Insert rows of the first revision, and return them as they are stored."""
         migration.upgrade(engine, FIRST)
         metadata = sa.MetaData()
         metadata.reflect(engine)
         now = NOW.replace(tzinfo=None)
-        goal = {'display_name': 'G', 'efficacy_specification': '[]', 'deleted': 0}
-        strategy = {'display_name': 'S', 'parameters_spec': '{}', 'deleted': 0}
         audit = {
             'audit_type': 'ONESHOT',
             'state': 'SUCCEEDED',
@@ -185,10 +173,9 @@ class MigrationTests(Base):
             'parameters': '{}',
             'scope': '[]',
             'auto_trigger': False,
-            'deleted_at': None,
         }
         plan = {
-            'audit_id': 3,
+            'audit_id': 1,
             'strategy_id': 1,
             'on_failure': 'continue',
             'on_worker_loss': 'resume',
@@ -210,112 +197,125 @@ class MigrationTests(Base):
             **dict.fromkeys(('dependents', 'run_interval', 'timeout'), 0),
             **dict.fromkeys(('attempt', 'recoveries', 'pending'), 0),
         }
-        event = {'subject': 'action_plan', 'kind': 'created', 'plan_id': 1}
-        worker = {'host': 'h', 'identity': 'i', 'lanes': '["applier"]'}
         rows: dict[str, list[dict[str, object]]] = {
-            'goals': [{'uuid': 'g', 'name': 'Größe Ż', **goal}],
-            'strategies': [{'uuid': 's', 'name': 'S', 'goal_id': 1, **strategy}],
+            'goals': [
+                {
+                    'uuid': 'g',
+                    'name': 'Größe Ż',
+                    'lower_name': 'größe ż',
+                    'display_name': 'G',
+                    'efficacy_specification': '[]',
+                    'deleted': 0,
+                }
+            ],
+            'strategies': [
+                {
+                    'uuid': 's',
+                    'name': 'S',
+                    'lower_name': 's',
+                    'goal_id': 1,
+                    'display_name': 'S',
+                    'parameters_spec': '{}',
+                    'deleted': 0,
+                }
+            ],
             'audits': [
-                {'uuid': 'a1', 'name': 'x' * 255, **audit},
-                {'uuid': 'a2', 'name': 'x' * 255, **audit},
-                {'uuid': 'a3', 'name': 'Once', **audit},
-                {'uuid': 'a4', 'name': 'Once', **audit, 'deleted_at': now},
+                {'uuid': 'a1', 'name': 'Once', 'lower_name': 'once', **audit},
+                {
+                    'uuid': 'a2',
+                    'name': 'Once',
+                    'lower_name': 'once',
+                    **audit,
+                    'deleted': 2,
+                    'deleted_at': now,
+                },
             ],
-            'action_plans': [
-                {'uuid': 'p', **plan},
-                {'uuid': 'q', **plan, 'audit_id': None},
+            'action_plans': [{'uuid': 'p', **plan}],
+            'actions': [{'uuid': f'x{n}', **action, 'plan_id': n} for n in (1, None)],
+            'events': [
+                {
+                    'uuid': 'e',
+                    'subject': 'action_plan',
+                    'kind': 'created',
+                    'plan_id': 1,
+                    'occurred_at': now,
+                    'pending': 1,
+                }
             ],
-            'actions': [
-                {'uuid': f'x{n}', **action, 'plan_id': n} for n in (1, 2, None)
-            ],
-            'events': [{'uuid': 'e', **event, 'occurred_at': now, 'pending': 1}],
             'workers': [
-                {'uuid': uuid, **worker, 'started_at': now, 'lease_until': now}
-                for uuid in ('w2', 'w1')
+                {
+                    'uuid': 'w',
+                    'host': 'h',
+                    'identity': 'i',
+                    'lanes': '["applier"]',
+                    'started_at': now,
+                    'lease_until': now,
+                }
+            ],
+            'receivers': [
+                {
+                    'uuid': 'r',
+                    'name': 'R',
+                    'type': 'webhook',
+                    'tenant': 't',
+                    **dict.fromkeys(('actor', 'params', 'channel'), '{}'),
+                }
             ],
         }
         with engine.connect() as connection:
             for table, some in rows.items():
                 for row in some:
                     connection.execute(metadata.tables[table].insert(), row)
+        return self.stored(engine, metadata)
 
-    def test_an_upgrade_of_the_first_schema_completes_its_rows(self) -> None:
+    def stored(
+        self, engine: sa.Engine, metadata: sa.MetaData
+    ) -> dict[sa.Table, list[Row]]:
+        with engine.connect() as connection:
+            return {
+                table: [tuple(row) for row in connection.execute(table.select())]
+                for table in metadata.sorted_tables
+                if table.name != 'alembic_version'
+            }
+
+    def test_an_upgrade_of_the_first_schema_keeps_its_rows(self) -> None:
         engine = self.engine(self.new_url())
-        self.first_schema(engine)
+        before = self.rows_of_first_schema(engine)
 
         migration.upgrade(engine)
 
+        self.assertEqual(migration.HEAD, migration.version(engine))
+        self.assertEqual(before, self.stored(engine, next(iter(before)).metadata))
+        self.assertEqual(self.columns(self.created()), self.columns(engine))
+        self.assertEqual(self.definitions(self.created()), self.definitions(engine))
         store = SqlStore(engine)
         goal = store.find_goal('GRÖßE ż').goal
-        self.assertEqual('Größe Ż', goal.name)
         self.assertEqual('s', store.find_strategy('s').strategy.uuid)
         listed = store.list_audits(queries.Query(deleted=True))
-        self.assertEqual(
-            ['x' * 255, 'x' * 253 + '-2', 'Once', 'Once'],
-            [one.audit.name for one in listed],
-        )
-        self.assertEqual([None] * 3 + [NOW], [one.audit.deleted_at for one in listed])
-        self.assertEqual('a3', store.find_audit('ONCE').audit.uuid)
-        audit = listed[0].audit
-        self.assertEqual(
-            (None, None, False, None, NOBODY),
-            (
-                *(audit.start_time, audit.end_time, audit.force, audit.action_id),
-                audit.creator,
-            ),
-        )
-        plan = store.get_plan('p')
-        self.assertEqual(([], NOBODY), (plan.efficacy_indicators, plan.creator))
-        of_audit = store.page_of_actions(queries.Query({'audit_uuid': 'a3'}))
-        self.assertEqual(['x1'], [one.action.uuid for one in of_audit])
-        with engine.connect() as connection:
-            found = connection.exec_driver_sql('SELECT uuid, audit_id FROM actions')
-            self.assertEqual({'x1': 3, 'x2': None, 'xNone': None}, dict(found.all()))
-        around = store.plan_surroundings(1)
-        self.assertEqual('a3', around.audit.uuid if around else None)
+        self.assertEqual([None, NOW], [one.audit.deleted_at for one in listed])
+        audit = store.find_audit('ONCE').audit
+        self.assertEqual(('a1', NOBODY), (audit.uuid, audit.creator))
+        self.assertEqual(NOBODY, store.get_plan('p').creator)
+        self.assertEqual(['x1', 'xNone'], [one.uuid for one in store.list_actions()])
         (event,) = store.pending_events(9)
         self.assertEqual(('e', None), (event.event.uuid, event.event.subject_id))
-        self.assertEqual(
-            [(1, 'w1'), (2, 'w2')], [(w.id, w.uuid) for w in store.list_workers()]
-        )
-        self.assertEqual(
-            [('w1', 'h', 'i', ('applier',), NOW, NOW)],
-            [dataclasses.astuple(w) for w in store.expired_workers()][:1],
-        )
-        # Keys are counted on, and names are unique from here on.
-        self.assertEqual(3, self.next_worker(store))
+        (receiver,) = store.list_objects(Receiver, queries.Query())
+        self.assertEqual(('r', None), (receiver.uuid, receiver.token_digest))
+        self.assertEqual([(1, 'w')], [(w.id, w.uuid) for w in store.list_workers()])
+        # Keys are counted on, and names stay unique.
+        self.assertEqual(2, self.next_worker(store))
         with self.assertRaises(exceptions.Conflict), store.transaction() as tx:
             tx.insert_audit(make_audit(goal.id, name='Once'))
 
-    def test_an_upgrade_of_a_schema_without_stacks_adds_them(self) -> None:
-        engine = self.engine(self.new_url())
-        migration.upgrade(engine, '0003')
-        metadata = sa.MetaData()
-        metadata.reflect(engine)
-        event = {'kind': 'created', 'occurred_at': NOW.replace(tzinfo=None)}
-        told = [
-            {'uuid': 'a', 'subject': 'audit', 'subject_id': 1, **event},
-            {'uuid': 'p', 'subject': 'action_plan', 'plan_id': 1, **event},
-        ]
-        with engine.connect() as connection:
-            for row in told:
-                connection.execute(metadata.tables['events'].insert(), row)
+    def test_an_older_schema_is_refused_with_a_remedy(self) -> None:
+        engine = self.upgraded()
+        self.note(engine, FIRST)
 
-        migration.upgrade(engine)
-
-        store = SqlStore(engine, keys=stores.SETTINGS['keys'])
-        self.assertEqual(['a', 'p'], [one.event.uuid for one in store.list_events()])
-        with store.transaction() as tx:
-            definition = tx.insert_definition(make_definition())
-            stack = tx.insert_stack(make_stack(definition.id, name='web'))
-            (key,) = tx.insert_resources([make_resource(stack)])
-            tx.add_events([stack_event(stack)])
-        self.assertEqual((1, 1, 1), (definition.id, stack.id, key))
-        # The audit with its id has another history.
-        (found,) = store.list_stack_events(EventQuery({'stack_id': [1]}))
-        self.assertEqual(('stack', 3), (found.event.subject, found.sequence))
-        with self.assertRaises(exceptions.StackExists), store.transaction() as tx:
-            tx.insert_stack(make_stack(definition.id, name='web'))
+        with self.assertRaisesRegex(
+            exceptions.SchemaMismatch, 'older .*; run "watcherlite-manage db upgrade"'
+        ):
+            migration.check(engine)
+        self.assertTrue(migration.needs_upgrade(engine))
 
     def next_worker(self, store: SqlStore) -> int:
         worker = store.register_worker(make_worker(), 60)
@@ -371,13 +371,6 @@ class MigrationTests(Base):
             for table in tables.metadata.tables
         }
 
-    def everything(self, store: SqlStore) -> dict[str, list[tuple[object, ...]]]:
-        with store.engine.connect() as connection:
-            return {
-                table.name: [tuple(row) for row in connection.execute(table.select())]
-                for table in tables.metadata.sorted_tables
-            }
-
     def test_a_database_without_schema_is_refused_with_a_remedy(self) -> None:
         url = self.new_url()
         with self.assertRaisesRegex(
@@ -385,19 +378,22 @@ class MigrationTests(Base):
         ):
             migration.check(url)
 
-    def test_a_newer_schema_is_refused_and_unchanged(self) -> None:
+    def test_a_newer_or_too_old_schema_is_refused_and_unchanged(self) -> None:
         engine = self.upgraded()
-        self.be_of_a_newer_version(engine)
-
-        for call in (migration.check, migration.upgrade, migration.needs_upgrade):
-            with self.assertRaisesRegex(exceptions.SchemaMismatch, 'schema 9999'):
-                call(engine)
-        self.assertEqual('9999', migration.version(engine))
+        for revision, message in (
+            ('9999', 'schema 9999 of a newer version'),
+            ('0006', 'schema 0006, .* 0007 .*; upgrade it with an earlier version'),
+        ):
+            self.note(engine, revision)
+            for call in (migration.check, migration.upgrade, migration.needs_upgrade):
+                with self.assertRaisesRegex(exceptions.SchemaMismatch, message):
+                    call(engine)
+            self.assertEqual(revision, migration.version(engine))
 
     def test_a_schema_mismatch_names_the_required_schema(self) -> None:
         store = SqlStore(self.upgraded())
         store.check()
-        self.be_of_a_newer_version(store.engine)
+        self.note(store.engine, '9999')
         with self.assertRaises(exceptions.SchemaMismatch):
             store.check()
 
@@ -430,7 +426,7 @@ class MigrationTests(Base):
         self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
         busy, url = self.new_url(), self.new_url()
         with migration._locked(self.engine(busy)):
-            migration.upgrade(url, FIRST)
+            migration.stamp(url, FIRST)
         self.assertEqual(FIRST, migration.version(url))
 
 

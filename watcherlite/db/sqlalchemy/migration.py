@@ -16,18 +16,7 @@ from watcherlite.db.sqlalchemy import errors
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 
 #: The revisions in `migrations/versions`, in order.
-REVISIONS = (
-    '0001',
-    '0002',
-    '0003',
-    '0004',
-    '0005',
-    '0006',
-    '0007',
-    '0008',
-    '0009',
-    '0010',
-)
+REVISIONS = ('0007', '0008', '0009', '0010')
 HEAD = REVISIONS[-1]
 
 #: The key of the advisory lock: an arbitrary number.
@@ -55,25 +44,24 @@ def version(target: Target) -> str | None:
 
 
 def needs_upgrade(target: Target) -> bool:
-    """Return whether the schema is older; raise SchemaMismatch if it is newer."""
+    """Return whether the schema is older; raise SchemaMismatch if it is unknown."""
     current = version(target)
-    _refuse_newer(current)
+    _refuse_unknown(current)
     return current != HEAD
 
 
 def check(target: Target) -> None:
     """Raise SchemaMismatch unless the schema is that of this version."""
     current = version(target)
-    _refuse_newer(current)
+    _refuse_unknown(current)
     if current is None:
         raise exceptions.SchemaMismatch(
             f'The database has no schema yet; {errors.UPGRADE}'
         )
     if current != HEAD:
         raise exceptions.SchemaMismatch(
-            f'The database has schema {current} of a newer version (this one supports '
-            f'{REVISIONS[0]} to {HEAD}); install that version, or restore a backup '
-            'made before its upgrade'
+            f'The database has schema {current}, which is older than the {HEAD} that '
+            f'this version requires; {errors.UPGRADE}'
         )
 
 
@@ -83,7 +71,7 @@ def upgrade(target: Target, revision: str = 'head') -> None:
     Several processes may upgrade at the same time: the first one does.
 
     :param target: an engine needs settings `unlimited`
-    :raises SchemaMismatch: the schema is newer than this version
+    :raises SchemaMismatch: the schema is newer than this version, or too old for it
     :raises StoreConflict: another process has the lock for too long
     """
     _run(target, 'upgrade', revision)
@@ -105,7 +93,7 @@ def _run(target: Target, name: str, revision: str) -> None:
     )
     with _engine(target) as engine, _locked(engine) as connection:
         if name == 'upgrade':
-            _refuse_newer(_version(connection))
+            _refuse_unknown(_version(connection))
         config.attributes['connection'] = connection
         try:
             getattr(command, name)(config, revision)
@@ -187,10 +175,16 @@ def _version(connection: sa.Connection) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def _refuse_newer(current: str | None) -> None:
-    if current is not None and current not in REVISIONS:
+def _refuse_unknown(current: str | None) -> None:
+    if current is None or current in REVISIONS:
+        return
+    if current < REVISIONS[0]:
         raise exceptions.SchemaMismatch(
-            f'The database has schema {current} of a newer version (this one supports '
-            f'{REVISIONS[0]} to {HEAD}); install that version, or restore a backup '
-            'made before its upgrade'
+            f'The database has schema {current}, and this version upgrades '
+            f'{REVISIONS[0]} and later ones; upgrade it with an earlier version first'
         )
+    raise exceptions.SchemaMismatch(
+        f'The database has schema {current} of a newer version (this one supports '
+        f'{REVISIONS[0]} to {HEAD}); install that version, or restore a backup '
+        'made before its upgrade'
+    )
