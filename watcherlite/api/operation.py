@@ -6,7 +6,7 @@ tables of operations.
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from watcherlite.domain.creators import Creator
 
@@ -160,8 +160,7 @@ class Operation:
 
     :param call: the handler; may raise the exceptions in the table of `errors`
     :param rule: the policy rule that is checked first; None: public
-    :param rules: returns the rules if they depend on the request; `rule` is the most
-        common one
+    :param rules: returns the additional rules that depend on the request
     :param alternatives: the possible rules if they depend on the body, which is only
         read if one of them allows the caller
     :param summary: one sentence for the reference
@@ -199,16 +198,58 @@ class Operation:
 
 #: URL template -> method -> operation.
 Routes = Mapping[str, Mapping[str, Operation]]
+Handler = TypeVar('Handler', bound=Callable[[Request], Response])
 
 
-def merge_routes(*tables: Routes) -> dict[str, dict[str, Operation]]:
+class RouteTable(dict[str, dict[str, Operation]]):
+    """Routes to which a decorator adds the handlers.
+
+    :param query: the schema of the arguments of operations without another one
+    """
+
+    def __init__(self, query: Versioned = NOTHING) -> None:
+        super().__init__()
+        self._query = query
+
+    def route(
+        self,
+        pattern: str,
+        rule: str | None,
+        responses: Mapping[int, Versioned | None],
+        *,
+        summary: str | None = None,
+        **options: Any,
+    ) -> Callable[[Handler], Handler]:
+        """Return a decorator that adds the operation of a handler.
+
+        :param pattern: the method and the template: 'GET /v1/audits/{audit}'
+        :param summary: by default the first line of the docstring of the handler
+        :param options: further attributes of the operation
+        """
+        method, _, template = pattern.partition(' ')
+        options.setdefault('query', self._query)
+
+        def add(call: Handler) -> Handler:
+            text = summary or (call.__doc__ or '').partition('\n')[0]
+            operation = Operation(call, rule, text, responses=responses, **options)
+            self.add(template, method, operation)
+            return call
+
+        return add
+
+    def add(self, template: str, method: str, operation: Operation) -> None:
+        """Add an operation; ValueError if there is one."""
+        operations = self.setdefault(template, {})
+        if method in operations:
+            raise ValueError(f'{method} {template} is defined twice')
+        operations[method] = operation
+
+
+def merge_routes(*tables: Routes) -> RouteTable:
     """Merge route tables; ValueError for an operation in several tables."""
-    found: dict[str, dict[str, Operation]] = {}
+    merged = RouteTable()
     for table in tables:
         for template, operations in table.items():
-            there = found.setdefault(template, {})
             for method, operation in operations.items():
-                if method in there:
-                    raise ValueError(f'{method} {template} is defined twice')
-                there[method] = operation
-    return found
+                merged.add(template, method, operation)
+    return merged

@@ -1,7 +1,5 @@
 """The caller of a request: the context of operations, and the policy rules."""
 
-from collections.abc import Callable
-
 from watcherlite import exceptions
 from watcherlite.api.operation import Request
 from watcherlite.domain.clusters import Owner
@@ -49,17 +47,11 @@ ALL_PROJECTS = 'clustering:all_projects'
 FORCE = 'actions:force'
 
 
-def index(rule: str) -> Callable[[Request], list[str]]:
-    """Return a function that returns the rules of a list, also of all projects."""
-
-    def rules(request: Request) -> list[str]:
-        wide = bool(request.query.get('global_project'))
-        return [rule, ALL_PROJECTS] if wide else [rule]
-
-    return rules
+def list_rules(request: Request) -> list[str]:
+    """Return the additional rules of a list, which may be of all projects."""
+    return [ALL_PROJECTS] if request.query.get('global_project') else []
 
 
-def signal(request: Request) -> list[str]:
-    """Return the rules of a signal, which may be forced."""
-    forced = bool(request.query.get('force'))
-    return ['actions:update', FORCE] if forced else ['actions:update']
+def signal_rules(request: Request) -> list[str]:
+    """Return the additional rules of a signal, which may be forced."""
+    return [FORCE] if request.query.get('force') else []

@@ -6,11 +6,40 @@ from typing import Any, Generic, TypeVar
 from watcherlite import exceptions
 from watcherlite.api import links
 from watcherlite.api.infra_optim import attributes, pages
-from watcherlite.api.operation import Operation, Request, Response, Versioned
+from watcherlite.api.operation import Request, Response, RouteTable, Versioned
 from watcherlite.db.api import Store
 from watcherlite.db.query import Query
 
 T = TypeVar('T')
+Handler = Callable[[Request], Response]
+
+
+def list_routes(
+    noun: str, rule: str, index: Handler, detail: Handler, schemas: Any
+) -> RouteTable:
+    """Return the routes of a collection, without and with details.
+
+    :param noun: the collection
+    :param rule: the prefix of its policy rules
+    :param schemas: the module of its schemas
+    """
+    words = noun.replace('_', ' ')
+    routes = RouteTable()
+    routes.route(
+        f'GET /v1/{noun}',
+        f'{rule}:get_all',
+        {200: schemas.COLLECTION},
+        query=schemas.QUERY,
+        summary=f'List {words}.',
+    )(index)
+    routes.route(
+        f'GET /v1/{noun}/detail',
+        f'{rule}:detail',
+        {200: schemas.DETAILED_COLLECTION},
+        query=schemas.QUERY,
+        summary=f'List {words} with details.',
+    )(detail)
+    return routes
 
 
 class ObjectCollection(Generic[T]):
@@ -80,22 +109,20 @@ class ObjectCollection(Generic[T]):
         response = self.respond_stored(request, uuid, 201)
         return response.with_header('Location', address)
 
-    def routes(
-        self, schemas: Any, shown: Versioned, summary: str
-    ) -> dict[str, dict[str, Operation]]:
+    def routes(self, schemas: Any, shown: Versioned, summary: str) -> RouteTable:
         """Return the routes of the lists and of one object.
 
         :param schemas: the module of the schemas
         :param shown: the schema of one object
         :param summary: the summary of `show`
         """
-        show = Operation(self.show, f'{self._one}:get', summary, responses={200: shown})
-        return {
-            **pages.list_routes(
-                self._noun, self._one, self.index, self.detail, schemas
-            ),
-            f'/v1/{self._noun}/{{{self._variable}}}': {'GET': show},
-        }
+        routes = list_routes(self._noun, self._one, self.index, self.detail, schemas)
+        address = f'/v1/{self._noun}/{{{self._variable}}}'
+        show = routes.route(
+            f'GET {address}', f'{self._one}:get', {200: shown}, summary=summary
+        )
+        show(self.show)
+        return routes
 
 
 def find_by_uuid(

@@ -9,21 +9,12 @@ from watcherlite import exceptions
 from watcherlite.api import links
 from watcherlite.api.infra_optim import attributes
 from watcherlite.api.infra_optim.versions import DELETED
-from watcherlite.api.operation import (
-    Operation,
-    Request,
-    Response,
-    Schema,
-    Versioned,
-    unversioned,
-)
+from watcherlite.api.operation import Request, Response, Schema, Versioned, unversioned
 from watcherlite.db.query import FILTERS, SORT_KEYS, Query
 from watcherlite.states import action, action_plan, audit
 
 T = TypeVar('T')
 ASCENDING, DESCENDING = 'asc', 'desc'
-
-Call = Callable[[Request], Response]
 
 UUID: Schema = {'type': 'string', 'format': 'uuid'}
 TEXT: Schema = {'type': 'string'}
@@ -97,38 +88,6 @@ def sort_order(request: Request, keys: Sequence[str]) -> tuple[str, bool]:
             f'Invalid sort key: {sort_key}. Sort keys are {", ".join(keys)}'
         )
     return sort_key, request.query.get('sort_dir') == DESCENDING
-
-
-def list_routes(
-    noun: str, rule: str, index: Call, detail: Call, schemas: Any
-) -> dict[str, dict[str, Operation]]:
-    """Return the routes of a collection, without and with details.
-
-    :param noun: the collection
-    :param rule: the prefix of its policy rules
-    :param schemas: the module of its schemas
-    """
-    words = noun.replace('_', ' ')
-    return {
-        f'/v1/{noun}': {
-            'GET': Operation(
-                index,
-                f'{rule}:get_all',
-                f'List {words}.',
-                query=schemas.QUERY,
-                responses={200: schemas.COLLECTION},
-            )
-        },
-        f'/v1/{noun}/detail': {
-            'GET': Operation(
-                detail,
-                f'{rule}:detail',
-                f'List {words} with details.',
-                query=schemas.QUERY,
-                responses={200: schemas.DETAILED_COLLECTION},
-            )
-        },
-    }
 
 
 def page(

@@ -11,18 +11,16 @@ from watcherlite.api.clustering.handlers import (
     specs,
     types,
 )
-from watcherlite.api.operation import Routes, merge_routes
+from watcherlite.api.operation import merge_routes
 
-_NOUNS = (
-    root,
-    types,
-    specs,
-    clusters,
-    cluster_policies,
-    nodes,
-    actions,
-    events,
-    receivers,
+ROUTES = merge_routes(
+    root.ROUTES,
+    types.ROUTES,
+    specs.ROUTES,
+    clusters.ROUTES,
+    cluster_policies.ROUTES,
+    nodes.ROUTES,
+    actions.ROUTES,
+    events.ROUTES,
+    receivers.ROUTES,
 )
-
-ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))

@@ -9,7 +9,7 @@ from watcherlite.api.clustering.schemas import actions as schemas
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas.actions import CLUSTER, OURS
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import Operation, Request, Response, Routes, Version
+from watcherlite.api.operation import Request, Response, RouteTable, Version
 from watcherlite.clock import EPOCH
 from watcherlite.conf import masking
 from watcherlite.db.clusters import ListedClusterAction, not_found
@@ -120,8 +120,19 @@ def unclear(rows: Iterable[ListedClusterAction]) -> set[str]:
     }
 
 
+_ALL = '/v1/actions'
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    f'GET {_ALL}',
+    'actions:index',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+    rules=caller.list_rules,
+)
 def index(request: Request) -> Response:
-    """Return a page of actions."""
+    """List the actions of clusters and nodes."""
     filters: dict[str, Collection[Any]] = pages.filters(
         request, 'name', 'target', 'action', 'status'
     )
@@ -146,13 +157,29 @@ def _cluster(request: Request, name: str) -> str:
     return lookup.get_referenced_cluster(request, name).uuid
 
 
+@ROUTES.route(f'GET {_ALL}/{{action}}', 'actions:get', {200: schemas.ACTION})
 def show(request: Request) -> Response:
-    """Return an action, by uuid, name or short id; NotFound."""
+    """Show an action."""
     return _answer(request, lookup.get_action(request, request.path['action']))
 
 
+def _restored(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the created action."""
+    listed = request.services.store.find_cluster_action(created['action'], None)
+    return _answer(request, listed, 202)
+
+
+@ROUTES.route(
+    f'POST {_ALL}',
+    'actions:create',
+    {202: schemas.ACTION, 409: None},
+    restore=_restored,
+    query=fragments.QUEUED,
+    body=schemas.NEW,
+    **since((1, 15)),
+)
 def create(request: Request) -> Response:
-    """Create an action of any type on a cluster or node.
+    """Request an action of any type on a cluster or node.
 
     :raises Invalid: the inputs are invalid for the type
     """
@@ -163,14 +190,17 @@ def create(request: Request) -> Response:
     return _restored(request, {'action': done.action})
 
 
-def _restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the created action."""
-    listed = request.services.store.find_cluster_action(created['action'], None)
-    return _answer(request, listed, 202)
-
-
+@ROUTES.route(
+    f'PATCH {_ALL}/{{action}}',
+    'actions:update',
+    {202: schemas.ACTION, 409: None},
+    query=schemas.SIGNAL_QUERY,
+    body=schemas.SIGNAL,
+    rules=caller.signal_rules,
+    **since((1, 12)),
+)
 def signal(request: Request) -> Response:
-    """Cancel, suspend or resume an action, by its full uuid.
+    """Cancel, suspend or resume an action.
 
     :raises ActionImmutable: its status does not allow the signal
     """
@@ -203,44 +233,3 @@ def _shown(
     targets = unclear(rows)
     clusters = request.services.store.clusters_by_uuid(targets)
     return [represent(row, request.version, clusters) for row in rows]
-
-
-_ALL = '/v1/actions'
-
-ROUTES: Routes = {
-    _ALL: {
-        'GET': Operation(
-            index,
-            'actions:index',
-            'List the actions of clusters and nodes.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-            rules=caller.index('actions:index'),
-        ),
-        'POST': Operation(
-            create,
-            'actions:create',
-            'Request an action of any type on a cluster or node.',
-            restore=_restored,
-            query=fragments.QUEUED,
-            body=schemas.NEW,
-            responses={202: schemas.ACTION, 409: None},
-            **since((1, 15)),
-        ),
-    },
-    f'{_ALL}/{{action}}': {
-        'GET': Operation(
-            show, 'actions:get', 'Show an action.', responses={200: schemas.ACTION}
-        ),
-        'PATCH': Operation(
-            signal,
-            'actions:update',
-            'Cancel, suspend or resume an action.',
-            query=schemas.SIGNAL_QUERY,
-            body=schemas.SIGNAL,
-            responses={202: schemas.ACTION, 409: None},
-            rules=caller.signal,
-            **since((1, 12)),
-        ),
-    },
-}

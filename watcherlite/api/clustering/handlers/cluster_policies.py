@@ -7,7 +7,7 @@ from typing import Any
 from watcherlite.api import timestamps
 from watcherlite.api.clustering import lookup, pages
 from watcherlite.api.clustering.schemas import clusters as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import Bound, Cluster
 
@@ -38,8 +38,21 @@ def represent(row: Cluster, bound: Bound) -> dict[str, Any]:
     }
 
 
+_ALL = '/v1/clusters/{cluster}/policies'
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    f'GET {_ALL}',
+    'cluster_policies:index',
+    {200: schemas.BINDINGS},
+    query=schemas.BINDINGS_QUERY,
+)
 def index(request: Request) -> Response:
-    """Return the bindings of a cluster, by default sorted by priority."""
+    """List the policy bindings of a cluster.
+
+    They are sorted by priority by default.
+    """
     asked = request.query
     cluster = lookup.get(request, Cluster, request.path['cluster'])
     key = cluster.id
@@ -58,32 +71,10 @@ def _fits(one: Bound, asked: Mapping[str, Any]) -> bool:
     )
 
 
+@ROUTES.route(f'GET {_ALL}/{{policy}}', 'cluster_policies:get', {200: schemas.BINDING})
 def show(request: Request) -> Response:
-    """Return the binding of a cluster to a policy; PolicyBindingNotFound."""
+    """Show a policy binding of a cluster."""
     found, by = lookup.find(request, Cluster, request.path['cluster'])
     clusters = request.services.clusters
     cluster, bound = clusters.binding(found.uuid, by, request.path['policy'])
     return Response({'cluster_policy': represent(cluster, bound)})
-
-
-_ALL = '/v1/clusters/{cluster}/policies'
-
-ROUTES: Routes = {
-    _ALL: {
-        'GET': Operation(
-            index,
-            'cluster_policies:index',
-            'List the policy bindings of a cluster.',
-            query=schemas.BINDINGS_QUERY,
-            responses={200: schemas.BINDINGS},
-        )
-    },
-    f'{_ALL}/{{policy}}': {
-        'GET': Operation(
-            show,
-            'cluster_policies:get',
-            'Show a policy binding of a cluster.',
-            responses={200: schemas.BINDING},
-        )
-    },
-}

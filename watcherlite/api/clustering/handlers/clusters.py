@@ -9,7 +9,7 @@ from watcherlite.api.clustering.handlers import nodes
 from watcherlite.api.clustering.schemas import clusters as schemas
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.domain.clusters import Bound, Cluster, Node, Profile
@@ -67,23 +67,25 @@ def _shown(
     }
 
 
+_ALL = '/v1/clusters'
+_ONE = f'{_ALL}/{{cluster}}'
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    f'GET {_ALL}',
+    'clusters:index',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+    rules=caller.list_rules,
+)
 def index(request: Request) -> Response:
-    """Return a page of clusters."""
+    """List clusters."""
     filters = pages.filters(request, 'name', 'status')
     store = request.services.store
     return pages.respond_objects(
         request, 'clusters', Cluster, filters, lambda rows: represent(store, rows)
     )
-
-
-def create(request: Request) -> Response:
-    """Create a cluster, and start to create its nodes."""
-    asked = dict(request.body['cluster'])
-    new = ClusterRequest(profile=asked.pop('profile_id'), **asked)
-    done = responses.scheduled_operations(request).create(
-        new, caller.context_of(request)
-    )
-    return responses.accepted_with(request, done, _body(request, done.row))
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
@@ -93,13 +95,39 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
     return responses.accepted_with(request, done, _body(request, row))
 
 
+@ROUTES.route(
+    f'POST {_ALL}',
+    'clusters:create',
+    {202: schemas.CLUSTER, 409: None},
+    restore=_restored,
+    query=fragments.SCHEDULED,
+    body=schemas.NEW,
+)
+def create(request: Request) -> Response:
+    """Create a cluster."""
+    asked = dict(request.body['cluster'])
+    new = ClusterRequest(profile=asked.pop('profile_id'), **asked)
+    done = responses.scheduled_operations(request).create(
+        new, caller.context_of(request)
+    )
+    return responses.accepted_with(request, done, _body(request, done.row))
+
+
+@ROUTES.route(f'GET {_ONE}', 'clusters:get', {200: schemas.CLUSTER})
 def show(request: Request) -> Response:
-    """Return a cluster; NotFound."""
+    """Show a cluster."""
     return Response(_body(request, lookup.get(request, Cluster, _name(request))))
 
 
+@ROUTES.route(
+    f'PATCH {_ONE}',
+    'clusters:update',
+    {202: schemas.CLUSTER, 409: None},
+    query=fragments.QUEUED_OR_SCHEDULED,
+    body=schemas.CHANGED,
+)
 def update(request: Request) -> Response:
-    """Start to update a cluster; NotFound."""
+    """Update a cluster."""
     found, by = lookup.find(request, Cluster, _name(request))
     done = responses.scheduled_operations(request).update(
         found.uuid, by, request.body['cluster'], wait=responses.is_queued(request)
@@ -107,16 +135,30 @@ def update(request: Request) -> Response:
     return responses.accepted_with(request, done, _body(request, done.row))
 
 
+@ROUTES.route(
+    f'DELETE {_ONE}',
+    'clusters:delete',
+    {202: fragments.NULL, 409: None},
+    query=schemas.DELETE,
+    body=schemas.DELETE_BODY,
+    needs_body=False,
+)
 def delete(request: Request) -> Response:
-    """Start to delete a cluster with its nodes; NotFound."""
+    """Delete a cluster and its nodes."""
     found, by = lookup.find(request, Cluster, _name(request))
     forced = responses.is_forced(request)
     done = responses.scheduled_operations(request).delete(found.uuid, by, force=forced)
     return responses.accepted_deletion(request, done)
 
 
+@ROUTES.route(
+    f'GET {_ONE}/attrs/{{path}}',
+    'clusters:collect',
+    {200: schemas.ATTRIBUTES},
+    **since((1, 2)),
+)
 def collect(request: Request) -> Response:
-    """Return the value at a JSON path for each node of a cluster.
+    """Collect the value of a JSON path from each node of a cluster.
 
     :raises BadRequest: the path is invalid
     """
@@ -144,10 +186,6 @@ def _name(request: Request) -> str:
 def _body(request: Request, row: Cluster) -> dict[str, Any]:
     (shown,) = represent(request.services.store, [row])
     return {'cluster': shown}
-
-
-_ALL = '/v1/clusters'
-_ONE = f'{_ALL}/{{cluster}}'
 
 
 COMPLETE = 'complete_lifecycle'
@@ -202,8 +240,16 @@ def _bind(
     return clusters.update_policy(uuid, by, policy, enabled, wait=wait)
 
 
+@ROUTES.route(
+    f'POST {_ONE}/actions',
+    'clusters:action',
+    {202: fragments.ACTION, 409: None},
+    restore=responses.restored,
+    query=fragments.QUEUED_OR_SCHEDULED,
+    body=schemas.ACTIONS,
+)
 def act(request: Request) -> Response:
-    """Start the action that the body names.
+    """Scale, resize, check or recover a cluster; change its nodes or policies.
 
     :raises ResourceIsLocked, ActionConflict: the cluster is locked, and the request is
         not queued
@@ -228,8 +274,17 @@ def act(request: Request) -> Response:
     return responses.accepted(request, done)
 
 
+@ROUTES.route(
+    f'POST {_ONE}/ops',
+    'clusters:operation',
+    {202: fragments.ACTION, 409: None},
+    restore=responses.restored,
+    query=fragments.QUEUED_OR_SCHEDULED,
+    body=schemas.OPERATION,
+    **since((1, 4)),
+)
 def operate(request: Request) -> Response:
-    """Start an operation on the nodes of a cluster; errors: see `act`."""
+    """Perform an operation of the profile on nodes of a cluster."""
     found, by = lookup.find(request, Cluster, request.path['cluster'])
     ((name, given),) = request.body.items()
     given = given or {}
@@ -242,80 +297,3 @@ def operate(request: Request) -> Response:
         wait=responses.is_queued(request),
     )
     return responses.accepted(request, done)
-
-
-ROUTES: Routes = {
-    _ALL: {
-        'GET': Operation(
-            index,
-            'clusters:index',
-            'List clusters.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-            rules=caller.index('clusters:index'),
-        ),
-        'POST': Operation(
-            create,
-            'clusters:create',
-            'Create a cluster.',
-            restore=_restored,
-            query=fragments.SCHEDULED,
-            body=schemas.NEW,
-            responses={202: schemas.CLUSTER, 409: None},
-        ),
-    },
-    _ONE: {
-        'GET': Operation(
-            show, 'clusters:get', 'Show a cluster.', responses={200: schemas.CLUSTER}
-        ),
-        'PATCH': Operation(
-            update,
-            'clusters:update',
-            'Update a cluster.',
-            query=fragments.QUEUED_OR_SCHEDULED,
-            body=schemas.CHANGED,
-            responses={202: schemas.CLUSTER, 409: None},
-        ),
-        'DELETE': Operation(
-            delete,
-            'clusters:delete',
-            'Delete a cluster and its nodes.',
-            query=schemas.DELETE,
-            body=schemas.DELETE_BODY,
-            needs_body=False,
-            responses={202: fragments.NULL, 409: None},
-        ),
-    },
-    f'{_ONE}/attrs/{{path}}': {
-        'GET': Operation(
-            collect,
-            'clusters:collect',
-            'Collect the value of a JSON path from each node of a cluster.',
-            responses={200: schemas.ATTRIBUTES},
-            **since((1, 2)),
-        )
-    },
-    f'{_ONE}/actions': {
-        'POST': Operation(
-            act,
-            'clusters:action',
-            'Scale, resize, check or recover a cluster; change its nodes or policies.',
-            restore=responses.restored,
-            query=fragments.QUEUED_OR_SCHEDULED,
-            body=schemas.ACTIONS,
-            responses={202: fragments.ACTION, 409: None},
-        )
-    },
-    f'{_ONE}/ops': {
-        'POST': Operation(
-            operate,
-            'clusters:operation',
-            'Perform an operation of the profile on nodes of a cluster.',
-            restore=responses.restored,
-            query=fragments.QUEUED_OR_SCHEDULED,
-            body=schemas.OPERATION,
-            responses={202: fragments.ACTION, 409: None},
-            **since((1, 4)),
-        )
-    },
-}

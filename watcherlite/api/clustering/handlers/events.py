@@ -7,7 +7,7 @@ from watcherlite import exceptions
 from watcherlite.api import arguments, timestamps
 from watcherlite.api.clustering import caller, lookup, pages
 from watcherlite.api.clustering.schemas import events as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.db import clusters
 from watcherlite.db.clusters import LEVELS
 from watcherlite.db.query import EventQuery
@@ -60,8 +60,21 @@ _TIME = 'timestamp'
 _SUBJECTS = {schemas.CLUSTER: events.CLUSTER, schemas.NODE: events.NODE}
 
 
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    'GET /v1/events',
+    'cluster_events:index',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+    rules=caller.list_rules,
+)
 def index(request: Request) -> Response:
-    """Return a page of events, by default in chronological order."""
+    """List the events of clusters and nodes.
+
+    They are in chronological order by default.
+    """
     filters = _filters(request)
     descending = _descending(request.query.get('sort', ''))
     tenant = caller.project_scope(request)
@@ -77,8 +90,9 @@ def index(request: Request) -> Response:
     return pages.respond(request, 'events', find, lambda rows: _shown(request, rows))
 
 
+@ROUTES.route('GET /v1/events/{event}', 'cluster_events:get', {200: schemas.EVENT})
 def show(request: Request) -> Response:
-    """Return one event; NotFound."""
+    """Show an event."""
     uuid = request.path['event']
     everywhere = caller.admin_context(request)
     tenant = None if everywhere else caller.context_of(request).tenant
@@ -164,22 +178,3 @@ def _descending(sort: str) -> bool:
             f'Events are in the order of {_TIME}; they are not sorted by {other[0]}.'
         )
     return bool(asked) and asked[0][1]
-
-
-ROUTES: Routes = {
-    '/v1/events': {
-        'GET': Operation(
-            index,
-            'cluster_events:index',
-            'List the events of clusters and nodes.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-            rules=caller.index('cluster_events:index'),
-        )
-    },
-    '/v1/events/{event}': {
-        'GET': Operation(
-            show, 'cluster_events:get', 'Show an event.', responses={200: schemas.EVENT}
-        )
-    },
-}

@@ -10,7 +10,7 @@ from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas import nodes as schemas
 from watcherlite.api.clustering.schemas.nodes import TAINTED
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.engine.clusters.requests.values import (
@@ -67,8 +67,20 @@ def _shown(
     }
 
 
+_ALL = '/v1/nodes'
+_ONE = f'{_ALL}/{{node}}'
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    f'GET {_ALL}',
+    'nodes:index',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+    rules=caller.list_rules,
+)
 def index(request: Request) -> Response:
-    """Return a page of nodes."""
+    """List nodes."""
     filters: dict[str, Collection[Any]] = pages.filters(request, 'name', 'status')
     if 'cluster_id' in request.query:
         cluster = lookup.get_referenced_cluster(request, request.query['cluster_id'])
@@ -78,8 +90,23 @@ def index(request: Request) -> Response:
     )
 
 
+def _restored(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the created node, and the address of the action."""
+    row = lookup.get(request, Node, created['node'])
+    done = Accepted(created['action'], row)
+    return responses.accepted_with(request, done, _body(request, row))
+
+
+@ROUTES.route(
+    f'POST {_ALL}',
+    'nodes:create',
+    {202: schemas.NODE, 409: None},
+    restore=_restored,
+    query=fragments.QUEUED_OR_SCHEDULED,
+    body=schemas.NEW,
+)
 def create(request: Request) -> Response:
-    """Create a node, and start to create its physical object."""
+    """Create a node."""
     asked = dict(request.body['node'])
     new = NodeRequest(
         profile=asked.pop('profile_id'),
@@ -92,44 +119,6 @@ def create(request: Request) -> Response:
     return responses.accepted_with(request, done, _body(request, done.row))
 
 
-def _restored(request: Request, created: Mapping[str, str]) -> Response:
-    """Return the created node, and the address of the action."""
-    row = lookup.get(request, Node, created['node'])
-    done = Accepted(created['action'], row)
-    return responses.accepted_with(request, done, _body(request, row))
-
-
-def show(request: Request) -> Response:
-    """Return a node; NotFound."""
-    details = bool(request.query.get('show_details'))
-    return Response(_body(request, lookup.get(request, Node, _name(request)), details))
-
-
-def update(request: Request) -> Response:
-    """Start to update a node; NotFound."""
-    found, by = lookup.find(request, Node, _name(request))
-    done = responses.scheduled_operations(request).nodes.update(
-        found.uuid, by, request.body['node'], wait=responses.is_queued(request)
-    )
-    return responses.accepted_with(request, done, _body(request, done.row))
-
-
-def delete(request: Request) -> Response:
-    """Start to delete a node; NotFound."""
-    found, by = lookup.find(request, Node, _name(request))
-    forced = responses.is_forced(request)
-    nodes = responses.scheduled_operations(request).nodes
-    done = nodes.delete(found.uuid, by, force=forced)
-    return responses.accepted_deletion(request, done)
-
-
-def adopt(request: Request) -> Response:
-    """Create a node and its profile from an existing object."""
-    nodes = request.services.clusters.nodes
-    made = nodes.adopt(_adoption(request), caller.context_of(request))
-    return _adopted(request, {'node': made.uuid})
-
-
 def _adopted(request: Request, created: Mapping[str, str]) -> Response:
     """Return the created node."""
     row = lookup.get(request, Node, created['node'])
@@ -137,11 +126,73 @@ def _adopted(request: Request, created: Mapping[str, str]) -> Response:
     return Response(_body(request, row), headers=headers)
 
 
+@ROUTES.route(
+    f'POST {_ALL}/adopt',
+    'nodes:adopt',
+    {200: schemas.NODE, 409: None},
+    restore=_adopted,
+    body=schemas.ADOPT,
+    **since((1, 7)),
+)
+def adopt(request: Request) -> Response:
+    """Create a node from an existing resource."""
+    nodes = request.services.clusters.nodes
+    made = nodes.adopt(_adoption(request), caller.context_of(request))
+    return _adopted(request, {'node': made.uuid})
+
+
+@ROUTES.route(
+    f'POST {_ALL}/adopt-preview',
+    'nodes:adopt-preview',
+    {200: schemas.PREVIEWED, 409: None},
+    body=schemas.PREVIEW,
+    **since((1, 7)),
+)
 def preview(request: Request) -> Response:
-    """Return the profile that `adopt` would create, and create nothing."""
+    """Preview the profile of an adoption."""
     nodes = request.services.clusters.nodes
     found = nodes.preview(_adoption(request), caller.context_of(request))
     return Response({'node_profile': {'node_preview': masking.mask_data(found)}})
+
+
+@ROUTES.route(f'GET {_ONE}', 'nodes:get', {200: schemas.NODE}, query=schemas.SHOW)
+def show(request: Request) -> Response:
+    """Show a node."""
+    details = bool(request.query.get('show_details'))
+    return Response(_body(request, lookup.get(request, Node, _name(request)), details))
+
+
+@ROUTES.route(
+    f'PATCH {_ONE}',
+    'nodes:update',
+    {202: schemas.NODE, 409: None},
+    query=fragments.QUEUED_OR_SCHEDULED,
+    body=schemas.CHANGED,
+)
+def update(request: Request) -> Response:
+    """Update a node."""
+    found, by = lookup.find(request, Node, _name(request))
+    done = responses.scheduled_operations(request).nodes.update(
+        found.uuid, by, request.body['node'], wait=responses.is_queued(request)
+    )
+    return responses.accepted_with(request, done, _body(request, done.row))
+
+
+@ROUTES.route(
+    f'DELETE {_ONE}',
+    'nodes:delete',
+    {202: fragments.NULL, 409: None},
+    query=cluster_schemas.DELETE,
+    body=cluster_schemas.DELETE_BODY,
+    needs_body=False,
+)
+def delete(request: Request) -> Response:
+    """Delete a node."""
+    found, by = lookup.find(request, Node, _name(request))
+    forced = responses.is_forced(request)
+    nodes = responses.scheduled_operations(request).nodes
+    done = nodes.delete(found.uuid, by, force=forced)
+    return responses.accepted_deletion(request, done)
 
 
 def _adoption(request: Request) -> AdoptionRequest:
@@ -161,15 +212,21 @@ def _body(request: Request, row: Node, details: bool = False) -> dict[str, Any]:
     return {'node': shown}
 
 
-_ALL = '/v1/nodes'
-_ONE = f'{_ALL}/{{node}}'
-
-
 _MARK = 'mark_unhealthy'
 
 
+@ROUTES.route(
+    f'POST {_ONE}/actions',
+    'nodes:action',
+    {202: schemas.ACTED, 409: None},
+    restore=responses.restored,
+    query=fragments.QUEUED_OR_SCHEDULED,
+    body=schemas.ACTIONS,
+)
 def act(request: Request) -> Response:
-    """Start the action that the body names; marking as unhealthy is synchronous.
+    """Check or recover a node, or mark it unhealthy.
+
+    Marking as unhealthy is synchronous.
 
     :raises ResourceIsLocked, ActionConflict: the node or its cluster is locked, and the
         request is not queued
@@ -189,104 +246,20 @@ def act(request: Request) -> Response:
     return responses.accepted(request, done)
 
 
+@ROUTES.route(
+    f'POST {_ONE}/ops',
+    'nodes:operation',
+    {202: fragments.ACTION, 409: None},
+    restore=responses.restored,
+    query=fragments.QUEUED_OR_SCHEDULED,
+    body=schemas.OPERATION,
+    **since((1, 4)),
+)
 def operate(request: Request) -> Response:
-    """Start an operation of the profile; errors: see `act`."""
+    """Perform an operation of the profile on a node."""
     found, by = lookup.find(request, Node, request.path['node'])
     ((name, given),) = request.body.items()
     done = responses.scheduled_operations(request).nodes.operate(
         found.uuid, by, name, given, wait=responses.is_queued(request)
     )
     return responses.accepted(request, done)
-
-
-ROUTES: Routes = {
-    _ALL: {
-        'GET': Operation(
-            index,
-            'nodes:index',
-            'List nodes.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-            rules=caller.index('nodes:index'),
-        ),
-        'POST': Operation(
-            create,
-            'nodes:create',
-            'Create a node.',
-            restore=_restored,
-            query=fragments.QUEUED_OR_SCHEDULED,
-            body=schemas.NEW,
-            responses={202: schemas.NODE, 409: None},
-        ),
-    },
-    f'{_ALL}/adopt': {
-        'POST': Operation(
-            adopt,
-            'nodes:adopt',
-            'Create a node from an existing resource.',
-            restore=_adopted,
-            body=schemas.ADOPT,
-            responses={200: schemas.NODE, 409: None},
-            **since((1, 7)),
-        )
-    },
-    f'{_ALL}/adopt-preview': {
-        'POST': Operation(
-            preview,
-            'nodes:adopt-preview',
-            'Preview the profile of an adoption.',
-            body=schemas.PREVIEW,
-            responses={200: schemas.PREVIEWED, 409: None},
-            **since((1, 7)),
-        )
-    },
-    _ONE: {
-        'GET': Operation(
-            show,
-            'nodes:get',
-            'Show a node.',
-            query=schemas.SHOW,
-            responses={200: schemas.NODE},
-        ),
-        'PATCH': Operation(
-            update,
-            'nodes:update',
-            'Update a node.',
-            query=fragments.QUEUED_OR_SCHEDULED,
-            body=schemas.CHANGED,
-            responses={202: schemas.NODE, 409: None},
-        ),
-        'DELETE': Operation(
-            delete,
-            'nodes:delete',
-            'Delete a node.',
-            query=cluster_schemas.DELETE,
-            body=cluster_schemas.DELETE_BODY,
-            needs_body=False,
-            responses={202: fragments.NULL, 409: None},
-        ),
-    },
-    f'{_ONE}/actions': {
-        'POST': Operation(
-            act,
-            'nodes:action',
-            'Check or recover a node, or mark it unhealthy.',
-            restore=responses.restored,
-            query=fragments.QUEUED_OR_SCHEDULED,
-            body=schemas.ACTIONS,
-            responses={202: schemas.ACTED, 409: None},
-        )
-    },
-    f'{_ONE}/ops': {
-        'POST': Operation(
-            operate,
-            'nodes:operation',
-            'Perform an operation of the profile on a node.',
-            restore=responses.restored,
-            query=fragments.QUEUED_OR_SCHEDULED,
-            body=schemas.OPERATION,
-            responses={202: fragments.ACTION, 409: None},
-            **since((1, 4)),
-        )
-    },
-}

@@ -9,7 +9,7 @@ from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas import receivers as schemas
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.domain import bearer_tokens
@@ -64,8 +64,20 @@ _FIRST = '1'
 _OWN_ARGUMENTS = ('V', 'wait', bearer_tokens.ARGUMENT)
 
 
+_ALL = '/v1/receivers'
+_ONE = f'{_ALL}/{{receiver}}'
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    f'GET {_ALL}',
+    'receivers:index',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+    rules=caller.list_rules,
+)
 def index(request: Request) -> Response:
-    """Return a page of receivers."""
+    """List receivers."""
     filters: dict[str, Collection[Any]] = pages.filters(
         request, 'name', 'type', 'action', 'user'
     )
@@ -80,17 +92,6 @@ def index(request: Request) -> Response:
     )
 
 
-def create(request: Request) -> Response:
-    """Create a receiver; its channel has the token only in this response."""
-    asked = dict(request.body['receiver'])
-    new = ReceiverRequest(cluster=asked.pop('cluster_id', None), **asked)
-    base = f'{request.mount_url}/v1'
-    receivers = request.services.clusters.receivers
-    made = receivers.create(new, caller.context_of(request), base)
-    headers = links.location(request, 'receivers', made.receiver.uuid)
-    return _answer(request, made, 201, headers)
-
-
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
     """Return the created receiver with a new token.
 
@@ -103,36 +104,80 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
     return _answer(request, renewed, 201, headers)
 
 
+@ROUTES.route(
+    f'POST {_ALL}',
+    'receivers:create',
+    {201: schemas.RECEIVER, 409: None},
+    restore=_restored,
+    body=schemas.NEW,
+)
+def create(request: Request) -> Response:
+    """Create a receiver.
+
+    Its channel has the token only in this response.
+    """
+    asked = dict(request.body['receiver'])
+    new = ReceiverRequest(cluster=asked.pop('cluster_id', None), **asked)
+    base = f'{request.mount_url}/v1'
+    receivers = request.services.clusters.receivers
+    made = receivers.create(new, caller.context_of(request), base)
+    headers = links.location(request, 'receivers', made.receiver.uuid)
+    return _answer(request, made, 201, headers)
+
+
+@ROUTES.route(f'GET {_ONE}', 'receivers:get', {200: schemas.RECEIVER})
 def show(request: Request) -> Response:
-    """Return a receiver; NotFound."""
+    """Show a receiver."""
     found = lookup.get(request, Receiver, _name(request))
     return _answer(request, IssuedReceiver(found))
 
 
+@ROUTES.route(
+    f'PATCH {_ONE}',
+    'receivers:update',
+    {200: schemas.RECEIVER, 409: None},
+    body=schemas.CHANGED,
+    **since((1, 7)),
+)
 def update(request: Request) -> Response:
-    """Change a receiver; NotFound."""
+    """Update the name, the action, the inputs or the token of a receiver."""
     found, by = lookup.find(request, Receiver, _name(request))
     receivers = request.services.clusters.receivers
     changed = receivers.update(found.uuid, by, request.body['receiver'])
     return _answer(request, changed)
 
 
+@ROUTES.route(f'DELETE {_ONE}', 'receivers:delete', {204: None})
 def delete(request: Request) -> Response:
-    """Delete a receiver; NotFound."""
+    """Delete a receiver."""
     found, by = lookup.find(request, Receiver, _name(request))
     request.services.clusters.receivers.delete(found.uuid, by)
     return Response(status=204)
 
 
+@ROUTES.route(f'POST {_ONE}/notify', 'receivers:notify', {204: None})
 def notify(request: Request) -> Response:
-    """Raise BadRequest: receivers of messages are not supported."""
+    """Notify a receiver of a message.
+
+    :raises BadRequest: always; receivers of messages are not supported
+    """
     found, by = lookup.find(request, Receiver, _name(request))
     request.services.clusters.receivers.notify(found.uuid, by)
     return Response(status=204)
 
 
+@ROUTES.route(
+    'POST /v1/webhooks/{receiver}/trigger',
+    None,
+    {202: fragments.ACTION, 409: None},
+    restore=responses.restored,
+    query=schemas.TRIGGER,
+    body=schemas.INPUTS,
+    needs_body=False,
+    public=True,
+)
 def trigger(request: Request) -> Response:
-    """Start the action of a receiver, authorized by the token in the address.
+    """Request the action of a receiver, authorized by the token of its URL.
 
     :raises NotFound: no such receiver, or another token
     """
@@ -162,65 +207,3 @@ def _answer(
 ) -> Response:
     shown = represent_issued(request.services.store, issued)
     return Response({'receiver': shown}, status, headers or {})
-
-
-_ALL = '/v1/receivers'
-_ONE = f'{_ALL}/{{receiver}}'
-
-ROUTES: Routes = {
-    _ALL: {
-        'GET': Operation(
-            index,
-            'receivers:index',
-            'List receivers.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-            rules=caller.index('receivers:index'),
-        ),
-        'POST': Operation(
-            create,
-            'receivers:create',
-            'Create a receiver.',
-            restore=_restored,
-            body=schemas.NEW,
-            responses={201: schemas.RECEIVER, 409: None},
-        ),
-    },
-    _ONE: {
-        'GET': Operation(
-            show, 'receivers:get', 'Show a receiver.', responses={200: schemas.RECEIVER}
-        ),
-        'PATCH': Operation(
-            update,
-            'receivers:update',
-            'Update the name, the action, the inputs or the token of a receiver.',
-            body=schemas.CHANGED,
-            responses={200: schemas.RECEIVER, 409: None},
-            **since((1, 7)),
-        ),
-        'DELETE': Operation(
-            delete, 'receivers:delete', 'Delete a receiver.', responses={204: None}
-        ),
-    },
-    f'{_ONE}/notify': {
-        'POST': Operation(
-            notify,
-            'receivers:notify',
-            'Notify a receiver of a message.',
-            responses={204: None},
-        )
-    },
-    '/v1/webhooks/{receiver}/trigger': {
-        'POST': Operation(
-            trigger,
-            None,
-            'Request the action of a receiver, authorized by the token of its URL.',
-            restore=responses.restored,
-            query=schemas.TRIGGER,
-            body=schemas.INPUTS,
-            needs_body=False,
-            responses={202: fragments.ACTION, 409: None},
-            public=True,
-        )
-    },
-}

@@ -6,7 +6,7 @@ from typing import Any
 from watcherlite.api import links, microversions, timestamps
 from watcherlite.api.clustering.schemas import root as schemas
 from watcherlite.api.clustering.versions import CLUSTERING
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.db.query import ListedWorker
 from watcherlite.domain.actions import ENGINE
 
@@ -15,24 +15,32 @@ _UPDATED = '2016-01-18T00:00:00Z'
 _MEDIA_TYPE = 'application/vnd.openstack.clustering-v1+json'
 
 
+ROUTES = RouteTable()
+
+
+@ROUTES.route('GET /', None, {300: schemas.VERSIONS})
 def versions(request: Request) -> Response:
-    """Return the versions; clients expect the status 300."""
+    """Show the versions of the API."""
+    # Clients expect the status 300.
     return Response({'versions': [_version(request)]}, 300)
 
 
+@ROUTES.route('GET /v1', None, {200: schemas.VERSION})
 def version(request: Request) -> Response:
-    """Return the version and its range of microversions."""
+    """Show the microversions of the API."""
     return Response({'version': _version(request)})
 
 
+@ROUTES.route('GET /v1/build-info', 'build_info:build_info', {200: schemas.BUILD_INFO})
 def build_info(request: Request) -> Response:
-    """Return the release of the API and of the engine."""
+    """Show the release of the service."""
     revision = {'revision': importlib.metadata.version('watcherlite')}
     return Response({'build_info': {'api': revision, 'engine': revision}})
 
 
+@ROUTES.route('GET /v1/services', 'services:index', {200: schemas.SERVICES})
 def services(request: Request) -> Response:
-    """Return the engines."""
+    """List the engines of clusters."""
     now = request.services.clock.now()
     return Response(
         {
@@ -71,39 +79,3 @@ def _service(worker: ListedWorker) -> dict[str, Any]:
         'state': 'up' if worker.live else 'down',
         'disabled_reason': None,
     }
-
-
-ROUTES: Routes = {
-    '/': {
-        'GET': Operation(
-            versions,
-            None,
-            'Show the versions of the API.',
-            responses={300: schemas.VERSIONS},
-        )
-    },
-    '/v1': {
-        'GET': Operation(
-            version,
-            None,
-            'Show the microversions of the API.',
-            responses={200: schemas.VERSION},
-        )
-    },
-    '/v1/build-info': {
-        'GET': Operation(
-            build_info,
-            'build_info:build_info',
-            'Show the release of the service.',
-            responses={200: schemas.BUILD_INFO},
-        )
-    },
-    '/v1/services': {
-        'GET': Operation(
-            services,
-            'services:index',
-            'List the engines of clusters.',
-            responses={200: schemas.SERVICES},
-        )
-    },
-}

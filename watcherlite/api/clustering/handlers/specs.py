@@ -8,7 +8,13 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import specs as schemas
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import (
+    Request,
+    Response,
+    Routes,
+    RouteTable,
+    merge_routes,
+)
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import PolicyObject, Profile
 
@@ -118,58 +124,47 @@ class _Handlers(abc.ABC, Generic[Row]):
         :param updated: the summary of the update
         :param deleted: the summary of the deletion
         """
-        everything = f'/v1/{self.nouns}'
-        return {
-            everything: {
-                'GET': Operation(
-                    self.index,
-                    f'{self.nouns}:index',
-                    f'List {self.nouns}.',
-                    query=schemas.INDEX,
-                    responses={200: self.schemas.page},
-                    rules=caller.index(f'{self.nouns}:index'),
-                ),
-                'POST': Operation(
-                    self.create,
-                    f'{self.nouns}:create',
-                    f'Create a {self.noun}.',
-                    restore=self.restore,
-                    body=self.schemas.new,
-                    responses={201: self.schemas.one, 409: None},
-                ),
-            },
-            f'{everything}/validate': {
-                'POST': Operation(
-                    self.validate,
-                    f'{self.nouns}:validate',
-                    f'Validate the specification of a {self.noun}.',
-                    body=self.schemas.validated,
-                    responses={200: self.schemas.one},
-                    **since((1, 2)),
-                )
-            },
-            f'{everything}/{{{self.noun}}}': {
-                'GET': Operation(
-                    self.show,
-                    f'{self.nouns}:get',
-                    f'Show a {self.noun}.',
-                    responses={200: self.schemas.one},
-                ),
-                'PATCH': Operation(
-                    self.update,
-                    f'{self.nouns}:update',
-                    updated,
-                    body=self.schemas.changed,
-                    responses={200: self.schemas.one, 409: None},
-                ),
-                'DELETE': Operation(
-                    self.delete,
-                    f'{self.nouns}:delete',
-                    deleted,
-                    responses={204: None, 409: None},
-                ),
-            },
-        }
+        noun, nouns, shown = self.noun, self.nouns, self.schemas.one
+        routes = RouteTable()
+        routes.route(
+            f'GET /v1/{nouns}',
+            f'{nouns}:index',
+            {200: self.schemas.page},
+            summary=f'List {nouns}.',
+            query=schemas.INDEX,
+            rules=caller.list_rules,
+        )(self.index)
+        routes.route(
+            f'POST /v1/{nouns}',
+            f'{nouns}:create',
+            {201: shown, 409: None},
+            summary=f'Create a {noun}.',
+            restore=self.restore,
+            body=self.schemas.new,
+        )(self.create)
+        routes.route(
+            f'POST /v1/{nouns}/validate',
+            f'{nouns}:validate',
+            {200: shown},
+            summary=f'Validate the specification of a {noun}.',
+            body=self.schemas.validated,
+            **since((1, 2)),
+        )(self.validate)
+        one = f'/v1/{nouns}/{{{noun}}}'
+        routes.route(
+            f'GET {one}', f'{nouns}:get', {200: shown}, summary=f'Show a {noun}.'
+        )(self.show)
+        routes.route(
+            f'PATCH {one}',
+            f'{nouns}:update',
+            {200: shown, 409: None},
+            summary=updated,
+            body=self.schemas.changed,
+        )(self.update)
+        routes.route(
+            f'DELETE {one}', f'{nouns}:delete', {204: None, 409: None}, summary=deleted
+        )(self.delete)
+        return routes
 
 
 class Profiles(_Handlers[Profile]):

@@ -7,7 +7,7 @@ from watcherlite import exceptions
 from watcherlite.api.clustering.schemas import types as schemas
 from watcherlite.api.clustering.schemas.types import SUPPORT
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import Operation, Request, Response, Routes, Version
+from watcherlite.api.operation import Request, Response, RouteTable, Version
 from watcherlite.engine.clusters.profile_types import (
     SUPPORT_STATUS,
     VERSION,
@@ -55,8 +55,16 @@ def _support(support: Support) -> dict[str, Any]:
     }
 
 
+_PROFILES = '/v1/profile-types'
+_POLICIES = '/v1/policy-types'
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    f'GET {_PROFILES}', 'profile_types:index', {200: schemas.listed('profile_types')}
+)
 def profile_types(request: Request) -> Response:
-    """Return the profile types."""
+    """List profile types."""
     found = [
         represent_listed(name, VERSION, SUPPORT_STATUS, request.version)
         for name in sorted(_profile_types(request).all())
@@ -64,20 +72,34 @@ def profile_types(request: Request) -> Response:
     return Response({'profile_types': found})
 
 
+@ROUTES.route(
+    f'GET {_PROFILES}/{{profile_type}}',
+    'profile_types:get',
+    {200: schemas.one('profile_type')},
+)
 def profile_type(request: Request) -> Response:
-    """Return a profile type with its schema; NotFound."""
+    """Show the schema of a profile type."""
     found = _profile_type(request)
     body = represent(found.full_name, found.schema(), SUPPORT_STATUS, request.version)
     return Response({'profile_type': body})
 
 
+@ROUTES.route(
+    f'GET {_PROFILES}/{{profile_type}}/ops',
+    'profile_types:ops',
+    {200: schemas.OPERATIONS},
+    **since((1, 4)),
+)
 def operations(request: Request) -> Response:
-    """Return the operations of a profile type; NotFound."""
+    """List the operations of a profile type."""
     return Response({'operations': _profile_type(request).operations()})
 
 
+@ROUTES.route(
+    f'GET {_POLICIES}', 'policy_types:index', {200: schemas.listed('policy_types')}
+)
 def policy_types(request: Request) -> Response:
-    """Return the policy types."""
+    """List policy types."""
     found = []
     for full_name, policy in sorted(_policies(request).items()):
         name, _, version = full_name.rpartition('-')
@@ -86,8 +108,13 @@ def policy_types(request: Request) -> Response:
     return Response({'policy_types': found})
 
 
+@ROUTES.route(
+    f'GET {_POLICIES}/{{policy_type}}',
+    'policy_types:get',
+    {200: schemas.one('policy_type')},
+)
 def policy_type(request: Request) -> Response:
-    """Return a policy type with its schema; NotFound."""
+    """Show the schema of a policy type."""
     name = request.path['policy_type']
     types = _policies(request)
     found = types.get(name)
@@ -111,51 +138,3 @@ def _profile_type(request: Request) -> ProfileType:
 
 def _policies(request: Request) -> dict[str, type[base.Policy]]:
     return request.services.plugins.loadable(base.POLICIES)
-
-
-_PROFILES = '/v1/profile-types'
-_POLICIES = '/v1/policy-types'
-
-ROUTES: Routes = {
-    _PROFILES: {
-        'GET': Operation(
-            profile_types,
-            'profile_types:index',
-            'List profile types.',
-            responses={200: schemas.listed('profile_types')},
-        )
-    },
-    f'{_PROFILES}/{{profile_type}}': {
-        'GET': Operation(
-            profile_type,
-            'profile_types:get',
-            'Show the schema of a profile type.',
-            responses={200: schemas.one('profile_type')},
-        )
-    },
-    f'{_PROFILES}/{{profile_type}}/ops': {
-        'GET': Operation(
-            operations,
-            'profile_types:ops',
-            'List the operations of a profile type.',
-            responses={200: schemas.OPERATIONS},
-            **since((1, 4)),
-        )
-    },
-    _POLICIES: {
-        'GET': Operation(
-            policy_types,
-            'policy_types:index',
-            'List policy types.',
-            responses={200: schemas.listed('policy_types')},
-        )
-    },
-    f'{_POLICIES}/{{policy_type}}': {
-        'GET': Operation(
-            policy_type,
-            'policy_types:get',
-            'Show the schema of a policy type.',
-            responses={200: schemas.one('policy_type')},
-        )
-    },
-}

@@ -15,21 +15,19 @@ from watcherlite.api.infra_optim.handlers import (
 )
 from watcherlite.api.operation import Routes, merge_routes
 
-_NOUNS = (
-    root,
-    goals,
-    strategies,
-    audit_templates,
-    audits,
-    action_plans,
-    actions,
-    events,
-    services,
-    scoring_engines,
-    data_model,
+_ROUTES = merge_routes(
+    root.ROUTES,
+    goals.ROUTES,
+    strategies.ROUTES,
+    audit_templates.ROUTES,
+    audits.ROUTES,
+    action_plans.ROUTES,
+    actions.ROUTES,
+    events.ROUTES,
+    services.ROUTES,
+    scoring_engines.ROUTES,
+    data_model.ROUTES,
 )
-
-_ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))
 
 PLANS = '/v1/action_plans'
 #: Aliases of addresses, as spelled in the specification of skipped actions.

@@ -9,7 +9,7 @@ from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Response
 from watcherlite.db.api import Store
 from watcherlite.db.query import ListedPlan
 from watcherlite.domain.documents.json_values import kind
@@ -80,19 +80,38 @@ PLANS = ObjectCollection(
     'uuid',
 )
 
+ROUTES = PLANS.routes(schemas, schemas.ACTION_PLAN, 'Show an action plan.')
 
+
+@ROUTES.route(
+    'POST /v1/action_plans',
+    'action_plan:create',
+    {201: schemas.ACTION_PLAN},
+    restore=PLANS.respond_created,
+    body=schemas.DOCUMENT,
+)
 def create(request: Request) -> Response:
-    """Create a RECOMMENDED plan; Invalid with all problems of the document.
+    """Create an action plan from a document.
 
-    Return the plan, and its address in `Location`.
+    :raises Invalid: the document is invalid; with all problems
     """
     services = request.services
     plan = services.plans.create_from(request.body, request.context, request.creator)
     return PLANS.respond_created(request, {'action_plan': plan.uuid})
 
 
+@ROUTES.route(
+    'POST /v1/action_plans/{uuid}/start',
+    'action_plan:start',
+    {200: schemas.ACTION_PLAN},
+    body=schemas.START,
+    needs_body=False,
+)
 def start(request: Request) -> Response:
-    """Start a plan; Invalid unless it is RECOMMENDED, as in Watcher."""
+    """Start a RECOMMENDED action plan.
+
+    :raises Invalid: it is not RECOMMENDED, as in Watcher
+    """
     listed = PLANS.find(request)
     try:
         plan = request.services.plans.start(listed.plan.uuid, states.RECOMMENDED)
@@ -101,8 +120,14 @@ def start(request: Request) -> Response:
     return PLANS.respond(request, dataclasses.replace(listed, plan=plan))
 
 
+@ROUTES.route(
+    'PATCH /v1/action_plans/{uuid}',
+    'action_plan:update',
+    {200: schemas.ACTION_PLAN},
+    body=schemas.PATCH,
+)
 def update(request: Request) -> Response:
-    """Start or cancel a plan by a patch of its state.
+    """Start or cancel an action plan by its state.
 
     :raises NotFound: no such plan
     :raises Invalid: the patch changes nothing or other attributes, or the state does
@@ -134,52 +159,14 @@ def _not_allowed(state: str, wanted: Any) -> exceptions.Invalid:
     return exceptions.Invalid(f'State transition not allowed: ({state} -> {wanted})')
 
 
+@ROUTES.route('DELETE /v1/action_plans/{uuid}', 'action_plan:delete', {204: None})
 def delete(request: Request) -> Response:
-    """Delete a plan with its actions; Invalid if its state does not allow it."""
+    """Delete an action plan that is not being executed.
+
+    :raises Invalid: its state does not allow it
+    """
     try:
         request.services.plans.delete(PLANS.find(request).plan.uuid)
     except exceptions.Conflict as error:
         raise exceptions.Invalid(str(error)) from None
     return Response(status=204)
-
-
-ROUTES: Routes = merge_routes(
-    PLANS.routes(schemas, schemas.ACTION_PLAN, 'Show an action plan.'),
-    {
-        '/v1/action_plans': {
-            'POST': Operation(
-                create,
-                'action_plan:create',
-                'Create an action plan from a document.',
-                restore=PLANS.respond_created,
-                body=schemas.DOCUMENT,
-                responses={201: schemas.ACTION_PLAN},
-            )
-        },
-        '/v1/action_plans/{uuid}': {
-            'PATCH': Operation(
-                update,
-                'action_plan:update',
-                'Start or cancel an action plan by its state.',
-                body=schemas.PATCH,
-                responses={200: schemas.ACTION_PLAN},
-            ),
-            'DELETE': Operation(
-                delete,
-                'action_plan:delete',
-                'Delete an action plan that is not being executed.',
-                responses={204: None},
-            ),
-        },
-        '/v1/action_plans/{uuid}/start': {
-            'POST': Operation(
-                start,
-                'action_plan:start',
-                'Start a RECOMMENDED action plan.',
-                body=schemas.START,
-                needs_body=False,
-                responses={200: schemas.ACTION_PLAN},
-            )
-        },
-    },
-)

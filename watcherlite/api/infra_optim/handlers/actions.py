@@ -1,7 +1,7 @@
 """Actions: skipped by a patch, signalled while they run."""
 
 import dataclasses
-from collections.abc import Callable
+import functools
 from typing import Any
 
 from watcherlite import exceptions
@@ -10,7 +10,7 @@ from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import actions as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Response
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.db.query import ListedAction
@@ -84,9 +84,20 @@ ACTIONS = _Actions(
     'actions', 'action', lambda store: store.page_of_actions, _find, represent, 'uuid'
 )
 
+ROUTES = ACTIONS.routes(schemas, schemas.ACTION, 'Show an action.')
 
+
+@ROUTES.route(
+    'PATCH /v1/actions/{uuid}',
+    'action:update',
+    {200: schemas.ACTION, 409: None},
+    body=schemas.PATCH,
+    since=(1, 5),
+    too_early=400,
+    too_early_text='API microversion 1.5 or higher is required.',
+)
 def update(request: Request) -> Response:
-    """Skip an action, or edit the message of a skipped one (spec 000).
+    """Skip a PENDING action, or edit the message of a SKIPPED one.
 
     :raises Invalid: the patch is malformed, or its change is never possible
     :raises NotFound: no such action
@@ -134,16 +145,28 @@ def _check_value(change: patches.Change) -> None:
         )
 
 
+_signal_route = functools.partial(
+    ROUTES.route,
+    rule='action:signal',
+    responses={202: schemas.ACTION, 409: None},
+    body=schemas.SIGNAL,
+    needs_body=False,
+)
+
+
+@_signal_route('POST /v1/actions/{uuid}/cancel')
 def cancel(request: Request) -> Response:
-    """Cancel an action; a running one is signalled."""
+    """Cancel an action."""
     return _signal(request, states.CANCEL)
 
 
+@_signal_route('POST /v1/actions/{uuid}/suspend')
 def suspend(request: Request) -> Response:
-    """Send SUSPEND to a running action."""
+    """Suspend a running action."""
     return _signal(request, states.SUSPEND)
 
 
+@_signal_route('POST /v1/actions/{uuid}/resume')
 def resume(request: Request) -> Response:
     """Resume a suspended action."""
     return _signal(request, states.RESUME)
@@ -157,40 +180,3 @@ def _signal(request: Request, signal: str) -> Response:
     listed = ACTIONS.find(request)
     action = request.services.plans.signal_action(listed.action.uuid, signal)
     return ACTIONS.respond(request, dataclasses.replace(listed, action=action), 202)
-
-
-def _signalling(call: Callable[[Request], Response], summary: str) -> Operation:
-    return Operation(
-        call,
-        'action:signal',
-        summary,
-        body=schemas.SIGNAL,
-        needs_body=False,
-        responses={202: schemas.ACTION, 409: None},
-    )
-
-
-ROUTES: Routes = merge_routes(
-    ACTIONS.routes(schemas, schemas.ACTION, 'Show an action.'),
-    {
-        '/v1/actions/{uuid}': {
-            'PATCH': Operation(
-                update,
-                'action:update',
-                'Skip a PENDING action, or edit the message of a SKIPPED one.',
-                body=schemas.PATCH,
-                responses={200: schemas.ACTION, 409: None},
-                since=(1, 5),
-                too_early=400,
-                too_early_text='API microversion 1.5 or higher is required.',
-            )
-        },
-        '/v1/actions/{uuid}/cancel': {'POST': _signalling(cancel, 'Cancel an action.')},
-        '/v1/actions/{uuid}/suspend': {
-            'POST': _signalling(suspend, 'Suspend a running action.')
-        },
-        '/v1/actions/{uuid}/resume': {
-            'POST': _signalling(resume, 'Resume a suspended action.')
-        },
-    },
-)

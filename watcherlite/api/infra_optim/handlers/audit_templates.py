@@ -10,7 +10,7 @@ from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import audit_templates as schemas
 from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.infra_optim.versions import DEFAULT_PARAMETERS
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Response
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedTemplate
 from watcherlite.domain.audits import AuditTemplateRequest
@@ -59,9 +59,18 @@ TEMPLATES = ObjectCollection(
     represent,
 )
 
+ROUTES = TEMPLATES.routes(schemas, schemas.TEMPLATE, 'Show an audit template.')
 
+
+@ROUTES.route(
+    'POST /v1/audit_templates',
+    'audit_template:create',
+    {201: schemas.TEMPLATE, 406: None, 409: None},
+    restore=TEMPLATES.respond_created,
+    body=schemas.NEW,
+)
 def create(request: Request) -> Response:
-    """Create a template.
+    """Create an audit template.
 
     :raises Invalid: the goal or the strategy is unknown, they do not match, or the
         scope or the parameters are invalid
@@ -75,8 +84,16 @@ def create(request: Request) -> Response:
     return TEMPLATES.respond_created(request, {'audit_template': template.uuid})
 
 
+@ROUTES.route(
+    'PATCH /v1/audit_templates/{audit_template}',
+    'audit_template:update',
+    {200: schemas.TEMPLATE, 406: None, 409: None},
+    body=patches.SCHEMA,
+)
 def update(request: Request) -> Response:
-    """Change a template by a patch; an empty patch changes nothing.
+    """Update an audit template.
+
+    An empty patch changes nothing.
 
     :raises Conflict: the goal or strategy of a template with parameters changes
     """
@@ -97,8 +114,11 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
     return found.template.uuid
 
 
+@ROUTES.route(
+    'DELETE /v1/audit_templates/{audit_template}', 'audit_template:delete', {204: None}
+)
 def delete(request: Request) -> Response:
-    """Delete a template; NotFound. Its audits are kept."""
+    """Delete an audit template."""
     request.services.templates.delete(request.path['audit_template'])
     return Response(status=204)
 
@@ -120,35 +140,3 @@ def _document(found: ListedTemplate) -> dict[str, Any]:
         'scope': list(template.scope),
         PARAMETERS: dict(template.default_parameters),
     }
-
-
-ROUTES: Routes = merge_routes(
-    TEMPLATES.routes(schemas, schemas.TEMPLATE, 'Show an audit template.'),
-    {
-        '/v1/audit_templates': {
-            'POST': Operation(
-                create,
-                'audit_template:create',
-                'Create an audit template.',
-                restore=TEMPLATES.respond_created,
-                body=schemas.NEW,
-                responses={201: schemas.TEMPLATE, 406: None, 409: None},
-            )
-        },
-        '/v1/audit_templates/{audit_template}': {
-            'PATCH': Operation(
-                update,
-                'audit_template:update',
-                'Update an audit template.',
-                body=patches.SCHEMA,
-                responses={200: schemas.TEMPLATE, 406: None, 409: None},
-            ),
-            'DELETE': Operation(
-                delete,
-                'audit_template:delete',
-                'Delete an audit template.',
-                responses={204: None},
-            ),
-        },
-    },
-)

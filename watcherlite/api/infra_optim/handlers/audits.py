@@ -15,7 +15,7 @@ from watcherlite.api.infra_optim.versions import (
     START_AND_END,
     STATUS_MESSAGE,
 )
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Response
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedAudit
 from watcherlite.domain.audits import AuditRequest
@@ -80,9 +80,20 @@ AUDITS = ObjectCollection(
     represent,
 )
 
+ROUTES = AUDITS.routes(schemas, schemas.AUDIT, 'Show an audit.')
 
+
+@ROUTES.route(
+    'POST /v1/audits',
+    'audit:create',
+    {201: schemas.AUDIT, 404: None, 406: None, 409: None},
+    restore=AUDITS.respond_created,
+    body=schemas.NEW,
+)
 def create(request: Request) -> Response:
-    """Create an audit, which runs at once unless it waits for a time or an event.
+    """Create an audit.
+
+    It runs at once unless it waits for a time or an event.
 
     :raises Invalid: the attributes are inconsistent, or the template is unknown
     :raises NotFound: the goal or the strategy is unknown
@@ -94,8 +105,16 @@ def create(request: Request) -> Response:
     return AUDITS.respond_created(request, {'audit': audit.uuid})
 
 
+@ROUTES.route(
+    'PATCH /v1/audits/{audit}',
+    'audit:update',
+    {200: schemas.AUDIT, 406: None, 409: None},
+    body=patches.SCHEMA,
+)
 def update(request: Request) -> Response:
-    """Change an audit by a patch; an empty patch changes nothing.
+    """Update, cancel, suspend or resume an audit.
+
+    An empty patch changes nothing.
 
     :raises Invalid: an attribute cannot be set, a value is invalid, or the transition
         of the state is not allowed
@@ -126,8 +145,9 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
     return found.audit.uuid
 
 
+@ROUTES.route('DELETE /v1/audits/{audit}', 'audit:delete', {204: None})
 def delete(request: Request) -> Response:
-    """Delete an audit that has ended; NotFound, Invalid."""
+    """Delete an audit that has ended."""
     request.services.audits.delete(request.path['audit'])
     return Response(status=204)
 
@@ -173,8 +193,16 @@ def _document(found: ListedAudit) -> dict[str, Any]:
     }
 
 
+@ROUTES.route(
+    'POST /v1/webhooks/{audit}',
+    'webhook:trigger',
+    {202: None},
+    restore=lambda request, created: Response(status=202),
+    body=schemas.EVENT,
+    webhook=True,
+)
 def trigger(request: Request) -> Response:
-    """Run an EVENT audit with the data of the event; return 202 without a body.
+    """Run an EVENT audit.
 
     :raises NotFound: no such audit
     :raises Invalid: its type is not EVENT, or its state neither PENDING nor SUCCEEDED
@@ -183,46 +211,3 @@ def trigger(request: Request) -> Response:
         request.path['audit'], request.body, request.context
     )
     return Response(status=202)
-
-
-ROUTES: Routes = merge_routes(
-    AUDITS.routes(schemas, schemas.AUDIT, 'Show an audit.'),
-    {
-        '/v1/audits': {
-            'POST': Operation(
-                create,
-                'audit:create',
-                'Create an audit.',
-                restore=AUDITS.respond_created,
-                body=schemas.NEW,
-                responses={201: schemas.AUDIT, 404: None, 406: None, 409: None},
-            )
-        },
-        '/v1/audits/{audit}': {
-            'PATCH': Operation(
-                update,
-                'audit:update',
-                'Update, cancel, suspend or resume an audit.',
-                body=patches.SCHEMA,
-                responses={200: schemas.AUDIT, 406: None, 409: None},
-            ),
-            'DELETE': Operation(
-                delete,
-                'audit:delete',
-                'Delete an audit that has ended.',
-                responses={204: None},
-            ),
-        },
-        '/v1/webhooks/{audit}': {
-            'POST': Operation(
-                trigger,
-                'webhook:trigger',
-                'Run an EVENT audit.',
-                restore=lambda request, created: Response(status=202),
-                body=schemas.EVENT,
-                responses={202: None},
-                webhook=True,
-            )
-        },
-    },
-)

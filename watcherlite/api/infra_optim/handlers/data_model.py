@@ -7,13 +7,25 @@ empty cluster.
 from watcherlite import exceptions
 from watcherlite.api.infra_optim import attributes
 from watcherlite.api.infra_optim.schemas import data_model as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 
 NOTHING = 'No compute model: no collector of compute nodes is installed.'
 
 
+ROUTES = RouteTable()
+
+
+@ROUTES.route(
+    'GET /v1/data_model',
+    'data_model:get_all',
+    {200: schemas.DATA_MODEL, 404: None},
+    query=schemas.QUERY,
+    since=schemas.SINCE,
+    too_early=406,
+    too_early_text='API microversion 1.3 or higher is required.',
+)
 def show(request: Request) -> Response:
-    """Return the model of one type.
+    """Show the data model of the infrastructure.
 
     :raises NotFound: no such type, or no such audit
     """
@@ -26,19 +38,3 @@ def show(request: Request) -> Response:
         uuid = attributes.uuid('audit_uuid', request.query['audit_uuid'])
         request.services.store.find_audit(uuid)
     return Response({'context': [], 'comment': NOTHING})
-
-
-ROUTES: Routes = {
-    '/v1/data_model': {
-        'GET': Operation(
-            show,
-            'data_model:get_all',
-            'Show the data model of the infrastructure.',
-            query=schemas.QUERY,
-            responses={200: schemas.DATA_MODEL, 404: None},
-            since=schemas.SINCE,
-            too_early=406,
-            too_early_text='API microversion 1.3 or higher is required.',
-        )
-    }
-}

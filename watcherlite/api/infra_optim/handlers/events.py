@@ -1,6 +1,7 @@
 """Events of plans and audits: pages, and streams of server-sent events."""
 
 import dataclasses
+import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from watcherlite.api.event_streams import EventStreams
 from watcherlite.api.infra_optim.handlers import action_plans
 from watcherlite.api.infra_optim.schemas import events as schemas
 from watcherlite.api.infra_optim.versions import DELETED
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.clock import Clock
 from watcherlite.conf import masking
 from watcherlite.domain import events
@@ -138,8 +139,18 @@ def is_over(subject: Subject, after: int) -> bool:
     return subject.ended() and not subject.events(after, 1)
 
 
+ROUTES = RouteTable(schemas.QUERY)
+_events_route = functools.partial(
+    ROUTES.route,
+    rule='event:get_all',
+    responses={200: schemas.COLLECTION, 204: None, 503: None},
+    streams=True,
+)
+
+
+@_events_route('GET /v1/action_plans/{uuid}/events')
 def plan_events(request: Request) -> Response:
-    """Return the events of a plan; NotFound."""
+    """List or stream the events of an action plan."""
     listed = action_plans.PLANS.find(request, request.show_deleted)
     plan, store = listed.plan, request.services.store
 
@@ -155,8 +166,9 @@ def plan_events(request: Request) -> Response:
     )
 
 
+@_events_route('GET /v1/audits/{audit}/events')
 def audit_events(request: Request) -> Response:
-    """Return the events of an audit, by uuid, id or name; NotFound."""
+    """List or stream the events of an audit."""
     store = request.services.store
     audit = store.find_audit(request.path['audit'], request.show_deleted).audit
     return _answered(
@@ -225,24 +237,3 @@ def _last_known(request: Request) -> int:
             'Last-Event-ID is the sequence number of an event, a whole number'
         )
     return int(header)
-
-
-def _operation(call: Callable[[Request], Response], summary: str) -> Operation:
-    return Operation(
-        call,
-        'event:get_all',
-        summary,
-        query=schemas.QUERY,
-        responses={200: schemas.COLLECTION, 204: None, 503: None},
-        streams=True,
-    )
-
-
-ROUTES: Routes = {
-    '/v1/action_plans/{uuid}/events': {
-        'GET': _operation(plan_events, 'List or stream the events of an action plan.')
-    },
-    '/v1/audits/{audit}/events': {
-        'GET': _operation(audit_events, 'List or stream the events of an audit.')
-    },
-}

@@ -3,7 +3,7 @@
 from watcherlite.api import links, microversions
 from watcherlite.api.infra_optim.schemas import root as schemas
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
-from watcherlite.api.operation import Operation, Request, Response, Routes, Version
+from watcherlite.api.operation import Request, Response, RouteTable, Version
 
 NAME = 'OpenStack Watcher API'
 DESCRIPTION = (
@@ -23,8 +23,12 @@ COLLECTIONS: dict[str, Version] = {
 }
 
 
+ROUTES = RouteTable()
+
+
+@ROUTES.route('GET /', None, {200: schemas.SERVICE})
 def service(request: Request) -> Response:
-    """Return the versions."""
+    """Show the versions of the API."""
     version = {
         'id': 'v1',
         'status': 'CURRENT',
@@ -42,8 +46,9 @@ def service(request: Request) -> Response:
     )
 
 
+@ROUTES.route('GET /v1', None, {200: schemas.VERSION})
 def version(request: Request) -> Response:
-    """Return the collections of the version."""
+    """Show the collections of the version."""
     return Response(
         {
             'id': 'v1',
@@ -61,23 +66,3 @@ def version(request: Request) -> Response:
             },
         }
     )
-
-
-ROUTES: Routes = {
-    '/': {
-        'GET': Operation(
-            service,
-            None,
-            'Show the versions of the API.',
-            responses={200: schemas.SERVICE},
-        )
-    },
-    '/v1': {
-        'GET': Operation(
-            version,
-            None,
-            'Show the collections of the version.',
-            responses={200: schemas.VERSION},
-        )
-    },
-}

@@ -4,9 +4,9 @@ Strategies compute their scores themselves.
 """
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim import collection, pages
 from watcherlite.api.infra_optim.schemas import scoring_engines as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Response
 
 
 def index(request: Request) -> Response:
@@ -21,25 +21,20 @@ def index(request: Request) -> Response:
     return Response({'scoring_engines': []})
 
 
+ROUTES = collection.list_routes(
+    'scoring_engines', 'scoring_engine', index, index, schemas
+)
+
+
+@ROUTES.route(
+    'GET /v1/scoring_engines/{scoring_engine}',
+    'scoring_engine:get',
+    {200: schemas.ENGINE, 404: None},
+)
 def show(request: Request) -> Response:
-    """Raise NotFound."""
+    """Show a scoring engine."""
     raise _not_found(request.path['scoring_engine'])
 
 
 def _not_found(name: str) -> exceptions.NotFound:
     return exceptions.NotFound(f'ScoringEngine {name} could not be found')
-
-
-ROUTES: Routes = merge_routes(
-    pages.list_routes('scoring_engines', 'scoring_engine', index, index, schemas),
-    {
-        '/v1/scoring_engines/{scoring_engine}': {
-            'GET': Operation(
-                show,
-                'scoring_engine:get',
-                'Show a scoring engine.',
-                responses={200: schemas.ENGINE, 404: None},
-            )
-        }
-    },
-)

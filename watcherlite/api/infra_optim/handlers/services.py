@@ -7,9 +7,9 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim import collection, pages
 from watcherlite.api.infra_optim.schemas import services as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Response
 from watcherlite.db.query import ListedWorker
 from watcherlite.domain.actions import LANES
 
@@ -81,8 +81,12 @@ def detail(request: Request) -> Response:
     return _page(request, detail=True)
 
 
+ROUTES = collection.list_routes('services', 'service', index, detail, schemas)
+
+
+@ROUTES.route('GET /v1/services/{service}', 'service:get', {200: schemas.SERVICE})
 def show(request: Request) -> Response:
-    """Return one service, by id or by case-insensitive name; NotFound.
+    """Show a service.
 
     Of several services with the name, the first ACTIVE one is returned.
     """
@@ -139,15 +143,3 @@ def _after(services: list[Service], marker: int | None) -> int:
         if service.id == marker:
             return place + 1
     raise exceptions.NotFound(f'Service {marker} could not be found')
-
-
-ROUTES: Routes = merge_routes(
-    pages.list_routes('services', 'service', index, detail, schemas),
-    {
-        '/v1/services/{service}': {
-            'GET': Operation(
-                show, 'service:get', 'Show a service.', responses={200: schemas.SERVICE}
-            )
-        }
-    },
-)

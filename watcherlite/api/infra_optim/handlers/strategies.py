@@ -6,7 +6,7 @@ from watcherlite import exceptions
 from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import strategies as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
+from watcherlite.api.operation import Request, Response
 from watcherlite.db.query import ListedStrategy
 from watcherlite.plugins import base
 from watcherlite.plugins.loader import Plugins
@@ -69,25 +69,15 @@ STRATEGIES = ObjectCollection(
     represent,
 )
 
+ROUTES = STRATEGIES.routes(
+    schemas, schemas.STRATEGY, 'Show a strategy and the schema of its parameters.'
+)
 
+
+@ROUTES.route(
+    'GET /v1/strategies/{strategy}/state', 'strategy:state', {200: schemas.STATE}
+)
 def state(request: Request) -> Response:
-    """Return the requirements of a strategy and their states; NotFound."""
+    """Show the requirements of a strategy and their state."""
     found = STRATEGIES.find(request)
     return Response(requirements(found.strategy.name, request.services.plugins))
-
-
-ROUTES: Routes = merge_routes(
-    STRATEGIES.routes(
-        schemas, schemas.STRATEGY, 'Show a strategy and the schema of its parameters.'
-    ),
-    {
-        '/v1/strategies/{strategy}/state': {
-            'GET': Operation(
-                state,
-                'strategy:state',
-                'Show the requirements of a strategy and their state.',
-                responses={200: schemas.STATE},
-            )
-        }
-    },
-)

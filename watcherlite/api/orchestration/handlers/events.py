@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.schemas import events as schemas
 from watcherlite.api.orchestration.schemas import fragments
@@ -63,14 +63,30 @@ _FILTERS = {
 _ITSELF = ''
 
 
+_ONE = '/v1/{tenant}/stacks/{stack_name}/{stack_id}'
+_RESOURCE = f'{_ONE}/resources/{{resource_name}}'
+ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
+
+
+@ROUTES.route(
+    f'GET {_ONE}/events', 'events:index', {200: schemas.COLLECTION}, query=schemas.INDEX
+)
 def stack_events(request: Request) -> Response:
-    """Return events of a stack and of its resources."""
+    """List the events of a stack and its resources."""
     stack = stack_requests.get_stack(request, deleted=True)
     return _page(request, stack, None)
 
 
+@ROUTES.route(
+    f'GET {_RESOURCE}/events',
+    'events:index',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+)
 def resource_events(request: Request) -> Response:
-    """Return events of a resource; for the name of the stack, its own events.
+    """List the events of a resource.
+
+    For the name of the stack, these are its own events.
 
     :raises NotFound: no events of such a resource
     """
@@ -82,8 +98,11 @@ def resource_events(request: Request) -> Response:
     return _page(request, stack, known)
 
 
+@ROUTES.route(
+    f'GET {_RESOURCE}/events/{{event_id}}', 'events:show', {200: schemas.EVENT}
+)
 def show(request: Request) -> Response:
-    """Return one event of a resource; NotFound."""
+    """Show an event of a resource."""
     stack = stack_requests.get_stack(request, deleted=True)
     name, uuid = request.path['resource_name'], request.path['event_id']
     known = _named(request, stack, name)
@@ -144,37 +163,3 @@ def _event(
         if view.stored.event.uuid == uuid:
             return view
     return None
-
-
-_ONE = '/v1/{tenant}/stacks/{stack_name}/{stack_id}'
-_RESOURCE = f'{_ONE}/resources/{{resource_name}}'
-
-ROUTES: Routes = {
-    f'{_ONE}/events': {
-        'GET': Operation(
-            stack_events,
-            'events:index',
-            'List the events of a stack and its resources.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-        )
-    },
-    f'{_RESOURCE}/events': {
-        'GET': Operation(
-            resource_events,
-            'events:index',
-            'List the events of a resource.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-        )
-    },
-    f'{_RESOURCE}/events/{{event_id}}': {
-        'GET': Operation(
-            show,
-            'events:show',
-            'Show an event of a resource.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: schemas.EVENT},
-        )
-    },
-}

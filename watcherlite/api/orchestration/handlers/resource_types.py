@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resource_types as schemas
 from watcherlite.domain import patterns
@@ -165,8 +165,22 @@ def _constraints(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
+_TYPES = '/v1/{tenant}/resource_types'
+_VERSIONS = '/v1/{tenant}/template_versions'
+ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
+
+
+@ROUTES.route(
+    f'GET {_TYPES}',
+    'stacks:list_resource_types',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+)
 def index(request: Request) -> Response:
-    """Return the types; Invalid if the regular expression is invalid."""
+    """List resource types.
+
+    :raises Invalid: the regular expression is invalid
+    """
     asked = request.query
     wanted = _pattern(asked.get('name', ''))
     status = asked.get('support_status', SUPPORTED)
@@ -184,8 +198,14 @@ def index(request: Request) -> Response:
     return Response({'resource_types': shown})
 
 
+@ROUTES.route(
+    f'GET {_TYPES}/{{type_name}}',
+    'stacks:resource_schema',
+    {200: schemas.TYPE},
+    query=schemas.SHOW,
+)
 def show(request: Request) -> Response:
-    """Return the schema of a type; NotFound."""
+    """Show the schema of a resource type."""
     name, handler = _found(request)
     shown = represent(name, handler)
     if request.query.get('with_description'):
@@ -193,18 +213,33 @@ def show(request: Request) -> Response:
     return Response(shown)
 
 
+@ROUTES.route(
+    f'GET {_TYPES}/{{type_name}}/template',
+    'stacks:generate_template',
+    {200: schemas.DOCUMENT},
+    query=schemas.TEMPLATE,
+)
 def template(request: Request) -> Response:
-    """Return a template with one resource of a type; NotFound."""
+    """Show a template with a resource of a type."""
     return Response(build_template(*_found(request)))
 
 
+@ROUTES.route(
+    f'GET {_VERSIONS}', 'stacks:list_template_versions', {200: schemas.VERSIONS}
+)
 def versions(request: Request) -> Response:
-    """Return the versions of templates."""
+    """List template versions."""
     return Response({'template_versions': template_versions.listed()})
 
 
+@ROUTES.route(
+    f'GET {_VERSIONS}/{{template_version}}/functions',
+    'stacks:list_template_functions',
+    {200: schemas.FUNCTIONS},
+    query=schemas.FUNCTIONS_QUERY,
+)
 def functions(request: Request) -> Response:
-    """Return the functions of a version of templates; NotFound."""
+    """List the functions of a template version."""
     named = request.path['template_version']
     date = template_versions.date_of(named.removeprefix(f'{template_versions.KEY}.'))
     if date is None:
@@ -233,55 +268,3 @@ def _pattern(text: str) -> patterns.Pattern:
         raise exceptions.Invalid(
             f'name: this is no regular expression: {error}'
         ) from None
-
-
-_TYPES = '/v1/{tenant}/resource_types'
-_VERSIONS = '/v1/{tenant}/template_versions'
-
-ROUTES: Routes = {
-    _TYPES: {
-        'GET': Operation(
-            index,
-            'stacks:list_resource_types',
-            'List resource types.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-        )
-    },
-    f'{_TYPES}/{{type_name}}': {
-        'GET': Operation(
-            show,
-            'stacks:resource_schema',
-            'Show the schema of a resource type.',
-            query=schemas.SHOW,
-            responses={200: schemas.TYPE},
-        )
-    },
-    f'{_TYPES}/{{type_name}}/template': {
-        'GET': Operation(
-            template,
-            'stacks:generate_template',
-            'Show a template with a resource of a type.',
-            query=schemas.TEMPLATE,
-            responses={200: schemas.DOCUMENT},
-        )
-    },
-    _VERSIONS: {
-        'GET': Operation(
-            versions,
-            'stacks:list_template_versions',
-            'List template versions.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: schemas.VERSIONS},
-        )
-    },
-    f'{_VERSIONS}/{{template_version}}/functions': {
-        'GET': Operation(
-            functions,
-            'stacks:list_template_functions',
-            'List the functions of a template version.',
-            query=schemas.FUNCTIONS_QUERY,
-            responses={200: schemas.FUNCTIONS},
-        )
-    },
-}

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from watcherlite.api import links, timestamps
-from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
+from watcherlite.api.operation import NULL, Request, Response, RouteTable
 from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resources as schemas
@@ -58,8 +58,16 @@ def detailed(
 _FILTERS = ('name', 'type', 'action', 'status', 'id', 'physical_resource_id')
 
 
+_ALL = '/v1/{tenant}/stacks/{stack_name}/{stack_id}/resources'
+_ONE = f'{_ALL}/{{resource_name}}'
+ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
+
+
+@ROUTES.route(
+    f'GET {_ALL}', 'resource:index', {200: schemas.COLLECTION}, query=schemas.INDEX
+)
 def index(request: Request) -> Response:
-    """Return the resources of a stack, and of nested stacks to a requested depth."""
+    """List the resources of a stack."""
     stack = stack_requests.get_stack(request, deleted=True)
     asked, reading = request.query, request.services.reading
     detail = asked.get('with_detail', False)
@@ -93,8 +101,11 @@ def _fits(found: ResourceView, wanted: Mapping[str, Collection[str]]) -> bool:
     return all(seen[name] in values for name, values in wanted.items())
 
 
+@ROUTES.route(
+    f'GET {_ONE}', 'resource:show', {200: schemas.RESOURCE}, query=schemas.SHOW
+)
 def show(request: Request) -> Response:
-    """Return a resource, by name, physical id or reference; ResourceNotFound."""
+    """Show a resource."""
     found = _found(request)
     attributes = request.services.reading.attributes(
         found, request.query.get('with_attr', ())
@@ -102,13 +113,22 @@ def show(request: Request) -> Response:
     return Response({'resource': detailed(request, found, attributes)})
 
 
+@ROUTES.route(f'GET {_ONE}/metadata', 'resource:metadata', {200: schemas.METADATA})
 def metadata(request: Request) -> Response:
-    """Return the metadata of a resource; credentials in it are masked."""
+    """Show the metadata of a resource."""
     return Response({'metadata': masking.mask_data(dict(_found(request).row.metadata))})
 
 
+@ROUTES.route(
+    f'POST {_ONE}/signal',
+    'resource:signal',
+    {200: fragments.NULL, 409: None},
+    restore=lambda request, created: NULL,
+    body=schemas.SIGNAL,
+    needs_body=False,
+)
 def signal(request: Request) -> Response:
-    """Send a signal with the data in the body to a resource.
+    """Signal a resource.
 
     :raises ResourceActionNotSupported, NotSupported: it accepts no signals, or not in
         its state
@@ -124,8 +144,18 @@ def signal(request: Request) -> Response:
     return NULL
 
 
+@ROUTES.route(
+    'POST /v1/signals/{stack_id}/{resource_name}',
+    None,
+    {200: fragments.NULL, 409: None},
+    restore=lambda request, created: NULL,
+    query=schemas.SIGNAL_TOKEN,
+    body=schemas.SIGNAL,
+    needs_body=False,
+    public=True,
+)
 def signal_with_token(request: Request) -> Response:
-    """Send a signal to a resource, authorized by the token of its signal_url.
+    """Signal a resource, authorized by the token of its signal_url.
 
     :raises NotFound: no such resource, or another token
     """
@@ -138,8 +168,14 @@ def signal_with_token(request: Request) -> Response:
     return NULL
 
 
+@ROUTES.route(
+    f'PATCH {_ONE}',
+    'resource:mark_unhealthy',
+    {200: fragments.NULL, 409: None},
+    body=schemas.MARK,
+)
 def mark(request: Request) -> Response:
-    """Mark a resource as unhealthy, or remove the mark (spec 002)."""
+    """Set or remove the health mark of a resource."""
     stack = stack_requests.get_stack(request)
     given = request.body['mark_unhealthy']
     unhealthy = given.lower() == 'true' if isinstance(given, str) else given
@@ -156,70 +192,3 @@ def mark(request: Request) -> Response:
 def _found(request: Request) -> ResourceView:
     stack = stack_requests.get_stack(request, deleted=True)
     return request.services.reading.resource(stack, request.path['resource_name'])
-
-
-_ALL = '/v1/{tenant}/stacks/{stack_name}/{stack_id}/resources'
-_ONE = f'{_ALL}/{{resource_name}}'
-
-ROUTES: Routes = {
-    _ALL: {
-        'GET': Operation(
-            index,
-            'resource:index',
-            'List the resources of a stack.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-        )
-    },
-    _ONE: {
-        'GET': Operation(
-            show,
-            'resource:show',
-            'Show a resource.',
-            query=schemas.SHOW,
-            responses={200: schemas.RESOURCE},
-        ),
-        'PATCH': Operation(
-            mark,
-            'resource:mark_unhealthy',
-            'Set or remove the health mark of a resource.',
-            query=fragments.ANY_ARGUMENTS,
-            body=schemas.MARK,
-            responses={200: fragments.NULL, 409: None},
-        ),
-    },
-    f'{_ONE}/metadata': {
-        'GET': Operation(
-            metadata,
-            'resource:metadata',
-            'Show the metadata of a resource.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: schemas.METADATA},
-        )
-    },
-    f'{_ONE}/signal': {
-        'POST': Operation(
-            signal,
-            'resource:signal',
-            'Signal a resource.',
-            query=fragments.ANY_ARGUMENTS,
-            restore=lambda request, created: NULL,
-            body=schemas.SIGNAL,
-            responses={200: fragments.NULL, 409: None},
-            needs_body=False,
-        )
-    },
-    '/v1/signals/{stack_id}/{resource_name}': {
-        'POST': Operation(
-            signal_with_token,
-            None,
-            'Signal a resource, authorized by the token of its signal_url.',
-            restore=lambda request, created: NULL,
-            query=schemas.SIGNAL_TOKEN,
-            body=schemas.SIGNAL,
-            responses={200: fragments.NULL, 409: None},
-            needs_body=False,
-            public=True,
-        )
-    },
-}

@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.api import links, timestamps
 from watcherlite.api.microversions import Versions
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import NOTHING, Request, Response, RouteTable
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import root as schemas
 from watcherlite.db.query import ListedWorker
@@ -21,21 +21,30 @@ ORCHESTRATION = Versions(
 )
 
 
+ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
+
+
+@ROUTES.route('GET /', None, {300: schemas.VERSIONS}, query=NOTHING)
 def versions(request: Request) -> Response:
-    """Return the versions; clients expect the status 300."""
+    """Show the versions of the API."""
+    # Clients expect the status 300.
     href = f'{request.mount_url}/v1/'
     version = {'id': 'v1.0', 'status': 'CURRENT', 'links': [links.link(href)]}
     return Response({'versions': [version]}, 300)
 
 
+@ROUTES.route(
+    'GET /v1/{tenant}/build_info', 'build_info:build_info', {200: schemas.BUILD_INFO}
+)
 def build_info(request: Request) -> Response:
-    """Return the release of the API and of the engine."""
+    """Show the release of the service."""
     revision = {'revision': importlib.metadata.version('watcherlite')}
     return Response({'api': revision, 'engine': revision})
 
 
+@ROUTES.route('GET /v1/{tenant}/services', 'service:index', {200: schemas.SERVICES})
 def services(request: Request) -> Response:
-    """Return the engines."""
+    """List the engines of stacks."""
     services = request.services
     now = services.clock.now()
     return Response(
@@ -65,33 +74,3 @@ def _service(worker: ListedWorker) -> dict[str, Any]:
         'created_at': timestamps.seconds(worker.started_at),
         'deleted_at': None,
     }
-
-
-ROUTES: Routes = {
-    '/': {
-        'GET': Operation(
-            versions,
-            None,
-            'Show the versions of the API.',
-            responses={300: schemas.VERSIONS},
-        )
-    },
-    '/v1/{tenant}/build_info': {
-        'GET': Operation(
-            build_info,
-            'build_info:build_info',
-            'Show the release of the service.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: schemas.BUILD_INFO},
-        )
-    },
-    '/v1/{tenant}/services': {
-        'GET': Operation(
-            services,
-            'service:index',
-            'List the engines of stacks.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: schemas.SERVICES},
-        )
-    },
-}

@@ -1,50 +1,16 @@
 """Contents of stacks: template, environment, files and outputs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.api.operation import Operation, Request, Response, Routes, Versioned
+from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.handlers import stacks
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
 
-
-def template(request: Request) -> Response:
-    """Return the template of a stack."""
-    stack = stack_requests.get_stack(request, deleted=True)
-    return Response(dict(request.services.reading.template(stack)))
-
-
-def environment(request: Request) -> Response:
-    """Return the environment of a stack; hidden parameters are masked."""
-    stack = stack_requests.get_stack(request, deleted=True)
-    return Response({**_EMPTY, **request.services.reading.environment(stack)})
-
-
-def files(request: Request) -> Response:
-    """Return the files of a stack, by name."""
-    stack = stack_requests.get_stack(request, deleted=True)
-    return Response(dict(request.services.reading.files(stack)))
-
-
-def outputs(request: Request) -> Response:
-    """Return the outputs of a stack."""
-    stack = stack_requests.get_stack(request)
-    values = request.services.reading.outputs(stack)
-    shown = [
-        {'output_key': value.key, 'description': value.description} for value in values
-    ]
-    return Response({'outputs': shown})
-
-
-def output(request: Request) -> Response:
-    """Return one output with its value; NotFound."""
-    stack = stack_requests.get_stack(request)
-    value = request.services.reading.output(stack, request.path['output_key'])
-    return Response({'output': stacks.show_output(request, value)})
-
-
+_ONE = '/v1/{tenant}/stacks/{stack_name}/{stack_id}'
+ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
 #: Clients expect all sections.
 _EMPTY: Mapping[str, Any] = {
     'parameters': {},
@@ -54,36 +20,44 @@ _EMPTY: Mapping[str, Any] = {
     'encrypted_param_names': [],
 }
 
-_ONE = '/v1/{tenant}/stacks/{stack_name}/{stack_id}'
+
+@ROUTES.route(f'GET {_ONE}/template', 'stacks:template', {200: schemas.DOCUMENT})
+def template(request: Request) -> Response:
+    """Show the template of a stack."""
+    stack = stack_requests.get_stack(request, deleted=True)
+    return Response(dict(request.services.reading.template(stack)))
 
 
-def _got(
-    call: Callable[[Request], Response], rule: str, summary: str, answer: Versioned
-) -> dict[str, Operation]:
-    return {
-        'GET': Operation(
-            call, rule, summary, query=fragments.ANY_ARGUMENTS, responses={200: answer}
-        )
-    }
+@ROUTES.route(f'GET {_ONE}/environment', 'stacks:environment', {200: schemas.DOCUMENT})
+def environment(request: Request) -> Response:
+    """Show the environment of a stack."""
+    stack = stack_requests.get_stack(request, deleted=True)
+    return Response({**_EMPTY, **request.services.reading.environment(stack)})
 
 
-ROUTES: Routes = {
-    f'{_ONE}/template': _got(
-        template, 'stacks:template', 'Show the template of a stack.', schemas.DOCUMENT
-    ),
-    f'{_ONE}/environment': _got(
-        environment,
-        'stacks:environment',
-        'Show the environment of a stack.',
-        schemas.DOCUMENT,
-    ),
-    f'{_ONE}/files': _got(
-        files, 'stacks:files', 'Show the files of a stack.', schemas.FILES
-    ),
-    f'{_ONE}/outputs': _got(
-        outputs, 'stacks:list_outputs', 'List the outputs of a stack.', schemas.OUTPUTS
-    ),
-    f'{_ONE}/outputs/{{output_key}}': _got(
-        output, 'stacks:show_output', 'Show an output of a stack.', schemas.OUTPUT
-    ),
-}
+@ROUTES.route(f'GET {_ONE}/files', 'stacks:files', {200: schemas.FILES})
+def files(request: Request) -> Response:
+    """Show the files of a stack."""
+    stack = stack_requests.get_stack(request, deleted=True)
+    return Response(dict(request.services.reading.files(stack)))
+
+
+@ROUTES.route(f'GET {_ONE}/outputs', 'stacks:list_outputs', {200: schemas.OUTPUTS})
+def outputs(request: Request) -> Response:
+    """List the outputs of a stack."""
+    stack = stack_requests.get_stack(request)
+    values = request.services.reading.outputs(stack)
+    shown = [
+        {'output_key': value.key, 'description': value.description} for value in values
+    ]
+    return Response({'outputs': shown})
+
+
+@ROUTES.route(
+    f'GET {_ONE}/outputs/{{output_key}}', 'stacks:show_output', {200: schemas.OUTPUT}
+)
+def output(request: Request) -> Response:
+    """Show an output of a stack."""
+    stack = stack_requests.get_stack(request)
+    value = request.services.reading.output(stack, request.path['output_key'])
+    return Response({'output': stacks.show_output(request, value)})

@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
+from watcherlite.api.operation import NULL, Request, Response, RouteTable
 from watcherlite.api.orchestration import pages, stack_requests
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
@@ -180,39 +180,45 @@ _ACCEPTED = Response(
 )
 
 
+_STACKS = '/v1/{tenant}/stacks'
+_ONE = f'{_STACKS}/{{stack_name}}/{{stack_id}}'
+_SNAPSHOTS = f'{_ONE}/snapshots'
+_SNAPSHOT = f'{_SNAPSHOTS}/{{snapshot_id}}'
+ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
+
+
+def index_rules(request: Request) -> list[str]:
+    """Return the additional rules of a list, which may be of all projects."""
+    return ['stacks:global_index'] if request.query.get('global_tenant') else []
+
+
+@ROUTES.route(
+    f'GET {_STACKS}',
+    'stacks:index',
+    {200: schemas.COLLECTION},
+    query=schemas.INDEX,
+    rules=index_rules,
+)
 def index(request: Request) -> Response:
-    """Return a page of stacks."""
+    """List stacks."""
     return pages.list_stacks(
         request,
         lambda rows: [listed(request, row.stack, row.owner_uuid) for row in rows],
     )
 
 
+@ROUTES.route(
+    f'GET {_STACKS}/detail',
+    'stacks:detail',
+    {200: schemas.DETAILED_COLLECTION},
+    query=schemas.INDEX,
+)
 def detail(request: Request) -> Response:
-    """Return a page of stacks with details, but without outputs."""
+    """List stacks with details."""
     return pages.list_stacks(
         request,
         lambda rows: [_shown(request, row.stack, with_outputs=False) for row in rows],
     )
-
-
-def index_rules(request: Request) -> list[str]:
-    """Return the rules of a list: another one for all projects."""
-    if request.query.get('global_tenant'):
-        return ['stacks:index', 'stacks:global_index']
-    return ['stacks:index']
-
-
-def create(request: Request) -> Response:
-    """Start to create a stack, or to adopt the resources of an abandoned one.
-
-    :raises StackExists: the name is in use
-    """
-    new = stack_requests.new_stack(request, request.body['stack_name'])
-    stack = request.services.stacks.create(
-        new, request.path['tenant'], request.caller.user_name, request.context
-    )
-    return _created(request, stack)
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
@@ -223,6 +229,25 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
     )
 
 
+@ROUTES.route(
+    f'POST {_STACKS}',
+    'stacks:create',
+    {201: schemas.CREATED, 409: None},
+    restore=_restored,
+    body=schemas.NEW,
+)
+def create(request: Request) -> Response:
+    """Create a stack, or adopt an abandoned one.
+
+    :raises StackExists: the name is in use
+    """
+    new = stack_requests.new_stack(request, request.body['stack_name'])
+    stack = request.services.stacks.create(
+        new, request.path['tenant'], request.caller.user_name, request.context
+    )
+    return _created(request, stack)
+
+
 def _created(request: Request, stack: Stack) -> Response:
     link = links.stack_link(request, stack)
     return Response(
@@ -230,8 +255,14 @@ def _created(request: Request, stack: Stack) -> Response:
     )
 
 
+@ROUTES.route(
+    f'POST {_STACKS}/preview',
+    'stacks:preview',
+    {200: schemas.PREVIEW},
+    body=schemas.NEW,
+)
 def preview(request: Request) -> Response:
-    """Return the preview of `create`."""
+    """Show the stack that would be created."""
     new = stack_requests.new_stack(request, request.body['stack_name'])
     stack, planned = request.services.stacks.preview(
         new, request.path['tenant'], request.caller.user_name
@@ -241,8 +272,9 @@ def preview(request: Request) -> Response:
     return Response({'stack': shown})
 
 
+@ROUTES.route(f'GET {_ONE}', 'stacks:show', {200: schemas.STACK}, query=schemas.SHOW)
 def show(request: Request) -> Response:
-    """Return a stack, also a deleted one; StackNotFound."""
+    """Show a stack."""
     stack = stack_requests.get_stack(request, deleted=True)
     with_outputs = bool(request.query.get('resolve_outputs', True))
     return Response({'stack': _shown(request, stack, with_outputs)})
@@ -258,14 +290,12 @@ def _shown(request: Request, stack: Stack, with_outputs: bool) -> dict[str, Any]
     )
 
 
+@ROUTES.route(
+    f'PUT {_ONE}', 'stacks:update', {202: None, 409: None}, body=schemas.CHANGE
+)
 def update(request: Request) -> Response:
-    """Start to update a stack to a template."""
+    """Update a stack."""
     return _updated(request, existing=False)
-
-
-def update_existing(request: Request) -> Response:
-    """Start an update that keeps all values that are not given."""
-    return _updated(request, existing=True)
 
 
 def existing_rules(request: Request) -> list[str]:
@@ -274,19 +304,48 @@ def existing_rules(request: Request) -> list[str]:
     return ['stacks:update_no_change' if same else 'stacks:update_patch']
 
 
+@ROUTES.route(
+    f'PATCH {_ONE}',
+    'stacks:update_patch',
+    {202: None, 409: None},
+    body=schemas.CHANGE,
+    needs_body=False,
+    rules=existing_rules,
+    alternatives=('stacks:update_patch', 'stacks:update_no_change'),
+)
+def update_existing(request: Request) -> Response:
+    """Update a stack; omitted values are kept."""
+    return _updated(request, existing=True)
+
+
 def _updated(request: Request, existing: bool) -> Response:
     stack, new = _change(request, existing)
     request.services.stacks.update(stack.uuid, stack.tenant, new, request.context)
     return _ACCEPTED
 
 
+@ROUTES.route(
+    f'PUT {_ONE}/preview',
+    'stacks:preview_update',
+    {200: schemas.PREVIEWED_CHANGES},
+    query=schemas.PREVIEW_UPDATE,
+    body=schemas.CHANGE,
+)
 def preview_update(request: Request) -> Response:
-    """Return the preview of an update."""
+    """Preview an update."""
     return _previewed(request, existing=False)
 
 
+@ROUTES.route(
+    f'PATCH {_ONE}/preview',
+    'stacks:preview_update_patch',
+    {200: schemas.PREVIEWED_CHANGES},
+    query=schemas.PREVIEW_UPDATE,
+    body=schemas.CHANGE,
+    needs_body=False,
+)
 def preview_update_existing(request: Request) -> Response:
-    """Return the preview of `update_existing`."""
+    """Preview an update that keeps omitted values."""
     return _previewed(request, existing=True)
 
 
@@ -304,26 +363,30 @@ def _change(request: Request, existing: bool) -> tuple[Stack, StackRequest]:
     return stack, stack_requests.new_stack(request, stack.name, existing)
 
 
+@ROUTES.route(f'DELETE {_ONE}', 'stacks:delete', {204: None, 409: None})
 def delete(request: Request) -> Response:
-    """Start to delete a stack; StackNotFound if it is deleted."""
+    """Delete a stack."""
     stack = stack_requests.get_stack(request)
     request.services.stacks.delete(stack.uuid, stack.tenant, request.context)
     return Response(status=204)
 
 
+@ROUTES.route(
+    f'DELETE {_ONE}/abandon', 'stacks:abandon', {200: schemas.DOCUMENT, 409: None}
+)
 def abandon(request: Request) -> Response:
-    """Delete the record of a stack; return the data to adopt its resources."""
+    """Abandon a stack: delete it and keep its resources.
+
+    The response has the data to adopt its resources.
+    """
     stack = stack_requests.get_stack(request)
     return Response(request.services.stacks.abandon(stack.uuid, stack.tenant))
 
 
+@ROUTES.route(f'GET {_ONE}/export', 'stacks:export', {200: schemas.DOCUMENT})
 def export(request: Request) -> Response:
-    """Return the data of `abandon`, and delete nothing."""
+    """Export the definition of a stack and its resources."""
     return Response(request.services.reading.export(stack_requests.get_stack(request)))
-
-
-_STACKS = '/v1/{tenant}/stacks'
-_ONE = f'{_STACKS}/{{stack_name}}/{{stack_id}}'
 
 
 _DONE = {
@@ -337,8 +400,21 @@ _DONE = {
 _CANCELLED = {'cancel_update': True, 'cancel_without_rollback': False}
 
 
+def action_rules(request: Request) -> list[str]:
+    """Return the additional rules of the action that the body names."""
+    return [f'actions:{name}' for name in request.body]
+
+
+@ROUTES.route(
+    f'POST {_ONE}/actions',
+    'actions:action',
+    {200: fragments.NULL, 409: None},
+    restore=lambda request, created: NULL,
+    body=schemas.ACTION,
+    rules=action_rules,
+)
 def act(request: Request) -> Response:
-    """Start the action that the body names.
+    """Suspend, resume, check, lock or unlock a stack, or cancel its operation.
 
     :raises NotSupported: the state of the stack does not allow it
     :raises Conflict: it is not possible at present
@@ -354,11 +430,6 @@ def act(request: Request) -> Response:
     return NULL
 
 
-def action_rules(request: Request) -> list[str]:
-    """Return the rules of the action that the body names."""
-    return ['actions:action', *(f'actions:{name}' for name in request.body)]
-
-
 def refuse(request: Request) -> NoReturn:
     """Refuse an operation on snapshots, which do not exist.
 
@@ -372,172 +443,30 @@ def refuse(request: Request) -> NoReturn:
     )
 
 
-def _refused(rule: str, summary: str) -> Operation:
-    return Operation(
-        refuse, rule, summary, query=fragments.ANY_ARGUMENTS, responses={404: None}
-    )
+for _pattern, _rule, _summary in (
+    (f'GET {_SNAPSHOTS}', 'list_snapshots', 'List snapshots.'),
+    (f'POST {_SNAPSHOTS}', 'snapshot', 'Create a snapshot.'),
+    (f'GET {_SNAPSHOT}', 'show_snapshot', 'Show a snapshot.'),
+    (f'DELETE {_SNAPSHOT}', 'delete_snapshot', 'Delete a snapshot.'),
+    (f'POST {_SNAPSHOT}/restore', 'restore_snapshot', 'Restore a snapshot.'),
+):
+    ROUTES.route(
+        _pattern, f'stacks:{_rule}', {404: None}, summary=f'{_summary} Not supported.'
+    )(refuse)
 
 
-_SNAPSHOTS = '/v1/{tenant}/stacks/{stack_name}/{stack_id}/snapshots'
-_SNAPSHOT = f'{_SNAPSHOTS}/{{snapshot_id}}'
-
-
+@ROUTES.route(
+    'POST /v1/{tenant}/validate',
+    'stacks:validate_template',
+    {200: schemas.VALIDATED},
+    query=schemas.VALIDATE,
+    body=schemas.TEMPLATE,
+)
 def validate(request: Request) -> Response:
-    """Return the description and the parameters of the template in the body.
+    """Validate a template and show its parameters.
 
     :raises StackValidationFailed: it is invalid; with all problems
     """
     new = stack_requests.new_stack(request, 'template-validation')
     nested = request.query.get('show_nested', False)
     return Response(request.services.stacks.validate(new, nested))
-
-
-ROUTES: Routes = {
-    _STACKS: {
-        'GET': Operation(
-            index,
-            'stacks:index',
-            'List stacks.',
-            query=schemas.INDEX,
-            responses={200: schemas.COLLECTION},
-            rules=index_rules,
-        ),
-        'POST': Operation(
-            create,
-            'stacks:create',
-            'Create a stack, or adopt an abandoned one.',
-            query=fragments.ANY_ARGUMENTS,
-            restore=_restored,
-            body=schemas.NEW,
-            responses={201: schemas.CREATED, 409: None},
-        ),
-    },
-    f'{_STACKS}/detail': {
-        'GET': Operation(
-            detail,
-            'stacks:detail',
-            'List stacks with details.',
-            query=schemas.INDEX,
-            responses={200: schemas.DETAILED_COLLECTION},
-        )
-    },
-    f'{_STACKS}/preview': {
-        'POST': Operation(
-            preview,
-            'stacks:preview',
-            'Show the stack that would be created.',
-            query=fragments.ANY_ARGUMENTS,
-            body=schemas.NEW,
-            responses={200: schemas.PREVIEW},
-        )
-    },
-    _ONE: {
-        'GET': Operation(
-            show,
-            'stacks:show',
-            'Show a stack.',
-            query=schemas.SHOW,
-            responses={200: schemas.STACK},
-        ),
-        'PUT': Operation(
-            update,
-            'stacks:update',
-            'Update a stack.',
-            query=fragments.ANY_ARGUMENTS,
-            body=schemas.CHANGE,
-            responses={202: None, 409: None},
-        ),
-        'PATCH': Operation(
-            update_existing,
-            'stacks:update_patch',
-            'Update a stack; omitted values are kept.',
-            query=fragments.ANY_ARGUMENTS,
-            body=schemas.CHANGE,
-            responses={202: None, 409: None},
-            needs_body=False,
-            rules=existing_rules,
-            alternatives=('stacks:update_patch', 'stacks:update_no_change'),
-        ),
-        'DELETE': Operation(
-            delete,
-            'stacks:delete',
-            'Delete a stack.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={204: None, 409: None},
-        ),
-    },
-    f'{_ONE}/preview': {
-        'PUT': Operation(
-            preview_update,
-            'stacks:preview_update',
-            'Preview an update.',
-            query=schemas.PREVIEW_UPDATE,
-            body=schemas.CHANGE,
-            responses={200: schemas.PREVIEWED_CHANGES},
-        ),
-        'PATCH': Operation(
-            preview_update_existing,
-            'stacks:preview_update_patch',
-            'Preview an update that keeps omitted values.',
-            query=schemas.PREVIEW_UPDATE,
-            body=schemas.CHANGE,
-            responses={200: schemas.PREVIEWED_CHANGES},
-            needs_body=False,
-        ),
-    },
-    f'{_ONE}/abandon': {
-        'DELETE': Operation(
-            abandon,
-            'stacks:abandon',
-            'Abandon a stack: delete it and keep its resources.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: schemas.DOCUMENT, 409: None},
-        )
-    },
-    f'{_ONE}/export': {
-        'GET': Operation(
-            export,
-            'stacks:export',
-            'Export the definition of a stack and its resources.',
-            query=fragments.ANY_ARGUMENTS,
-            responses={200: schemas.DOCUMENT},
-        )
-    },
-    '/v1/{tenant}/stacks/{stack_name}/{stack_id}/actions': {
-        'POST': Operation(
-            act,
-            'actions:action',
-            'Suspend, resume, check, lock or unlock a stack, or cancel its operation.',
-            query=fragments.ANY_ARGUMENTS,
-            restore=lambda request, created: NULL,
-            body=schemas.ACTION,
-            responses={200: fragments.NULL, 409: None},
-            rules=action_rules,
-        )
-    },
-    _SNAPSHOTS: {
-        'GET': _refused('stacks:list_snapshots', 'List snapshots. Not supported.'),
-        'POST': _refused('stacks:snapshot', 'Create a snapshot. Not supported.'),
-    },
-    _SNAPSHOT: {
-        'GET': _refused('stacks:show_snapshot', 'Show a snapshot. Not supported.'),
-        'DELETE': _refused(
-            'stacks:delete_snapshot', 'Delete a snapshot. Not supported.'
-        ),
-    },
-    f'{_SNAPSHOT}/restore': {
-        'POST': _refused(
-            'stacks:restore_snapshot', 'Restore a snapshot. Not supported.'
-        )
-    },
-    '/v1/{tenant}/validate': {
-        'POST': Operation(
-            validate,
-            'stacks:validate_template',
-            'Validate a template and show its parameters.',
-            query=schemas.VALIDATE,
-            body=schemas.TEMPLATE,
-            responses={200: schemas.VALIDATED},
-        )
-    },
-}
