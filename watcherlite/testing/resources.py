@@ -295,8 +295,6 @@ class ResourceRun:
         self, action: FakeContext, wanted: Mapping[str, Any] | None = None
     ) -> Any:
         return HandlerContext(
-            uuid=action.uuid,
-            attempt=action.attempt,
             tenant=TENANT,
             stack_name=self._stack_name,
             stack_uuid=STACK,

@@ -9,18 +9,11 @@ from watcherlite import exceptions
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.stacks import Definition
-from watcherlite.domain.templates import dependencies, document
+from watcherlite.domain.templates import dependencies, document, nodes
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates import parameters as parameter_values
 from watcherlite.domain.templates.definitions import ResourceDefinition
 from watcherlite.domain.templates.environment import Registry
-from watcherlite.domain.templates.nodes import (
-    Attribute,
-    EvaluationFailed,
-    ValueNode,
-    holds,
-    truth,
-)
 from watcherlite.domain.templates.scope import (
     MAX_SHOWN,
     OMITTED,
@@ -72,7 +65,7 @@ class Blueprint:
     resources: Mapping[str, ResourceDefinition]
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[nodes.Attribute, ...]
     budget: EvaluationBudget | None = None
 
     @classmethod
@@ -124,10 +117,6 @@ class Blueprint:
             budget,
         )
 
-    def handler(self, name: str) -> str:
-        """Return the name of the handler, or of the template, of a resource."""
-        return self.handlers[name]
-
     def properties(self, name: str, references: References) -> dict[str, Any]:
         """Return the properties of a resource, resolved.
 
@@ -169,7 +158,7 @@ class Blueprint:
                 continue
             try:
                 scope = self._scope(references, spent)
-                if not holds(output.condition_node, scope, path):
+                if not nodes.holds(output.condition_node, scope, path):
                     continue
                 if exhausted is None:
                     value = output.node.value(self._scope(references, spent))
@@ -200,14 +189,14 @@ class Blueprint:
         )
 
     def _mapping(
-        self, node: ValueNode, references: References, path: Path
+        self, node: nodes.ValueNode, references: References, path: Path
     ) -> dict[str, Any]:
         value = node.value(self._scope(references))
         if isinstance(value, dict):
             return value
         if value is None or value is OMITTED:
             return {}
-        raise EvaluationFailed(
+        raise nodes.EvaluationFailed(
             path, f'this becomes {kind(value)}; it must become a mapping'
         )
 
@@ -227,8 +216,8 @@ def _conditions(
     scope.conditions = found
     for name, node in template.conditions.items():
         try:
-            found[name] = truth(node, scope.again(), ('conditions', name))
-        except EvaluationFailed as error:
+            found[name] = nodes.truth(node, scope.again(), ('conditions', name))
+        except nodes.EvaluationFailed as error:
             problems.append((error.path, error.text))
             # Do not report the dependent conditions as well.
             found[name] = False

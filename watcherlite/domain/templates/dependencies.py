@@ -8,11 +8,7 @@ from watcherlite import exceptions
 from watcherlite.domain import graph
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import document
-from watcherlite.domain.templates.definitions import (
-    OutputDefinition,
-    ResourceDefinition,
-)
+from watcherlite.domain.templates import definitions, document
 from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.nodes import (
     Attribute,
@@ -33,7 +29,7 @@ _NAMED = 50
 class Resolved:
     """The resources of a stack; see `blueprint.Blueprint`."""
 
-    resources: Mapping[str, ResourceDefinition]
+    resources: Mapping[str, definitions.ResourceDefinition]
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
     attributes: tuple[Attribute, ...]
@@ -89,7 +85,7 @@ class _Resolver:
         self.attributes: list[Attribute] = []
         self.resources = self._present()
 
-    def add_resource(self, name: str, resource: ResourceDefinition) -> None:
+    def add_resource(self, name: str, resource: definitions.ResourceDefinition) -> None:
         """Resolve the references of a resource."""
         nodes = resource.nodes
         if nodes.external_id is not None:
@@ -100,7 +96,7 @@ class _Resolver:
         others = {other for other in resource.depends_on if other in self.resources}
         self.requires[name] = tuple(sorted(named | others))
 
-    def add_output(self, key: str, output: OutputDefinition) -> None:
+    def add_output(self, key: str, output: definitions.OutputDefinition) -> None:
         """Resolve the references of an output, if its condition is true."""
         try:
             present = holds(
@@ -112,9 +108,9 @@ class _Resolver:
         if present:
             self._named((output.node,))
 
-    def _present(self) -> dict[str, ResourceDefinition]:
+    def _present(self) -> dict[str, definitions.ResourceDefinition]:
         """Return the resources whose conditions are true."""
-        found: dict[str, ResourceDefinition] = {}
+        found: dict[str, definitions.ResourceDefinition] = {}
         for name, resource in self._template.resources.items():
             path = ('resources', name)
             try:
@@ -126,8 +122,8 @@ class _Resolver:
         return found
 
     def _external(
-        self, name: str, resource: ResourceDefinition, node: ValueNode
-    ) -> ResourceDefinition:
+        self, name: str, resource: definitions.ResourceDefinition, node: ValueNode
+    ) -> definitions.ResourceDefinition:
         """Return a resource with its external id; an empty id is none."""
         path = ('resources', name, 'external_id')
         named = ReferencedNames()

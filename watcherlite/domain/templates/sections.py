@@ -8,14 +8,6 @@ from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
 from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import definitions, versions
 from watcherlite.domain.templates.compiler import Compiler
-from watcherlite.domain.templates.definitions import (
-    DELETE,
-    RETAIN,
-    OutputDefinition,
-    ParameterDefinition,
-    ResourceDefinition,
-    ResourceNodes,
-)
 from watcherlite.domain.templates.nodes import ValueNode
 
 KEYS = (
@@ -44,7 +36,7 @@ _RESOURCE_KEYS = (
 MAX_OUTPUTS = 1000
 _OUTPUT_KEYS = ('value', 'description', 'condition')
 _GROUP_KEYS = ('label', 'description', 'parameters')
-_POLICIES = {'delete': DELETE, 'retain': RETAIN}
+_POLICIES = {'delete': definitions.DELETE, 'retain': definitions.RETAIN}
 
 
 def version(findings: Findings, template: Mapping[str, Any]) -> str:
@@ -88,7 +80,7 @@ def names_of(template: Mapping[str, Any], key: str) -> Collection[str] | None:
 
 def parameters(
     findings: Findings, written: Mapping[str, Any]
-) -> dict[str, ParameterDefinition]:
+) -> dict[str, definitions.ParameterDefinition]:
     """Return the declared parameters."""
     return {
         name: definitions.read(findings, ('parameters', name), name, value)
@@ -144,9 +136,9 @@ def conditions(
 
 def resources(
     findings: Findings, compiler: Compiler, written: Mapping[str, Any], date: str
-) -> dict[str, ResourceDefinition]:
+) -> dict[str, definitions.ResourceDefinition]:
     """Return the declared resources."""
-    found: dict[str, ResourceDefinition] = {}
+    found: dict[str, definitions.ResourceDefinition] = {}
     known = frozenset(written)
     for name, value in written.items():
         path = ('resources', name)
@@ -168,7 +160,7 @@ def _resource(
     written: Mapping[str, Any],
     known: frozenset[str],
     date: str,
-) -> ResourceDefinition:
+) -> definitions.ResourceDefinition:
     _check_keys(findings, path, written, _RESOURCE_KEYS, date)
     parts: dict[str, dict[str, Any]] = {}
     nodes: dict[str, ValueNode] = {}
@@ -180,7 +172,7 @@ def _resource(
     if isinstance(external_id, dict):
         external_node = compiler.value(external_id, (*path, 'external_id'))
         external_id = None
-    return ResourceDefinition(
+    return definitions.ResourceDefinition(
         str(path[-1]),
         _type(findings, path, written),
         depends_on=_depends_on(
@@ -192,7 +184,7 @@ def _resource(
         condition=written.get('condition'),
         description=_text(findings, (*path, 'description'), written.get('description')),
         external_id=_text(findings, (*path, 'external_id'), external_id) or None,
-        nodes=ResourceNodes(
+        nodes=definitions.ResourceNodes(
             condition=_condition(compiler, path, written),
             external_id=external_node,
             **nodes,
@@ -203,9 +195,9 @@ def _resource(
 
 def outputs(
     findings: Findings, compiler: Compiler, written: Mapping[str, Any], date: str
-) -> dict[str, OutputDefinition]:
+) -> dict[str, definitions.OutputDefinition]:
     """Return the declared outputs."""
-    found: dict[str, OutputDefinition] = {}
+    found: dict[str, definitions.OutputDefinition] = {}
     if len(written) > MAX_OUTPUTS:
         text = f'there are {len(written)} outputs; a template has at most {MAX_OUTPUTS}'
         findings.add(('outputs',), text)
@@ -217,7 +209,7 @@ def outputs(
             findings.add(path, f'this is no output ({what}); write {{value: ...}}')
             continue
         _check_keys(findings, path, value, _OUTPUT_KEYS, date)
-        found[key] = OutputDefinition(
+        found[key] = definitions.OutputDefinition(
             key,
             value['value'],
             _text(findings, (*path, 'description'), value.get('description')),
@@ -283,12 +275,16 @@ def _depends_on(
 
 def _policy(findings: Findings, path: Path, written: Any) -> str:
     if written is None:
-        return DELETE
+        return definitions.DELETE
     policy = _POLICIES.get(written.lower()) if isinstance(written, str) else None
     if policy is None:
-        text = f'{shown(written)} is not one of {DELETE}, {RETAIN}'
-        findings.add(path, f'{text}; {RETAIN} leaves the thing when the stack goes')
-    return policy or DELETE
+        text = (
+            f'{shown(written)} is not one of {definitions.DELETE}, {definitions.RETAIN}'
+        )
+        findings.add(
+            path, f'{text}; {definitions.RETAIN} leaves the thing when the stack goes'
+        )
+    return policy or definitions.DELETE
 
 
 def _text(findings: Findings, path: Path, value: Any) -> str:

@@ -10,17 +10,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.domain import schedules
-from watcherlite.domain.audits import (
-    AUDIT_TYPES,
-    CONTINUOUS,
-    Audit,
-    AuditRequest,
-    AuditTemplate,
-    Goal,
-    NewAudit,
-    Strategy,
-)
+from watcherlite.domain import audits, schedules
 from watcherlite.domain.documents import json_values
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
 
@@ -32,36 +22,32 @@ NAME_LENGTH = 63
 class Reference:
     """A goal with an optional strategy."""
 
-    goal: Goal
-    strategy: Strategy | None = None
+    goal: audits.Goal
+    strategy: audits.Strategy | None = None
 
     @property
     def strategy_id(self) -> int | None:
         return self.strategy.id if self.strategy is not None else None
-
-    def check(self) -> None:
-        """Raise Invalid unless the strategy is for the goal."""
-        if self.strategy is not None and self.strategy.goal_id != self.goal.id:
-            raise exceptions.Invalid(
-                f'The strategy {self.strategy.name} does not relate to the '
-                f"'{self.goal.name}' goal"
-            )
 
 
 def find_reference(
     store: Store, goal: str | int, strategy: str | int | None
 ) -> Reference:
     """Return the named goal and strategy; raises NotFound and Invalid."""
-    found = Reference(
-        store.find_goal(str(goal)).goal,
-        store.find_strategy(str(strategy)).strategy if strategy is not None else None,
-    )
-    found.check()
-    return found
+    row = store.find_goal(str(goal)).goal
+    if strategy is None:
+        return Reference(row)
+    chosen = store.find_strategy(str(strategy)).strategy
+    if chosen.goal_id != row.id:
+        raise exceptions.Invalid(
+            f"The strategy {chosen.name} does not relate to the '{row.name}' goal"
+        )
+    return Reference(row, chosen)
 
 
 def has_other_reference(
-    found: Audit | AuditTemplate, locked: Audit | AuditTemplate
+    found: audits.Audit | audits.AuditTemplate,
+    locked: audits.Audit | audits.AuditTemplate,
 ) -> bool:
     """Return whether goal or strategy have changed since they were read."""
     return (found.goal_id, found.strategy_id) != (locked.goal_id, locked.strategy_id)
@@ -77,7 +63,7 @@ class ResolvedAuditRequest:
     prefix: str
 
 
-def resolve(store: Store, new: AuditRequest) -> ResolvedAuditRequest:
+def resolve(store: Store, new: audits.AuditRequest) -> ResolvedAuditRequest:
     """Resolve a request and its template; raises NotFound and Invalid."""
     if new.goal is not None and new.audit_template is not None:
         raise exceptions.Invalid(
@@ -126,7 +112,9 @@ def check_name(noun: str, name: str) -> None:
 
 
 def fill_parameters(
-    proposers: ProposalPlugins, strategy: Strategy | None, parameters: Mapping[str, Any]
+    proposers: ProposalPlugins,
+    strategy: audits.Strategy | None,
+    parameters: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return parameters with defaults; raises Invalid."""
     check_json('parameters', parameters)
@@ -158,14 +146,15 @@ def check_scope(scope: object) -> None:
     check_json('scope', scope)
 
 
-def check_times(audit: NewAudit) -> None:
+def check_times(audit: audits.NewAudit) -> None:
     """Raise Invalid unless type, interval and times of an audit are consistent."""
     kind = audit.audit_type
-    if kind not in AUDIT_TYPES:
+    if kind not in audits.AUDIT_TYPES:
         raise exceptions.Invalid(
-            f'Audit type {kind} could not be found; there are {", ".join(AUDIT_TYPES)}'
+            f'Audit type {kind} could not be found; there are '
+            f'{", ".join(audits.AUDIT_TYPES)}'
         )
-    if kind != CONTINUOUS:
+    if kind != audits.CONTINUOUS:
         if audit.interval is not None:
             raise exceptions.Invalid(f'Interval of audit must not be set for {kind}.')
         if audit.start_time is not None or audit.end_time is not None:

@@ -4,7 +4,7 @@ import dataclasses
 import datetime
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from watcherlite.domain.actions import Action
 from watcherlite.domain.outcomes import DerivedAction
@@ -26,8 +26,31 @@ GRACE_PERIOD = 60.0
 NO_TIMEOUT = 315_360_000.0
 
 
+class _Inputs:
+    """The inputs of an action, as a dataclass."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def as_inputs(self) -> dict[str, Any]:
+        """Return the inputs as stored in an action; those that are None are omitted."""
+        return {
+            name: value.isoformat() if name == 'deadline' else value
+            for name in self.__dataclass_fields__
+            if (value := getattr(self, name)) is not None
+        }
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Any]) -> Self:
+        """Return the inputs of a stored action."""
+        deadline = inputs.get('deadline')
+        if deadline is not None:
+            deadline = datetime.datetime.fromisoformat(deadline)
+        return cls(**{**inputs, 'deadline': deadline})
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
-class StackInputs:
+class StackInputs(_Inputs):
     """The inputs of a `stack` action.
 
     :param stack: id
@@ -50,21 +73,9 @@ class StackInputs:
     adopted: Mapping[str, Any] | None = None
     asked: Mapping[str, Any] | None = None
 
-    def as_inputs(self) -> dict[str, Any]:
-        """Return the inputs as stored in an action."""
-        values = dataclasses.asdict(self)
-        if self.deadline is not None:
-            values['deadline'] = self.deadline.isoformat()
-        return {name: value for name, value in values.items() if value is not None}
-
-    @classmethod
-    def of(cls, inputs: Mapping[str, Any]) -> 'StackInputs':
-        """Return the inputs of a stored action."""
-        return cls(**{**inputs, 'deadline': _parse_time(inputs.get('deadline'))})
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ResourceInputs:
+class ResourceInputs(_Inputs):
     """The inputs of a `resource` action.
 
     :param resource: id; a replaced row represents its replacement, except for DELETE
@@ -91,22 +102,6 @@ class ResourceInputs:
     undo: bool | None = None
     passed: bool | None = None
     failure: str | None = None
-
-    def as_inputs(self) -> dict[str, Any]:
-        """Return the inputs as stored in an action."""
-        return {
-            name: value.isoformat() if name == 'deadline' else value
-            for name in _RESOURCE_FIELDS
-            if (value := getattr(self, name)) is not None
-        }
-
-    @classmethod
-    def of(cls, inputs: Mapping[str, Any]) -> 'ResourceInputs':
-        """Return the inputs of a stored action."""
-        return cls(**{**inputs, 'deadline': _parse_time(inputs.get('deadline'))})
-
-
-_RESOURCE_FIELDS = tuple(field.name for field in dataclasses.fields(ResourceInputs))
 
 
 def derive_nested(
@@ -135,10 +130,6 @@ def wait_timeout(
     if deadline is None:
         return None
     return max(0.0, (deadline - now).total_seconds()) + GRACE_PERIOD
-
-
-def _parse_time(text: str | None) -> datetime.datetime | None:
-    return datetime.datetime.fromisoformat(text) if text is not None else None
 
 
 #: Of a resource: no change was necessary.

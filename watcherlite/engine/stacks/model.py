@@ -130,28 +130,21 @@ def _summary(
         root.tags,
         root.state.name,
         len(own),
-        tuple(_unhealthy(stack, row) for stack, row in own if is_unhealthy(row)),
+        tuple(
+            UnhealthyResource(
+                stack.name,
+                row.name,
+                row.type,
+                row.base.name,
+                row.base.reason,
+                marked=row.under_mark is not None,
+            )
+            for stack, row in own
+            # A stack is FAILED only because of its members, unless it is marked.
+            if row.base.failed and (row.nested_id is None or row.under_mark is not None)
+        ),
         root.base.failed,
         _blocking_reason(root, stacks),
-    )
-
-
-def is_unhealthy(row: Resource) -> bool:
-    """Return whether a resource itself is FAILED.
-
-    A stack is FAILED only because of its members, unless it is marked.
-    """
-    return row.base.failed and (row.nested_id is None or row.under_mark is not None)
-
-
-def _unhealthy(stack: Stack, row: Resource) -> UnhealthyResource:
-    return UnhealthyResource(
-        stack.name,
-        row.name,
-        row.type,
-        row.base.name,
-        row.base.reason,
-        marked=row.under_mark is not None,
     )
 
 

@@ -1,6 +1,7 @@
 """Queries on stacks, resources and events, for the API."""
 
 import dataclasses
+import functools
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,14 +16,9 @@ from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates.blueprint import Blueprint, OutputValue
 from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import MAX_SHOWN
-from watcherlite.engine.stacks import handlers
+from watcherlite.engine.stacks import handlers, resolution
 from watcherlite.engine.stacks.handlers import ResourceHandlers
 from watcherlite.engine.stacks.requests import abandonment
-from watcherlite.engine.stacks.resolution import (
-    Blueprints,
-    RowReferences,
-    StoredMembers,
-)
 
 LOG = logging.getLogger(__name__)
 
@@ -85,7 +81,7 @@ class StackQueries:
         self,
         store: Store,
         handlers: ResourceHandlers,
-        blueprints: Blueprints,
+        blueprints: resolution.Blueprints,
         shown: int = MAX_SHOWN,
     ) -> None:
         """Use the handlers of this process.
@@ -129,7 +125,7 @@ class StackQueries:
         """Return the document with which a new stack adopts the resources."""
         inside = self._tree(stack, _ANY_DEPTH)
         rows = self._store.list_resources(list(inside))
-        return abandonment.export_stack(self._store, stack, list(inside.values()), rows)
+        return abandonment.export_stack(self._store, list(inside.values()), rows)
 
     def outputs(self, stack: Stack) -> list[OutputValue]:
         """Return the outputs of a stack; an unresolvable one has an error."""
@@ -208,7 +204,7 @@ class StackQueries:
         except exceptions.PluginError as error:
             LOG.debug('Attributes of resource %s are incomplete: %s', row.uuid, error)
         values |= row.attributes
-        references = RowReferences({row.name: row}, StoredMembers(self._store))
+        references = self._references([row])
         for name in names:
             try:
                 values[name] = references.attribute(row.name, [name])
@@ -304,10 +300,11 @@ class StackQueries:
         self, stack: Stack, blueprint: Blueprint, wanted: str | None = None
     ) -> list[OutputValue]:
         rows = self._store.list_resources([stack.id])
-        references = RowReferences(
-            {row.name: row for row in rows}, StoredMembers(self._store)
-        )
-        return blueprint.outputs(references, wanted, self._shown)
+        return blueprint.outputs(self._references(rows), wanted, self._shown)
+
+    def _references(self, rows: Sequence[Resource]) -> resolution.RowReferences:
+        members = functools.partial(resolution.stored_members, self._store)
+        return resolution.RowReferences({row.name: row for row in rows}, members)
 
 
 def _event_view(stored: StoredEvent, stacks: Mapping[int, Stack]) -> EventView:

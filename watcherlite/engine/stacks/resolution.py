@@ -2,8 +2,8 @@
 
 import collections
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
@@ -138,35 +138,22 @@ def group_members(store: Store, rows: Sequence[Resource]) -> list[Member]:
     ]
 
 
-class Members(Protocol):
-    """Reads the members of resources that are stacks."""
-
-    def members(self, row: Resource) -> Sequence[Resource]:
-        """Return the resources of the stack that a resource is."""
-
-
-class StoredMembers:
-    """The members of resources, read from the store."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def members(self, row: Resource) -> Sequence[Resource]:
-        """See `Members`."""
-        if row.nested_id is None:
-            return ()
-        return self._store.list_resources([row.nested_id])
+def stored_members(store: Store, row: Resource) -> list[Resource]:
+    """Return the resources of the stack that a resource is; none if it is no stack."""
+    return [] if row.nested_id is None else store.list_resources([row.nested_id])
 
 
 class RowReferences:
     """The values of get_resource and get_attr: implements `blueprint.References`.
 
     :param rows: the resources that exist, by name; references to others give None
-    :param members: None: the resources have no members
+    :param members: returns the members of a resource; None: there are none
     """
 
     def __init__(
-        self, rows: Mapping[str, Resource], members: Members | None = None
+        self,
+        rows: Mapping[str, Resource],
+        members: Callable[[Resource], Sequence[Resource]] | None = None,
     ) -> None:
         self._rows = rows
         self._members = members
@@ -196,7 +183,7 @@ class RowReferences:
         _, _, named = first.partition('.')
         name, _, attribute = named.partition('.')
         if row.name not in self._known:
-            rows = self._members.members(row) if self._members is not None else ()
+            rows = self._members(row) if self._members is not None else ()
             self._known[row.name] = {member.name: member for member in rows}
         member = self._known[row.name].get(name)
         if member is None:

@@ -74,8 +74,9 @@ class DryRunAction:
 class HandlerContext:
     """See `ResourceContext`; time and signals are those of the action."""
 
-    uuid: str
-    attempt: int
+    uuid: str = dataclasses.field(init=False)
+    attempt: int = dataclasses.field(init=False)
+    deadline: datetime.datetime | None = dataclasses.field(init=False)
     tenant: str
     stack_name: str
     stack_uuid: str
@@ -91,9 +92,10 @@ class HandlerContext:
     files: Mapping[str, str]
     action: HandlerAction
     update_policy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    deadline: datetime.datetime | None = None
 
     def __post_init__(self) -> None:
+        self.uuid = self.action.uuid
+        self.attempt = self.action.attempt
         self.deadline = self.action.deadline
 
     def checkpoint(self) -> None:
@@ -126,8 +128,6 @@ def build_handler_context(
     :param metadata: None: that of the last operation
     """
     return HandlerContext(
-        uuid=action.uuid,
-        attempt=action.attempt,
         tenant=stack.tenant,
         stack_name=stack.name,
         stack_uuid=stack.uuid,

@@ -79,7 +79,7 @@ class BlueprintTest(base.TestCase):
             [small.conditions, large.conditions],
         )
         self.assertEqual(
-            ('db.yaml', 'OS::Heat::None'), (small.handler('db'), small.handler('log'))
+            ('db.yaml', 'OS::Heat::None'), (small.handlers['db'], small.handlers['log'])
         )
 
     def test_references_to_missing_resources_are_none(self):

@@ -73,7 +73,7 @@ class Members:
         self.rows = rows
         self.read: list[str] = []
 
-    def members(self, row: Resource) -> list[Resource]:
+    def __call__(self, row: Resource) -> list[Resource]:
         self.read.append(row.name)
         return self.rows
 

@@ -31,8 +31,6 @@ def node_context(
     if placement:
         metadata['placement'] = placement
     return HandlerContext(
-        uuid=action.uuid,
-        attempt=action.attempt,
         tenant=node.owner.tenant,
         stack_name=around.name,
         stack_uuid=around.uuid,

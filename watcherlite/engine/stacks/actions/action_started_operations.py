@@ -16,7 +16,7 @@ from watcherlite.domain.stacks import Definition, Stack, StackRequest
 from watcherlite.domain.templates import document
 from watcherlite.engine.stacks.action_inputs import REASON, StackInputs
 from watcherlite.engine.stacks.projection import stack_events, stack_transitions
-from watcherlite.engine.stacks.requests import admission, definition_merge, validation
+from watcherlite.engine.stacks.requests import admission, validation
 from watcherlite.engine.stacks.services import StackServices
 from watcherlite.engine.stacks.tree import StackTree
 from watcherlite.execution.retries import retry_while_unavailable
@@ -120,9 +120,7 @@ def is_locked_at(stack: Stack, do: str, level: str | None) -> bool:
 def _update(services: StackServices, stack: Stack, inputs: StackInputs) -> _Update:
     """Return the validated update; raises Invalid."""
     new = build_update(stack.name, inputs.asked or {}, services.limits.template)
-    before = services.store.get_definition(stack.definition_id)
-    definition = definition_merge.merge_update(before, new)
-    validation.validate_update(services, stack, before, definition)
+    definition = validation.validate_update(services, stack, new)
     return _Update(
         stack.definition_id,
         definition,

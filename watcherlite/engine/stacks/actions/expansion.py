@@ -10,13 +10,7 @@ from watcherlite.domain.outcomes import DerivedAction
 from watcherlite.domain.stacks import NewResource, Resource, Stack
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.definitions import RETAIN, ResourceDefinition
-from watcherlite.engine.stacks.action_inputs import (
-    CONVERGE,
-    RESOURCE,
-    ResourceInputs,
-    StackInputs,
-    seconds_left,
-)
+from watcherlite.engine.stacks import action_inputs
 from watcherlite.states import stack as states
 
 #: Prefixes of the keys of derived actions: the stages of an operation.
@@ -70,7 +64,7 @@ def new_row(
         stack_id=stack_id,
         name=name,
         type=definition.type,
-        handler=blueprint.handler(name),
+        handler=blueprint.handlers[name],
         requires=blueprint.requires[name],
         deletion_policy=deletion_policy(definition),
         created_at=now,
@@ -92,16 +86,16 @@ def converge_actions(
     now: datetime.datetime,
 ) -> list[DerivedAction]:
     """Return the actions that converge the resources to a definition."""
-    timeout = seconds_left(stack.deadline, now)
+    timeout = action_inputs.seconds_left(stack.deadline, now)
     return [
         DerivedAction(
             stage + name,
-            RESOURCE,
-            ResourceInputs(
+            action_inputs.RESOURCE,
+            action_inputs.ResourceInputs(
                 stack.id,
                 rows[name].id,
-                CONVERGE,
-                blueprint.handler(name),
+                action_inputs.CONVERGE,
+                blueprint.handlers[name],
                 definition=definition_id,
                 deadline=stack.deadline,
                 undo=stage == UNDO or None,
@@ -126,13 +120,13 @@ def delete_actions(
     stack: Stack, rows: Sequence[Resource], now: datetime.datetime
 ) -> list[DerivedAction]:
     """Return the actions that delete resources, dependents first."""
-    timeout = seconds_left(stack.deadline, now)
+    timeout = action_inputs.seconds_left(stack.deadline, now)
     parents = _dependents(rows)
     return [
         DerivedAction(
             _removal_key(row),
-            RESOURCE,
-            ResourceInputs(
+            action_inputs.RESOURCE,
+            action_inputs.ResourceInputs(
                 stack.id, row.id, states.DELETE, row.handler, deadline=stack.deadline
             ).as_inputs(),
             name=row.name,
@@ -146,7 +140,7 @@ def delete_actions(
 def operation_actions(
     stack: Stack,
     selection: Mapping[str, tuple[Resource, str]],
-    inputs: StackInputs,
+    inputs: action_inputs.StackInputs,
     now: datetime.datetime,
 ) -> list[DerivedAction]:
     """Return the actions of an operation on all resources.
@@ -155,12 +149,12 @@ def operation_actions(
     """
     order = _ORDERS[inputs.do]
     parents = _parent_names(selection, order)
-    timeout = seconds_left(stack.deadline, now)
+    timeout = action_inputs.seconds_left(stack.deadline, now)
     return [
         DerivedAction(
             MAKE + name,
-            RESOURCE,
-            ResourceInputs(
+            action_inputs.RESOURCE,
+            action_inputs.ResourceInputs(
                 stack.id,
                 row.id,
                 operation,

@@ -17,7 +17,7 @@ from watcherlite.domain.outcomes import (
 )
 from watcherlite.domain.resource_results import REPLACE, Batch, Expansion, Member, Ready
 from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
-from watcherlite.engine.stacks import action_inputs, tree
+from watcherlite.engine.stacks import action_inputs, resolution, tree
 from watcherlite.engine.stacks.action_inputs import (
     CONVERGE,
     HEALED,
@@ -32,11 +32,6 @@ from watcherlite.engine.stacks.actions.convergence import Convergence
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
 from watcherlite.engine.stacks.projection import resource_transitions
 from watcherlite.engine.stacks.requests import abandonment
-from watcherlite.engine.stacks.resolution import (
-    RowReferences,
-    build_blueprint,
-    group_members,
-)
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.engine.stacks.tree import StackTree
 from watcherlite.execution.retries import retry_while_unavailable
@@ -248,7 +243,7 @@ class NestedStackOperation:
 
     def _members(self, rows: Sequence[Resource]) -> list[Member]:
         store = self._work.services.store
-        return self._work.retry(lambda: group_members(store, rows))
+        return self._work.retry(lambda: resolution.group_members(store, rows))
 
     def _adopted_members(self) -> list[Member] | None:
         """Return the members in the record; None: it has no members."""
@@ -317,7 +312,8 @@ class NestedStackOperation:
             now = work.action.now()
             inner = tree.new_nested_stack(work.stack, row, 0, now)
             size = max(
-                len(build_blueprint(inner, each).resources) for each in definitions
+                len(resolution.build_blueprint(inner, each).resources)
+                for each in definitions
             )
         if others + size > limit:
             raise exceptions.RequestLimitExceeded(
@@ -357,7 +353,7 @@ class NestedStackOperation:
             work.stack, row, definition.id, work.action.now()
         )
         # The definition must be valid before anything of it is created.
-        build_blueprint(nested, definition)
+        resolution.build_blueprint(nested, definition)
         stored = tx.insert_stack(nested)
         after = row.evolve(nested_id=stored.id, physical_id=stored.uuid)
         tx.save_resources([after])
@@ -380,7 +376,7 @@ class NestedStackOperation:
         blueprint = self._work.retry(
             lambda: blueprints.by_id(nested, nested.definition_id)
         )
-        references = RowReferences({row.name: row for row in rows})
+        references = resolution.RowReferences({row.name: row for row in rows})
         return {output.key: output.value for output in blueprint.outputs(references)}
 
 

@@ -43,13 +43,8 @@ from watcherlite.engine.stacks.actions.nested_stack_operation import (
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.engine.stacks.services import StackServices
-from watcherlite.plugins.base import (
-    ActionContext,
-    ActionType,
-    DerivedResult,
-    NestedHandler,
-    ResourceHandler,
-)
+from watcherlite.plugins import base
+from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State
 
@@ -69,7 +64,7 @@ UNKNOWN = (
 )
 
 
-class ResourceAction(ActionType):
+class ResourceAction(base.ActionType):
     """Executes one operation on one resource."""
 
     description = 'Executes an operation on a resource of a stack.'
@@ -101,14 +96,14 @@ class ResourceAction(ActionType):
             return True
         if inputs['do'] in _OPTIONAL and not handler.supports(inputs['do'].lower()):
             return True
-        return handler.idempotent or isinstance(handler, NestedHandler)
+        return handler.idempotent or isinstance(handler, base.NestedHandler)
 
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
         """Return whether it is a check, or a poll of its handler."""
         polls = token is not None and 'operation' in token
         return inputs['do'] == states.CHECK or polls
 
-    def execute(self, context: ActionContext) -> Outcome:
+    def execute(self, context: base.ActionContext) -> Outcome:
         """Execute the operation, or decide on it."""
         inputs = ResourceInputs.of(context.inputs)
         if inputs.deadline is not None and context.now() >= inputs.deadline:
@@ -118,7 +113,7 @@ class ResourceAction(ActionType):
             return Done({})
         if _is_obsolete_signal(work):
             return outcomes.Cancelled(DELETED)
-        if isinstance(work.handler, NestedHandler):
+        if isinstance(work.handler, base.NestedHandler):
             return NestedStackOperation(work).execute()
         elsewhere = affinity.forward(
             self._services.store,
@@ -141,13 +136,12 @@ class ResourceAction(ActionType):
             return Done({REASON: 'It is left where it is'})
         return self._operate(work, inputs.do.lower(), work.context())
 
-    def poll(self, context: ActionContext, token: Any) -> Outcome:
+    def poll(self, context: base.ActionContext, token: Any) -> Outcome:
         """Execute the decision, or poll the handler."""
-        inputs = ResourceInputs.of(context.inputs)
-        work = ResourceOperation.load(self._services, context, inputs)
+        work = self._load(context)
         if work is None:
             return Done({})
-        if isinstance(work.handler, NestedHandler):
+        if isinstance(work.handler, base.NestedHandler):
             return NestedStackOperation(work).resume(token)
         try:
             return self._resume(work, token)
@@ -189,24 +183,31 @@ class ResourceAction(ActionType):
             lambda: work.handler.poll(handler_context, hook, token['handler']),
         )
 
-    def complete(self, context: ActionContext, results: Any) -> Outcome:
-        """Return the outcome of the derived actions."""
-        inputs = ResourceInputs.of(context.inputs)
-        work = ResourceOperation.load(self._services, context, inputs)
+    def complete(self, context: base.ActionContext, results: Any) -> Outcome:
+        work = self._load(context)
         if work is None:
             return Done({})
-        if isinstance(work.handler, NestedHandler):
+        if isinstance(work.handler, base.NestedHandler):
             return NestedStackOperation(work).complete(results)
-        return _forwarded(results)
+        for result in results:
+            # The only one is that of a forwarded signal.
+            if result.status == action_states.FAILED:
+                reason = failure_reason(result)
+                return Failed(reason, outputs={REASON: reason})
+        return Done({})
 
-    def cancel(self, context: ActionContext, token: Any) -> None:
+    def cancel(self, context: base.ActionContext, token: Any) -> None:
         """Cancel the operation of the handler."""
         if 'operation' not in token:
             return
-        inputs = ResourceInputs.of(context.inputs)
-        work = ResourceOperation.load(self._services, context, inputs)
+        work = self._load(context)
         if work is not None:
             _cancel(work, _context_for(work, token), token)
+
+    def _load(self, context: base.ActionContext) -> ResourceOperation | None:
+        """Return the operation of an action; None: its resource does not exist."""
+        inputs = ResourceInputs.of(context.inputs)
+        return ResourceOperation.load(self._services, context, inputs)
 
     # operations
 
@@ -291,7 +292,7 @@ class ResourceAction(ActionType):
         self, work: ResourceOperation, operation: str, handler_context: HandlerContext
     ) -> Outcome:
         """Call the hook of the handler for an operation."""
-        handler: ResourceHandler = work.handler
+        handler: base.ResourceHandler = work.handler
         if work.inputs.do == SIGNAL:
             result = handler.signal(handler_context, work.inputs.details or {})
             if isinstance(result, PassOn):
@@ -444,13 +445,3 @@ def _not_yet(
     if result.data is not None:
         token['data'] = dict(result.data)
     return InProgress(token, delay)
-
-
-def _forwarded(results: list[DerivedResult]) -> Outcome:
-    """Return the outcome of a forwarded signal."""
-    for result in results:
-        if result.status == 'FAILED':
-            return Failed(
-                failure_reason(result), outputs={REASON: failure_reason(result)}
-            )
-    return Done({})

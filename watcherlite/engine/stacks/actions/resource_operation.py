@@ -19,7 +19,7 @@ from watcherlite.engine.stacks.action_inputs import (
 )
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.handlers import make_handler
-from watcherlite.engine.stacks.resolution import RowReferences
+from watcherlite.engine.stacks.resolution import RowReferences, stored_members
 from watcherlite.engine.stacks.resource_context import (
     HandlerContext,
     build_handler_context,
@@ -100,14 +100,11 @@ class ResourceOperation:
     @property
     def references(self) -> RowReferences:
         """Return the references that its template may resolve."""
-        return RowReferences(self.related, self)
+        return RowReferences(self.related, self.members)
 
     def members(self, row: Resource) -> list[Resource]:
-        """Return the members of a resource: implements `resolution.Members`."""
-        nested_id = row.nested_id
-        if nested_id is None:
-            return []
-        return self.retry(lambda: self.services.store.list_resources([nested_id]))
+        """Return the members of a resource."""
+        return self.retry(lambda: stored_members(self.services.store, row))
 
     def retry(self, call: Callable[[], T]) -> T:
         """Call the store, and retry while it is unavailable."""

@@ -23,12 +23,7 @@ from watcherlite.domain.outcomes import (
 )
 from watcherlite.domain.stacks import Resource, Stack
 from watcherlite.domain.templates.blueprint import Blueprint
-from watcherlite.engine.stacks.action_inputs import (
-    REASON,
-    StackInputs,
-    failure_reason,
-    wait_timeout,
-)
+from watcherlite.engine.stacks import action_inputs
 from watcherlite.engine.stacks.actions import (
     action_started_operations,
     expansion,
@@ -102,7 +97,7 @@ class StackAction(ActionType):
         context: ActionContext,
         results: Sequence[DerivedResult] | None,
     ) -> Outcome:
-        inputs, now = StackInputs.of(context.inputs), context.now()
+        inputs, now = action_inputs.StackInputs.of(context.inputs), context.now()
         stack = tx.lock_stacks([inputs.stack]).get(inputs.stack)
         if stack is None or stack.deleted_at is not None:
             return Done() if inputs.do == states.DELETE else Cancelled('It is deleted.')
@@ -130,7 +125,7 @@ class _Operation:
         services: StackServices,
         tx: Transaction,
         stack: Stack,
-        inputs: StackInputs,
+        inputs: action_inputs.StackInputs,
         now: datetime.datetime,
     ) -> None:
         self._services = services
@@ -244,12 +239,14 @@ class _Operation:
         if deadline is not None and self._now >= deadline:
             problem = f'{TIMED_OUT}: {problem}'
         text = problem[:LONGEST_REASON]
-        return Failed(text, outputs={REASON: text})
+        return Failed(text, outputs={action_inputs.REASON: text})
 
     def _derived(self, actions: Sequence[DerivedAction]) -> Derived | None:
         if not actions:
             return None
-        return Derived(tuple(actions), wait_timeout(self._stack.deadline, self._now))
+        return Derived(
+            tuple(actions), action_inputs.wait_timeout(self._stack.deadline, self._now)
+        )
 
     # rows and blueprints
 
@@ -278,7 +275,7 @@ def _stage_problem(results: Sequence[DerivedResult], stage: str) -> str | None:
     """Return the problem of a stage; None: it succeeded."""
     ended = [result for result in results if result.key.startswith(stage)]
     failures = [
-        f'resources.{_name(result.key)}: {failure_reason(result)}'
+        f'resources.{_name(result.key)}: {action_inputs.failure_reason(result)}'
         for result in ended
         if result.status == action_states.FAILED
     ]

@@ -214,37 +214,30 @@ def _locked_members(
 
 
 def export_stack(
-    store: Store, stack: Stack, stacks: Sequence[Stack], rows: Sequence[Resource]
+    store: Store, stacks: Sequence[Stack], rows: Sequence[Resource]
 ) -> dict[str, Any]:
     """Return the document with which another stack can adopt the resources of one.
 
-    :param stacks: the stack and its descendants
+    :param stacks: the stack, and its descendants
     :param rows: the resources of all of these
     """
-    return _Export(store, stack, stacks, rows).document()
+    return _Export(store, stacks, rows).stack(stacks[0])
 
 
 class _Export:
     def __init__(
-        self,
-        store: Store,
-        stack: Stack,
-        stacks: Sequence[Stack],
-        rows: Sequence[Resource],
+        self, store: Store, stacks: Sequence[Stack], rows: Sequence[Resource]
     ) -> None:
         self._store = store
-        self._root = stack
+        self._root = stacks[0]
         self._stacks: dict[int | None, Stack] = {s.id: s for s in stacks}
         self._rows: dict[int, list[Resource]] = {}
         for row in rows:
             if row.superseded_by is None:
                 self._rows.setdefault(row.stack_id, []).append(row)
-        self._files = store.get_definition(stack.definition_id).files
+        self._files = store.get_definition(self._root.definition_id).files
 
-    def document(self) -> dict[str, Any]:
-        return self._stack(self._root)
-
-    def _stack(self, stack: Stack) -> dict[str, Any]:
+    def stack(self, stack: Stack) -> dict[str, Any]:
         definition = self._store.get_definition(stack.definition_id)
         # Nested stacks share the files of the root: write these only once.
         own_files = stack is self._root or definition.files != self._files
@@ -282,4 +275,4 @@ class _Export:
             'attributes': dict(row.attributes),
         }
         nested = self._stacks.get(row.nested_id)
-        return resource if nested is None else {**self._stack(nested), **resource}
+        return resource if nested is None else {**self.stack(nested), **resource}

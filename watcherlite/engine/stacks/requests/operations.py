@@ -148,7 +148,7 @@ class StackOperations:
                 wanted = claim.adopted()
                 claim.consume(tx, stored)
             inputs = StackInputs(stored.id, do, adopted=wanted)
-            self._insert_stack_action(tx, uuid, stored, stored, inputs, now)
+            self._insert_action(tx, uuid, stored, tree_target(stored), inputs, now)
             tx.add_events([stack_events.stack_event(None, stored, now, events.CREATED)])
         return stored
 
@@ -165,9 +165,7 @@ class StackOperations:
         :raises StackNotFound, Invalid, Conflict: see the message
         """
         stack = self._store.find_stack(name, tenant)
-        before = self._store.get_definition(stack.definition_id)
-        definition = definition_merge.merge_update(before, new)
-        validation.validate_update(self._services, stack, before, definition)
+        definition = validation.validate_update(self._services, stack, new)
         changes = validation.attribute_changes(stack, new, definition)
 
         def change(tx: Transaction, tree: StackTree) -> tuple[Stack, StackInputs]:
@@ -296,41 +294,35 @@ class StackOperations:
             tx.save_stacks([after])
             if context is not None:
                 after = after.evolve(context=context)
-            self._insert_stack_action(tx, uuid, after, tree.root, inputs, now)
+            self._insert_action(tx, uuid, after, tree.target, inputs, now)
             tx.add_events([stack_events.stack_event(before, after, now)])
             signals = admission.running_signals(tx, tree, operation)
         LOG.info('Stack %s (%s): %s started', after.uuid, after.name, inputs.do)
         return tree.running, signals, after
 
-    def _insert_stack_action(
+    def _insert_action(
         self,
         tx: Transaction,
         uuid: str,
         stack: Stack,
-        root: Stack,
-        inputs: StackInputs,
+        target: str | None,
+        inputs: StackInputs | ResourceInputs,
         now: datetime.datetime,
+        row: Resource | None = None,
     ) -> None:
-        self._insert_action(
-            tx,
-            NewAction(
-                uuid=uuid,
-                action_type=STACK,
-                lane=ENGINE,
-                name=stack.name,
-                target=tree_target(root),
-                inputs=inputs.as_inputs(),
-                context=stack.context,
-                timeout=stack.timeout,
-                status=action_states.READY,
-                created_at=now,
-            ),
-            now,
+        """Insert the action of an operation on a stack, or on a resource of it."""
+        action = NewAction(
+            uuid=uuid,
+            action_type=STACK if row is None else RESOURCE,
+            lane=ENGINE,
+            name=stack.name if row is None else row.name,
+            target=target,
+            inputs=inputs.as_inputs(),
+            context=stack.context,
+            timeout=stack.timeout,
+            status=action_states.READY,
+            created_at=now,
         )
-
-    def _insert_action(
-        self, tx: Transaction, action: NewAction, now: datetime.datetime
-    ) -> None:
         (action_id,) = tx.insert_actions([action], [])
         tx.add_events([created_event(action.stored(action_id), None, now)])
 
@@ -421,7 +413,13 @@ class StackOperations:
                 )
                 tx.add_events([event])
             else:
-                self._start_signal(tx, tree, row, details or {}, modifies, now)
+                inputs = ResourceInputs(
+                    found.id, row.id, SIGNAL, row.handler, details=dict(details or {})
+                )
+                # A signal that changes nothing need not wait for operations.
+                target = tree.target if modifies else None
+                uuid = events.new_uuid()
+                self._insert_action(tx, uuid, found, target, inputs, now, row)
         self._announce_work()
 
     def signal_with_token(
@@ -444,36 +442,6 @@ class StackOperations:
         if stack.uuid != uuid or not bearer_tokens.is_valid(token, digest):
             raise exceptions.NotFound(NO_SIGNAL)
         self.signal(stack.uuid, stack.tenant, resource, details)
-
-    def _start_signal(
-        self,
-        tx: Transaction,
-        tree: StackTree,
-        row: Resource,
-        details: Mapping[str, Any],
-        modifies: bool,
-        now: datetime.datetime,
-    ) -> None:
-        inputs = ResourceInputs(
-            tree.stack.id, row.id, SIGNAL, row.handler, details=dict(details)
-        )
-        self._insert_action(
-            tx,
-            NewAction(
-                uuid=events.new_uuid(),
-                action_type=RESOURCE,
-                lane=ENGINE,
-                name=row.name,
-                # A signal that changes nothing need not wait for operations.
-                target=tree.target if modifies else None,
-                inputs=inputs.as_inputs(),
-                context=tree.stack.context,
-                timeout=tree.stack.timeout,
-                status=action_states.READY,
-                created_at=now,
-            ),
-            now,
-        )
 
     def _is_modified_by_signals(self, row: Resource) -> bool:
         """Return whether a signal modifies a resource.
@@ -509,9 +477,7 @@ class StackOperations:
         :param nested: include the resources of nested stacks
         """
         stack = self._store.find_stack(name, tenant)
-        before = self._store.get_definition(stack.definition_id)
-        definition = definition_merge.merge_update(before, new)
-        validation.validate_update(self._services, stack, before, definition)
+        definition = validation.validate_update(self._services, stack, new)
         return preview_update(self._services, stack, definition, nested)
 
     def validate(self, new: StackRequest, nested: bool = False) -> dict[str, Any]:
@@ -537,7 +503,7 @@ class StackOperations:
             admission.check_allowed(tree, states.ABANDON)
             every = [tree.stack, *tree.below]
             rows = tx.resources_of([s.id for s in every])
-            exported = abandonment.export_stack(self._store, tree.stack, every, rows)
+            exported = abandonment.export_stack(self._store, every, rows)
             left = State(states.DELETE, states.COMPLETE, 'Stack abandoned')
             gone = [s.at(left, deleted_at=now, updated_at=now) for s in every]
             tx.save_resources([row.evolve(deleted_at=now) for row in rows])

@@ -2,10 +2,11 @@
 
 import dataclasses
 import datetime
+import functools
 import graphlib
 import logging
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import KEEP, REPLACE, Batch
@@ -18,29 +19,22 @@ from watcherlite.domain.templates.blueprint import (
 )
 from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import EvaluationBudget
-from watcherlite.engine.stacks import handlers, tree
+from watcherlite.engine.stacks import handlers, resolution, tree
+from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.actions.convergence import decide, is_new
-from watcherlite.engine.stacks.actions.expansion import (
-    NOT_STORED,
-    current_rows,
-    new_row,
-)
 from watcherlite.engine.stacks.requests.template_validator import (
-    TemplateValidator,
     final_batch,
-)
-from watcherlite.engine.stacks.resolution import (
-    RowReferences,
-    StoredMembers,
-    build_blueprint,
-    group_members,
+    lenient_blueprint,
 )
 from watcherlite.engine.stacks.resource_context import DryRunAction
 from watcherlite.engine.stacks.services import StackServices
-from watcherlite.plugins.base import NestedHandler, ResourceHandler
+from watcherlite.plugins.base import NestedHandler
 from watcherlite.states.stack import State
 
 LOG = logging.getLogger(__name__)
+
+T = TypeVar('T')
+_NO_REFERENCES = NoReferences()
 
 UNCHANGED, UPDATED, REPLACED = 'unchanged', 'updated', 'replaced'
 ADDED, DELETED = 'added', 'deleted'
@@ -83,9 +77,8 @@ def preview_creation(
     services: StackServices, stack: NewStack, definition: Definition
 ) -> list[PlannedResource]:
     """Return the resources of a new stack; the definition is valid."""
-    budgets = _PreviewBudgets.of(services)
-    blueprint = build_blueprint(stack, definition, budgets.evaluated)
-    return _CreationPreview(services, budgets).of(stack, blueprint, None)
+    preview = _CreationPreview(services)
+    return preview.of(stack, preview.blueprint(stack, definition), None)
 
 
 def preview_update(
@@ -99,55 +92,109 @@ def preview_update(
     :param nested: include the resources of nested stacks
     :raises Invalid: a property that must not change would change
     """
-    budgets = _PreviewBudgets.of(services)
-    blueprint = build_blueprint(stack, definition, budgets.evaluated)
-    changes = _UpdatePreview(services, budgets, nested).of(stack, blueprint, None)
+    preview = _UpdatePreview(services, nested)
+    changes = preview.of(stack, preview.blueprint(stack, definition), None)
     return {kind: tuple(changes[kind]) for kind in KINDS}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _PreviewBudgets:
-    """The budgets of one preview.
+class _Preview:
+    """A preview, with its budgets for the functions of templates and the response."""
 
-    :param evaluated: for the functions of templates
-    :param shown: for the resources in the response
-    """
+    def __init__(self, services: StackServices) -> None:
+        self._store = services.store
+        self._handlers = services.handlers
+        self._evaluated = EvaluationBudget(services.limits.evaluated)
+        self._shown = EvaluationBudget(
+            services.limits.shown,
+            'the resources of the preview have more than {} bytes together',
+        )
 
-    evaluated: EvaluationBudget
-    shown: EvaluationBudget
+    def blueprint(
+        self,
+        stack: NewStack,
+        definition: Definition,
+        unknown: frozenset[str] = frozenset(),
+    ) -> Blueprint:
+        """Return the blueprint of a stack, in which unknown parameters are None."""
+        return lenient_blueprint(stack, definition, unknown, self._evaluated)
 
-    @classmethod
-    def of(cls, services: StackServices) -> '_PreviewBudgets':
-        limits = services.limits
-        return cls(
-            EvaluationBudget(limits.evaluated),
-            EvaluationBudget(
-                limits.shown,
-                'the resources of the preview have more than {} bytes together',
+    def _nested_blueprint(
+        self, inner: NewStack, batch: Batch, around: Blueprint, row: NewResource
+    ) -> Blueprint:
+        """Return the blueprint of the stack that a resource is.
+
+        :param around: the blueprint of the stack that has the resource
+        """
+        definition = tree.nested_definition(batch, around.definition, row.name)
+        return self.blueprint(
+            inner, definition, _unknown_parameters(batch, row.handler)
+        )
+
+    def _known(self, row: NewResource, call: Callable[[], T]) -> T | None:
+        """Return what a call finds inside a resource; None: it is unknown."""
+        try:
+            return call()
+        except exceptions.RequestLimitExceeded:
+            raise
+        except Exception as error:
+            # The request is valid: any error comes from values that are unknown.
+            LOG.debug(
+                'The change of %s is unknown before the update: %s',
+                row.name,
+                type(error).__name__,
+            )
+            return None
+
+    def _planned(
+        self,
+        stack: NewStack,
+        blueprint: Blueprint,
+        row: NewResource,
+        parent: str | None,
+        references: References = _NO_REFERENCES,
+    ) -> PlannedResource:
+        masked = dataclasses.replace(
+            blueprint,
+            parameters={
+                **blueprint.parameters,
+                **dict.fromkeys(blueprint.hidden, MASK),
+            },
+        )
+        try:
+            properties = masked.properties(row.name, references)
+            metadata = masked.metadata(row.name, references)
+        except exceptions.RequestLimitExceeded:
+            raise
+        except exceptions.Invalid:
+            # The mask does not have the type of the parameter that it replaces.
+            properties, metadata = {}, {}
+        self._shown.spend(shown_size(properties) + shown_size(metadata))
+        definition = blueprint.resources[row.name]
+        return dataclasses.replace(
+            _current(stack, row, parent),
+            type=definition.type,
+            properties=properties,
+            metadata=metadata,
+            description=definition.description,
+            required_by=tuple(
+                name for name, needs in blueprint.requires.items() if row.name in needs
             ),
         )
 
 
-class _CreationPreview:
-    def __init__(self, services: StackServices, budgets: _PreviewBudgets) -> None:
-        self._services = services
-        self._budgets = budgets
-
+class _CreationPreview(_Preview):
     def of(
         self, stack: NewStack, blueprint: Blueprint, parent: str | None
     ) -> list[PlannedResource]:
         now = DryRunAction().now()
         resources = []
         for name in blueprint.resources:
-            row = new_row(NOT_STORED, blueprint, name, now)
-            planned = _planned(
-                stack, blueprint, row, parent, NoReferences(), self._budgets
-            )
-            handler = handlers.make_handler(
-                self._services.handlers, blueprint.handler(name)
-            )
+            row = expansion.new_row(expansion.NOT_STORED, blueprint, name, now)
+            planned = self._planned(stack, blueprint, row, parent)
+            handler = handlers.make_handler(self._handlers, row.handler)
             if isinstance(handler, NestedHandler):
-                inside = self._inside(stack, blueprint, row, handler)
+                find = functools.partial(self._inside, stack, blueprint, row, handler)
+                inside = self._known(row, find) or ()
                 planned = dataclasses.replace(planned, nested=tuple(inside))
             resources.append(planned)
         return resources
@@ -159,40 +206,27 @@ class _CreationPreview:
         row: NewResource,
         handler: NestedHandler,
     ) -> list[PlannedResource]:
-        """Return the resources of the stack that a resource is, if they are known."""
-        validator = TemplateValidator(self._services, self._budgets.evaluated)
-        try:
-            values = blueprint.properties(row.name, NoReferences())
-            fitted = self._services.handlers.fit_properties(
-                handler, values, known=False
-            )
-            batch = final_batch(stack, blueprint, row, handler, fitted)
-            inner = tree.new_nested_stack(stack, row, 0, DryRunAction().now())
-            nested = _nested_blueprint(validator, inner, batch, blueprint, row)
-            return self.of(inner, nested, row.name)
-        except exceptions.RequestLimitExceeded:
-            raise
-        except Exception as error:
-            # The request is valid: any error comes from values that are unknown.
-            _log_unknown(row, error)
-            return []
+        """Return the resources of the stack that a resource is."""
+        values = blueprint.properties(row.name, _NO_REFERENCES)
+        fitted = self._handlers.fit_properties(handler, values, known=False)
+        batch = final_batch(stack, blueprint, row, handler, fitted)
+        inner = tree.new_nested_stack(stack, row, 0, DryRunAction().now())
+        nested = self._nested_blueprint(inner, batch, blueprint, row)
+        return self.of(inner, nested, row.name)
 
 
-class _UpdatePreview:
-    def __init__(
-        self, services: StackServices, budgets: _PreviewBudgets, nested: bool
-    ) -> None:
-        self._services = services
-        self._budgets = budgets
+class _UpdatePreview(_Preview):
+    def __init__(self, services: StackServices, nested: bool) -> None:
+        super().__init__(services)
         self._include_nested = nested
-        self._members = StoredMembers(services.store)
+        self._members = functools.partial(resolution.stored_members, services.store)
 
     def of(self, stack: Stack, blueprint: Blueprint, parent: str | None) -> Changes:
         """Return the changes of the resources of one stack."""
         changes: Changes = {kind: [] for kind in KINDS}
-        rows = current_rows(self._services.store.list_resources([stack.id]))
+        rows = expansion.current_rows(self._store.list_resources([stack.id]))
         staying: dict[str, Resource] = {}
-        references = RowReferences(staying, self._members)
+        references = resolution.RowReferences(staying, self._members)
         order = {name: blueprint.requires[name] for name in blueprint.resources}
         now = DryRunAction().now()
         for name in graphlib.TopologicalSorter(order).static_order():
@@ -201,14 +235,14 @@ class _UpdatePreview:
             known = rows.get(name)
             if known is None or is_new(known):
                 kind = ADDED
-                row = known or new_row(stack.id, blueprint, name, now)
+                row = known or expansion.new_row(stack.id, blueprint, name, now)
             else:
                 kind, inside = self._compared(stack, blueprint, known, references)
                 row = known
                 if kind in (UNCHANGED, UPDATED):
                     staying[name] = known
             changes[kind].append(
-                _planned(stack, blueprint, row, parent, references, self._budgets)
+                self._planned(stack, blueprint, row, parent, references)
             )
             if inside is not None and self._include_nested:
                 for each in KINDS:
@@ -222,10 +256,12 @@ class _UpdatePreview:
         self, stack: Stack, blueprint: Blueprint, row: Resource, references: References
     ) -> tuple[str, Changes | None]:
         """Return the kind of change of a resource, and the changes inside it."""
-        handler_name = blueprint.handler(row.name)
-        handler = handlers.make_handler(self._services.handlers, handler_name)
-        properties = self._properties(blueprint, row, handler, references)
+        handler_name = blueprint.handlers[row.name]
+        handler = handlers.make_handler(self._handlers, handler_name)
+        properties = blueprint.properties(row.name, references)
         external_id = blueprint.resources[row.name].external_id
+        if external_id is None:
+            properties = self._handlers.fit_properties(handler, properties, known=False)
         decided = decide(row, handler, handler_name, properties, external_id)
         if decided == REPLACE:
             return REPLACED, None
@@ -237,18 +273,6 @@ class _UpdatePreview:
         touched = any(inside[kind] for kind in KINDS if kind != UNCHANGED)
         same = dict(row.properties) == properties and not row.base.failed
         return (UNCHANGED if same and not touched else UPDATED), inside
-
-    def _properties(
-        self,
-        blueprint: Blueprint,
-        row: Resource,
-        handler: ResourceHandler,
-        references: References,
-    ) -> dict[str, Any]:
-        values = blueprint.properties(row.name, references)
-        if blueprint.resources[row.name].external_id is not None:
-            return values
-        return self._services.handlers.fit_properties(handler, values, known=False)
 
     def _inside(
         self,
@@ -262,39 +286,19 @@ class _UpdatePreview:
         """Return the changes of the stack that a resource is; None: unknown."""
         if row.nested_id is None:
             return None
-        store = self._services.store
-        inner = store.stacks_by_id([row.nested_id]).get(row.nested_id)
+        inner = self._store.stacks_by_id([row.nested_id]).get(row.nested_id)
         if inner is None:
             return None
-        members = group_members(store, self._members.members(row))
-        try:
+        members = resolution.group_members(self._store, self._members(row))
+
+        def find() -> Changes:
             batch = final_batch(
                 stack, blueprint, row, handler, properties, references, members
             )
-            validator = TemplateValidator(self._services, self._budgets.evaluated)
-            nested = _nested_blueprint(validator, inner, batch, blueprint, row)
+            nested = self._nested_blueprint(inner, batch, blueprint, row)
             return self.of(inner, nested, row.name)
-        except exceptions.RequestLimitExceeded:
-            raise
-        except Exception as error:
-            _log_unknown(row, error)
-            return None
 
-
-def _nested_blueprint(
-    validator: TemplateValidator,
-    inner: NewStack,
-    batch: Batch,
-    around: Blueprint,
-    row: NewResource,
-) -> Blueprint:
-    """Return the blueprint of the stack that a resource is.
-
-    :param around: the blueprint of the stack that has the resource
-    """
-    definition = tree.nested_definition(batch, around.definition, row.name)
-    unknown = _unknown_parameters(batch, row.handler)
-    return validator.build_blueprint(inner, definition, unknown)
+        return self._known(row, find)
 
 
 def _unknown_parameters(batch: Batch, handler_name: str) -> frozenset[str]:
@@ -306,40 +310,6 @@ def _unknown_parameters(batch: Batch, handler_name: str) -> frozenset[str]:
         name
         for name, value in batch.parameters.items()
         if value is None and name in declared
-    )
-
-
-def _planned(
-    stack: NewStack,
-    blueprint: Blueprint,
-    row: NewResource,
-    parent: str | None,
-    references: References,
-    budgets: _PreviewBudgets,
-) -> PlannedResource:
-    masked = dataclasses.replace(
-        blueprint,
-        parameters={**blueprint.parameters, **dict.fromkeys(blueprint.hidden, MASK)},
-    )
-    try:
-        properties = masked.properties(row.name, references)
-        metadata = masked.metadata(row.name, references)
-    except exceptions.RequestLimitExceeded:
-        raise
-    except exceptions.Invalid:
-        # The mask does not have the type of the parameter that it replaces.
-        properties, metadata = {}, {}
-    budgets.shown.spend(shown_size(properties) + shown_size(metadata))
-    definition = blueprint.resources[row.name]
-    return dataclasses.replace(
-        _current(stack, row, parent),
-        type=definition.type,
-        properties=properties,
-        metadata=metadata,
-        description=definition.description,
-        required_by=tuple(
-            name for name, needs in blueprint.requires.items() if row.name in needs
-        ),
     )
 
 
@@ -355,8 +325,3 @@ def _current(stack: NewStack, row: NewResource, parent: str | None) -> PlannedRe
         updated_at=row.updated_at,
         parent=parent,
     )
-
-
-def _log_unknown(row: NewResource, error: Exception) -> None:
-    name = type(error).__name__
-    LOG.debug('The change of %s is unknown before the update: %s', row.name, name)

@@ -17,13 +17,9 @@ from watcherlite.domain.templates import document
 from watcherlite.domain.templates.blueprint import Blueprint, NoReferences, References
 from watcherlite.domain.templates.nodes import Attribute, EvaluationFailed
 from watcherlite.domain.templates.scope import EvaluationBudget
-from watcherlite.engine.stacks import handlers, resolution, tree
+from watcherlite.engine.stacks import handlers, resolution, resource_context, tree
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.requests import unknown_parameters
-from watcherlite.engine.stacks.resource_context import (
-    DryRunAction,
-    build_handler_context,
-)
 from watcherlite.engine.stacks.services import StackLimits, StackServices
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
@@ -119,18 +115,14 @@ class TemplateValidator:
     Values that depend on resources that do not exist yet, or on unknown parameters,
     are unknown and are accepted everywhere.
 
-    :param budget: of the request; None: a budget of its own
+    :ivar budget: of the request
     :ivar resources: the number of resources validated so far
     """
 
-    def __init__(
-        self, services: StackServices, budget: EvaluationBudget | None = None
-    ) -> None:
+    def __init__(self, services: StackServices) -> None:
         self._handlers = services.handlers
         self._limits = services.limits
-        self.budget = (
-            EvaluationBudget(self._limits.evaluated) if budget is None else budget
-        )
+        self.budget = EvaluationBudget(self._limits.evaluated)
         self._validated: dict[tuple[Any, ...], int] = {}
         self._parsed: dict[str, Mapping[str, Any]] = {}
         self._fitted: dict[tuple[str, str], dict[str, Any]] = {}
@@ -170,27 +162,10 @@ class TemplateValidator:
             if target is not None and target.attributes is not None:
                 self._attribute(target, attribute, target.attributes)
 
-    def build_blueprint(
-        self,
-        stack: NewStack,
-        definition: Definition,
-        unknown: frozenset[str] = _NOTHING,
-    ) -> Blueprint:
-        """Return a blueprint in which unknown parameters are None."""
-        if not unknown:
-            return resolution.build_blueprint(stack, definition, self.budget)
-        template = unknown_parameters.relax_template(definition.template, unknown)
-        blueprint = resolution.build_blueprint(
-            stack, dataclasses.replace(definition, template=template), self.budget
-        )
-        return dataclasses.replace(
-            blueprint, parameters={**blueprint.parameters, **dict.fromkeys(unknown)}
-        )
-
     # one resource
 
     def _resource(self, check: '_ResourceCheck') -> None:
-        handler_name = check.blueprint.handler(check.name)
+        handler_name = check.blueprint.handlers[check.name]
         if handler_name in check.around:
             path = ' -> '.join([*check.around, handler_name])
             self._add(check, f'templates contain each other in a circle: {path}')
@@ -249,8 +224,8 @@ class TemplateValidator:
         """Return the properties of a resource; None: they are invalid."""
         try:
             values = check.properties()
-            check.blueprint.metadata(check.name, NoReferences())
-            check.blueprint.update_policy(check.name, NoReferences())
+            check.blueprint.metadata(check.name, _NO_REFERENCES)
+            check.blueprint.update_policy(check.name, _NO_REFERENCES)
         except exceptions.StackValidationFailed as error:
             if not check.unknown:
                 path = error.path if isinstance(error, EvaluationFailed) else ()
@@ -351,10 +326,10 @@ class TemplateValidator:
             unknown = frozenset(n for n in unsure if fitted.get(n) is None)
             declared = definition.template.get('parameters')
             unknown &= set(declared) if isinstance(declared, Mapping) else set()
-        now = DryRunAction().now()
+        now = resource_context.DryRunAction().now()
         inner = tree.new_nested_stack(check.stack, check.row(), 0, now)
         try:
-            blueprint = self.build_blueprint(inner, definition, unknown)
+            blueprint = lenient_blueprint(inner, definition, unknown, self.budget)
         except exceptions.StackValidationFailed as error:
             if file is not None or not check.unknown_properties:
                 for text in error.problems:
@@ -439,36 +414,34 @@ class TemplateValidator:
             )
 
 
+@dataclasses.dataclass(eq=False, slots=True)
 class _ResourceCheck:
     """The validation of one resource.
 
-    :ivar within: the path to its template
-    :ivar at: the path to the resource
     :ivar unknown_properties: names of its properties with unknown parts
     :ivar attributes: the names of its attributes; None: unknown
     :ivar has_members: it is a stack
     """
 
-    def __init__(
-        self,
-        stack: NewStack,
-        blueprint: Blueprint,
-        name: str,
-        outer: '_ResourceCheck | None',
-        around: tuple[str, ...],
-        unknown: frozenset[str],
-    ) -> None:
-        self.stack = stack
-        self.blueprint = blueprint
-        self.name = name
-        self.outer: _ResourceCheck | None = outer
-        self.within: str = '' if outer is None else f'{outer.at}: '
-        self.at: str = f'{self.within}resources.{name}'
-        self.around = around
-        self.unknown = unknown
-        self.unknown_properties: frozenset[str] = _NOTHING
-        self.attributes: Collection[str] | None = None
-        self.has_members = False
+    stack: NewStack
+    blueprint: Blueprint
+    name: str
+    outer: '_ResourceCheck | None'
+    around: tuple[str, ...]
+    unknown: frozenset[str]
+    unknown_properties: frozenset[str] = _NOTHING
+    attributes: Collection[str] | None = None
+    has_members: bool = False
+
+    @property
+    def within(self) -> str:
+        """Return the path to its template."""
+        return '' if self.outer is None else f'{self.outer.at}: '
+
+    @property
+    def at(self) -> str:
+        """Return the path to the resource."""
+        return f'{self.within}resources.{self.name}'
 
     @property
     def template(self) -> Mapping[str, Any]:
@@ -478,7 +451,7 @@ class _ResourceCheck:
     def properties(self) -> dict[str, Any]:
         """Return its properties; unknown parts are None."""
         written = self.blueprint.resources[self.name].properties
-        values = self.blueprint.properties(self.name, NoReferences())
+        values = self.blueprint.properties(self.name, _NO_REFERENCES)
         self.unknown_properties = frozenset(
             name
             for name, raw in written.items()
@@ -511,8 +484,26 @@ class _ResourceCheck:
 
     def row(self) -> NewResource:
         """Return the row that it would have."""
-        now = DryRunAction().now()
+        now = resource_context.DryRunAction().now()
         return expansion.new_row(expansion.NOT_STORED, self.blueprint, self.name, now)
+
+
+def lenient_blueprint(
+    stack: NewStack,
+    definition: Definition,
+    unknown: frozenset[str],
+    budget: EvaluationBudget,
+) -> Blueprint:
+    """Return a blueprint in which unknown parameters are None."""
+    if not unknown:
+        return resolution.build_blueprint(stack, definition, budget)
+    template = unknown_parameters.relax_template(definition.template, unknown)
+    blueprint = resolution.build_blueprint(
+        stack, dataclasses.replace(definition, template=template), budget
+    )
+    return dataclasses.replace(
+        blueprint, parameters={**blueprint.parameters, **dict.fromkeys(unknown)}
+    )
 
 
 def final_batch(
@@ -530,8 +521,8 @@ def final_batch(
     :raises Exception: any that its handler raises
     """
     context = dataclasses.replace(
-        build_handler_context(
-            DryRunAction(),
+        resource_context.build_handler_context(
+            resource_context.DryRunAction(),
             stack,
             row,
             blueprint.definition.files,

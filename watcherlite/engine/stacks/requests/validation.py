@@ -7,22 +7,13 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.domain import events
+from watcherlite.domain import events, stacks
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.stacks import (
-    Definition,
-    NewStack,
-    Stack,
-    StackRequest,
-    StoredDefinition,
-)
 from watcherlite.domain.templates import description, parameters
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.template import load
-from watcherlite.engine.stacks.requests.template_validator import (
-    TemplateValidator,
-    check_sizes,
-)
+from watcherlite.engine.stacks import resolution
+from watcherlite.engine.stacks.requests import definition_merge, template_validator
 from watcherlite.engine.stacks.services import StackLimits, StackServices
 
 LOG = logging.getLogger(__name__)
@@ -60,18 +51,18 @@ def check_quota(services: StackServices, tx: Transaction, tenant: str) -> None:
 
 
 def build_stack(
-    new: StackRequest,
-    definition: Definition,
+    new: stacks.StackRequest,
+    definition: stacks.Definition,
     tenant: str,
     user: str | None,
     context: Mapping[str, Any],
     limits: StackLimits,
-) -> NewStack:
+) -> stacks.NewStack:
     """Return the requested stack, without its definition.
 
     :raises StackValidationFailed: a timeout or a tag is invalid
     """
-    stack = NewStack(
+    stack = stacks.NewStack(
         uuid=events.new_uuid(),
         name=new.name,
         tenant=tenant,
@@ -84,7 +75,7 @@ def build_stack(
 
 
 def attribute_changes(
-    stack: NewStack, new: StackRequest, definition: Definition
+    stack: stacks.NewStack, new: stacks.StackRequest, definition: stacks.Definition
 ) -> dict[str, Any]:
     """Return the attributes of a stack that a request sets besides its definition.
 
@@ -137,33 +128,31 @@ def _tags(problems: list[str], tags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def validate_stack(
-    services: StackServices, stack: NewStack, definition: Definition
+    services: StackServices, stack: stacks.NewStack, definition: stacks.Definition
 ) -> Blueprint:
     """Validate a stack with all its nested stacks; return its blueprint.
 
     :raises StackValidationFailed: or a subclass, with all problems
     :raises RequestLimitExceeded: the stack would be too large
     """
-    check_sizes(definition, services.limits)
-    validator = TemplateValidator(services)
-    blueprint = validator.build_blueprint(stack, definition)
+    template_validator.check_sizes(definition, services.limits)
+    validator = template_validator.TemplateValidator(services)
+    blueprint = resolution.build_blueprint(stack, definition, validator.budget)
     validator.validate(stack, blueprint)
     validator.raise_problems()
     return blueprint
 
 
 def validate_update(
-    services: StackServices,
-    stack: Stack,
-    before: StoredDefinition,
-    definition: Definition,
-) -> Blueprint:
-    """Validate an update of a stack; return the new blueprint.
+    services: StackServices, stack: stacks.Stack, new: stacks.StackRequest
+) -> stacks.Definition:
+    """Validate an update of a stack; return the definition after it.
 
-    :param before: the stored definition of the stack
     :raises ImmutableParameterModified: an immutable parameter would change
     :raises StackValidationFailed, RequestLimitExceeded: see `validate_stack`
     """
+    before = services.store.get_definition(stack.definition_id)
+    definition = definition_merge.merge_update(before, new)
     blueprint = validate_stack(services, stack, definition)
     try:
         known = services.blueprints.of(stack, before).parameters
@@ -172,11 +161,11 @@ def validate_update(
         LOG.warning('The definition of stack %s is not valid: %s', stack.uuid, error)
         known = {}
     parameters.check_immutable(blueprint.template, known, blueprint.parameters)
-    return blueprint
+    return definition
 
 
 def describe_template(
-    services: StackServices, definition: Definition, nested: bool
+    services: StackServices, definition: stacks.Definition, nested: bool
 ) -> dict[str, Any]:
     """Validate a template, whose parameters need no values; return its description.
 
@@ -184,7 +173,7 @@ def describe_template(
     :returns: the body of the response to `POST /validate`
     :raises StackValidationFailed, RequestLimitExceeded: see `validate_stack`
     """
-    check_sizes(definition, services.limits)
+    template_validator.check_sizes(definition, services.limits)
     template = load(definition.template)
     environment = definition.environment
     given = parameters.given_values(template, definition.parameters, environment)
@@ -194,9 +183,11 @@ def describe_template(
         if one.default is None and name not in given
     )
     # The pseudo parameter OS::stack_name needs a value; there is no stack yet.
-    stack = NewStack(events.new_uuid(), 'unnamed', '', 0)
-    validator = TemplateValidator(services)
-    blueprint = validator.build_blueprint(stack, definition, unknown)
+    stack = stacks.NewStack(events.new_uuid(), 'unnamed', '', 0)
+    validator = template_validator.TemplateValidator(services)
+    blueprint = template_validator.lenient_blueprint(
+        stack, definition, unknown, validator.budget
+    )
     validator.validate(stack, blueprint, unknown=unknown)
     validator.raise_problems()
     return description.describe(

@@ -227,6 +227,6 @@ class TestAdopting(base.TestCase):
             ),
         ]
 
-        found = abandonment.export_stack(store, stack, [stack], rows)
+        found = abandonment.export_stack(store, [stack], rows)
 
         self.assertEqual('back', found['resources']['a']['resource_id'])
