@@ -126,20 +126,10 @@ class ProfileTypes:
         """
         if not isinstance(spec, Mapping):
             raise exceptions.Invalid('The provided spec is not a map.')
-        for key in ('type', 'version'):
-            if key not in spec:
-                raise exceptions.Invalid(
-                    f"The '{key}' key is missing from the provided spec map."
-                )
-        unknown = sorted(set(spec) - {'type', 'version', 'properties', 'description'})
-        if unknown:
-            raise exceptions.Invalid(f"Unrecognizable spec item '{unknown[0]}'")
-        found = self.find(str(spec['type']), str(spec['version']))
-        given = spec.get('properties')
-        if not isinstance(given, Mapping | None):
-            raise exceptions.Invalid('The properties of a spec are a map.')
+        found = self.find(*versioned_type(spec))
+        given = properties_of(spec)
         handler = self.make(found.handler)
-        fitted = self.fit(handler, given or {})
+        fitted = self.fit(handler, given)
         return CheckedSpec(found.full_name, found.handler, fitted)
 
     def make(self, handler: str) -> ResourceHandler:
@@ -181,6 +171,30 @@ class ProfileTypes:
         if check:
             handler.validate(fitted)
         return fitted
+
+
+def versioned_type(spec: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the type and the version of the spec of a profile or policy.
+
+    :raises Invalid: they are missing, or a key is unknown
+    """
+    for key in ('type', 'version'):
+        if key not in spec:
+            raise exceptions.Invalid(
+                f"The '{key}' key is missing from the provided spec map."
+            )
+    unknown = sorted(set(spec) - {'type', 'version', 'properties', 'description'})
+    if unknown:
+        raise exceptions.Invalid(f"Unrecognizable spec item '{unknown[0]}'")
+    return str(spec['type']), str(spec['version'])
+
+
+def properties_of(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the properties of the spec of a profile or policy; raises Invalid."""
+    properties = spec.get('properties')
+    if not isinstance(properties, Mapping | None):
+        raise exceptions.Invalid('The properties of a spec are a map.')
+    return properties or {}
 
 
 def name_of(entry_point: str) -> str:

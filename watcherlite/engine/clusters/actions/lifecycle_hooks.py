@@ -12,20 +12,15 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.applier.progress import PlanProgress
 from watcherlite.db.clusters import not_found
 from watcherlite.destinations import Destinations
-from watcherlite.domain import commands
-from watcherlite.domain.actions import ENGINE, Action
+from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Node
 from watcherlite.domain.outcomes import DerivedAction, Done, InProgress, Outcome
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.node_record import may_exist
-from watcherlite.engine.clusters.requests.base import ClusterOperationBase
-from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.engine.clusters.services import ClusterServices
-from watcherlite.execution.retries import retry_on_conflict, retry_while_unavailable
-from watcherlite.execution.signals import end_unstarted
+from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ActionType
 from watcherlite.plugins.redaction import shown_url
 from watcherlite.states import action as states
@@ -232,33 +227,8 @@ def hook_action(
     )
 
 
-@retry_on_conflict
-def complete(
-    requests: ClusterOperationBase, cluster: str, token: str, by: RequestContext
-) -> Action:
-    """Complete a hook before its timeout; return its ended action.
-
-    :param cluster: uuid of the cluster of the node
-    :param token: uuid of the hook action
-    :raises NotFound: the cluster has no such action
-    :raises ActionImmutable: the action is not a waiting hook
-    """
-    found = requests.store.find_cluster_action(token, by.tenant).action
-    if found.uuid != token.lower():
-        raise not_found(Action, token)
-    key, now = found.id, requests.clock.now()
-    with requests.store.transaction() as tx:
-        row = tx.lock_actions([key]).get(key, found)
-        _check(row, cluster)
-        ended, _ = end_unstarted(
-            tx, PlanProgress(), None, [row], states.SUCCEEDED, COMPLETED, now
-        )
-    requests.parts.messenger.send(ENGINE, commands.RunActions())
-    requests.announce()
-    return ended[0]
-
-
-def _check(row: Action, cluster: str) -> None:
+def check_waiting(row: Action, cluster: str) -> None:
+    """Raise NotFound or ActionImmutable if an action is not a waiting hook."""
     is_hook = row.action_type == LIFECYCLE_HOOK
     if is_hook and row.within != cluster:
         raise not_found(Action, row.uuid)

@@ -16,22 +16,9 @@ from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.plugins.base import ActionType
 
-# Parameters of recoveries
-CLUSTER_RECOVER_PARAMETERS = (
-    'operation',
-    'operation_params',
-    'check',
-    'check_capacity',
-)
-NODE_RECOVER_PARAMETERS = (
-    'operation',
-    'operation_params',
-    'check',
-    'delete_timeout',
-    'force_recreate',
-)
-_FLAGS = frozenset({'check', 'check_capacity', 'force_recreate'})
-_RESIZE = ('adjustment_type', 'number', 'min_size', 'max_size', 'min_step', 'strict')
+_FLAGS = frozenset({'check', 'check_capacity', 'delete_check_action', 'force_recreate'})
+#: Inputs of CLUSTER_RECOVER that only policies decide.
+_OF_POLICIES = frozenset({'delete_timeout', 'force_recreate'})
 #: Actions that need only inputs: receivers can request them, and users schedule them.
 REQUESTABLE = frozenset(
     {
@@ -84,7 +71,7 @@ def resize(params: Values, most: int) -> dict[str, Any]:
 
     :param most: nodes that a cluster may have
     """
-    values.check_known_keys(params, _RESIZE)
+    values.check_known_keys(params, known_parameters(action_types.CLUSTER_RESIZE))
     kind, number = params.get('adjustment_type'), params.get('number')
     inputs: dict[str, Any] = {}
     if kind is not None:
@@ -146,17 +133,20 @@ def scale(action_type: str, count: Any, most: int) -> dict[str, Any]:
 # health
 
 
+def _known_values(action_type: str, params: Values) -> dict[str, Any]:
+    """Return the parameters that are not null, with parsed flags; BadRequest."""
+    values.check_known_keys(params, known_parameters(action_type))
+    return {
+        key: values.parse_boolean(value, key) if key in _FLAGS else value
+        for key, value in params.items()
+        if value is not None
+    }
+
+
 def check(parts: ClusterServices, action_type: str, params: Values) -> dict[str, Any]:
     """Return the inputs of CLUSTER_CHECK or NODE_CHECK."""
-    schema = action_types.DEFINITIONS[action_type].schema
-    values.check_known_keys(params, schema['properties'])
-    inputs = {key: value for key, value in params.items() if value is not None}
-    if 'delete_check_action' in inputs:
-        flag = inputs['delete_check_action']
-        inputs['delete_check_action'] = values.parse_boolean(
-            flag, 'delete_check_action'
-        )
-    validate(parts, schema, inputs, 'params')
+    inputs = _known_values(action_type, params)
+    validate(parts, action_types.DEFINITIONS[action_type].schema, inputs, 'params')
     return inputs
 
 
@@ -167,21 +157,14 @@ def recover(
 
     :param profile: of the cluster or node
     """
-    kind = action_types.DEFINITIONS[action_type]
-    values.check_known_keys(
-        params,
-        CLUSTER_RECOVER_PARAMETERS if kind.on_cluster else NODE_RECOVER_PARAMETERS,
-    )
-    inputs = {key: value for key, value in params.items() if value is not None}
-    for name in _FLAGS & set(inputs):
-        inputs[name] = values.parse_boolean(inputs[name], name)
+    inputs = _known_values(action_type, params)
     if 'delete_timeout' in inputs:
         inputs['delete_timeout'] = values.parse_integer(
             inputs['delete_timeout'], 'delete_timeout', 0
         )
     if 'operation' in inputs:
         inputs['operation'] = _recovery_operation(parts, profile, inputs['operation'])
-    validate(parts, kind.schema, inputs, 'params')
+    validate(parts, action_types.DEFINITIONS[action_type].schema, inputs, 'params')
     return inputs
 
 
@@ -265,16 +248,10 @@ def collect(
 
 def known_parameters(action_type: str) -> Collection[str]:
     """Return the parameters of an action of REQUESTABLE."""
-    if action_type in action_types.SCALING:
-        return ('count',)
-    if action_type == action_types.CLUSTER_RESIZE:
-        return _RESIZE
-    if action_type == action_types.CLUSTER_RECOVER:
-        return CLUSTER_RECOVER_PARAMETERS
-    if action_type == action_types.NODE_RECOVER:
-        return NODE_RECOVER_PARAMETERS
-    found: Collection[str] = action_types.DEFINITIONS[action_type].schema['properties']
-    return found
+    known = action_types.DEFINITIONS[action_type].schema['properties'].keys()
+    return (
+        known - _OF_POLICIES if action_type == action_types.CLUSTER_RECOVER else known
+    )
 
 
 def validate_parameters(

@@ -1,7 +1,7 @@
 """Operations on actions, and their forced cancellation."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -125,7 +125,8 @@ class ActionOperations(ClusterOperationBase):
         if new.action in action_types.DEFINITIONS:
             return self.request(target, request, given)
         self._check_type(new.action, given)
-        return self._request_on(target, request, lambda tx, row: given)
+        kind: Any = type(target)
+        return self.request_action(kind, target.uuid, request, lambda tx, row: given)
 
     def _resolve_target(
         self, new: NewClusterAction, contexts: Sequence[RequestContext]
@@ -174,23 +175,18 @@ class ActionOperations(ClusterOperationBase):
         self, target: Cluster | Node, request: ActionRequest, given: Values
     ) -> Accepted[Any]:
         """Request an action of REQUESTABLE; raises BadRequest for others."""
-        check_requestable(request.action_type)
+        if request.action_type not in action_inputs.REQUESTABLE:
+            raise exceptions.BadRequest(
+                f"Illegal action '{request.action_type}' specified; it can be one of "
+                f'{", ".join(sorted(action_inputs.REQUESTABLE))}.'
+            )
 
         def build_inputs(tx: Transaction, row: Cluster | Node) -> Values:
             profile = self.parts.profile(row.profile_id)
             return action_inputs.build(self.parts, request.action_type, profile, given)
 
-        return self._request_on(target, request, build_inputs)
-
-    def _request_on(
-        self,
-        target: Cluster | Node,
-        request: ActionRequest,
-        build_inputs: Callable[[Transaction, Cluster | Node], Values],
-    ) -> Accepted[Any]:
-        if isinstance(target, Cluster):
-            return self.request_action(Cluster, target.uuid, request, build_inputs)
-        return self.request_action(Node, target.uuid, request, build_inputs)
+        kind: Any = type(target)
+        return self.request_action(kind, target.uuid, request, build_inputs)
 
     def update(
         self, uuid: str, by: RequestContext, status: Any, *, force: bool = False
@@ -207,10 +203,7 @@ class ActionOperations(ClusterOperationBase):
                 f'Field value {status} is invalid: an action is to become '
                 f'{", ".join(SIGNALS)}.'
             )
-        found = self.store.find_cluster_action(uuid, by.tenant).action
-        if found.uuid != uuid.lower():
-            # Actions are changed only by their full uuid.
-            raise not_found(Action, uuid)
+        found = self._find_action(uuid, by)
         try:
             if force and signal == states.CANCEL:
                 force_cancel(self, found)
@@ -220,11 +213,36 @@ class ActionOperations(ClusterOperationBase):
             raise self._immutable(found.uuid, signal, error) from None
         return self.store.find_cluster_action(found.uuid, by.tenant)
 
+    @retry_on_conflict
     def complete_lifecycle(
         self, cluster: str, by: RequestContext, token: str
     ) -> Action:
-        """Complete a lifecycle hook; see `lifecycle_hooks.complete`."""
-        return lifecycle_hooks.complete(self, cluster, token, by)
+        """Complete a lifecycle hook before its timeout; return its ended action.
+
+        :param cluster: uuid of the cluster of the node
+        :param token: uuid of the hook action
+        :raises NotFound: the cluster has no such action
+        :raises ActionImmutable: the action is not a waiting hook
+        """
+        found = self._find_action(token, by)
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            row = tx.lock_actions([found.id]).get(found.id, found)
+            lifecycle_hooks.check_waiting(row, cluster)
+            status, reason = states.SUCCEEDED, lifecycle_hooks.COMPLETED
+            ended, _ = end_unstarted(
+                tx, PlanProgress(), None, [row], status, reason, now
+            )
+        self.parts.messenger.send(ENGINE, commands.RunActions())
+        self.announce()
+        return ended[0]
+
+    def _find_action(self, uuid: str, by: RequestContext) -> Action:
+        """Return an action to change, by its full uuid."""
+        found = self.store.find_cluster_action(uuid, by.tenant).action
+        if found.uuid != uuid.lower():
+            raise not_found(Action, uuid)
+        return found
 
     def _immutable(
         self, uuid: str, signal: str, error: exceptions.Conflict
@@ -237,13 +255,4 @@ class ActionOperations(ClusterOperationBase):
         return exceptions.ActionImmutable(
             f'Action ({uuid}) is in status ({status}) while expected status must be '
             f'one of ({expected}).'
-        )
-
-
-def check_requestable(action_type: str) -> None:
-    """Raise BadRequest for types that are not in REQUESTABLE."""
-    if action_type not in action_inputs.REQUESTABLE:
-        raise exceptions.BadRequest(
-            f"Illegal action '{action_type}' specified; it can be one of "
-            f'{", ".join(sorted(action_inputs.REQUESTABLE))}.'
         )

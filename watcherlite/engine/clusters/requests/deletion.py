@@ -1,6 +1,7 @@
 """Requests to delete clusters and nodes, which are allowed at any time."""
 
 import datetime
+from typing import ClassVar, Generic
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
@@ -13,60 +14,63 @@ from watcherlite.engine.clusters.requests.base import (
     ClusterOperationBase,
     Target,
 )
-from watcherlite.engine.clusters.requests.values import Accepted
+from watcherlite.engine.clusters.requests.values import Accepted, RequestContext
 from watcherlite.execution.retries import retry_on
 
 
-@retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
-def delete(
-    requests: ClusterOperationBase,
-    kind: type[Target],
-    name: str,
-    request: ActionRequest,
-    force: bool,
-) -> Accepted[Target]:
-    """Request the deletion of a cluster or node, unless there is such a request.
+class TargetDeletion(ClusterOperationBase, Generic[Target]):
+    """The deletion of clusters or nodes.
 
-    :param force: whatever its status is, and cancel its actions; also those that an
-        earlier deletion waits for, and those on the cluster of a node
+    :cvar noun: CLUSTER or NODE, the prefix of the action types
     """
-    found = requests.store.find_object(kind, name, request.by.tenant)
-    now = requests.clock.now()
-    with requests.store.transaction() as tx:
-        cluster, row = admission.lock(tx, found)
-        if requests.is_scheduled(request, now):
-            return _schedule(requests, tx, request, row, cluster, force, now)
-        within: list[str] = [row.uuid] if isinstance(row, Cluster) else []
-        others = tx.unfinished_actions([row.uuid], within)
-        deletion = _find_deletion(others, request.action_type, row, now)
-        if deletion is None or not force:
-            admission.check_deletable(row, force)
-        if deletion is None:
-            deletion = requests.insert_action(tx, request, row, cluster, {}, now)
-        if force and cluster is not None and isinstance(row, Node):
-            others += _actions_ahead(tx, cluster, deletion, now)
-    _cancel_others(requests, deletion, others, force)
-    return Accepted(deletion.uuid, row)
 
+    kind: type[Target]
+    noun: ClassVar[str]
 
-def _schedule(
-    requests: ClusterOperationBase,
-    tx: Transaction,
-    request: ActionRequest,
-    row: Target,
-    cluster: Cluster | None,
-    force: bool,
-    now: datetime.datetime,
-) -> Accepted[Target]:
-    """Request a deletion that is due later, which affects no present action."""
-    if force:
-        raise exceptions.BadRequest(
-            'A scheduled deletion cannot be forced: force cancels the present actions.'
-        )
-    admission.check_deletable(row, True)
-    return Accepted(
-        requests.insert_action(tx, request, row, cluster, {}, now).uuid, row
-    )
+    @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
+    def delete(
+        self, name: str, by: RequestContext, *, force: bool = False
+    ) -> Accepted[Target]:
+        """Delete the target; return the deletion in progress if there is one.
+
+        The running actions end first.
+
+        :param force: delete it whatever its status is, and cancel these actions; also
+            those that an earlier deletion waits for, and those on the cluster of a node
+        :raises ActionInProgress: an action changes it, and `force` is not set
+        """
+        request = ActionRequest(f'{self.noun}_DELETE', by, wait=True)
+        found = self.store.find_object(self.kind, name, by.tenant)
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            cluster, row = admission.lock(tx, found)
+            if self.is_scheduled(request, now):
+                # It affects no present action.
+                if force:
+                    raise exceptions.BadRequest(
+                        'A scheduled deletion cannot be forced: force cancels the '
+                        'present actions.'
+                    )
+                admission.check_deletable(row, True)
+                action = self.insert_action(tx, request, row, cluster, {}, now)
+                return Accepted(action.uuid, row)
+            within: list[str] = [row.uuid] if isinstance(row, Cluster) else []
+            others = tx.unfinished_actions([row.uuid], within)
+            deletion = _find_deletion(others, request.action_type, row, now)
+            if deletion is None or not force:
+                admission.check_deletable(row, force)
+            if deletion is None:
+                deletion = self.insert_action(tx, request, row, cluster, {}, now)
+            if force and cluster is not None and isinstance(row, Node):
+                others += _actions_ahead(tx, cluster, deletion, now)
+        others = [action for action in others if action.uuid != deletion.uuid]
+        if not force:
+            # The deletion would wait forever for a repeated one; a scheduled one would
+            # fail.
+            others = [a for a in others if a.interval > 0 or a.not_before > now]
+        self.cancel_all(action.uuid for action in others)
+        self.announce(deletion)
+        return Accepted(deletion.uuid, row)
 
 
 def _find_deletion(
@@ -92,16 +96,3 @@ def _actions_ahead(
         for action in admission.actions_under_way(tx, [cluster.uuid], (), now)
         if action.action_type != action_types.CLUSTER_DELETE and action.id < deletion.id
     ]
-
-
-def _cancel_others(
-    requests: ClusterOperationBase, deletion: Action, others: list[Action], force: bool
-) -> None:
-    """Cancel the other actions: all if forced, else the repeated and scheduled ones.
-
-    The deletion would wait forever for a repeated one; a scheduled one would fail.
-    """
-    others = [action for action in others if action.uuid != deletion.uuid]
-    later = [a for a in others if a.interval > 0 or a.not_before > requests.clock.now()]
-    requests.cancel_all(action.uuid for action in (others if force else later))
-    requests.announce(deletion)

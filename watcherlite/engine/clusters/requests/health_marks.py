@@ -7,14 +7,6 @@ from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.documents import json_values
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.node_record import BEFORE_MARK
-from watcherlite.engine.clusters.projection import events
-from watcherlite.engine.clusters.requests import admission
-from watcherlite.engine.clusters.requests.base import (
-    ActionRequest,
-    ClusterOperationBase,
-)
-from watcherlite.engine.clusters.requests.values import RequestContext
-from watcherlite.execution.retries import retry_on
 from watcherlite.states import cluster as states
 
 DEFAULT_REASON = 'state changed by node_mark_unhealthy api'
@@ -22,46 +14,6 @@ LONGEST_REASON = 255
 #: The type of the action that records a mark; it has ended when it is stored.
 ACTION = action_types.NODE_UPDATE
 NAME = 'node_mark_unhealthy_{}'
-
-
-@retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
-def mark(
-    requests: ClusterOperationBase,
-    name: str,
-    by: RequestContext,
-    unhealthy: bool,
-    reason: Any,
-) -> Node:
-    """Mark a node or remove its mark, and evaluate the status of its cluster.
-
-    :raises ResourceIsLocked, ActionConflict: an action changes it or its cluster
-    """
-    text = _reason(reason)
-    found = requests.store.find_object(Node, name, by.tenant)
-    now = requests.clock.now()
-    with requests.store.transaction() as tx:
-        cluster, row = admission.lock_node(tx, found)
-        admission.check_idle(tx, ACTION, row, cluster, now)
-        after = add_mark(row, text) if unhealthy else remove_mark(row, text)
-        if after is row:
-            return row
-        after = after.evolve(updated_at=now)
-        tx.save_nodes([after])
-        if cluster is not None and cluster.created_at is not None:
-            key = cluster.id
-            active = tx.count_nodes([key]).get(key, {}).get(states.ACTIVE, 0)
-            tx.save_clusters([_evaluated(cluster, active).evolve(updated_at=now)])
-        inputs = {'mark_unhealthy': unhealthy, 'status_reason': text}
-        request = ActionRequest(
-            ACTION, by, name=action_types.unique_name(NAME.format(row.uuid[:8]))
-        )
-        action = requests.insert_action(
-            tx, request, row, cluster, inputs, now, done=True
-        )
-        around = cluster.uuid if cluster is not None else None
-        tx.add_events([events.node_event(row, after, action, events.END, now, around)])
-    requests.announce()
-    return after
 
 
 def add_mark(row: Node, reason: str) -> Node:
@@ -98,7 +50,8 @@ def remove_mark(row: Node, reason: str) -> Node:
     return row.evolve(status=status, status_reason=why, data=data, kept=kept)
 
 
-def _reason(value: Any) -> str:
+def parse_reason(value: Any) -> str:
+    """Return the reason of a mark; BadRequest."""
     if value is None:
         return DEFAULT_REASON
     wrong = not isinstance(value, str) or not 1 <= len(value) <= LONGEST_REASON
@@ -110,7 +63,8 @@ def _reason(value: Any) -> str:
     return str(value)
 
 
-def _evaluated(cluster: Cluster, active: int) -> Cluster:
+def evaluated(cluster: Cluster, active: int) -> Cluster:
+    """Return a cluster with the status for its number of active nodes."""
     status, text = states.evaluated(
         active, cluster.desired_capacity, cluster.min_size, cluster.max_size
     )

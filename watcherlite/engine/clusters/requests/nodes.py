@@ -9,24 +9,21 @@ from watcherlite.domain import capacity, events
 from watcherlite.domain.clusters import Cluster, NewNode, Node, Profile
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions.update_batches import is_outdated
-from watcherlite.engine.clusters.requests import (
-    admission,
-    adoption,
-    health_marks,
-    values,
-)
+from watcherlite.engine.clusters.projection.events import END, node_event
+from watcherlite.engine.clusters.requests import admission, health_marks, values
+from watcherlite.engine.clusters.requests.adoption import NodeAdoption
 from watcherlite.engine.clusters.requests.base import ActionRequest, Values
 from watcherlite.engine.clusters.requests.target_operations import TargetOperations
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
-    AdoptionRequest,
     NodeRequest,
     RequestContext,
 )
 from watcherlite.execution.retries import retry_on, retry_on_conflict
+from watcherlite.states import cluster as states
 
 
-class NodeOperations(TargetOperations[Node]):
+class NodeOperations(NodeAdoption, TargetOperations[Node]):
     """The operations on nodes."""
 
     kind, noun = Node, 'NODE'
@@ -103,20 +100,39 @@ class NodeOperations(TargetOperations[Node]):
     ) -> bool:
         return is_outdated(row, profile)
 
+    @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
     def mark_unhealthy(
         self, name: str, by: RequestContext, unhealthy: Any = True, reason: Any = None
     ) -> Node:
-        """Mark a node as unhealthy, or remove the mark.
+        """Mark a node as unhealthy, or remove the mark; evaluate its cluster.
 
         :raises ResourceIsLocked, ActionConflict: an action changes it or its cluster
         """
-        flag = values.parse_boolean(unhealthy, 'mark_unhealthy')
-        return health_marks.mark(self, name, by, flag, reason)
-
-    def adopt(self, wanted: AdoptionRequest, by: RequestContext) -> Node:
-        """Adopt an existing resource as a node with its own profile."""
-        return adoption.adopt(self, wanted, by)
-
-    def preview(self, wanted: AdoptionRequest, by: RequestContext) -> dict[str, Any]:
-        """Return the profile spec of an adoption; store nothing."""
-        return adoption.preview(self, wanted, by)
+        is_mark = values.parse_boolean(unhealthy, 'mark_unhealthy')
+        text = health_marks.parse_reason(reason)
+        found = self.store.find_object(Node, name, by.tenant)
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            cluster, row = admission.lock_node(tx, found)
+            admission.check_idle(tx, health_marks.ACTION, row, cluster, now)
+            changed = health_marks.add_mark if is_mark else health_marks.remove_mark
+            after = changed(row, text)
+            if after is row:
+                return row
+            after = after.evolve(updated_at=now)
+            tx.save_nodes([after])
+            if cluster is not None and cluster.created_at is not None:
+                key = cluster.id
+                active = tx.count_nodes([key]).get(key, {}).get(states.ACTIVE, 0)
+                marked = health_marks.evaluated(cluster, active)
+                tx.save_clusters([marked.evolve(updated_at=now)])
+            inputs = {'mark_unhealthy': is_mark, 'status_reason': text}
+            label = action_types.unique_name(health_marks.NAME.format(row.uuid[:8]))
+            request = ActionRequest(health_marks.ACTION, by, name=label)
+            action = self.insert_action(
+                tx, request, row, cluster, inputs, now, done=True
+            )
+            around = cluster.uuid if cluster is not None else None
+            tx.add_events([node_event(row, after, action, END, now, around)])
+        self.announce()
+        return after

@@ -12,14 +12,13 @@ from watcherlite.domain.clusters import (
     PolicyObject,
     Profile,
 )
+from watcherlite.engine.clusters import profile_types
 from watcherlite.engine.clusters.requests import values
 from watcherlite.engine.clusters.requests.base import ClusterOperationBase, Values
 from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.plugins.base import POLICIES, Policy
-
-_KEYS = ('type', 'version', 'description', 'properties')
 
 Row = TypeVar('Row', Profile, PolicyObject)
 New = TypeVar('New', NewProfile, NewPolicyObject)
@@ -135,26 +134,16 @@ def validated_type(parts: ClusterServices, spec: Values) -> str:
     :raises NotFound: the type does not exist
     :raises Invalid: the spec is invalid
     """
-    for key in ('type', 'version'):
-        if key not in spec:
-            raise exceptions.Invalid(
-                f"The '{key}' key is missing from the provided spec map."
-            )
-    unknown = sorted(set(spec) - set(_KEYS))
-    if unknown:
-        raise exceptions.Invalid(f"Unrecognizable spec item '{unknown[0]}'")
-    full_name = f'{spec["type"]}-{spec["version"]}'
+    full_name = '-'.join(profile_types.versioned_type(spec))
     known = parts.plugins.loadable(POLICIES)
     if full_name not in known:
         raise exceptions.NotFound(
             f"The policy_type '{full_name}' could not be found. Known types: "
             f'{", ".join(sorted(known)) or "none"}.'
         )
-    properties = spec.get('properties')
-    if not isinstance(properties, Mapping | None):
-        raise exceptions.Invalid('The properties of a spec are a map.')
+    properties = profile_types.properties_of(spec)
     policy: Policy = parts.plugins.make(POLICIES, full_name)
-    _check(parts, policy, properties or {})
+    _check(parts, policy, properties)
     return full_name
 
 

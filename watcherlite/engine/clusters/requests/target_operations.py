@@ -1,36 +1,33 @@
 """The operations that clusters and nodes have in common."""
 
+import abc
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.engine.clusters.requests import action_inputs, deletion, values
+from watcherlite.domain.clusters import Profile
+from watcherlite.engine.clusters.requests import action_inputs, values
 from watcherlite.engine.clusters.requests.base import (
     ActionRequest,
     BuildInputs,
-    ClusterOperationBase,
+    Target,
     Values,
 )
+from watcherlite.engine.clusters.requests.deletion import TargetDeletion
 from watcherlite.engine.clusters.requests.values import Accepted, RequestContext
 
-Target = TypeVar('Target', Cluster, Node)
 
-
-class TargetOperations(ClusterOperationBase, Generic[Target]):
+class TargetOperations(TargetDeletion[Target], abc.ABC):
     """The operations on clusters or on nodes; a name is a uuid, a name or a short id.
 
     With `wait` an action is queued behind the running actions; without it the
     request is rejected (ResourceIsLocked, ActionConflict).
 
-    :cvar noun: CLUSTER or NODE, the prefix of the action types
     :cvar parsers: the fields that an update may change, and the parser of each
     :cvar options: of an update besides its fields, likewise
     """
 
-    kind: type[Target]
-    noun: ClassVar[str]
     parsers: ClassVar[Mapping[str, values.Parser]]
     options: ClassVar[Mapping[str, values.Parser]] = {}
 
@@ -69,11 +66,11 @@ class TargetOperations(ClusterOperationBase, Generic[Target]):
     def _check_updatable(self, row: Target) -> None:
         """Raise FeatureNotSupported if the status does not allow an update."""
 
+    @abc.abstractmethod
     def _is_outdated(
         self, tx: Transaction, row: Target, profile: Profile, options: Values
     ) -> bool:
         """Return whether an update to a profile has something to do."""
-        raise NotImplementedError
 
     def _check_profile_type(self, row: Target, profile: Profile) -> None:
         if profile.type != self.parts.profile(row.profile_id).type:
@@ -81,19 +78,6 @@ class TargetOperations(ClusterOperationBase, Generic[Target]):
                 f'Cannot update a {self.noun.lower()} to a different profile type, '
                 'operation aborted.'
             )
-
-    def delete(
-        self, name: str, by: RequestContext, *, force: bool = False
-    ) -> Accepted[Target]:
-        """Delete the target; return the deletion in progress if there is one.
-
-        The running actions end first.
-
-        :param force: delete it whatever its status is, and cancel these actions
-        :raises ActionInProgress: an action changes it, and `force` is not set
-        """
-        request = ActionRequest(f'{self.noun}_DELETE', by, wait=True)
-        return deletion.delete(self, self.kind, name, request, force)
 
     def check(
         self,

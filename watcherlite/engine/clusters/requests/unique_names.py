@@ -18,15 +18,31 @@ _RENAME_ACTIONS: Mapping[type, str] = {
 
 
 def check_available(
-    tx: Transaction, kind: type[ClusterObject], name: str, tenant: str, uuid: str = ''
+    tx: Transaction,
+    kind: type[ClusterObject],
+    name: str,
+    tenant: str,
+    uuid: str = '',
+    before: int | None = None,
 ) -> None:
     """Raise BadRequest for a name that is in use or reserved by an action.
 
     The names of the project stay locked until the transaction ends.
 
     :param uuid: of the object that gets the name; '': a new one
+    :param before: only actions with a lower id reserve names; None: all
     """
-    _check(tx, kind, name, tenant, uuid)
+    tx.lock_tenant(tenant)
+    # In this order: an action that ends in between has given the name to its target.
+    action_type = _RENAME_ACTIONS.get(kind)
+    is_reserved = action_type is not None and any(
+        action.inputs.get('name') == name
+        and action.target != uuid
+        and (before is None or action.id < before)
+        for action in tx.unfinished_of(action_type, tenant)
+    )
+    if is_reserved or tx.has_name(kind, name, tenant):
+        raise exceptions.BadRequest(f"A {TITLES[kind]} named '{name}' already exists.")
 
 
 def check_rename(
@@ -44,42 +60,4 @@ def check_rename(
     values.parse_name(name)
     if unique:
         kind: type[Any] = type(row)
-        _check(tx, kind, name, row.owner.tenant, row.uuid, action_id)
-
-
-def _check(
-    tx: Transaction,
-    kind: type[ClusterObject],
-    name: str,
-    tenant: str,
-    uuid: str,
-    before: int | None = None,
-) -> None:
-    tx.lock_tenant(tenant)
-    # In this order: an action that ends in between has given the name to its target.
-    is_reserved = _is_reserved(tx, kind, name, tenant, uuid, before)
-    if is_reserved or tx.has_name(kind, name, tenant):
-        raise exceptions.BadRequest(f"A {TITLES[kind]} named '{name}' already exists.")
-
-
-def _is_reserved(
-    tx: Transaction,
-    kind: type[ClusterObject],
-    name: str,
-    tenant: str,
-    uuid: str,
-    before: int | None,
-) -> bool:
-    """Return whether an unfinished action gives a name to another object.
-
-    :param before: only actions with a lower id count; None: all
-    """
-    action_type = _RENAME_ACTIONS.get(kind)
-    if action_type is None:
-        return False
-    return any(
-        action.inputs.get('name') == name
-        and action.target != uuid
-        and (before is None or action.id < before)
-        for action in tx.unfinished_of(action_type, tenant)
-    )
+        check_available(tx, kind, name, row.owner.tenant, row.uuid, action_id)
