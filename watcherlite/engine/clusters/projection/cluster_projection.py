@@ -66,24 +66,17 @@ class ClusterProjection:
     ) -> list[Event]:
         """See `Projection`."""
         current = _Pass(held, now)
-        runs = [
-            (change, detail)
-            for change, detail in changes
-            if events.is_user_defined(change.after)
-        ]
-        if runs:
-            changes = [one for one in changes if one not in runs]
-            current.runs(runs)
+        ended: list[Change] = []
         for change, detail in changes:
+            if events.is_user_defined(change.after):
+                current.run(change, transitions.fault(detail))
+                continue
             if not transitions.definition_of(change.after).on_cluster:
                 current.node(change, transitions.fault(detail))
+            if transitions.changes_cluster(change):
+                ended.append((change, detail))
         if current.nodes:
             tx.save_nodes(list(current.nodes.values()))
-        ended = [
-            (change, detail)
-            for change, detail in changes
-            if current.changes_cluster(change)
-        ]
         self._apply_to_clusters(tx, current, ended)
         return current.events
 
@@ -118,20 +111,13 @@ class _Pass:
         self.nodes: dict[str, Node] = {}
         self.events: list[Event] = []
 
-    def runs(self, changes: Sequence[Change]) -> None:
-        """Store an event for the end of each run of a user-defined action."""
-        held = self._held
-        for change, detail in changes:
-            phase = transitions.phase_of(change)
-            if phase in (events.END, events.ERROR):
-                self.events += events.run_end_events(
-                    held.clusters,
-                    held.nodes,
-                    change,
-                    str(phase),
-                    self._now,
-                    transitions.fault(detail),
-                )
+    def run(self, change: ActionChange, fault: Mapping[str, Any] | None) -> None:
+        """Store an event for the end of a run of a user-defined action."""
+        phase, uuid = transitions.phase_of(change), change.after.target or ''
+        target = self._held.clusters.get(uuid) or self._held.nodes.get(uuid)
+        if target is not None and phase in (events.END, events.ERROR):
+            event = events.run_end_event(target, change, str(phase), self._now, fault)
+            self.events.append(event)
 
     def node(self, change: ActionChange, fault: Mapping[str, Any] | None) -> None:
         """Apply a change to its node."""
@@ -153,8 +139,8 @@ class _Pass:
         phase = transitions.phase_of(change)
         if phase is not None and transitions.is_recorded(change, row, after):
             cluster = action.within or action.inputs.get('cluster_id')
-            event = events.node_event(
-                row, after, action, phase, self._now, cluster, fault
+            event = events.target_event(
+                row, after, action, phase, self._now, fault, cluster
             )
             self.events.append(event)
 
@@ -173,13 +159,6 @@ class _Pass:
         """Return the id of the cluster of a change, if there is one."""
         row = self._cluster(transitions.cluster_of(change.after))
         return None if row is None else row.id
-
-    def changes_cluster(self, change: ActionChange) -> bool:
-        """Return whether a change also affects a cluster."""
-        action = change.after
-        if transitions.definition_of(action).on_cluster:
-            return True
-        return transitions.is_request_within(action) and transitions.is_end(change)
 
     def cluster(
         self,
@@ -202,7 +181,7 @@ class _Pass:
             action
         ).on_cluster and transitions.is_recorded(change, row, after)
         if phase is not None and is_event:
-            event = events.cluster_event(row, after, action, phase, self._now, fault)
+            event = events.target_event(row, after, action, phase, self._now, fault)
             self.events.append(event)
 
     def may_leave_nodes(
@@ -232,8 +211,8 @@ class _Pass:
             if row.origin == action.uuid and row.status == states.INIT:
                 after = transitions.fail_creation(row, action)
                 found.append(after)
-                event = events.node_event(
-                    row, after, action, events.ERROR, self._now, action.target
+                event = events.target_event(
+                    row, after, action, events.ERROR, self._now, cluster=action.target
                 )
                 self.events.append(event)
         return found

@@ -23,72 +23,31 @@ ERROR = 'error'
 PHASES = (START, END, ERROR)
 
 
-def cluster_event(
-    before: Cluster,
-    after: Cluster,
-    action: Action,
-    phase: str,
-    now: datetime.datetime,
-    fault: Mapping[str, Any] | None = None,
-) -> Event:
-    """Return the event of a phase of an action on a cluster.
-
-    :param fault: of the failure: the fields of `outcomes.Fault`
-    """
-    return _event(events.CLUSTER, before, after, action, phase, now, {}, fault)
-
-
-def node_event(
-    before: Node,
-    after: Node,
-    action: Action,
-    phase: str,
-    now: datetime.datetime,
-    cluster: str | None = None,
-    fault: Mapping[str, Any] | None = None,
-) -> Event:
-    """Return the event of a phase of an action on a node.
-
-    :param cluster: uuid of its cluster; None: it has none
-    """
-    more: dict[str, Any] = {'physical_id': after.physical_id}
-    if cluster is not None:
-        more['cluster'] = cluster
-    return _event(events.NODE, before, after, action, phase, now, more, fault)
-
-
-def run_event(
-    target: Cluster | Node,
-    action: Action,
-    phase: str,
-    now: datetime.datetime,
-    result: Mapping[str, Any],
-    message: str,
-    fault: Mapping[str, Any] | None,
-) -> Event:
-    """Return the event of the end of a run of a user-defined action.
-
-    :param target: unchanged by the action
-    :param result: status and times of the run
-    """
-    subject = events.CLUSTER if isinstance(target, Cluster) else events.NODE
-    more: dict[str, Any] = {'result': dict(result)}
-    if isinstance(target, Node):
-        more |= {'physical_id': target.physical_id, 'cluster': action.within}
-    event = _event(subject, target, target, action, phase, now, more, fault)
-    return dataclasses.replace(event, message=cut(message))
-
-
-def _event(
-    subject: str,
+def target_event(
     before: Cluster | Node,
     after: Cluster | Node,
     action: Action,
     phase: str,
     now: datetime.datetime,
-    more: Mapping[str, Any],
-    fault: Mapping[str, Any] | None,
+    fault: Mapping[str, Any] | None = None,
+    cluster: str | None = None,
+    **more: Any,
 ) -> Event:
+    """Return the event of a phase of an action on a cluster or node.
+
+    :param fault: of the failure: the fields of `outcomes.Fault`
+    :param cluster: uuid of the cluster of a node; None: it has none
+    :param more: other details
+    """
+    message = after.status_reason
+    if phase == ERROR:
+        message = action.status_message or message
+    if isinstance(after, Node):
+        more['physical_id'] = after.physical_id
+    if cluster is not None:
+        more['cluster'] = cluster
+    if fault is not None:
+        more['fault'] = fault
     detail = {
         'action': {
             'uuid': action.uuid,
@@ -99,27 +58,21 @@ def _event(
         'uuid': after.uuid,
         'name': after.name,
         **more,
-        **({'fault': fault} if fault is not None else {}),
     }
     return Event(
-        subject,
+        events.NODE if isinstance(after, Node) else events.CLUSTER,
         events.STATE_CHANGED,
         None,
         None,
         before.status,
         after.status,
-        cut(after.status_reason if phase != ERROR else failure_reason(after, action)),
+        cut(message),
         None,
         None,
         now,
         detail,
         subject_id=after.id,
     )
-
-
-def failure_reason(after: Cluster | Node, action: Action) -> str:
-    """Return why an action failed; by default the status reason of its target."""
-    return action.status_message or after.status_reason
 
 
 _UUID_LENGTH = 36
@@ -142,32 +95,29 @@ def is_user_defined(action: Action) -> bool:
     )
 
 
-def run_end_events(
-    clusters: Mapping[str, Cluster],
-    nodes: Mapping[str, Node],
+def run_end_event(
+    target: Cluster | Node,
     change: ActionChange,
     phase: str,
     now: datetime.datetime,
     fault: Mapping[str, Any] | None,
-) -> list[Event]:
-    """Return the event of the end of a run; none if its target is gone.
+) -> Event:
+    """Return the event of the end of a run of a user-defined action.
 
-    :param phase: `events.END` or `events.ERROR`
+    :param target: unchanged by the action
+    :param phase: END or ERROR
     """
-    action = change.after
-    target = action.target or ''
-    status = _status(change, phase)
+    action, status = change.after, _status(change, phase)
     result = {
         'status': status,
         'start_time': _text(change.before.start_time),
         'end_time': _text(action.end_time),
     }
+    event = target_event(
+        target, target, action, phase, now, fault, action.within, result=result
+    )
     message = action.status_message or f'{action.action_type} {status}'
-    if (cluster := clusters.get(target)) is not None:
-        return [run_event(cluster, action, phase, now, result, message, fault)]
-    if (node := nodes.get(target)) is not None:
-        return [run_event(node, action, phase, now, result, message, fault)]
-    return []
+    return dataclasses.replace(event, message=cut(message))
 
 
 def user_defined_targets(found: Sequence[Action]) -> set[str]:

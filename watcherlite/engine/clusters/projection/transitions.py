@@ -119,6 +119,13 @@ def is_request_within(action: Action) -> bool:
     return action.cause == action_states.RPC_REQUEST and action.within is not None
 
 
+def changes_cluster(change: ActionChange) -> bool:
+    """Return whether a change affects a cluster, alone or with a node."""
+    if definition_of(change.after).on_cluster:
+        return True
+    return is_request_within(change.after) and is_end(change)
+
+
 def definition_of(action: Action) -> action_types.ActionDefinition:
     return action_types.DEFINITIONS[action.action_type]
 

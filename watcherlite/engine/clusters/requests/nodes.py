@@ -5,11 +5,12 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.domain import capacity, events
+from watcherlite.domain import capacity
 from watcherlite.domain.clusters import Cluster, NewNode, Node, Profile
+from watcherlite.domain.events import new_uuid
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions.update_batches import is_outdated
-from watcherlite.engine.clusters.projection.events import END, node_event
+from watcherlite.engine.clusters.projection import events
 from watcherlite.engine.clusters.requests import admission, health_marks, values
 from watcherlite.engine.clusters.requests.adoption import NodeAdoption
 from watcherlite.engine.clusters.requests.base import ActionRequest, Values
@@ -44,7 +45,7 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
         name = values.parse_name(new.name)
         profile = self.resolve_reference(Profile, new.profile, by)
         node = NewNode(
-            uuid=events.new_uuid(),
+            uuid=new_uuid(),
             name=name,
             owner=by.owner,
             profile_id=profile.id,
@@ -133,6 +134,9 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
                 tx, request, row, cluster, inputs, now, done=True
             )
             around = cluster.uuid if cluster is not None else None
-            tx.add_events([node_event(row, after, action, END, now, around)])
+            event = events.target_event(
+                row, after, action, events.END, now, cluster=around
+            )
+            tx.add_events([event])
         self.announce()
         return after
