@@ -1,33 +1,21 @@
 """The action types for stacks in action plans.
 
 The classes are entry points, so that plans are validated against them; only a worker
-creates instances that can execute, see `engine.types`. An operation on a stack is an
-action of its own in the lane of the engine, as if a user had requested it. The action
-of the plan derives it and waits for its end without polling and without a thread.
+creates instances that can execute, see `engine.action_types`. An operation on a stack
+is an action of its own, see `derived_operations`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.db.query import Query
-from watcherlite.domain.actions import ENGINE, Action
+from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.creators import Creator
-from watcherlite.domain.outcomes import (
-    Derived,
-    DerivedAction,
-    Done,
-    Failed,
-    Outcome,
-    Skipped,
-)
+from watcherlite.domain.outcomes import DerivedAction, Done, Failed, Outcome, Skipped
 from watcherlite.domain.stacks import Stack
-from watcherlite.engine.stacks.action_inputs import (
-    REASON,
-    STACK,
-    StackInputs,
-    failure_reason,
-)
+from watcherlite.engine.derived_operations import OPERATION, OperationAction
+from watcherlite.engine.stacks.action_inputs import STACK, StackInputs
 from watcherlite.engine.stacks.actions import action_started_operations
 from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.engine.stacks.services import StackServices
@@ -43,9 +31,6 @@ from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
 
 T = TypeVar('T')
-
-#: The key of the derived action.
-OPERATION = 'operation'
 
 _TEXT: Mapping[str, Any] = {'type': 'string', 'minLength': 1}
 _OBJECT: Mapping[str, Any] = {'type': 'object'}
@@ -126,7 +111,7 @@ class StackPlanAction(ActionType):
         return StackTree.read(store, stack)
 
 
-class StackOperationAction(StackPlanAction):
+class StackOperationAction(StackPlanAction, OperationAction):
     """Executes an operation on a stack.
 
     :cvar operation: the operation
@@ -140,8 +125,7 @@ class StackOperationAction(StackPlanAction):
         lock = covering_lock(tree) or inner_lock(tree)
         return Skipped(f'{lock}.') if lock is not None else None
 
-    def execute(self, context: ActionContext) -> Outcome:
-        """Derive the operation."""
+    def derive(self, context: ActionContext) -> DerivedAction:
         tree = self.tree(context)
         inputs = StackInputs(
             tree.stack.id,
@@ -149,7 +133,7 @@ class StackOperationAction(StackPlanAction):
             level=context.inputs.get('level'),
             asked=self.arguments(context),
         )
-        derived = DerivedAction(
+        return DerivedAction(
             OPERATION,
             STACK,
             inputs.as_inputs(),
@@ -158,28 +142,16 @@ class StackOperationAction(StackPlanAction):
             timeout=tree.stack.timeout,
             lane=ENGINE,
         )
-        return Derived((derived,))
 
     def arguments(self, context: ActionContext) -> dict[str, Any]:
         """Return the arguments of an update."""
         return {}
 
-    def complete(
-        self, context: ActionContext, results: Sequence[DerivedResult]
-    ) -> Outcome:
-        """Return the outcome of the operation."""
-        (result,) = results
-        if result.status == action_states.SUCCEEDED:
-            return Done({'stack': context.inputs['stack']})
-        name = context.inputs['stack']
-        if result.status == action_states.CANCELLED:
-            why = result.status_message or 'it was cancelled'
-            return Failed(f'{self.operation} of stack {name} was cancelled: {why}')
-        reason = failure_reason(cast(Action, result))
-        return Failed(
-            f'{self.operation} of stack {name} failed: {reason}',
-            outputs={REASON: reason},
-        )
+    def title(self, context: ActionContext) -> str:
+        return f'{self.operation} of stack {context.inputs["stack"]}'
+
+    def results(self, context: ActionContext, result: DerivedResult) -> dict[str, Any]:
+        return {'stack': context.inputs['stack']}
 
 
 class StackUpdate(StackOperationAction):
