@@ -81,6 +81,7 @@ class Command(command.Command):
     def __init__(self, app: 'App', app_args: argparse.Namespace | None) -> None:
         # Without a name: cliff searches all distributions for hooks of a named command.
         super().__init__(app, app_args)
+        self._program = ''
 
     def get_epilog(self) -> str:
         """Return '': the epilog of cliff reads the metadata of all distributions."""
@@ -90,8 +91,9 @@ class Command(command.Command):
         parser = super().get_parser(prog_name)
 
         def error(message: str) -> NoReturn:
-            raise exits.UsageError(arguments.usage(prog_name, message))
+            raise self.usage_error(message)
 
+        self._program = prog_name
         # cliff creates the parser and has no option for its class.
         vars(parser).update(
             error=error,
@@ -103,6 +105,10 @@ class Command(command.Command):
             for declare in vars(kind).get('arguments', ()):
                 declare(parser, self)
         return parser
+
+    def usage_error(self, message: str) -> exits.UsageError:
+        """Return the error for an invalid command line; it refers to the help."""
+        return exits.UsageError(arguments.usage(self._program, message))
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the common options of a kind of commands."""

@@ -5,19 +5,8 @@ import shlex
 
 from tests import base
 from watcherlite.cli import completion, main
-from watcherlite.cli.commands.clusters import specs
-from watcherlite.cli.commands.stacks import contents, resources, stacks
 from watcherlite.cli.completion import Candidate
 
-#: The columns of the commands that have no attribute for them.
-COLUMNS = {
-    'policy type list': specs.TYPE,
-    'profile type list': specs.TYPE,
-    'stack list': stacks.LISTED,
-    'stack output list': contents.OUTPUTS,
-    'stack resource list': resources.LISTED,
-    'stack resource type list': resources.TYPES,
-}
 STACKS = [{'Stack Name': 'shop', 'Stack Status': 'CREATE_COMPLETE'}]
 
 
@@ -118,7 +107,7 @@ class CompletionTest(base.TestCase):
             factory = self.application.command_manager.find_command(
                 found.command.split()
             )[0]
-            columns = COLUMNS.get(found.command) or factory.columns
+            columns = getattr(factory, 'listed', None) or factory.columns
             labels = {column.label for column in columns}
 
             wanted = {found.word, found.description, found.version} - {''}

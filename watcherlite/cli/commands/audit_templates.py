@@ -5,52 +5,39 @@ from typing import TYPE_CHECKING, Any
 
 from watcherlite.cli.command import argument, option, repeated
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.formatting import Column, Row, fields
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
-COLLECTION = 'audit_templates'
-IDENTIFIER = 'UUID or name'
-LISTED = fields(
-    'uuid name', Column('Goal', 'goal_name'), Column('Strategy', 'strategy_name')
-)
-SHOWN = fields(
-    'uuid created_at updated_at deleted_at description name',
-    Column('Goal', 'goal_name'),
-    Column('Strategy', 'strategy_name'),
-    Column('Audit Scope', 'scope'),
-    'default_parameters',
-)
 
-
-class AuditTemplateList(base.List):
-    """List audit templates."""
-
-    collection = COLLECTION
-    columns = LISTED
-    detail_columns = SHOWN
-    filters = (
-        Filter('--goal', 'goal', 'GOAL', 'filter by goal: UUID or name'),
-        Filter(
-            '--strategy', 'strategy', 'STRATEGY', 'filter by strategy: UUID or name'
-        ),
+class _AuditTemplates(base.Remote):
+    collection = 'audit_templates'
+    listed = fields(
+        'uuid name', Column('Goal', 'goal_name'), Column('Strategy', 'strategy_name')
+    )
+    columns = fields(
+        'uuid created_at updated_at deleted_at description name',
+        Column('Goal', 'goal_name'),
+        Column('Strategy', 'strategy_name'),
+        Column('Audit Scope', 'scope'),
+        'default_parameters',
     )
 
 
-class AuditTemplateShow(base.ShowFound):
+class AuditTemplateList(_AuditTemplates, base.List):
+    """List audit templates."""
+
+    filters = (base.BY_GOAL, base.BY_STRATEGY)
+
+
+class AuditTemplateShow(_AuditTemplates, base.ShowFound):
     """Show an audit template."""
 
-    collection = COLLECTION
-    identifier = IDENTIFIER
-    columns = SHOWN
 
-
-class AuditTemplateCreate(base.Show):
+class AuditTemplateCreate(_AuditTemplates, base.Show):
     """Create an audit template."""
 
-    columns = SHOWN
     arguments = (
         argument('name', 'NAME', 'name of the template'),
         argument('goal', 'GOAL', 'UUID or name of the goal'),
@@ -71,7 +58,6 @@ class AuditTemplateCreate(base.Show):
     )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
-        """Create the template; return it."""
         body: dict[str, Any] = {'name': parsed.name, 'goal': parsed.goal}
         if parsed.strategy:
             body['strategy'] = parsed.strategy
@@ -84,19 +70,12 @@ class AuditTemplateCreate(base.Show):
             body['scope'] = input_files.value(parsed.scope)
         if parsed.default_parameters:
             body['default_parameters'] = base.parameters(parsed.default_parameters)
-        return client.post(COLLECTION, body=body)
+        return client.post(self.collection, body=body)
 
 
-class AuditTemplateUpdate(base.Update):
+class AuditTemplateUpdate(_AuditTemplates, base.Update):
     """Change attributes of an audit template."""
 
-    collection = COLLECTION
-    identifier = IDENTIFIER
-    columns = SHOWN
 
-
-class AuditTemplateDelete(base.Delete):
+class AuditTemplateDelete(_AuditTemplates, base.Delete):
     """Delete audit templates."""
-
-    collection = COLLECTION
-    identifier = IDENTIFIER

@@ -4,13 +4,10 @@ import argparse
 import datetime
 import re
 import sys
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from watcherlite.cli.command import choice, flag, option, repeated
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.poll import Poll, Shown, Waiting
 from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.output import Output
@@ -20,29 +17,12 @@ from watcherlite.states import audit as states
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
-COLLECTION = 'audits'
-IDENTIFIER = 'UUID or name'
 #: Shown if the goal selects the strategy.
 AUTO = 'auto'
 #: The format of times.
 _FORMAT = 'YYYY-MM-DD hh:mm:ss, local time unless it has an offset'
 TYPES = ('ONESHOT', 'CONTINUOUS', 'EVENT')
 
-LISTED = fields(
-    'uuid name audit_type state',
-    Column('Goal', 'goal_name'),
-    Column('Strategy', 'strategy_name', empty=AUTO),
-    'auto_trigger',
-)
-SHOWN = fields(
-    'uuid name created_at updated_at deleted_at state audit_type parameters',
-    'interval',
-    Column('Goal', 'goal_name'),
-    Column('Strategy', 'strategy_name', empty=AUTO),
-    Column('Audit Scope', 'scope'),
-    'auto_trigger next_run_time hostname start_time end_time force',
-    'status_message',
-)
 _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', re.IGNORECASE)
 
 
@@ -57,27 +37,33 @@ def moment(text: str) -> str:
     return found.astimezone(datetime.UTC).isoformat()
 
 
-class AuditList(base.List):
-    """List audits."""
-
-    collection = COLLECTION
-    columns = LISTED
-    detail_columns = SHOWN
-    filters = (
-        Filter('--goal', 'goal', 'GOAL', 'filter by goal: UUID or name'),
-        Filter(
-            '--strategy', 'strategy', 'STRATEGY', 'filter by strategy: UUID or name'
-        ),
-        Filter('--state', 'state', 'STATE', 'filter by state'),
+class _Audits(base.Remote):
+    collection = 'audits'
+    listed = fields(
+        'uuid name audit_type state',
+        Column('Goal', 'goal_name'),
+        Column('Strategy', 'strategy_name', empty=AUTO),
+        'auto_trigger',
+    )
+    columns = fields(
+        'uuid name created_at updated_at deleted_at state audit_type parameters',
+        'interval',
+        Column('Goal', 'goal_name'),
+        Column('Strategy', 'strategy_name', empty=AUTO),
+        Column('Audit Scope', 'scope'),
+        'auto_trigger next_run_time hostname start_time end_time force',
+        'status_message',
     )
 
 
-class AuditShow(base.ShowFound):
-    """Show an audit."""
+class AuditList(_Audits, base.List):
+    """List audits."""
 
-    collection = COLLECTION
-    identifier = IDENTIFIER
-    columns = SHOWN
+    filters = (base.BY_GOAL, base.BY_STRATEGY, base.BY_STATE)
+
+
+class AuditShow(_Audits, base.ShowFound):
+    """Show an audit."""
 
 
 class AuditPoll(Poll):
@@ -87,21 +73,14 @@ class AuditPoll(Poll):
     """
 
     def __init__(
-        self,
-        client: 'Client',
-        audit: Shown,
-        err: Output,
-        *,
-        wait: Callable[[float], object] = time.sleep,
-        monotonic: Callable[[], float] = time.monotonic,
+        self, client: 'Client', audit: Shown, err: Output, **options: Any
     ) -> None:
-        super().__init__(err, wait=wait, monotonic=monotonic)
+        super().__init__(err, **options)
         self._client = client
         self._audit = audit
 
     def poll(self) -> tuple[bool, Shown | None, bool]:
-        """Return whether it has ended, the audit, and whether its state changed."""
-        found = self._client.get(COLLECTION, str(self._audit['uuid']))
+        found = self._client.get('audits', str(self._audit['uuid']))
         changed = found['state'] != self._audit['state']
         if changed:
             self.show(f'audit {found["name"]}: {found["state"]}')
@@ -109,7 +88,6 @@ class AuditPoll(Poll):
         return found['state'] in states.ENDED, found, changed
 
     def result(self, found: Shown | None) -> tuple[int, str]:
-        """Return the exit code of an ended audit, and the reason if it failed."""
         audit = found or self._audit
         if audit['state'] == states.SUCCEEDED:
             return exits.SUCCESS, ''
@@ -118,14 +96,12 @@ class AuditPoll(Poll):
         return exits.FAILURE, f'audit {audit["name"]} is {audit["state"]}{why}'
 
 
-class AuditCreate(Waiting, base.Show):
+class AuditCreate(_Audits, Waiting, base.Show):
     """Create an audit.
 
     It requires a goal or an audit template. A ONESHOT audit runs once, a CONTINUOUS
     audit runs periodically, an EVENT audit runs when it is triggered.
     """
-
-    columns = SHOWN
 
     arguments = (
         choice(
@@ -199,7 +175,7 @@ class AuditCreate(Waiting, base.Show):
             body['force'] = True
         if parsed.audit_template:
             body['audit_template_uuid'] = _template(client, parsed.audit_template)
-        audit = client.post(COLLECTION, body=body)
+        audit = client.post(self.collection, body=body)
         if not parsed.wait:
             return audit
         poll = AuditPoll(client, audit, Output(sys.stderr))
@@ -207,27 +183,21 @@ class AuditCreate(Waiting, base.Show):
         return self.await_end(poll, interrupted) or audit
 
 
-class AuditUpdate(base.Update):
+class AuditUpdate(_Audits, base.Update):
     """Change attributes of an audit."""
 
-    collection = COLLECTION
-    identifier = IDENTIFIER
-    columns = SHOWN
     as_text = frozenset({'interval'})
 
 
-class AuditDelete(base.Delete):
+class AuditDelete(_Audits, base.Delete):
     """Delete audits that have ended."""
 
-    collection = COLLECTION
-    identifier = IDENTIFIER
 
-
-class AuditTrigger(base.Remote):
+class AuditTrigger(_Audits):
     """Trigger an EVENT audit."""
 
     arguments = (
-        base.identifier_argument(IDENTIFIER),
+        base.identifier_argument,
         option(
             '--data',
             'FILE',
@@ -236,7 +206,6 @@ class AuditTrigger(base.Remote):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Trigger the audit; return the exit code."""
         body: Any = {}
         if parsed_args.data:
             # Help needs no YAML

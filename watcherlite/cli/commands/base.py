@@ -6,6 +6,7 @@ Modules that are slow to import are imported after the command line is parsed.
 import abc
 import argparse
 import contextlib
+import functools
 import io
 import json
 import sys
@@ -20,7 +21,6 @@ from watcherlite import exceptions
 from watcherlite.cli import formatting
 from watcherlite.cli.command import (
     Command,
-    Declaration,
     Declarations,
     argument,
     choice,
@@ -68,21 +68,15 @@ def limit(text: str) -> int:
 
 
 def identifier_argument(
-    kind: str | None = None, nargs: str | None = None
-) -> Declaration:
-    """Return the declaration of the argument that identifies the object.
+    parser: argparse.ArgumentParser, command: Any, nargs: str | None = None
+) -> None:
+    """Add the argument that identifies the object."""
+    argument('identifier', command.metavar, command.identifier, nargs=nargs)(
+        parser, command
+    )
 
-    :param kind: `UUID`, or `UUID or name`; None: the identifier of the command
-    """
 
-    def declare(parser: argparse.ArgumentParser, command: Any) -> None:
-        what = kind or command.identifier
-        metavar = 'ID' if ' ' in what else what
-        argument('identifier', metavar, f'{what} of the object', nargs=nargs)(
-            parser, command
-        )
-
-    return declare
+identifiers_argument = functools.partial(identifier_argument, nargs='+')
 
 
 def add_filters(parser: argparse.ArgumentParser, command: Any) -> None:
@@ -104,6 +98,17 @@ LIMIT = option(
     'maximum number of rows; 0: all; default: one page of the API',
     type=limit,
 )
+#: Filters of several lists.
+BY_AUDIT = Filter(
+    '--audit', 'audit_uuid', 'UUID', 'filter by the audit that proposed the plan'
+)
+BY_NAME = Filter('--name', 'name', 'NAME', 'filter by name')
+BY_STATE = Filter('--state', 'state', 'STATE', 'filter by state')
+BY_STATUS = Filter('--status', 'status', 'STATUS', 'filter by status')
+BY_GOAL = Filter('--goal', 'goal', 'GOAL', 'filter by goal: UUID or name')
+BY_STRATEGY = Filter(
+    '--strategy', 'strategy', 'STRATEGY', 'filter by strategy: UUID or name'
+)
 LONG = flag('--long', 'show more columns')
 YES = flag('-y --yes', 'do not ask for confirmation')
 
@@ -113,10 +118,20 @@ class Remote(Command):
 
     :cvar service: the service type
     :cvar not_connecting: options of the connection with another meaning here
+    :cvar collection: the name of the objects' collection in the URL
+    :cvar metavar: the name of the argument that identifies an object
+    :cvar identifier: its help
+    :cvar listed: the columns of a list of these objects
+    :cvar columns: the columns of one object, or those of the command
     """
 
     service: ClassVar[str] = access.INFRA_OPTIM
     not_connecting: ClassVar[frozenset[str]] = frozenset()
+    collection: ClassVar[str]
+    metavar: ClassVar[str] = 'ID'
+    identifier: ClassVar[str] = 'UUID or name of the object'
+    listed: ClassVar[Sequence[Column]]
+    columns: ClassVar[Sequence[Column]]
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of the connection; the configuration is for daemons."""
@@ -223,19 +238,16 @@ class Printed:
 class Rows(Printed, Remote, lister.Lister):
     """A command that prints a table.
 
-    :cvar columns: the columns of the table
     :cvar filters: the options that filter the rows
     :cvar repeats_filters: whether the filters may be repeated
     """
 
-    columns: Sequence[Column]
     filters: Sequence[Filter] = ()
     repeats_filters = False
 
     def take_action(
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
-        """Return the columns and the rows."""
         with self.connect(parsed_args) as api:
             rows = self.rows(api, parsed_args)
         return table(self.columns_of(parsed_args, rows), rows, parsed_args.formatter)
@@ -269,14 +281,8 @@ def _add_marker(parser: argparse.ArgumentParser, command: Any) -> None:
 
 
 class List(Rows):
-    """A command that prints rows of a collection.
+    """A command that prints rows of a collection."""
 
-    :cvar collection: its name in the URL
-    :cvar detail_columns: the columns of --detail
-    """
-
-    collection: str
-    detail_columns: Sequence[Column]
     has_marker = True
     arguments = (
         add_filters,
@@ -291,7 +297,6 @@ class List(Rows):
     )
 
     def rows(self, api: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the rows of the collection."""
         path = [self.collection, *(['detail'] if parsed.detail else [])]
         query = {
             **filter_query(self.filters, parsed),
@@ -307,29 +312,22 @@ class List(Rows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns, with --detail all of them."""
-        return self.detail_columns if parsed.detail else self.columns
+        return self.columns if parsed.detail else self.listed
 
     def _sort_key(self, given: str | None) -> str | None:
         """Return the field of a name or heading; the API validates it."""
-        for column in (*self.detail_columns, *self.columns):
+        for column in (*self.columns, *self.listed):
             if given is not None and column.label.lower() == given.lower():
                 return column.field
         return given
 
 
 class Show(Printed, Remote, show.ShowOne):
-    """A command that prints one object.
-
-    :cvar columns: the rows of the output
-    """
-
-    columns: Sequence[Column]
+    """A command that prints one object."""
 
     def take_action(
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Sequence[Any]]:
-        """Return the columns and the values."""
         with self.connect(parsed_args) as api:
             found = self.fetch(api, parsed_args)
         columns = formatting.known(self.columns, found)
@@ -347,18 +345,11 @@ class Show(Printed, Remote, show.ShowOne):
 
 
 class ShowFound(Show):
-    """A command that prints one object of a collection.
+    """A command that prints one object of a collection."""
 
-    :cvar identifier: the kind of its identifier
-    """
-
-    collection: str
-    identifier: str
-
-    arguments: Declarations = (identifier_argument(),)
+    arguments: Declarations = (identifier_argument,)
 
     def fetch(self, api: Any, parsed: argparse.Namespace) -> Row:
-        """Return the object."""
         return api.get(self.collection, parsed.identifier)
 
 
@@ -386,7 +377,6 @@ class Update(ShowFound):
     )
 
     def fetch(self, api: 'Client', parsed: argparse.Namespace) -> Row:
-        """Change the object; return the changed object."""
         changes = [change(parsed.op, text, self.as_text) for text in parsed.attributes]
         return api.patch(self.collection, parsed.identifier, changes=changes)
 
@@ -394,19 +384,12 @@ class Update(ShowFound):
 class Delete(Remote):
     """A command that deletes objects of a collection."""
 
-    collection: str
-    identifier: str
-
-    arguments = (identifier_argument(nargs='+'),)
+    arguments: Declarations = (identifiers_argument,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete the objects; report errors and continue."""
-        with self.connect(parsed_args) as client:
-            return self.for_each(
-                parsed_args.identifier,
-                lambda identifier: client.delete(self.collection, identifier),
-                parsed_args,
-            )
+        with self.connect(parsed_args) as api:
+            delete = functools.partial(api.delete, self.collection)
+            return self.for_each(parsed_args.identifier, delete, parsed_args)
 
 
 class _WithCsv:
@@ -468,13 +451,6 @@ def filter_query(
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
-
-
-def confirm_deletion(names: Sequence[str], parsed: argparse.Namespace) -> bool:
-    """Return whether to delete; on a terminal without --yes, ask the user."""
-    if parsed.yes or not sys.stdin.isatty():
-        return True
-    return exits.confirm(f'Delete {", ".join(names)}? [y/N] ')
 
 
 def change(op: str, text: str, as_text: frozenset[str] = frozenset()) -> dict[str, Any]:

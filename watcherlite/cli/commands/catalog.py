@@ -6,111 +6,91 @@ from typing import TYPE_CHECKING
 
 from watcherlite.cli import formatting
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.formatting import Column, Row, fields
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
 
-GOALS = fields('uuid name', Column('Display name', 'display_name'))
-GOAL = (
-    *GOALS,
-    Column(
-        'Efficacy specification', 'efficacy_specification', formatting.specification
-    ),
-)
-STRATEGIES = fields(
-    'uuid name', Column('Display name', 'display_name'), Column('Goal', 'goal_name')
-)
-STRATEGY = (
-    *STRATEGIES,
-    Column('Parameters spec', 'parameters_spec', formatting.properties),
-)
-STRATEGY_STATE = fields(
-    'type', Column('State', 'state', formatting.needs), 'mandatory comment'
-)
-SCORING_ENGINES = fields('uuid name description')
-SCORING_ENGINE = fields(*SCORING_ENGINES, 'metainfo')
+class _Goals(base.Remote):
+    collection = 'goals'
+    listed = fields('uuid name', Column('Display name', 'display_name'))
+    columns = (
+        *listed,
+        Column(
+            'Efficacy specification', 'efficacy_specification', formatting.specification
+        ),
+    )
 
 
-class GoalList(base.List):
+class GoalList(_Goals, base.List):
     """List goals."""
 
-    collection = 'goals'
-    columns = GOALS
-    detail_columns = GOAL
 
-
-class GoalShow(base.ShowFound):
+class GoalShow(_Goals, base.ShowFound):
     """Show a goal."""
 
-    collection = 'goals'
-    identifier = 'UUID or name'
-    columns = GOAL
+
+class _Strategies(base.Remote):
+    collection = 'strategies'
+    listed = fields(
+        'uuid name', Column('Display name', 'display_name'), Column('Goal', 'goal_name')
+    )
+    columns = (
+        *listed,
+        Column('Parameters spec', 'parameters_spec', formatting.properties),
+    )
 
 
-class StrategyList(base.List):
+class StrategyList(_Strategies, base.List):
     """List strategies."""
 
-    collection = 'strategies'
-    columns = STRATEGIES
-    detail_columns = STRATEGY
-    filters = (Filter('--goal', 'goal', 'GOAL', 'filter by goal: UUID or name'),)
+    filters = (base.BY_GOAL,)
 
 
-class StrategyShow(base.ShowFound):
+class StrategyShow(_Strategies, base.ShowFound):
     """Show a strategy."""
-
-    collection = 'strategies'
-    identifier = 'UUID or name'
-    columns = STRATEGY
 
 
 class StrategyState(base.Rows):
     """Show the requirements of a strategy, and which of them are met."""
 
-    columns = STRATEGY_STATE
-    arguments = (base.identifier_argument('UUID or name'),)
+    columns = fields(
+        'type', Column('State', 'state', formatting.needs), 'mandatory comment'
+    )
+    arguments = (base.identifier_argument,)
 
     def rows(self, client: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each requirement."""
         return client.get_rows('strategies', parsed.identifier, 'state')
 
 
-class ScoringEngineList(base.List):
+class _ScoringEngines(base.Remote):
+    collection = 'scoring_engines'
+    listed = fields('uuid name description')
+    columns = fields(*listed, 'metainfo')
+
+
+class ScoringEngineList(_ScoringEngines, base.List):
     """List scoring engines."""
 
-    collection = 'scoring_engines'
-    columns = SCORING_ENGINES
-    detail_columns = SCORING_ENGINE
 
-
-class ScoringEngineShow(base.ShowFound):
+class ScoringEngineShow(_ScoringEngines, base.ShowFound):
     """Show a scoring engine."""
 
-    collection = 'scoring_engines'
-    identifier = 'UUID or name'
-    columns = SCORING_ENGINE
+
+class _Services(base.Remote):
+    collection = 'services'
+    identifier = 'ID or name of the object'
+    listed = fields('id name host status')
+    columns = (*listed, Column('Last seen up', 'last_seen_up'))
 
 
-LISTED = fields('id name host status')
-SHOWN = (*LISTED, Column('Last seen up', 'last_seen_up'))
-
-
-class ServiceList(base.List):
+class ServiceList(_Services, base.List):
     """List the daemons."""
 
-    collection = 'services'
-    columns = LISTED
-    detail_columns = SHOWN
     # Its marker is a number that the list does not show.
     has_marker = False
 
 
-class ServiceShow(base.ShowFound):
+class ServiceShow(_Services, base.ShowFound):
     """Show a daemon."""
-
-    collection = 'services'
-    identifier = 'ID or name'
-    columns = SHOWN

@@ -54,7 +54,6 @@ class EventList(base.Rows):
     )
 
     def rows(self, client: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each event."""
         query = {} if parsed.after is None else {'after': parsed.after}
         if parsed.plan is not None:
             path = ('action_plans', parsed.plan, 'events')
@@ -66,7 +65,6 @@ class EventList(base.Rows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns, with --detail all of them."""
         return SHOWN if parsed.detail else LISTED
 
 

@@ -283,15 +283,16 @@ class ActionPlanWatch(base.Remote):
     def get_epilog(self) -> str:
         return EPILOG
 
+    metavar = 'UUID'
+    identifier = 'UUID of the object'
     arguments = (
-        base.identifier_argument('UUID'),
+        base.identifier_argument,
         flag(
             '-v --verbose', 'show every change and every action, even of a large plan'
         ),
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Follow the plan; return the exit code."""
         uuid = parsed_args.identifier
         with self.connect(parsed_args) as client, wakeup.Insistent() as insistent:
             watch = Watch(

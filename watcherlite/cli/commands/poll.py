@@ -3,7 +3,9 @@
 The interval between two requests grows while there are no new events.
 """
 
+import abc
 import argparse
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -56,11 +58,10 @@ class Outage:
             self._report('the API is available again')
 
 
-class Poll:
-    """Polls an object and shows its events until an operation on it has ended.
+class Poll(abc.ABC):
+    """Polls an object until an operation on it has ended.
 
     :param err: the stream for its lines
-    :param marker: the last event before the operation
     :param verbose: show all events, also of large objects
     :param wait: sleeps for some seconds
     :param monotonic: seconds
@@ -69,47 +70,28 @@ class Poll:
     def __init__(
         self,
         err: Output,
-        marker: str | None = None,
         *,
         verbose: bool = False,
         wait: Callable[[float], object] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._err = err
-        self.marker = marker
         self._verbose = verbose
         self._wait = wait
         self._outage = Outage(lambda text: err.line(one_line(text)), monotonic)
         self._shown = 0
         self._omitted = 0
 
+    @abc.abstractmethod
     def poll(self) -> tuple[bool, Shown | None, bool]:
         """Return whether it has ended, the object, and whether there were events."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def result(self, found: Shown | None) -> tuple[int, str]:
         """Return the exit code of an ended operation, and the reason if it failed.
 
         :param found: the object; None: it is deleted
         """
-        raise NotImplementedError
-
-    def new_events(self) -> Sequence[Shown]:
-        """Return the events after the marker, the oldest first."""
-        raise NotImplementedError
-
-    def event_line(self, event: Shown) -> tuple[str, bool]:
-        """Return the line of an event, and whether it is a minor one."""
-        raise NotImplementedError
-
-    def show_new_events(self) -> bool:
-        """Show the events after the marker; return whether there are any."""
-        events = self.new_events()
-        for event in events:
-            self.marker = event['id']
-            text, minor = self.event_line(event)
-            self.show(text, minor=minor)
-        return bool(events)
 
     def until_ended(self) -> Shown | None:
         """Return the object after the end of the operation; None: it is deleted.
@@ -147,6 +129,34 @@ class Poll:
             )
 
 
+class EventPoll(Poll):
+    """Polls an object, and shows its events after a marker.
+
+    :ivar marker: the last event that was shown, or the last before the operation
+    """
+
+    def __init__(self, err: Output, marker: str | None, **options: Any) -> None:
+        super().__init__(err, **options)
+        self.marker = marker
+
+    @abc.abstractmethod
+    def new_events(self) -> Sequence[Shown]:
+        """Return the events after the marker, the oldest first."""
+
+    @abc.abstractmethod
+    def event_line(self, event: Shown) -> tuple[str, bool]:
+        """Return the line of an event, and whether it is a minor one."""
+
+    def show_new_events(self) -> bool:
+        """Show the events after the marker; return whether there are any."""
+        events = self.new_events()
+        for event in events:
+            self.marker = event['id']
+            text, minor = self.event_line(event)
+            self.show(text, minor=minor)
+        return bool(events)
+
+
 class Waiting(Remote):
     """A command that can wait for the end of its operation."""
 
@@ -156,6 +166,16 @@ class Waiting(Remote):
         """Run the command; return its exit code, or that of the operation."""
         code: int = super().run(parsed_args)
         return code or self._code
+
+    def last_event(
+        self, api: Any, about: Any, parsed: argparse.Namespace
+    ) -> str | None:
+        """Return the marker of the last event so far; None without --wait.
+
+        :param about: the object of the events, as the API needs it
+        """
+        marker: str | None = api.last_event(about) if parsed.wait else None
+        return marker
 
     def await_end(self, poll: Poll, interrupted: str) -> Shown | None:
         """Wait for the end; return the object, None after Ctrl-C or if it is deleted.
@@ -173,6 +193,33 @@ class Waiting(Remote):
         if reason:
             self.note(reason)
         return found
+
+
+class WaitingDelete(Waiting):
+    """A command that deletes each object asynchronously."""
+
+    @abc.abstractmethod
+    def begin(
+        self, api: Any, identifier: str, parsed: argparse.Namespace
+    ) -> Callable[[], None]:
+        """Start the deletion; return a function that waits for its end if wanted."""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        names = parsed_args.identifier
+        asks = not parsed_args.yes and sys.stdin.isatty()
+        if asks and not exits.confirm(f'Delete {", ".join(names)}? [y/N] '):
+            self.note('nothing was deleted')
+            return exits.FAILURE
+        waits: list[Callable[[], None]] = []
+
+        def begin(identifier: str) -> None:
+            waits.append(self.begin(api, identifier, parsed_args))
+
+        with self.connect(parsed_args) as api:
+            code = self.for_each(names, begin, parsed_args)
+            for wait in waits:
+                wait()
+        return code
 
 
 def waiting(noun: str) -> tuple[Declaration, Declaration]:

@@ -18,7 +18,6 @@ class PluginList(base.Printed, Command, lister.Lister):
     def take_action(
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
-        """Return the columns and a row for each entry point."""
         # Plugins may be slow to import.
         from watcherlite.plugins import loader
 

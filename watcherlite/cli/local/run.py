@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from watcherlite.cli import input_files
 from watcherlite.cli.command import Command, argument, choice, flag, option, repeated
 from watcherlite.cmd import exits
-from watcherlite.cmd.arguments import usage
 
 if TYPE_CHECKING:
     from watcherlite.domain.documents.plan_document import Validate
@@ -62,11 +61,8 @@ class Run(Command):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Run the plan; return the exit code."""
         if (parsed_args.plan is None) == (parsed_args.resume is None):
-            raise exits.UsageError(
-                usage('watcherlite run', 'give either a PLAN file or --resume UUID')
-            )
+            raise self.usage_error('give either a PLAN file or --resume UUID')
         if parsed_args.dry_run and parsed_args.resume:
             raise exits.UsageError('--dry-run needs a PLAN file, not --resume')
         document = None

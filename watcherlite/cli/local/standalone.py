@@ -13,7 +13,6 @@ class Standalone(Command):
     """
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Run the daemons; return the exit code."""
         # Only this command needs the daemons.
         from watcherlite.cmd import standalone
 

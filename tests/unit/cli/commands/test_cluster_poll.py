@@ -24,7 +24,7 @@ def event(number, name='web', otype='CLUSTER', level='20', status='end'):
 
 
 class Script(poll_case.Script):
-    def show(self, noun, identity):
+    def get(self, noun, identity):
         return {'name': identity, 'status': self.look(), 'noun': noun}
 
     def events_after(self, about, marker):

@@ -10,13 +10,6 @@ from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
-from watcherlite.cli.commands.clusters.cluster_command import (
-    ClusterRows,
-    ClusterShow,
-    ClusterWaiting,
-    ListNouns,
-    ShowNoun,
-)
 from watcherlite.cli.formatting import Column, Row, fields
 
 #: Signal -> the requested status.
@@ -42,65 +35,67 @@ def _clock(seconds: Any) -> str:
     return moment.strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
-LISTED = fields('id name action status target depends_on depended_by created_at')
-SHOWN = fields(
-    *LISTED[:4],
-    'status_reason target cluster_id cause owner control inputs outputs',
-    'data',
-    *LISTED[5:7],
-    'not_before interval timeout',
-    Column('Start Time', 'start_time', _clock),
-    Column('End Time', 'end_time', _clock),
-    'created_at updated_at project user',
-)
-EVENT = fields(
-    'timestamp',
-    Column('Object Type', 'otype'),
-    Column('Object Name', 'oname'),
-    'action status status_reason',
-)
-EVENT_SHOWN = fields(
-    'id',
-    *EVENT[:3],
-    Column('Object ID', 'oid'),
-    'cluster_id',
-    Column('Level', 'level', _level),
-    *EVENT[3:],
-    Column('Metadata', 'meta_data'),
-    'project user',
-)
+class _Actions(cluster_command.ClusterRemote):
+    collection = 'actions'
+    metavar = 'ACTION'
+    listed = fields('id name action status target depends_on depended_by created_at')
+    columns = fields(
+        *listed[:4],
+        'status_reason target cluster_id cause owner control inputs outputs',
+        'data',
+        *listed[5:7],
+        'not_before interval timeout',
+        Column('Start Time', 'start_time', _clock),
+        Column('End Time', 'end_time', _clock),
+        'created_at updated_at project user',
+    )
 
 
-class ClusterActionList(ListNouns):
+class _Events(cluster_command.ClusterRemote):
+    collection = 'events'
+    metavar = 'EVENT'
+    listed = fields(
+        'timestamp',
+        Column('Object Type', 'otype'),
+        Column('Object Name', 'oname'),
+        'action status status_reason',
+    )
+    columns = fields(
+        'id',
+        *listed[:3],
+        Column('Object ID', 'oid'),
+        'cluster_id',
+        Column('Level', 'level', _level),
+        *listed[3:],
+        Column('Metadata', 'meta_data'),
+        'project user',
+    )
+
+
+class ClusterActionList(_Actions, cluster_command.ClusterObjectList):
     """List actions on clusters and nodes."""
 
-    noun = 'actions'
-    columns = LISTED
-    long = fields(*LISTED, 'cause status_reason project')
+    long = fields(*_Actions.listed, 'cause status_reason project')
     filters = (
-        Filter('--name', 'name', 'NAME', 'filter by name'),
+        base.BY_NAME,
         Filter('--action', 'action', 'TYPE', 'filter by type: CLUSTER_CREATE ...'),
         Filter('--target', 'target', 'UUID', 'filter by target: a cluster or node'),
-        Filter('--status', 'status', 'STATUS', 'filter by status'),
+        base.BY_STATUS,
         Filter(
             '--cluster', 'cluster_id', 'UUID', 'filter by cluster, including its nodes'
         ),
     )
 
 
-class ClusterActionShow(ShowNoun):
+class ClusterActionShow(_Actions, base.ShowFound):
     """Show an action on a cluster or node."""
 
-    noun = 'actions'
-    columns = SHOWN
 
-
-class ClusterActionSignal(ClusterShow):
+class ClusterActionSignal(_Actions, base.Show):
     """Send a signal to an action and to its derived actions."""
 
-    columns = SHOWN
     arguments = (
-        cluster_command.identity('actions'),
+        base.identifier_argument,
         choice(
             'signal',
             sorted(SIGNALS),
@@ -114,16 +109,14 @@ class ClusterActionSignal(ClusterShow):
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Send the signal; return the action."""
-        action = clustering.show('actions', parsed.identity)
+        action = clustering.get('actions', parsed.identifier)
         clustering.signal(action['id'], SIGNALS[parsed.signal], parsed.force)
-        return clustering.show('actions', action['id'])
+        return clustering.get('actions', action['id'])
 
 
-class ClusterActionCreate(ClusterWaiting, ClusterShow):
+class ClusterActionCreate(_Actions, cluster_command.ClusterWaiting, base.Show):
     """Create an action of any type on a cluster or node."""
 
-    columns = SHOWN
     not_connecting = frozenset({'timeout'})
     arguments = (
         argument('action', 'TYPE', 'action type: CLUSTER_SCALE_OUT, command ...'),
@@ -154,11 +147,16 @@ class ClusterActionCreate(ClusterWaiting, ClusterShow):
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Request the action; return it."""
-        names = ('action', 'target', 'name', 'interval', 'not_before', 'timeout')
+        names = (
+            'action',
+            'target',
+            'name',
+            'interval',
+            'not_before',
+            'timeout',
+            'inputs',
+        )
         values = cluster_command.given_attributes(parsed, *names)
-        if parsed.inputs is not None:
-            values['inputs'] = base.parameters(parsed.inputs)
         marker = self.last_event(clustering, {}, parsed)
         made, _ = clustering.create(
             'actions', values, query=cluster_command.queue_query(parsed)
@@ -167,15 +165,13 @@ class ClusterActionCreate(ClusterWaiting, ClusterShow):
         on = 'clusters' if made.get('cluster_id') == target else 'nodes'
         about = cluster_command.events_about(on, {'id': target})
         self.wait(clustering, made['id'], parsed, about, marker)
-        return clustering.show('actions', made['id'])
+        return clustering.get('actions', made['id'])
 
 
-class ClusterEventList(ListNouns):
+class ClusterEventList(_Events, cluster_command.ClusterObjectList):
     """List the events of clusters and nodes."""
 
-    noun = 'events'
-    columns = EVENT
-    long = EVENT_SHOWN
+    long = _Events.columns
     filters = (
         Filter(
             '--cluster',
@@ -190,18 +186,14 @@ class ClusterEventList(ListNouns):
     )
 
 
-class ClusterEventShow(ShowNoun):
+class ClusterEventShow(_Events, base.ShowFound):
     """Show an event."""
 
-    noun = 'events'
-    columns = EVENT_SHOWN
 
-
-class ClusterServiceList(ClusterRows):
+class ClusterServiceList(cluster_command.ClusterRemote, base.Rows):
     """List the engines."""
 
     columns = fields('id binary host state updated_at')
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each engine."""
-        return clustering.get_list('services', 'services')
+        return clustering.read('services', 'services')

@@ -31,7 +31,7 @@ class Clustering(ApiClient):
 
     name = 'clustering'
 
-    def show(self, noun: str, identity: str, query: Query | None = None) -> Object:
+    def get(self, noun: str, identity: str, query: Query | None = None) -> Object:
         """Return one object; NotFound."""
         return self._one(noun, self._client.ask('GET', noun, identity, query=query))
 
@@ -105,13 +105,9 @@ class Clustering(ApiClient):
         body = {'action': {'status': status}}
         self._client.ask('PATCH', 'actions', identity, query=query, body=body)
 
-    def get(self, name: str, *path: str) -> Any:
+    def read(self, name: str, *path: str) -> Any:
         """Return a member of the response at a path."""
         return self.member(self._client.ask('GET', *path), name)
-
-    def get_list(self, name: str, *path: str) -> Objects:
-        """Return the objects in a member of the response at a path."""
-        return list(self.get(name, *path))
 
     def list(self, noun: str, query: Query, limit: int | None) -> tuple[Objects, bool]:
         """Return rows of a collection, and whether there may be more; see `collect`."""

@@ -5,22 +5,20 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.cli.command import (
-    Declaration,
-    Declarations,
-    argument,
-    choice,
-    flag,
-    option,
-    repeated,
-)
+from watcherlite.cli.command import Declarations, choice, flag, option, repeated
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.clusters.cluster_client import NOUNS, Clustering
-from watcherlite.cli.commands.poll import Poll, Shown, Waiting, waiting
+from watcherlite.cli.commands.clusters.cluster_client import Clustering
+from watcherlite.cli.commands.poll import (
+    EventPoll,
+    Shown,
+    Waiting,
+    WaitingDelete,
+    waiting,
+)
 from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.http import access
 from watcherlite.cli.output import Output
@@ -43,6 +41,9 @@ _OF_ACTION = re.compile('([A-Z]+(?:_[A-Z]+)+): ')
 
 #: Operations that recover a node.
 RECOVERIES = ('REBOOT', 'REBUILD', 'RECREATE')
+
+#: Attributes that are given as KEY=VALUE.
+_KEY_VALUES = frozenset({'inputs', 'metadata', 'overrides', 'params'})
 
 QUEUE = flag(
     '--queue', 'wait for the action in progress instead of failing with a conflict'
@@ -81,52 +82,14 @@ METADATA = repeated(
 )
 
 
-def identity(noun: str | None = None, nargs: str | None = None) -> Declaration:
-    """Return the declaration of the argument that identifies the object.
-
-    :param noun: the collection; None: that of the command
-    """
-
-    def declare(parser: argparse.ArgumentParser, command: Any) -> None:
-        one = NOUNS[noun or command.noun].upper()
-        argument('identity', one, 'name, ID, or prefix of an ID', nargs=nargs)(
-            parser, command
-        )
-
-    return declare
-
-
 class ClusterRemote(base.Remote):
     """A command that talks to the API of clusters."""
 
     service: ClassVar[str] = access.CLUSTERING
+    identifier = 'name, ID, or prefix of an ID'
 
     def api(self, client: 'Client') -> Clustering:
-        """Return the clustering API."""
         return Clustering(client)
-
-
-class ClusterShow(base.Show, ClusterRemote):
-    """A command that prints one object of the clustering API."""
-
-
-class ClusterRows(base.Rows, ClusterRemote):
-    """A command that prints a table of the clustering API."""
-
-
-class ShowNoun(ClusterShow):
-    """A command that prints one object of a collection.
-
-    :cvar noun: the collection
-    """
-
-    noun: ClassVar[str]
-
-    arguments = (identity(),)
-
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Return the object."""
-        return clustering.show(self.noun, parsed.identity)
 
 
 def _add_long(parser: argparse.ArgumentParser, command: Any) -> None:
@@ -134,14 +97,12 @@ def _add_long(parser: argparse.ArgumentParser, command: Any) -> None:
         base.LONG(parser, command)
 
 
-class ListNouns(ClusterRows):
+class ClusterObjectList(ClusterRemote, base.Rows):
     """A command that prints rows of a collection.
 
-    :cvar noun: the collection
     :cvar long: the columns of --long; (): no such option
     """
 
-    noun: ClassVar[str]
     long: ClassVar[Sequence[Column]] = ()
     repeats_filters = True
     arguments: Declarations = (
@@ -156,15 +117,13 @@ class ListNouns(ClusterRows):
     )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the rows of the collection."""
-        found = clustering.list(self.noun, self.query(parsed), parsed.limit)
+        found = clustering.list(self.collection, self.query(parsed), parsed.limit)
         return self.first_page(found, parsed)
 
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns; more with --long."""
-        return self.long if self.long and parsed.long else self.columns
+        return self.long if self.long and parsed.long else self.listed
 
     def query(self, parsed: argparse.Namespace) -> dict[str, Any]:
         """Return the arguments of the request, without the limit."""
@@ -177,7 +136,37 @@ class ListNouns(ClusterRows):
         return base.given(query)
 
 
-class ClusterPoll(Poll):
+class _Changing(ClusterRemote, base.Show):
+    """A command that sets attributes of an object, and prints it.
+
+    :cvar names: the attributes that can be set
+    """
+
+    names: ClassVar[tuple[str, ...]]
+
+    def values(self, parsed: argparse.Namespace) -> dict[str, Any]:
+        """Return the attributes to set."""
+        return given_attributes(parsed, *self.names)
+
+
+class ClusterObjectCreate(_Changing):
+    """A command that creates an object synchronously."""
+
+    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
+        return clustering.create(self.collection, self.values(parsed))[0]
+
+
+class ClusterObjectUpdate(_Changing):
+    """A command that updates an object synchronously."""
+
+    arguments: Declarations = (base.identifier_argument,)
+
+    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
+        values = self.values(parsed)
+        return clustering.update(self.collection, parsed.identifier, values)[0]
+
+
+class ClusterPoll(EventPoll):
     """Shows the events of a cluster or node until an action on it has ended.
 
     For the other parameters see `Poll`.
@@ -201,13 +190,11 @@ class ClusterPoll(Poll):
         self._about = about
 
     def poll(self) -> tuple[bool, Shown | None, bool]:
-        """Return whether it has ended, the action, and whether there were events."""
         # The action before the events: no event follows those of its end.
-        action = self._clustering.show('actions', self._action)
+        action = self._clustering.get('actions', self._action)
         return action['status'] in states.FINAL, action, self.show_new_events()
 
     def result(self, found: Shown | None) -> tuple[int, str]:
-        """Return the exit code of an ended action, and the reason if it failed."""
         action = found or {}
         if action.get('status') == states.SUCCEEDED:
             return exits.SUCCESS, ''
@@ -242,15 +229,6 @@ class ClusterWaiting(Waiting, ClusterRemote):
 
     arguments: Declarations = waiting('cluster')
 
-    def last_event(
-        self,
-        clustering: Clustering,
-        about: Mapping[str, str],
-        parsed: argparse.Namespace,
-    ) -> str | None:
-        """Return the marker from which `wait` shows events; None without --wait."""
-        return clustering.last_event(about) if parsed.wait else None
-
     def wait(
         self,
         clustering: Clustering,
@@ -276,39 +254,65 @@ class ClusterWaiting(Waiting, ClusterRemote):
             self.await_end(poll, f'the action continues; {_SEE} {action}')
 
 
-class Create(ClusterWaiting, ClusterShow):
-    """A command that creates a cluster or node by an action, and prints it.
-
-    :cvar noun: `clusters` or `nodes`
-    :cvar names: the attributes that can be set
-    """
-
-    noun: ClassVar[str]
-    names: ClassVar[tuple[str, ...]]
+class CreateByAction(ClusterWaiting, _Changing):
+    """A command that creates a cluster or node by an action, and prints it."""
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Create the object; return it."""
-        values = given_attributes(parsed, *self.names)
         made, action = clustering.create(
-            self.noun, values, query=schedule_query(parsed)
+            self.collection, self.values(parsed), query=schedule_query(parsed)
         )
-        self.wait(clustering, action, parsed, events_about(self.noun, made), None)
-        return clustering.show(self.noun, made['id'])
+        about = events_about(self.collection, made)
+        self.wait(clustering, action, parsed, about, None)
+        return clustering.get(self.collection, made['id'])
 
 
-class ClusterObjectUpdate(ClusterWaiting, ClusterShow):
+class Acting(ClusterWaiting, base.Show):
+    """A command that requests an action on a cluster or node, and prints it.
+
+    :cvar place: the resource below the object: `actions` or `ops`
+    """
+
+    place: ClassVar[str] = 'actions'
+    columns = ACTION
+    arguments: Declarations = (base.identifier_argument, QUEUE, SCHEDULE)
+
+    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
+        body = self.body(parsed)
+        target = clustering.get(self.collection, parsed.identifier)
+        about = events_about(self.collection, target)
+        marker = self.last_event(clustering, about, parsed)
+        query = {**queue_query(parsed), **schedule_query(parsed)}
+        action = self.request(clustering, target['id'], body, query)
+        self.wait(clustering, action, parsed, about, marker)
+        return self.changed(clustering, target['id'], action)
+
+    @abc.abstractmethod
+    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
+        """Return the body of the request: `{'check': {}}`."""
+
+    def request(
+        self,
+        clustering: Clustering,
+        target: str,
+        body: Mapping[str, Any],
+        query: Mapping[str, str],
+    ) -> str:
+        """Send the request; return the id of the action."""
+        return clustering.act(self.collection, target, body, query, self.place)
+
+    def changed(self, clustering: Clustering, target: str, action: str) -> Row:
+        """Return the object to print."""
+        return clustering.get('actions', action)
+
+
+class UpdateByAction(Acting):
     """A command that updates a cluster or node by an action, and prints it.
 
-    :cvar noun: `clusters` or `nodes`
     :cvar names: the attributes that can be set
     """
 
-    noun: ClassVar[str]
     names: ClassVar[tuple[str, ...]]
     arguments: Declarations = (
-        identity(),
-        QUEUE,
-        SCHEDULE,
         option('--name', 'NAME', 'new name'),
         option(
             '--profile',
@@ -318,111 +322,50 @@ class ClusterObjectUpdate(ClusterWaiting, ClusterShow):
         ),
     )
 
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Update the object; return it."""
-        values = given_attributes(parsed, *self.names)
-        target = clustering.show(self.noun, parsed.identity)
-        about = events_about(self.noun, target)
-        marker = self.last_event(clustering, about, parsed)
-        asked = {**queue_query(parsed), **schedule_query(parsed)}
-        _, action = clustering.update(self.noun, target['id'], values, asked)
-        self.wait(clustering, action, parsed, about, marker)
-        return clustering.show(self.noun, target['id'])
-
-
-class Acting(ClusterWaiting, ClusterShow):
-    """A command that requests an action on a cluster or node, and prints it.
-
-    :cvar noun: `clusters` or `nodes`
-    :cvar place: the resource below the object: `actions` or `ops`
-    """
-
-    noun: ClassVar[str] = 'clusters'
-    place: ClassVar[str] = 'actions'
-    columns = ACTION
-    arguments: Declarations = (identity(), QUEUE, SCHEDULE)
-
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Request the action; return it."""
-        body = self.body(parsed)
-        target = clustering.show(self.noun, parsed.identity)
-        about = events_about(self.noun, target)
-        marker = self.last_event(clustering, about, parsed)
-        action = clustering.act(
-            self.noun,
-            target['id'],
-            body,
-            {**queue_query(parsed), **schedule_query(parsed)},
-            self.place,
-        )
-        self.wait(clustering, action, parsed, about, marker)
-        return clustering.show('actions', action)
-
-    @abc.abstractmethod
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request: `{'check': {}}`."""
+        return given_attributes(parsed, *self.names)
+
+    def request(
+        self,
+        clustering: Clustering,
+        target: str,
+        body: Mapping[str, Any],
+        query: Mapping[str, str],
+    ) -> str:
+        return clustering.update(self.collection, target, body, query)[1]
+
+    def changed(self, clustering: Clustering, target: str, action: str) -> Row:
+        return clustering.get(self.collection, target)
 
 
-class ClusterObjectDelete(ClusterWaiting):
-    """A command that deletes each object by an action.
-
-    :cvar noun: `clusters` or `nodes`
-    """
-
-    noun: ClassVar[str]
+class DeleteByAction(ClusterWaiting, WaitingDelete):
+    """A command that deletes each cluster or node by an action."""
 
     arguments = (
-        identity(nargs='+'),
+        base.identifiers_argument,
         flag('--force', 'delete even if another action is in progress'),
         base.YES,
         SCHEDULE,
     )
 
-    def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete the objects; report errors and continue."""
-        if not base.confirm_deletion(parsed_args.identity, parsed_args):
-            self.note('nothing was deleted')
-            return exits.FAILURE
-        forced = {'force': 'true'} if parsed_args.force else {}
-        query = {**forced, **schedule_query(parsed_args)}
-        started: list[tuple[str, Mapping[str, str], str | None]] = []
-
-        def delete(identity: str) -> None:
-            target = clustering.show(self.noun, identity)
-            about = events_about(self.noun, target)
-            marker = self.last_event(clustering, about, parsed_args)
-            action = clustering.delete(self.noun, target['id'], query)
-            started.append((action, about, marker))
-            if not parsed_args.wait:
-                self.note(f'{identity} is being deleted; {_SEE} {action}')
-
-        with self.connect(parsed_args) as clustering:
-            code = self.for_each(parsed_args.identity, delete, parsed_args)
-            for action, about, marker in started:
-                self.wait(clustering, action, parsed_args, about, marker)
-        return code
+    def begin(
+        self, clustering: Clustering, identifier: str, parsed: argparse.Namespace
+    ) -> Callable[[], None]:
+        forced = {'force': 'true'} if parsed.force else {}
+        target = clustering.get(self.collection, identifier)
+        about = events_about(self.collection, target)
+        marker = self.last_event(clustering, about, parsed)
+        action = clustering.delete(
+            self.collection, target['id'], {**forced, **schedule_query(parsed)}
+        )
+        if not parsed.wait:
+            self.note(f'{identifier} is being deleted; {_SEE} {action}')
+        return lambda: self.wait(clustering, action, parsed, about, marker)
 
 
-class DeleteNow(ClusterRemote):
-    """A command that deletes objects synchronously."""
-
-    noun: ClassVar[str]
-
-    arguments = (identity(nargs='+'),)
-
-    def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete the objects; report errors and continue."""
-        with self.connect(parsed_args) as clustering:
-            return self.for_each(
-                parsed_args.identity,
-                lambda identity: clustering.delete(self.noun, identity),
-                parsed_args,
-            )
-
-
-def events_about(noun: str, target: Row) -> dict[str, str]:
+def events_about(collection: str, target: Row) -> dict[str, str]:
     """Return the filter for the events of an object."""
-    if noun == 'clusters':
+    if collection == 'clusters':
         return {'cluster_id': target['id']}
     return {'oid': target['id']}
 
@@ -439,10 +382,11 @@ def schedule_query(parsed: argparse.Namespace) -> dict[str, str]:
 
 def given_attributes(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return the attributes that are given on the command line."""
-    found = {name: getattr(parsed, name) for name in names}
-    if found.get('metadata') is not None:
-        found['metadata'] = base.parameters(found['metadata'])
-    return base.given(found)
+    found = base.given({name: getattr(parsed, name) for name in names})
+    for name in found:
+        if name in _KEY_VALUES:
+            found[name] = base.parameters(found[name])
+    return found
 
 
 def percentage(text: str) -> float:

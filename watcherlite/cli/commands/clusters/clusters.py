@@ -6,25 +6,9 @@ from typing import Any
 
 from watcherlite.cli.command import argument, flag, option
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
-from watcherlite.cli.commands.clusters.cluster_command import (
-    ClusterObjectDelete,
-    ClusterObjectUpdate,
-    ClusterRows,
-    Create,
-    ListNouns,
-    ShowNoun,
-)
 from watcherlite.cli.formatting import Row, fields
-
-SHOWN = fields(
-    'id name profile_id profile_name status status_reason desired_capacity',
-    'min_size max_size timeout metadata config data dependents nodes',
-    'policies project user domain init_at created_at updated_at',
-)
-LISTED = fields('id name status desired_capacity created_at updated_at')
 
 
 def assignments(text: str) -> dict[str, Any]:
@@ -60,29 +44,35 @@ CHANGES = (
 )
 
 
-class ClusterList(ListNouns):
-    """List clusters."""
+class Clusters(cluster_command.ClusterRemote):
+    """A command on clusters."""
 
-    noun = 'clusters'
-    columns = LISTED
-    long = fields(*LISTED, 'profile_name min_size max_size status_reason project')
-    filters = (
-        Filter('--name', 'name', 'NAME', 'filter by name'),
-        Filter('--status', 'status', 'STATUS', 'filter by status'),
+    collection = 'clusters'
+    metavar = 'CLUSTER'
+    listed = fields('id name status desired_capacity created_at updated_at')
+    columns = fields(
+        'id name profile_id profile_name status status_reason desired_capacity',
+        'min_size max_size timeout metadata config data dependents nodes',
+        'policies project user domain init_at created_at updated_at',
     )
 
 
-class ClusterDisplay(ShowNoun):
+class ClusterList(Clusters, cluster_command.ClusterObjectList):
+    """List clusters."""
+
+    long = fields(
+        *Clusters.listed, 'profile_name min_size max_size status_reason project'
+    )
+    filters = (base.BY_NAME, base.BY_STATUS)
+
+
+class ClusterShow(Clusters, base.ShowFound):
     """Show a cluster."""
 
-    noun = 'clusters'
-    columns = SHOWN
 
-
-class ClusterCreate(Create):
+class ClusterCreate(Clusters, cluster_command.CreateByAction):
     """Create a cluster with its nodes."""
 
-    noun = 'clusters'
     names = (
         'name',
         'profile_id',
@@ -91,7 +81,6 @@ class ClusterCreate(Create):
         'max_size',
         *_CHANGES,
     )
-    columns = SHOWN
     # An attribute of the cluster, as in other clients.
     not_connecting = frozenset({'timeout'})
     arguments = (
@@ -115,12 +104,10 @@ class ClusterCreate(Create):
     )
 
 
-class ClusterUpdate(ClusterObjectUpdate):
+class ClusterUpdate(Clusters, cluster_command.UpdateByAction):
     """Update a cluster; a new profile updates its nodes as well."""
 
-    noun = 'clusters'
     names = ('name', 'profile_id', 'profile_only', *_CHANGES)
-    columns = SHOWN
     not_connecting = frozenset({'timeout'})
     arguments = (
         flag('--profile-only', 'use the profile for new nodes only', default=None),
@@ -128,22 +115,19 @@ class ClusterUpdate(ClusterObjectUpdate):
     )
 
 
-class ClusterDelete(ClusterObjectDelete):
+class ClusterDelete(Clusters, cluster_command.DeleteByAction):
     """Delete clusters with their nodes."""
 
-    noun = 'clusters'
 
-
-class ClusterCollect(ClusterRows):
+class ClusterCollect(Clusters, base.Rows):
     """Show the value of a JSON path for each node of a cluster."""
 
     columns = fields('id value')
     arguments = (
-        cluster_command.identity('clusters'),
+        base.identifier_argument,
         argument('path', 'PATH', 'JSON path: $.details.port, or details.port'),
     )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each node with the value."""
-        path = ('clusters', parsed.identity, 'attrs', parsed.path)
-        return clustering.get_list('cluster_attributes', *path)
+        path = ('clusters', parsed.identifier, 'attrs', parsed.path)
+        return clustering.read('cluster_attributes', *path)

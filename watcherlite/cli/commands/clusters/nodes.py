@@ -6,28 +6,9 @@ from typing import Any
 
 from watcherlite.cli.command import argument, exclusive, flag, option, repeated
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
-from watcherlite.cli.commands.clusters.cluster_command import (
-    Acting,
-    ClusterObjectDelete,
-    ClusterObjectUpdate,
-    ClusterShow,
-    Create,
-    ListNouns,
-    ShowNoun,
-)
 from watcherlite.cli.formatting import Row, fields
-from watcherlite.cmd import exits
-from watcherlite.cmd.arguments import usage
-
-LISTED = fields('id name index status cluster_id physical_id profile_name tainted')
-SHOWN = fields(
-    'id name cluster_id index role physical_id profile_id profile_name',
-    'status status_reason tainted metadata data dependents details project',
-    'user domain init_at created_at updated_at',
-)
 
 _CHANGES = (
     option('--role', 'TEXT', 'role of the node in its cluster'),
@@ -35,16 +16,24 @@ _CHANGES = (
 )
 
 
-class NodeList(ListNouns):
+class Nodes(cluster_command.ClusterRemote):
+    """A command on nodes."""
+
+    collection = 'nodes'
+    metavar = 'NODE'
+    listed = fields('id name index status cluster_id physical_id profile_name tainted')
+    columns = fields(
+        'id name cluster_id index role physical_id profile_id profile_name',
+        'status status_reason tainted metadata data dependents details project',
+        'user domain init_at created_at updated_at',
+    )
+
+
+class NodeList(Nodes, cluster_command.ClusterObjectList):
     """List nodes."""
 
-    noun = 'nodes'
-    columns = LISTED
-    long = fields(*LISTED, 'role status_reason created_at updated_at project')
-    filters = (
-        Filter('--name', 'name', 'NAME', 'filter by name'),
-        Filter('--status', 'status', 'STATUS', 'filter by status'),
-    )
+    long = fields(*Nodes.listed, 'role status_reason created_at updated_at project')
+    filters = (base.BY_NAME, base.BY_STATUS)
     arguments = (
         option(
             '--cluster', 'CLUSTER', 'filter by cluster: name or ID', dest='cluster_id'
@@ -52,30 +41,24 @@ class NodeList(ListNouns):
     )
 
     def query(self, parsed: argparse.Namespace) -> dict[str, Any]:
-        """Return the arguments of the request, without the limit."""
         more = cluster_command.given_attributes(parsed, 'cluster_id')
         return {**super().query(parsed), **more}
 
 
-class NodeDisplay(ShowNoun):
+class NodeShow(Nodes, base.ShowFound):
     """Show a node."""
 
-    noun = 'nodes'
-    columns = SHOWN
     arguments = (flag('--details', 'show the details of the physical object as well'),)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Return the node."""
         query = {'show_details': 'true'} if parsed.details else None
-        return clustering.show(self.noun, parsed.identity, query)
+        return clustering.get(self.collection, parsed.identifier, query)
 
 
-class NodeCreate(Create):
+class NodeCreate(Nodes, cluster_command.CreateByAction):
     """Create a node, optionally in a cluster."""
 
-    noun = 'nodes'
     names = ('name', 'profile_id', 'cluster_id', 'role', 'metadata')
-    columns = SHOWN
     arguments = (
         argument('name', 'NAME', 'name of the node'),
         cluster_command.SCHEDULE,
@@ -93,12 +76,10 @@ class NodeCreate(Create):
     )
 
 
-class NodeUpdate(ClusterObjectUpdate):
+class NodeUpdate(Nodes, cluster_command.UpdateByAction):
     """Update a node; a new profile updates its physical object as well."""
 
-    noun = 'nodes'
     names = ('name', 'profile_id', 'role', 'metadata', 'tainted')
-    columns = SHOWN
     arguments = (
         exclusive(
             flag(
@@ -118,26 +99,20 @@ class NodeUpdate(ClusterObjectUpdate):
     )
 
 
-class NodeDelete(ClusterObjectDelete):
+class NodeDelete(Nodes, cluster_command.DeleteByAction):
     """Delete nodes and their physical objects."""
 
-    noun = 'nodes'
 
-
-class NodeCheck(Acting):
+class NodeCheck(cluster_command.Acting, Nodes):
     """Check the health of a node."""
 
-    noun = 'nodes'
-
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         return {'check': {}}
 
 
-class NodeRecover(Acting):
+class NodeRecover(cluster_command.Acting, Nodes):
     """Recover a node."""
 
-    noun = 'nodes'
     arguments = (
         *cluster_command.RECOVERY,
         option(
@@ -154,47 +129,42 @@ class NodeRecover(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         names = ('operation', 'check', 'delete_timeout', 'force_recreate')
         return {'recover': cluster_command.given_attributes(parsed, *names)}
 
 
-class NodeOperate(Acting):
+class NodeOp(cluster_command.Acting, Nodes):
     """Run an operation of the profile on a node."""
 
-    noun = 'nodes'
     place = 'ops'
     arguments = (*cluster_command.OPERATION,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         return {parsed.operation: base.parameters(parsed.params)}
 
 
-class NodeMarkUnhealthy(ClusterShow):
+class NodeMarkUnhealthy(Nodes, base.Show):
     """Mark a node as unhealthy; the next recovery repairs it."""
 
-    columns = SHOWN
     arguments = (
-        cluster_command.identity('nodes'),
+        base.identifier_argument,
         argument('reason', 'REASON', 'reason of the mark', nargs='?'),
         flag('--reset', 'remove the mark'),
         base.intermixed,
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Mark the node; return it."""
         mark: dict[str, Any] = {'mark_unhealthy': not parsed.reset}
         if parsed.reason is not None:
             mark['reason'] = parsed.reason
-        clustering.begin('nodes', parsed.identity, {'mark_unhealthy': mark}, {})
-        return clustering.show('nodes', parsed.identity)
+        clustering.begin('nodes', parsed.identifier, {'mark_unhealthy': mark}, {})
+        return clustering.get('nodes', parsed.identifier)
 
 
-class NodeAdopt(ClusterShow):
+class NodeAdopt(cluster_command.ClusterRemote, base.Show):
     """Adopt an existing object as a node."""
 
-    columns = fields(*SHOWN, 'type version properties')
+    columns = fields(*Nodes.columns, 'type version properties')
     arguments = (
         argument('identity', 'IDENTITY', 'physical ID of the existing object'),
         option(
@@ -220,13 +190,8 @@ class NodeAdopt(ClusterShow):
         if not parsed.preview:
             names = (*names, 'name', 'role', 'metadata')
         elif parsed.name or parsed.role or parsed.metadata:
-            raise exits.UsageError(
-                usage(
-                    'watcherlite node adopt',
-                    '--preview cannot be combined with --name, --role or --metadata',
-                )
+            raise self.usage_error(
+                '--preview cannot be combined with --name, --role or --metadata'
             )
-        values = cluster_command.given_attributes(parsed, *names)
-        if parsed.overrides is not None:
-            values['overrides'] = base.parameters(parsed.overrides)
+        values = cluster_command.given_attributes(parsed, *names, 'overrides')
         return clustering.adopt(values, preview=parsed.preview)

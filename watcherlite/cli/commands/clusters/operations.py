@@ -6,17 +6,9 @@ from typing import Any, ClassVar
 
 from watcherlite.cli.command import argument, exclusive, flag, option, repeated
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.clusters import cluster_command, clusters
+from watcherlite.cli.commands.clusters import cluster_command, clusters, nodes
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
-from watcherlite.cli.commands.clusters.cluster_command import (
-    Acting,
-    ClusterRows,
-    ClusterShow,
-)
-from watcherlite.cli.commands.clusters.nodes import LISTED as NODES
 from watcherlite.cli.formatting import Row, fields
-from watcherlite.cmd import exits
-from watcherlite.cmd.arguments import usage
 
 BINDING = fields('id policy_id policy_name policy_type enabled')
 BINDING_SHOWN = fields(
@@ -27,15 +19,18 @@ _NODES = argument('nodes', 'NODE', 'node: name or ID', nargs='+')
 _POLICY = argument('policy', 'POLICY', 'policy: name or ID')
 
 
-class ClusterCheck(Acting):
+class _ClusterActing(cluster_command.Acting, clusters.Clusters):
+    """A command that requests an action on a cluster."""
+
+
+class ClusterCheck(_ClusterActing):
     """Check the health of a cluster's nodes."""
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         return {'check': {}}
 
 
-class ClusterRecover(Acting):
+class ClusterRecover(_ClusterActing):
     """Recover the unhealthy nodes of a cluster."""
 
     arguments = (
@@ -44,28 +39,27 @@ class ClusterRecover(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         names = ('operation', 'check', 'check_capacity')
         return {'recover': cluster_command.given_attributes(parsed, *names)}
 
 
-class ClusterLifecycleComplete(ClusterShow):
+class ClusterLifecycleComplete(clusters.Clusters, base.Show):
     """Complete the lifecycle hook of a node that is being deleted."""
 
     columns = cluster_command.ACTION
     arguments = (
-        cluster_command.identity('clusters'),
+        base.identifier_argument,
         argument('token', 'TOKEN', 'lifecycle_action_token of the hook message'),
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Complete the hook; return the action that waited for it."""
         body = {'complete_lifecycle': {'lifecycle_action_token': parsed.token}}
-        action = clustering.act('clusters', parsed.identity, body, {})
-        return clustering.show('actions', action)
+        action = clustering.act('clusters', parsed.identifier, body, {})
+        return clustering.get('actions', action)
 
 
-class ClusterOperate(Acting):
+class ClusterOp(_ClusterActing):
     """Run an operation of the profile on the nodes of a cluster."""
 
     place = 'ops'
@@ -81,14 +75,13 @@ class ClusterOperate(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         asked: dict[str, Any] = {'params': base.parameters(parsed.params)}
         if parsed.filters:
             asked['filters'] = base.parameters(parsed.filters)
         return {parsed.operation: asked}
 
 
-class ClusterResize(Acting):
+class ClusterResize(_ClusterActing):
     """Change the capacity or the size limits of a cluster."""
 
     arguments = (
@@ -124,7 +117,6 @@ class ClusterResize(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         asked: dict[str, Any] = {}
         for name, kind in (
             ('capacity', 'EXACT_CAPACITY'),
@@ -142,15 +134,13 @@ class ClusterResize(Acting):
             parsed, 'min_step', 'min_size', 'max_size'
         )
         if not asked:
-            raise _usage(
-                'cluster resize', 'nothing to change: give --capacity N, for example'
-            )
+            raise self.usage_error('nothing to change: give --capacity N, for example')
         if 'min_step' in asked and parsed.percentage is None:
-            raise _usage('cluster resize', '--min-step needs --percentage')
+            raise self.usage_error('--min-step needs --percentage')
         return {'resize': asked}
 
 
-class _Scale(Acting):
+class _Scale(_ClusterActing):
     """A command that adds or removes nodes.
 
     :cvar name: its name in the API
@@ -168,7 +158,6 @@ class _Scale(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         return {self.name: cluster_command.given_attributes(parsed, 'count')}
 
 
@@ -184,17 +173,16 @@ class ClusterScaleOut(_Scale):
     name = 'scale_out'
 
 
-class ClusterMembersAdd(Acting):
+class ClusterMembersAdd(_ClusterActing):
     """Add existing nodes to a cluster."""
 
     arguments = (_NODES,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         return {'add_nodes': {'nodes': parsed.nodes}}
 
 
-class ClusterMembersDel(Acting):
+class ClusterMembersDel(_ClusterActing):
     """Remove nodes from a cluster."""
 
     arguments = (
@@ -208,13 +196,12 @@ class ClusterMembersDel(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         destroy = parsed.destroy_after_deletion
         given = {} if destroy is None else {'destroy_after_deletion': destroy}
         return {'del_nodes': {'nodes': parsed.nodes, **given}}
 
 
-class ClusterMembersReplace(Acting):
+class ClusterMembersReplace(_ClusterActing):
     """Replace nodes of a cluster by existing nodes."""
 
     arguments = (
@@ -227,33 +214,31 @@ class ClusterMembersReplace(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         pairs = [text.partition('=') for text in parsed.nodes]
         for old, _, new in pairs:
             if not old or not new:
                 text = f'{old or new!r} is not of the form OLD=NEW'
-                raise _usage('cluster members replace', text)
+                raise self.usage_error(text)
         return {'replace_nodes': {'nodes': {old: new for old, _, new in pairs}}}
 
 
-class ClusterMembersList(ClusterRows):
+class ClusterMembersList(clusters.Clusters, base.Rows):
     """List the nodes of a cluster."""
 
-    columns = NODES
+    columns = nodes.Nodes.listed
     arguments = (
-        cluster_command.identity('clusters'),
+        base.identifier_argument,
         option('--status', 'STATUS', 'filter by status'),
     )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each node, by their index."""
-        query = {'cluster_id': parsed.identity, 'sort': 'index:asc'}
+        query = {'cluster_id': parsed.identifier, 'sort': 'index:asc'}
         if parsed.status is not None:
             query['status'] = parsed.status
         return clustering.list('nodes', query, 0)[0]
 
 
-class _OnPolicy(Acting):
+class _OnPolicy(_ClusterActing):
     """A command on the binding of a policy to a cluster.
 
     :cvar name: its name in the API
@@ -264,7 +249,6 @@ class _OnPolicy(Acting):
     arguments = (_POLICY,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        """Return the body of the request."""
         enabled = cluster_command.given_attributes(
             parsed, *({'enabled'} & vars(parsed).keys())
         )
@@ -312,29 +296,23 @@ class ClusterPolicyUpdate(_OnPolicy):
     )
 
 
-class ClusterPolicyList(ClusterRows):
+class ClusterPolicyList(clusters.Clusters, base.Rows):
     """List the policies of a cluster."""
 
     columns = BINDING
-    arguments = (cluster_command.identity('clusters'),)
+    arguments = (base.identifier_argument,)
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each policy."""
-        path = ('clusters', parsed.identity, 'policies')
-        return clustering.get_list('cluster_policies', *path)
+        path = ('clusters', parsed.identifier, 'policies')
+        return clustering.read('cluster_policies', *path)
 
 
-class ClusterPolicyShow(ClusterShow):
+class ClusterPolicyShow(clusters.Clusters, base.Show):
     """Show the binding of a policy to a cluster."""
 
     columns = BINDING_SHOWN
-    arguments = (cluster_command.identity('clusters'), _POLICY)
+    arguments = (base.identifier_argument, _POLICY)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Return the binding."""
-        path = ('clusters', parsed.identity, 'policies', parsed.policy)
-        return dict(clustering.get('cluster_policy', *path))
-
-
-def _usage(command: str, text: str) -> exits.UsageError:
-    return exits.UsageError(usage(f'watcherlite {command}', text))
+        path = ('clusters', parsed.identifier, 'policies', parsed.policy)
+        return dict(clustering.read('cluster_policy', *path))

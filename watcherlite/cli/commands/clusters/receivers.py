@@ -7,48 +7,40 @@ from watcherlite.cli.command import argument, flag, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
-from watcherlite.cli.commands.clusters.cluster_client import Clustering
-from watcherlite.cli.commands.clusters.cluster_command import (
-    ClusterShow,
-    DeleteNow,
-    ListNouns,
-    ShowNoun,
-)
-from watcherlite.cli.formatting import Row, fields
-
-LISTED = fields('id name type cluster_id action created_at')
-SHOWN = fields(
-    *LISTED[:5], 'params channel actor project user domain created_at updated_at'
-)
+from watcherlite.cli.formatting import fields
 
 _PARAMS = repeated(
     '--param', 'KEY=VALUE', 'input of the action; may be repeated', dest='params'
 )
 
 
-class ReceiverList(ListNouns):
+class _Receivers(cluster_command.ClusterRemote):
+    collection = 'receivers'
+    metavar = 'RECEIVER'
+    listed = fields('id name type cluster_id action created_at')
+    columns = fields(
+        *listed[:5], 'params channel actor project user domain created_at updated_at'
+    )
+
+
+class ReceiverList(_Receivers, cluster_command.ClusterObjectList):
     """List receivers."""
 
-    noun = 'receivers'
-    columns = LISTED
     filters = (
-        Filter('--name', 'name', 'NAME', 'filter by name'),
+        base.BY_NAME,
         Filter('--cluster', 'cluster_id', 'CLUSTER', 'filter by cluster'),
         Filter('--action', 'action', 'TYPE', 'filter by action'),
     )
 
 
-class ReceiverShow(ShowNoun):
+class ReceiverShow(_Receivers, base.ShowFound):
     """Show a receiver."""
 
-    noun = 'receivers'
-    columns = SHOWN
 
-
-class ReceiverCreate(ClusterShow):
+class ReceiverCreate(_Receivers, cluster_command.ClusterObjectCreate):
     """Create a receiver; its URL with the token is shown once."""
 
-    columns = SHOWN
+    names = ('name', 'cluster_id', 'action', 'params')
     arguments = (
         argument('name', 'NAME', 'name of the receiver'),
         option(
@@ -62,48 +54,25 @@ class ReceiverCreate(ClusterShow):
         _PARAMS,
     )
 
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Create the receiver; return it."""
-        values = cluster_command.given_attributes(
-            parsed, 'name', 'cluster_id', 'action'
-        )
-        values |= {'type': 'webhook', **_params(parsed)}
-        return clustering.create('receivers', values)[0]
+    def values(self, parsed: argparse.Namespace) -> dict[str, Any]:
+        return {'type': 'webhook', **super().values(parsed)}
 
 
-class ReceiverUpdate(ClusterShow):
+class ReceiverUpdate(_Receivers, cluster_command.ClusterObjectUpdate):
     """Update a receiver."""
 
-    columns = SHOWN
+    names = ('name', 'action', 'params', 'renew_token')
     arguments = (
-        cluster_command.identity('receivers'),
         option('--name', 'NAME', 'new name'),
         option('--action', 'TYPE', 'new action type'),
         flag(
             '--renew-token',
             'issue a new token, which is shown once; the old one becomes invalid',
+            default=None,
         ),
         _PARAMS,
     )
 
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Change the receiver; return it."""
-        values = {
-            **cluster_command.given_attributes(parsed, 'name', 'action'),
-            **_params(parsed),
-        }
-        if parsed.renew_token:
-            values['renew_token'] = True
-        return clustering.update('receivers', parsed.identity, values)[0]
 
-
-class ReceiverDelete(DeleteNow):
+class ReceiverDelete(_Receivers, base.Delete):
     """Delete receivers."""
-
-    noun = 'receivers'
-
-
-def _params(parsed: argparse.Namespace) -> dict[str, Any]:
-    if parsed.params is None:
-        return {}
-    return {'params': base.parameters(parsed.params)}

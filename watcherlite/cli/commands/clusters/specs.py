@@ -2,20 +2,14 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.cli.command import Declarations, argument, option
+from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
-from watcherlite.cli.commands.clusters.cluster_command import (
-    ClusterRows,
-    ClusterShow,
-    DeleteNow,
-    ListNouns,
-    ShowNoun,
-)
 from watcherlite.cli.formatting import Column, Row, fields
 
 
@@ -32,16 +26,8 @@ def supported(found: Any) -> str:
     return '\n'.join(f'{v}: {text}' if several else text for v, text in lines)
 
 
-LISTED = fields('id name type created_at')
-SHOWN = fields(
-    *LISTED[:3], 'spec metadata data project user domain created_at updated_at'
-)
-TYPE = fields('name version', Column('Support Status', 'support_status', supported))
-TYPE_SHOWN = fields(
-    'name schema', Column('Support Status', 'support_status', supported)
-)
 _FILTERS = (
-    Filter('--name', 'name', 'NAME', 'filter by name'),
+    base.BY_NAME,
     Filter('--type', 'type', 'TYPE', 'filter by type, with its version'),
 )
 
@@ -51,200 +37,169 @@ SPEC = option(
     'file with type, version and properties, YAML or JSON; - for standard input',
     required=True,
 )
-PROFILE_TYPE = argument('type', 'TYPE', 'type with version: local.process-1.0')
 
 
-class _Create(ClusterShow):
-    """A command that creates an object with a spec.
+class _Specified(cluster_command.ClusterRemote):
+    """A command on objects with a spec, which is immutable."""
 
-    :cvar noun: the collection
-    """
+    listed = fields('id name type created_at')
+    columns = fields(
+        *listed[:3], 'spec metadata data project user domain created_at updated_at'
+    )
 
-    noun: ClassVar[str]
-    columns = SHOWN
+
+class _Profiles(_Specified):
+    collection = 'profiles'
+    metavar = 'PROFILE'
+
+
+class _Policies(_Specified):
+    collection = 'policies'
+    metavar = 'POLICY'
+
+
+class _Create(cluster_command.ClusterObjectCreate):
+    """A command that creates an object with a spec."""
+
     arguments: Declarations = (argument('name', 'NAME', 'name of the new object'), SPEC)
 
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Create it; return it."""
-        values = cluster_command.given_attributes(
-            parsed, *({'metadata'} & vars(parsed).keys())
-        )
-        values |= {'name': parsed.name, 'spec': spec(parsed.spec)}
-        return clustering.create(self.noun, values)[0]
+    def values(self, parsed: argparse.Namespace) -> dict[str, Any]:
+        return {**super().values(parsed), 'spec': spec(parsed.spec)}
 
 
-class _Validate(ClusterShow):
+class _Validate(cluster_command.ClusterRemote, base.Show):
     """A command that validates a spec and stores nothing."""
 
-    noun: ClassVar[str]
-    columns = SHOWN
     arguments = (SPEC,)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Validate the spec; return the object that would be created."""
         values = {'spec': spec(parsed.spec)}
-        return clustering.create(self.noun, values, 'validate')[0]
+        return clustering.create(self.collection, values, 'validate')[0]
 
 
-class _Update(ClusterShow):
-    """A command that changes attributes other than the spec, which is immutable."""
+class _Update(cluster_command.ClusterObjectUpdate):
+    """A command that changes attributes other than the spec."""
 
-    noun: ClassVar[str]
-    columns = SHOWN
-    arguments: Declarations = (
-        cluster_command.identity(),
-        option('--name', 'NAME', 'new name'),
-    )
-
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Change it; return it."""
-        names = ('name', *({'metadata'} & vars(parsed).keys()))
-        values = cluster_command.given_attributes(parsed, *names)
-        return clustering.update(self.noun, parsed.identity, values)[0]
+    arguments: Declarations = (option('--name', 'NAME', 'new name'),)
 
 
-class ProfileCreate(_Create):
+class ProfileCreate(_Profiles, _Create):
     """Create a profile."""
 
-    noun = 'profiles'
+    names = ('name', 'metadata')
     arguments = (cluster_command.METADATA,)
 
 
-class ProfileList(ListNouns):
+class ProfileList(_Profiles, cluster_command.ClusterObjectList):
     """List profiles."""
 
-    noun = 'profiles'
-    columns = LISTED
     filters = _FILTERS
 
 
-class ProfileShow(ShowNoun):
+class ProfileShow(_Profiles, base.ShowFound):
     """Show a profile."""
 
-    noun = 'profiles'
-    columns = SHOWN
 
-
-class ProfileUpdate(_Update):
+class ProfileUpdate(_Profiles, _Update):
     """Change the name or the metadata of a profile; its spec is immutable."""
 
-    noun = 'profiles'
+    names = ('name', 'metadata')
     arguments = (cluster_command.METADATA,)
 
 
-class ProfileDelete(DeleteNow):
+class ProfileDelete(_Profiles, base.Delete):
     """Delete profiles that are not in use."""
 
-    noun = 'profiles'
 
-
-class ProfileValidate(_Validate):
+class ProfileValidate(_Profiles, _Validate):
     """Validate the spec of a profile."""
 
-    noun = 'profiles'
 
-
-class PolicyCreate(_Create):
+class PolicyCreate(_Policies, _Create):
     """Create a policy."""
 
-    noun = 'policies'
+    names = ('name',)
 
 
-class PolicyList(ListNouns):
+class PolicyList(_Policies, cluster_command.ClusterObjectList):
     """List policies."""
 
-    noun = 'policies'
-    columns = LISTED
     filters = _FILTERS
 
 
-class PolicyShow(ShowNoun):
+class PolicyShow(_Policies, base.ShowFound):
     """Show a policy."""
 
-    noun = 'policies'
-    columns = SHOWN
 
-
-class PolicyUpdate(_Update):
+class PolicyUpdate(_Policies, _Update):
     """Change the name of a policy; its spec is immutable."""
 
-    noun = 'policies'
+    names = ('name',)
 
 
-class PolicyDelete(DeleteNow):
+class PolicyDelete(_Policies, base.Delete):
     """Delete policies that are not in use."""
 
-    noun = 'policies'
 
-
-class PolicyValidate(_Validate):
+class PolicyValidate(_Policies, _Validate):
     """Validate the spec of a policy."""
 
-    noun = 'policies'
+
+class _Types(cluster_command.ClusterRemote):
+    metavar = 'TYPE'
+    identifier = 'type with version: local.process-1.0'
+    columns = fields(
+        'name schema', Column('Support Status', 'support_status', supported)
+    )
 
 
-class _Types(ClusterRows):
-    """A command that lists types.
+class _ProfileTypes(_Types):
+    collection = 'profile-types'
 
-    :cvar noun: the collection
-    """
 
-    columns = TYPE
+class _PolicyTypes(_Types):
+    collection = 'policy-types'
 
-    noun: ClassVar[str]
+
+class _TypeList(cluster_command.ClusterRemote, base.Rows):
+    """A command that lists types."""
+
+    columns = fields(
+        'name version', Column('Support Status', 'support_status', supported)
+    )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each type."""
-        return clustering.get_list(self.noun.replace('-', '_'), self.noun)
+        member = self.collection.replace('-', '_')
+        rows: Sequence[Row] = clustering.read(member, self.collection)
+        return rows
 
 
-class _Type(ClusterShow):
-    """A command that shows a type."""
-
-    noun: ClassVar[str]
-    columns = TYPE_SHOWN
-    arguments = (PROFILE_TYPE,)
-
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Return the type."""
-        return clustering.show(self.noun, parsed.type)
-
-
-class ProfileTypeList(_Types):
+class ProfileTypeList(_TypeList, _ProfileTypes):
     """List profile types."""
 
-    noun = 'profile-types'
 
-
-class ProfileTypeShow(_Type):
+class ProfileTypeShow(_ProfileTypes, base.ShowFound):
     """Show a profile type with its schema."""
 
-    noun = 'profile-types'
 
-
-class ProfileTypeOps(ClusterRows):
+class ProfileTypeOps(_ProfileTypes, base.Rows):
     """List the operations of a profile type."""
 
     columns = fields(Column('Operation', 'name'), 'description parameters')
-    arguments = (PROFILE_TYPE,)
+    arguments = (base.identifier_argument,)
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return a row for each operation."""
-        path = ('profile-types', parsed.type, 'ops')
-        found = clustering.get('operations', *path)
+        path = (self.collection, parsed.identifier, 'ops')
+        found = clustering.read('operations', *path)
         return [{'name': name, **operation} for name, operation in found.items()]
 
 
-class PolicyTypeList(_Types):
+class PolicyTypeList(_TypeList, _PolicyTypes):
     """List policy types."""
 
-    noun = 'policy-types'
 
-
-class PolicyTypeShow(_Type):
+class PolicyTypeShow(_PolicyTypes, base.ShowFound):
     """Show a policy type with its schema."""
-
-    noun = 'policy-types'
 
 
 def spec(name: str) -> dict[str, Any]:

@@ -4,10 +4,10 @@ import argparse
 from typing import Any
 
 from watcherlite.cli.command import Declarations, choice, flag
+from watcherlite.cli.commands import base
 from watcherlite.cli.commands.poll import waiting
-from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks
-from watcherlite.cli.commands.stacks.stack_command import StackShow, StackWaiting
+from watcherlite.cli.commands.stacks.stack_command import StackRemote, StackWaiting
 from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.states import stack as states
 
@@ -19,15 +19,14 @@ SHOWN = fields(
 )
 
 
-class _Action(StackWaiting, StackShow):
+class _Action(StackWaiting, base.Show):
     """A command that requests an action on a stack."""
 
     columns = SHOWN
-    arguments: Declarations = (stack_command.STACK, *waiting('stack'))
+    arguments: Declarations = (base.identifier_argument, *waiting('stack'))
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Request the action; return the stack."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         marker = self.last_event(stacks, place, parsed)
         stacks.begin(place, **{self.action.lower(): self.argument(parsed)})
         self.wait(stacks, place, parsed, marker)
@@ -77,7 +76,6 @@ class StackLock(_Action):
     )
 
     def argument(self, parsed: argparse.Namespace) -> Any:
-        """Return the level."""
         return {'level': parsed.level}
 
 
@@ -87,7 +85,7 @@ class StackUnlock(_Action):
     action = states.UNLOCK
 
 
-class StackCancel(StackShow):
+class StackCancel(StackRemote, base.Show):
     """Cancel the update or the creation of a stack.
 
     The stack is rolled back unless --no-rollback is given.
@@ -95,13 +93,12 @@ class StackCancel(StackShow):
 
     columns = SHOWN
     arguments = (
-        stack_command.STACK,
+        base.identifier_argument,
         flag('--no-rollback', 'do not roll back; required to cancel a creation'),
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Cancel it; return the stack."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         name = 'cancel_without_rollback' if parsed.no_rollback else 'cancel_update'
         stacks.begin(place, **{name: None})
         return stacks.show(place, outputs=False)

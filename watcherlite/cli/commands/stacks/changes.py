@@ -12,14 +12,13 @@ from watcherlite.cli.command import (
     option,
     repeated,
 )
+from watcherlite.cli.commands import base
 from watcherlite.cli.commands.poll import waiting
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks
-from watcherlite.cli.commands.stacks.stack_command import StackShow, StackWaiting
+from watcherlite.cli.commands.stacks.stack_command import StackWaiting
 from watcherlite.cli.commands.stacks.stacks import SHOWN
 from watcherlite.cli.formatting import Column, Row
-from watcherlite.cmd import exits
-from watcherlite.cmd.arguments import usage
 from watcherlite.states import stack as states
 
 #: The additional columns of a preview.
@@ -38,7 +37,7 @@ def _minutes(text: str) -> int:
     return int(text)
 
 
-class _Change(StackWaiting, StackShow):
+class _Change(StackWaiting, base.Show):
     """A command that defines a stack."""
 
     columns = (*SHOWN, *_PLANNED)
@@ -94,7 +93,6 @@ class _New(_Change):
     """A command that creates a stack."""
 
     def body(self, parsed: argparse.Namespace) -> dict[str, Any]:
-        """Return the request body that the command line defines."""
         return {
             'stack_name': parsed.name,
             'disable_rollback': not parsed.enable_rollback,
@@ -121,12 +119,7 @@ class StackCreate(_New):
     action = states.CREATE
     arguments = (
         argument('name', 'NAME', 'name of the stack'),
-        option(
-            '-t --template',
-            'FILE',
-            'template, YAML or JSON; - for standard input',
-            required=True,
-        ),
+        stack_command.TEMPLATE,
         flag(
             '--enable-rollback', 'roll back if the creation, or a later update, fails'
         ),
@@ -134,7 +127,6 @@ class StackCreate(_New):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Create the stack; return it."""
         body = self.body(parsed)
         if parsed.dry_run:
             found = stacks.ask_all('POST', 'stacks', 'preview', body=body)
@@ -162,7 +154,6 @@ class StackAdopt(_New):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Adopt the resources; return the new stack."""
         # Help needs no YAML
         from watcherlite.cli.commands.stacks import template_files
 
@@ -183,7 +174,7 @@ class StackUpdate(_Change):
 
     action = states.UPDATE
     arguments = (
-        stack_command.STACK,
+        base.identifier_argument,
         option('-t --template', 'FILE', 'template, YAML or JSON; - for standard input'),
         flag(
             '--existing',
@@ -210,10 +201,9 @@ class StackUpdate(_Change):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Update the stack; return it."""
         body = self._body(parsed)
         method = 'PATCH' if parsed.existing else 'PUT'
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         if parsed.dry_run:
             query = {'show_nested': 'true'} if parsed.show_nested else None
             found = stacks.ask(method, place, 'preview', query=query, body=body)
@@ -226,18 +216,14 @@ class StackUpdate(_Change):
 
     def _body(self, parsed: argparse.Namespace) -> dict[str, Any]:
         if parsed.template is None and not parsed.existing:
-            raise _usage('give -t TEMPLATE, --existing, or both')
+            raise self.usage_error('give -t TEMPLATE, --existing, or both')
         if parsed.clear_parameters and not parsed.existing:
-            raise _usage('--clear-parameter needs --existing')
+            raise self.usage_error('--clear-parameter needs --existing')
         if parsed.show_nested and not parsed.dry_run:
-            raise _usage('--show-nested needs --dry-run')
+            raise self.usage_error('--show-nested needs --dry-run')
         body = self.body(parsed)
         if parsed.rollback != 'keep':
             body['disable_rollback'] = parsed.rollback == 'disabled'
         if parsed.clear_parameters:
             body['clear_parameters'] = parsed.clear_parameters
         return body
-
-
-def _usage(text: str) -> exits.UsageError:
-    return exits.UsageError(usage('watcherlite stack update', text))

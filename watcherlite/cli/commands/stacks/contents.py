@@ -11,25 +11,17 @@ from watcherlite.cli.command import argument, choice, exclusive, flag, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks, stack_name_of
-from watcherlite.cli.commands.stacks.stack_command import (
-    StackRemote,
-    StackRows,
-    StackShow,
-)
+from watcherlite.cli.commands.stacks.stack_command import StackRemote
 from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
 
 #: More than the maximum nesting depth of stacks.
 _DEPTH = 100
-FAILURES = fields(
-    Column('Resource', 'path'),
-    'resource_type physical_resource_id resource_status',
-    'resource_status_reason',
-)
-OUTPUTS = fields('output_key description')
 OUTPUT = fields(
-    *OUTPUTS, Column('Output Value', 'output_value', formatting.plain), 'output_error'
+    'output_key description',
+    Column('Output Value', 'output_value', formatting.plain),
+    'output_error',
 )
 
 
@@ -42,7 +34,7 @@ class _Document(StackRemote):
     part: ClassVar[str]
 
     arguments = (
-        stack_command.STACK,
+        base.identifier_argument,
         choice(
             '-f --format',
             ('yaml', 'json'),
@@ -52,9 +44,8 @@ class _Document(StackRemote):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Print the document; return the exit code."""
         with self.connect(parsed_args) as stacks:
-            place = stacks.find(parsed_args.stack)
+            place = stacks.find(parsed_args.identifier)
             found = stacks.ask('GET', place, self.part)
         if parsed_args.format == 'json':
             Output(sys.stdout).line(json.dumps(found, indent=2))
@@ -79,20 +70,23 @@ class StackEnvironmentShow(_Document):
     part = 'environment'
 
 
-class StackFailuresList(StackRows):
+class StackFailuresList(StackRemote, base.Rows):
     """List the failed resources of a stack and of its nested stacks.
 
     A nested stack is omitted if its failed resources are listed.
     """
 
-    columns = FAILURES
-    arguments = (stack_command.STACK,)
+    columns = fields(
+        Column('Resource', 'path'),
+        'resource_type physical_resource_id resource_status',
+        'resource_status_reason',
+    )
+    arguments = (base.identifier_argument,)
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the failed resources."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         query = {'nested_depth': _DEPTH}
-        return failures(stacks.members('resources', place, 'resources', query=query))
+        return failures(stacks.read('resources', place, 'resources', query=query))
 
 
 def failures(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -128,38 +122,40 @@ def _link(row: Mapping[str, Any], rel: str) -> str | None:
     return next(hrefs, None)
 
 
-class StackOutputList(StackRows):
+class StackOutputList(StackRemote, base.Rows):
     """List the outputs of a stack."""
 
-    arguments = (stack_command.STACK, base.flag('--long', 'show the values as well'))
+    listed = OUTPUT[:2]
+    columns = OUTPUT[:-1]
+    arguments = (
+        base.identifier_argument,
+        base.flag('--long', 'show the values as well'),
+    )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the outputs."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         if parsed.long:
             return stacks.show(place).get('outputs') or []
-        return stacks.members('outputs', place, 'outputs')
+        return stacks.read('outputs', place, 'outputs')
 
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns; with --long also the values."""
-        return OUTPUT[:-1] if parsed.long else OUTPUTS
+        return self.columns if parsed.long else self.listed
 
 
-class StackOutputShow(StackShow):
+class StackOutputShow(StackRemote, base.Show):
     """Show an output of a stack."""
 
     columns = OUTPUT
-    arguments = (stack_command.STACK, argument('output', 'OUTPUT', 'output key'))
+    arguments = (base.identifier_argument, argument('output', 'OUTPUT', 'output key'))
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Return the output."""
-        place = stacks.find(parsed.stack)
-        return stacks.one('output', place, 'outputs', parsed.output)
+        place = stacks.find(parsed.identifier)
+        return stacks.read('output', place, 'outputs', parsed.output)
 
 
-class StackTemplateValidate(StackShow):
+class StackTemplateValidate(StackRemote, base.Show):
     """Validate a template and show its parameters."""
 
     columns = fields(
@@ -169,18 +165,12 @@ class StackTemplateValidate(StackShow):
         Column('Nested Parameters', 'NestedParameters'),
     )
     arguments = (
-        option(
-            '-t --template',
-            'FILE',
-            'template, YAML or JSON; - for standard input',
-            required=True,
-        ),
+        stack_command.TEMPLATE,
         *stack_command.PARAMETERS,
         flag('--show-nested', 'show the parameters of nested templates as well'),
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Validate the template; return its description."""
         # Help needs no YAML
         from watcherlite.cli.commands.stacks import template_files
 
@@ -198,17 +188,16 @@ class StackTemplateValidate(StackShow):
         return dict(stacks.ask_all('POST', 'validate', query=query, body=body))
 
 
-LISTED = fields(
-    Column('Time', 'event_time'), 'resource_name resource_status resource_status_reason'
-)
-DETAILED = fields('id', *LISTED, 'physical_resource_id')
-
-
-class StackEventList(StackRows):
+class StackEventList(StackRemote, base.Rows):
     """List the events of a stack and its resources."""
 
+    listed = fields(
+        Column('Time', 'event_time'),
+        'resource_name resource_status resource_status_reason',
+    )
+    columns = fields('id', *listed, 'physical_resource_id')
     arguments = (
-        stack_command.STACK,
+        base.identifier_argument,
         exclusive(
             option('--resource', 'NAME', 'list the events of this resource'),
             option(
@@ -230,13 +219,12 @@ class StackEventList(StackRows):
     )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the events."""
         query: dict[str, Any] = {'sort_dir': parsed.sort_dir}
         if parsed.nested_depth:
             query['nested_depth'] = parsed.nested_depth
         if parsed.marker:
             query['marker'] = parsed.marker
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         found = stacks.events(place, query, parsed.limit, parsed.resource)
         if found and 'links' in found[0] and parsed.nested_depth:
             return [{**row, 'stack_name': stack_name_of(row)} for row in found]
@@ -245,8 +233,7 @@ class StackEventList(StackRows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns; with nested stacks also the stack."""
-        columns: Sequence[Column] = DETAILED if parsed.long else LISTED
+        columns = self.columns if parsed.long else self.listed
         if rows and 'stack_name' in rows[0]:
             return fields('stack_name', *columns)
         return columns

@@ -41,7 +41,6 @@ class _StackAction(lister.Lister):
     def take_action(
         self, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
-        """Request the action of each stack; return the stacks."""
         app: Any = self.app
         heat = app.client_manager.orchestration
         rows = []
@@ -98,7 +97,6 @@ class StackLock(_StackAction):
         return parser
 
     def argument(self, parsed_args: argparse.Namespace) -> Any:
-        """Return the level."""
         return {'level': parsed_args.level}
 
 

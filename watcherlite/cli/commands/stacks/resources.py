@@ -9,39 +9,30 @@ from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Place, Stacks, stack_name_of
-from watcherlite.cli.commands.stacks.stack_command import (
-    StackRemote,
-    StackRows,
-    StackShow,
-)
+from watcherlite.cli.commands.stacks.stack_command import StackRemote
 from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cmd import exits
 
-LISTED = fields(
-    'resource_name physical_resource_id resource_type resource_status', 'updated_time'
-)
 SHOWN = fields(
     'resource_name physical_resource_id resource_type description',
     'creation_time updated_time resource_status resource_status_reason',
     Column('Base Status', 'resource_base_status'),
     'required_by parent_resource protected attributes',
 )
-TYPES = fields('resource_type description')
-TYPE = fields(*TYPES, 'properties attributes')
 
 
-class StackResourceList(StackRows):
+class StackResourceList(StackRemote, base.Rows):
     """List the resources of a stack."""
 
+    listed = fields(
+        'resource_name physical_resource_id resource_type resource_status',
+        'updated_time',
+    )
     filters = (
-        Filter('--name', 'name', 'NAME', 'filter by name'),
+        base.BY_NAME,
         Filter('--type', 'type', 'TYPE', 'filter by type'),
-        Filter(
-            '--status', 'status', 'STATUS', 'filter by status: COMPLETE, FAILED ...'
-        ),
-        Filter(
-            '--action', 'action', 'ACTION', 'filter by last action: CREATE, UPDATE ...'
-        ),
+        stack_command.BY_STATUS,
+        stack_command.BY_ACTION,
         Filter(
             '--physical-id',
             'physical_resource_id',
@@ -50,7 +41,7 @@ class StackResourceList(StackRows):
         ),
     )
     arguments = (
-        stack_command.STACK,
+        base.identifier_argument,
         base.add_filters,
         option(
             '-n --nested-depth',
@@ -62,12 +53,11 @@ class StackResourceList(StackRows):
     )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the resources."""
         query = base.filter_query(self.filters, parsed)
         if parsed.nested_depth:
             query['nested_depth'] = parsed.nested_depth
-        place = stacks.find(parsed.stack)
-        rows = stacks.members('resources', place, 'resources', query=query)
+        place = stacks.find(parsed.identifier)
+        rows = stacks.read('resources', place, 'resources', query=query)
         # Only resources of nested stacks have some of the fields.
         fields = {column.field: None for column in SHOWN if _has(rows, column)}
         return [{**fields, **row, 'stack_name': stack_name_of(row)} for row in rows]
@@ -75,8 +65,7 @@ class StackResourceList(StackRows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns of the rows; with nested stacks also the stack."""
-        columns: Sequence[Column] = SHOWN[:-2] if parsed.long else LISTED
+        columns: Sequence[Column] = SHOWN[:-2] if parsed.long else self.listed
         if parsed.nested_depth:
             columns = fields(*columns, 'stack_name')
         return [column for column in columns if not rows or _has(rows, column)]
@@ -90,12 +79,12 @@ class _OfResource(StackRemote):
     """A command on one resource."""
 
     arguments: Declarations = (
-        stack_command.STACK,
+        base.identifier_argument,
         argument('resource', 'RESOURCE', 'resource: name or physical ID'),
     )
 
 
-class StackResourceShow(_OfResource, StackShow):
+class StackResourceShow(_OfResource, base.Show):
     """Show a resource."""
 
     columns = SHOWN
@@ -110,24 +99,22 @@ class StackResourceShow(_OfResource, StackShow):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Return the resource."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         return _resource(stacks, place, parsed.resource, parsed.with_attr)
 
 
-class StackResourceMetadata(_OfResource, StackShow):
+class StackResourceMetadata(_OfResource, base.Show):
     """Show the metadata of a resource."""
 
     columns = fields('metadata')
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Return the metadata."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         found = stacks.ask('GET', place, 'resources', parsed.resource, 'metadata')
         return {'metadata': stacks.member(found, 'metadata')}
 
 
-class StackResourceMarkUnhealthy(_OfResource, StackShow):
+class StackResourceMarkUnhealthy(_OfResource, base.Show):
     """Mark a resource as unhealthy; the next update replaces it.
 
     For failures that a health check does not detect. --reset removes the mark.
@@ -141,8 +128,7 @@ class StackResourceMarkUnhealthy(_OfResource, StackShow):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Mark the resource; return it."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         body: dict[str, Any] = {'mark_unhealthy': not parsed.reset}
         if parsed.reason is not None:
             body['resource_status_reason'] = parsed.reason
@@ -160,7 +146,6 @@ class StackResourceSignal(_OfResource):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Send the signal; return the exit code."""
         body = None
         if parsed_args.data is not None:
             # Help needs no YAML
@@ -168,7 +153,7 @@ class StackResourceSignal(_OfResource):
 
             body = template_files.data(parsed_args.data)
         with self.connect(parsed_args) as stacks:
-            place = stacks.find(parsed_args.stack)
+            place = stacks.find(parsed_args.identifier)
             stacks.ask(
                 'POST', place, 'resources', parsed_args.resource, 'signal', body=body
             )
@@ -179,13 +164,13 @@ def _resource(
     stacks: Stacks, place: Place, name: str, attributes: Sequence[str] = ()
 ) -> Row:
     query = {'with_attr': list(attributes)} if attributes else None
-    return stacks.one('resource', place, 'resources', name, query=query)
+    return stacks.read('resource', place, 'resources', name, query=query)
 
 
-class StackResourceTypeList(StackRows):
+class StackResourceTypeList(StackRemote, base.Rows):
     """List resource types."""
 
-    columns = TYPES
+    columns = fields('resource_type description')
     arguments = (
         option(
             '--name',
@@ -195,7 +180,6 @@ class StackResourceTypeList(StackRows):
     )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the types."""
         query = {'with_description': 'true'}
         if parsed.name is not None:
             query['name'] = parsed.name
@@ -203,13 +187,12 @@ class StackResourceTypeList(StackRows):
         return list(stacks.member(found, 'resource_types'))
 
 
-class StackResourceTypeShow(StackShow):
+class StackResourceTypeShow(StackRemote, base.Show):
     """Show a resource type with its properties and attributes."""
 
-    columns = TYPE
+    columns = fields('resource_type description properties attributes')
     arguments = (argument('type', 'TYPE', 'name of the type'),)
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Return the type."""
         query = {'with_description': 'true'}
         return dict(stacks.ask_all('GET', 'resource_types', parsed.type, query=query))

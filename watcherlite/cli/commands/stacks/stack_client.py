@@ -75,7 +75,7 @@ class Stacks(ApiClient):
     def show(self, place: Place, outputs: bool = True) -> Object:
         """Return a stack; NotFound."""
         query = None if outputs else {'resolve_outputs': 'false'}
-        return self.one('stack', place, query=query)
+        return dict(self.read('stack', place, query=query))
 
     def begin(self, place: Place, **action: Any) -> None:
         """Request an action: `suspend=None`, `lock={'level': 'all'}`.
@@ -105,7 +105,7 @@ class Stacks(ApiClient):
         rest = ('events',) if resource is None else ('resources', resource, 'events')
 
         def fetch(query: Query) -> tuple[Objects, bool]:
-            page = self.members('events', place, *rest, query=query)
+            page = self.read('events', place, *rest, query=query)
             return page, len(page) >= query.get('limit', 0)
 
         return collect(fetch, with_page_size(query, limit), limit)[0]
@@ -122,19 +122,11 @@ class Stacks(ApiClient):
         page = self.events(place, {'sort_dir': 'desc'}, 1)
         return str(page[0]['id']) if page else None
 
-    def one(
+    def read(
         self, name: str, place: Place, *rest: str, query: Query | None = None
-    ) -> Object:
-        """Return the object in a member of the response at an address."""
-        found = self.member(self.ask('GET', place, *rest, query=query), name)
-        return dict(found)
-
-    def members(
-        self, name: str, place: Place, *rest: str, query: Query | None = None
-    ) -> Objects:
-        """Return the objects in a member of the response at an address."""
-        found = self.member(self.ask('GET', place, *rest, query=query), name)
-        return [dict(one) for one in found]
+    ) -> Any:
+        """Return a member of the response at an address of a stack."""
+        return self.member(self.ask('GET', place, *rest, query=query), name)
 
 
 def stack_name_of(shown: Mapping[str, Any]) -> str | None:

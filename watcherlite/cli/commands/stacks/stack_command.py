@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.cli.command import argument, repeated
+from watcherlite.cli.command import option, repeated
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.poll import Poll, Shown, Waiting
+from watcherlite.cli.commands.poll import EventPoll, Shown, Waiting
 from watcherlite.cli.commands.stacks.stack_client import Place, Stacks
 from watcherlite.cli.http import access
 from watcherlite.cli.output import Output
@@ -19,8 +19,15 @@ if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
 
-STACK = argument('stack', 'STACK', 'stack: name or ID')
-STACKS = argument('stack', 'STACK', 'stack: name or ID', nargs='+')
+TEMPLATE = option(
+    '-t --template',
+    'FILE',
+    'template, YAML or JSON; - for standard input',
+    required=True,
+)
+OUTPUT_FILE = option(
+    '--output-file', 'FILE', 'write to this file instead of standard output'
+)
 PARAMETERS = (
     repeated(
         '-e --environment',
@@ -37,27 +44,26 @@ PARAMETERS = (
         dest='parameters',
     ),
 )
+BY_STATUS = base.Filter(
+    '--status', 'status', 'STATUS', 'filter by status: COMPLETE, FAILED ...'
+)
+BY_ACTION = base.Filter(
+    '--action', 'action', 'ACTION', 'filter by last action: CREATE, UPDATE ...'
+)
 
 
 class StackRemote(base.Remote):
     """A command that talks to the API of stacks."""
 
     service: ClassVar[str] = access.ORCHESTRATION
+    metavar = 'STACK'
+    identifier = 'stack: name or ID'
 
     def api(self, client: 'Client') -> Stacks:
-        """Return the orchestration API."""
         return Stacks(client)
 
 
-class StackShow(base.Show, StackRemote):
-    """A command that prints one object of the orchestration API."""
-
-
-class StackRows(base.Rows, StackRemote):
-    """A command that prints a table of the orchestration API."""
-
-
-class StackPoll(Poll):
+class StackPoll(EventPoll):
     """Shows the events of a stack until an operation on it has ended.
 
     For the other parameters see `Poll`. The API has no stream of these events.
@@ -80,7 +86,6 @@ class StackPoll(Poll):
         self._action = action
 
     def poll(self) -> tuple[bool, Shown | None, bool]:
-        """Return whether it has ended, the stack, and whether there were events."""
         # The stack before its events: no event follows those of its end.
         try:
             stack = self._stacks.show(self._place, outputs=False)
@@ -90,7 +95,6 @@ class StackPoll(Poll):
         return not stack['stack_status'].endswith(states.IN_PROGRESS), stack, news
 
     def result(self, found: Shown | None) -> tuple[int, str]:
-        """Return the exit code of an ended operation, and the reason if it failed."""
         if found is None:
             if self._action == states.DELETE:
                 return exits.SUCCESS, ''
@@ -103,7 +107,6 @@ class StackPoll(Poll):
         return exits.FAILURE, f'the stack {self._place.name} is {state}{why}'
 
     def new_events(self) -> Sequence[Shown]:
-        """Return the events of the stack after the marker."""
         return self._stacks.events_after(self._place, self.marker)
 
     def event_line(self, event: Shown) -> tuple[str, bool]:
@@ -124,12 +127,6 @@ class StackWaiting(Waiting, StackRemote):
     """
 
     action: ClassVar[str]
-
-    def last_event(
-        self, stacks: Stacks, place: Place, parsed: argparse.Namespace
-    ) -> str | None:
-        """Return the marker from which `wait` shows events; None without --wait."""
-        return stacks.last_event(place) if parsed.wait else None
 
     def wait(
         self,

@@ -4,31 +4,22 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from watcherlite import exceptions
 from watcherlite.cli import formatting
 from watcherlite.cli.command import choice, flag, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.commands.poll import waiting
+from watcherlite.cli.commands.poll import WaitingDelete, waiting
 from watcherlite.cli.commands.stacks import stack_command
-from watcherlite.cli.commands.stacks.stack_client import Place, Stacks
-from watcherlite.cli.commands.stacks.stack_command import (
-    StackRemote,
-    StackRows,
-    StackShow,
-    StackWaiting,
-)
+from watcherlite.cli.commands.stacks.stack_client import Stacks
+from watcherlite.cli.commands.stacks.stack_command import StackRemote, StackWaiting
 from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
 from watcherlite.states import stack as states
 
-LISTED = fields('id stack_name stack_status creation_time updated_time')
-DETAILED = fields(
-    *LISTED[:2], 'project', *LISTED[2:], 'deletion_time stack_owner parent tags'
-)
 SHOWN = fields(
     'id stack_name description project stack_owner parent creation_time',
     'updated_time deletion_time stack_status stack_status_reason',
@@ -43,18 +34,18 @@ SHOWN = fields(
 _SORT_KEYS = ('stack_name', 'stack_status', 'creation_time', 'updated_time')
 
 
-class StackList(StackRows):
+class StackList(StackRemote, base.Rows):
     """List stacks."""
 
+    listed = fields('id stack_name stack_status creation_time updated_time')
+    columns = fields(
+        *listed[:2], 'project', *listed[2:], 'deletion_time stack_owner parent tags'
+    )
     filters = (
-        Filter('--name', 'name', 'NAME', 'filter by name'),
+        base.BY_NAME,
         Filter('--id', 'id', 'ID', 'filter by ID'),
-        Filter(
-            '--status', 'status', 'STATUS', 'filter by status: COMPLETE, FAILED ...'
-        ),
-        Filter(
-            '--action', 'action', 'ACTION', 'filter by last action: CREATE, UPDATE ...'
-        ),
+        stack_command.BY_STATUS,
+        stack_command.BY_ACTION,
         Filter('--owner', 'username', 'NAME', 'filter by owner'),
         Filter('--parent', 'owner_id', 'ID', 'filter by parent stack'),
         Filter('--tags', 'tags', 'TAG,TAG...', 'filter by tags: all of these'),
@@ -90,7 +81,6 @@ class StackList(StackRows):
     )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
-        """Return the stacks."""
         query = {
             **base.filter_query(self.filters, parsed),
             'marker': parsed.marker,
@@ -104,20 +94,19 @@ class StackList(StackRows):
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
-        """Return the columns; with --global-tenant also the project."""
         if parsed.long:
-            return DETAILED
+            return self.columns
         if parsed.global_tenant:
-            return (*LISTED[:2], DETAILED[2], *LISTED[2:])
-        return LISTED
+            return fields(*self.listed[:2], 'project', *self.listed[2:])
+        return self.listed
 
 
-class StackDisplay(StackShow):
+class StackShow(StackRemote, base.Show):
     """Show a stack."""
 
     columns = SHOWN
     arguments = (
-        stack_command.STACK,
+        base.identifier_argument,
         flag(
             '--no-resolve-outputs',
             'omit the outputs, which are slow to resolve in a large stack',
@@ -125,35 +114,23 @@ class StackDisplay(StackShow):
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
-        """Return the stack."""
-        place = stacks.find(parsed.stack)
+        place = stacks.find(parsed.identifier)
         return stacks.show(place, outputs=not parsed.no_resolve_outputs)
 
 
-class StackDelete(StackWaiting):
+class StackDelete(StackWaiting, WaitingDelete):
     """Delete stacks and their resources."""
 
     action = states.DELETE
-    arguments = (stack_command.STACKS, base.YES, *waiting('stack'))
+    arguments = (base.identifiers_argument, base.YES, *waiting('stack'))
 
-    def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Delete the objects; report errors and continue."""
-        if not base.confirm_deletion(parsed_args.stack, parsed_args):
-            self.note('nothing was deleted')
-            return exits.FAILURE
-        started: list[tuple[Place, str | None]] = []
-
-        def delete(identity: str) -> None:
-            place = stacks.find(identity)
-            marker = self.last_event(stacks, place, parsed_args)
-            stacks.ask('DELETE', place)
-            started.append((place, marker))
-
-        with self.connect(parsed_args) as stacks:
-            code = self.for_each(parsed_args.stack, delete, parsed_args)
-            for place, marker in started:
-                self.wait(stacks, place, parsed_args, marker)
-        return code
+    def begin(
+        self, stacks: Stacks, identifier: str, parsed: argparse.Namespace
+    ) -> Callable[[], None]:
+        place = stacks.find(identifier)
+        marker = self.last_event(stacks, place, parsed)
+        stacks.ask('DELETE', place)
+        return lambda: self.wait(stacks, place, parsed, marker)
 
 
 class StackAbandon(StackRemote):
@@ -162,17 +139,11 @@ class StackAbandon(StackRemote):
     The output is the input of `stack adopt`.
     """
 
-    arguments = (
-        stack_command.STACK,
-        option(
-            '--output-file', 'FILE', 'write to this file instead of standard output'
-        ),
-    )
+    arguments = (base.identifier_argument, stack_command.OUTPUT_FILE)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Abandon the stack; return the exit code."""
         with self.connect(parsed_args) as stacks:
-            place = stacks.find(parsed_args.stack)
+            place = stacks.find(parsed_args.identifier)
             if parsed_args.output_file is None:
                 found = stacks.ask('DELETE', place, 'abandon')
                 Output(sys.stdout).line(json.dumps(found, indent=2))
@@ -197,17 +168,11 @@ class StackExport(StackRemote):
     The stack is kept. The output contains the values of hidden parameters: protect it.
     """
 
-    arguments = (
-        stack_command.STACK,
-        option(
-            '--output-file', 'FILE', 'write to this file instead of standard output'
-        ),
-    )
+    arguments = (base.identifier_argument, stack_command.OUTPUT_FILE)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Print the export; return the exit code."""
         with self.connect(parsed_args) as stacks:
-            found = stacks.ask('GET', stacks.find(parsed_args.stack), 'export')
+            found = stacks.ask('GET', stacks.find(parsed_args.identifier), 'export')
         text = json.dumps(found, indent=2)
         if parsed_args.output_file is None:
             Output(sys.stdout).line(text)
