@@ -249,13 +249,23 @@ class PlanProgress:
         return counted, written, unblocked, ready or len(ended) >= limit
 
 
-def superseded(plan: ActionPlan, reason: str, now: datetime.datetime) -> ActionPlan:
-    """Return an unstarted plan as SUPERSEDED, with the reason added to its message.
+def supersede(
+    tx: Transaction, plans: Sequence[ActionPlan], reason: str, now: datetime.datetime
+) -> None:
+    """Store unstarted plans as SUPERSEDED, with the reason added to their messages.
 
-    Its actions do not change: nothing can start them any more.
+    Their actions do not change: nothing can start them any more.
     """
-    message = action_plans.appended_message(plan.status_message, reason)
-    return plan.evolve(state=states.SUPERSEDED, status_message=message, updated_at=now)
+    after = [
+        plan.evolve(
+            state=states.SUPERSEDED,
+            status_message=action_plans.appended_message(plan.status_message, reason),
+            updated_at=now,
+        )
+        for plan in plans
+    ]
+    tx.save_plans(after)
+    tx.add_events([plan_event(*pair, now) for pair in zip(plans, after, strict=True)])
 
 
 def cancel_running(

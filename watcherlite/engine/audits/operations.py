@@ -183,14 +183,14 @@ class AuditOperations:
             if _proposal_inputs(audit) != _proposal_inputs(before):
                 audit = audit.evolve(creator=before.creator.limited_to(by))
             audit = audit.evolve(updated_at=now)
-            update = _ActionUpdate(tx, before, changes, now, context)
-            audit = update.apply(audit)
+            audit, more, stopped = _update_action(
+                tx, before, audit, changes, now, context
+            )
             tx.save_audit(audit)
             kind = events.STATE_CHANGED
             if audit.state == before.state:
                 kind = events.MESSAGE_CHANGED
-            tx.add_events([audit_event(before, audit, now, kind), *update.events])
-        stopped = update.stopped
+            tx.add_events([audit_event(before, audit, now, kind), *more])
         self._announce(stopped)
         return audit
 
@@ -319,61 +319,41 @@ class AuditOperations:
         self._messenger.broadcast(commands.EventsStored())
 
 
-class _ActionUpdate:
-    """Applies a change of an audit to the action that runs it.
+def _update_action(
+    tx: Transaction,
+    before: Audit,
+    audit: Audit,
+    changes: Mapping[str, Any],
+    now: datetime.datetime,
+    context: Mapping[str, Any] | None,
+) -> tuple[Audit, list[Event], bool]:
+    """Apply a change of an audit to the action that runs it.
 
-    :ivar events: events to store after that of the audit
-    :ivar stopped: whether a running action was signalled to stop
+    :returns: the audit with its action, the events to store after that of the audit,
+        and whether a running action was signalled to stop
     """
-
-    def __init__(
-        self,
-        tx: Transaction,
-        before: Audit,
-        changes: Mapping[str, Any],
-        now: datetime.datetime,
-        context: Mapping[str, Any] | None,
-    ) -> None:
-        self._tx = tx
-        self._before = before
-        self._changes = changes
-        self._now = now
-        self._context = context
-        self._action = run_actions.lock_action(tx, before)
-        self.events: list[Event] = []
-        self.stopped = False
-
-    def apply(self, audit: Audit) -> Audit:
-        """Return the audit with its action after the change."""
-        before, action = self._before, self._action
-        retyped = audit.audit_type != before.audit_type
-        if retyped and before.state != states.PENDING:
-            raise exceptions.Conflict(
-                'The type of an audit can be changed only before its first run'
-            )
-        if not run_actions.needs_action(audit):
-            if audit.state in states.TRIGGERABLE and not retyped:
-                # An EVENT audit: runs that its webhook has requested stay.
-                return audit
-            self._stop()
-            return audit.evolve(next_run_time=None)
-        resumed = before.state == states.SUSPENDED
-        if action is None or action.finished or resumed or retyped:
-            # A signalled run may still be active; it proposes nothing.
-            self._stop()
-            context = self._context
-            if context is None:
-                context = action.context if action is not None else {}
-            audit, created = run_actions.insert(self._tx, audit, self._now, context)
-            self.events.append(created)
-            return audit
-        if TIMING & set(self._changes) and audit.audit_type == CONTINUOUS:
-            return run_actions.reschedule(self._tx, audit, action, self._now)
-        return audit
-
-    def _stop(self) -> None:
-        if self._action is not None:
-            self.stopped = run_actions.stop(self._tx, self._action, self._now)
+    action = run_actions.lock_action(tx, before)
+    retyped = audit.audit_type != before.audit_type
+    if retyped and before.state != states.PENDING:
+        raise exceptions.Conflict(
+            'The type of an audit can be changed only before its first run'
+        )
+    if not run_actions.needs_action(audit):
+        if audit.state in states.TRIGGERABLE and not retyped:
+            # An EVENT audit: runs that its webhook has requested stay.
+            return audit, [], False
+        return audit.evolve(next_run_time=None), [], run_actions.stop(tx, action, now)
+    resumed = before.state == states.SUSPENDED
+    if action is None or action.finished or resumed or retyped:
+        # A signalled run may still be active; it proposes nothing.
+        stopped = run_actions.stop(tx, action, now)
+        if context is None:
+            context = action.context if action is not None else {}
+        audit, created = run_actions.insert(tx, audit, now, context)
+        return audit, [created], stopped
+    if TIMING & set(changes) and audit.audit_type == CONTINUOUS:
+        audit = run_actions.reschedule(tx, audit, action, now)
+    return audit, [], False
 
 
 def _proposal_inputs(audit: Audit) -> tuple[Any, ...]:

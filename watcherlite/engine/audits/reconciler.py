@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable
 
 from watcherlite import exceptions
-from watcherlite.applier.progress import plan_event, superseded
+from watcherlite.applier.progress import supersede
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.query import Query
@@ -138,10 +138,7 @@ class AuditReconciler:
             )
 
     def expire_plans(self) -> int:
-        """Supersede plans that were not started in time; return their number.
-
-        Their actions do not change: nothing can start them any more.
-        """
+        """Supersede plans that were not started in time; return their number."""
         hours = self._settings.action_plan_expiry
         if hours <= 0:
             return 0
@@ -161,15 +158,8 @@ class AuditReconciler:
                     for plan in tx.lock_plans(ids).values()
                     if plan.state == plan_states.RECOMMENDED
                 ]
-                over = [superseded(plan, EXPIRED.format(hours), now) for plan in plans]
-                tx.save_plans(over)
-                tx.add_events(
-                    [
-                        plan_event(plan, after, now)
-                        for plan, after in zip(plans, over, strict=True)
-                    ]
-                )
-            count += len(over)
+                supersede(tx, plans, EXPIRED.format(hours), now)
+            count += len(plans)
             self._messenger.broadcast(commands.EventsStored())
         if count:
             LOG.info('%d action plans expired', count)

@@ -146,9 +146,9 @@ def _never_again(audit: NewAudit) -> exceptions.Invalid:
     )
 
 
-def stop(tx: Transaction, action: Action, now: datetime.datetime) -> bool:
-    """Cancel an action; return whether a running one was signalled."""
-    if action.finished:
+def stop(tx: Transaction, action: Action | None, now: datetime.datetime) -> bool:
+    """Cancel an action, if any; return whether a running one was signalled."""
+    if action is None or action.finished:
         return False
     if action.status in action_states.NOT_STARTED:
         over = results.conclude_unstarted(action, results.CANCELLED_UNSTARTED, now)

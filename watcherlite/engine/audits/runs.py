@@ -9,13 +9,14 @@ worker was lost cannot store a second plan.
 
 import dataclasses
 import datetime
+import functools
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.applier import creation
-from watcherlite.applier.progress import plan_event, superseded
+from watcherlite.applier.progress import plan_event, supersede
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, events, outcomes
 from watcherlite.domain.action_plans import ActionPlan
@@ -78,10 +79,8 @@ class AuditRun:
     """One run of an audit, in the thread that executes its action."""
 
     def __init__(self, parts: RunServices, context: ActionContext) -> None:
+        self._parts = parts
         self._store = parts.store
-        self._proposing = parts.proposing
-        self._messenger = parts.messenger
-        self._on_worker_loss = parts.on_worker_loss
         self._context = context
         self._audit_uuid: str = context.inputs['audit']
         self._started = context.now()
@@ -98,38 +97,40 @@ class AuditRun:
 
     def _execute(self) -> outcomes.Outcome:
         busy = self._retry(lambda: self._store.has_plan_in([plan_states.ONGOING]))
-        begun = self._write(lambda tx: self._start_run(tx, busy))
-        if not isinstance(begun, Audit):
-            return begun
-        audit = begun
-        around = self._retry(lambda: self._store.audit_surroundings(audit.id))
+        audit = self._write(functools.partial(self._start_run, busy=busy))
+        if not isinstance(audit, Audit):
+            return audit
+        around = self._retry(
+            functools.partial(self._store.audit_surroundings, audit.id)
+        )
         if around is None:
             raise RunLost('The audit is gone.')
         goal, strategy = around.goal, around.strategy
-        chosen = self._attempt(lambda: self._proposing.strategy(goal, strategy))
-        if isinstance(chosen, outcomes.Fault):
-            return self._record_failure(events.STRATEGY_ERROR, 'Strategy', chosen)
-        row = chosen
-        proposal = self._attempt(
-            lambda: self._proposing.propose(audit, goal, row, self._context)
+        builder, context = self._parts.proposing, self._context
+        row = self._attempt(functools.partial(builder.strategy, goal, strategy))
+        if isinstance(row, outcomes.Fault):
+            return self._record_failure(events.STRATEGY_ERROR, 'Strategy', row)
+        found = self._attempt(
+            functools.partial(builder.propose, audit, goal, row, context)
         )
-        if isinstance(proposal, outcomes.Fault):
+        if isinstance(found, outcomes.Fault):
             return self._record_failure(
-                events.STRATEGY_ERROR, f'Strategy {row.name}', proposal
+                events.STRATEGY_ERROR, f'Strategy {row.name}', found
             )
-        found = proposal
         self._write(self._start_planner)
-        planned = self._attempt(
-            lambda: self._proposing.plan(found, audit.name, audit.creator)
+        document = self._attempt(
+            functools.partial(builder.plan, found, audit.name, audit.creator)
         )
-        if isinstance(planned, outcomes.Fault):
+        if isinstance(document, outcomes.Fault):
             return self._record_failure(
-                events.PLANNER_ERROR, f'Planner {found.planner}', planned
+                events.PLANNER_ERROR, f'Planner {found.planner}', document
             )
-        document = planned
-        done, launched = self._write(lambda tx: self._store_plan(tx, document, found))
+        store_plan = functools.partial(
+            self._store_plan, planned=document, proposal=found
+        )
+        done, launched = self._write(store_plan)
         if launched is not None:
-            self._messenger.send(APPLIER, commands.LaunchActionPlan(launched))
+            self._parts.messenger.send(APPLIER, commands.LaunchActionPlan(launched))
         return done
 
     def _attempt(self, call: Callable[[], T]) -> T | outcomes.Fault:
@@ -173,7 +174,7 @@ class AuditRun:
                 return step(tx)
 
         done = self._retry(written)
-        self._messenger.broadcast(commands.EventsStored())
+        self._parts.messenger.broadcast(commands.EventsStored())
         return done
 
     def _lock(self, tx: Transaction) -> tuple[Audit, Action]:
@@ -247,13 +248,27 @@ class AuditRun:
             return self._done(audit, stored, now), None
         if audit.state != states.ONGOING:
             raise RunLost(f'The audit is {audit.state}.')
-        older = self._lock_recommended_plans(tx, audit)
-        plan = self._propose(tx, audit, action, planned, proposal)
-        self._supersede(tx, older, plan, now)
+        older: list[ActionPlan] = []
+        if audit.audit_type == CONTINUOUS:
+            older = tx.plans_of_audit(audit.id, [plan_states.RECOMMENDED])
+        origin = creation.Origin(
+            audit.id,
+            proposal.strategy_id,
+            proposal.efficacy_indicators,
+            proposal.global_efficacy,
+            audit.creator,
+        )
+        plan = creation.propose(
+            tx, planned, origin, now, action.context, self._parts.on_worker_loss
+        )
+        supersede(tx, older, SUPERSEDED.format(plan.uuid), now)
         tx.add_events([step_event(audit, events.PLANNER_END, now)])
         launched = None
         if audit.auto_trigger and plan.state == plan_states.RECOMMENDED:
-            self._start_plan(tx, plan, now)
+            tx.lock_plans([plan.id])
+            pending = plan.evolve(state=plan_states.PENDING, updated_at=now)
+            tx.save_plans([pending])
+            tx.add_events([plan_event(plan, pending, now)])
             launched = plan.uuid
         done = self._end_run(tx, audit, plan, now)
         recorded = action.evolve(outputs={STORED_PLAN: plan.uuid}, updated_at=now)
@@ -261,30 +276,6 @@ class AuditRun:
             raise RunLost('The run was taken over by another worker.')
         LOG.info('Audit %s proposed action plan %s', audit.uuid, plan.uuid)
         return done, launched
-
-    def _propose(
-        self,
-        tx: Transaction,
-        audit: Audit,
-        action: Action,
-        planned: PlanDocument,
-        proposal: Proposal,
-    ) -> ActionPlan:
-        """Store the plan."""
-        return creation.propose(
-            tx,
-            planned,
-            creation.Origin(
-                audit.id,
-                proposal.strategy_id,
-                proposal.efficacy_indicators,
-                proposal.global_efficacy,
-                audit.creator,
-            ),
-            self._context.now(),
-            action.context,
-            self._on_worker_loss,
-        )
 
     def _end_run(
         self, tx: Transaction, audit: Audit, plan: ActionPlan, now: datetime.datetime
@@ -301,40 +292,6 @@ class AuditRun:
         tx.save_audit(after)
         tx.add_events(change_events(audit, after, now))
         return done
-
-    def _lock_recommended_plans(
-        self, tx: Transaction, audit: Audit
-    ) -> list[ActionPlan]:
-        """Lock and return the unstarted plans of a CONTINUOUS audit."""
-        if audit.audit_type != CONTINUOUS:
-            return []
-        return tx.plans_of_audit(audit.id, [plan_states.RECOMMENDED])
-
-    def _supersede(
-        self,
-        tx: Transaction,
-        older: Sequence[ActionPlan],
-        newer: ActionPlan,
-        now: datetime.datetime,
-    ) -> None:
-        """Supersede older plans that are still under review."""
-        reason = SUPERSEDED.format(newer.uuid)
-        over = [superseded(plan, reason, now) for plan in older]
-        tx.save_plans(over)
-        tx.add_events(
-            [
-                plan_event(plan, after, now)
-                for plan, after in zip(older, over, strict=True)
-            ]
-        )
-
-    def _start_plan(
-        self, tx: Transaction, plan: ActionPlan, now: datetime.datetime
-    ) -> None:
-        tx.lock_plans([plan.id])
-        pending = plan.evolve(state=plan_states.PENDING, updated_at=now)
-        tx.save_plans([pending])
-        tx.add_events([plan_event(plan, pending, now)])
 
     def _skip_run(
         self, tx: Transaction, audit: Audit, now: datetime.datetime

@@ -6,7 +6,6 @@ Many programs ignore the first of two `--directory` options, for instance.
 
 import dataclasses
 import functools
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 from oslo_config import cfg, types
 
 from watcherlite.domain import patterns
+from watcherlite.plugins import paths
 
 #: In the option and in `argv`: the interpreter that runs watcherlite, in whatever
 #: virtual environment.
@@ -200,10 +200,4 @@ def _parts(word: str) -> tuple[str, str, str] | None:
 
 def _wrong_path(path: str) -> str | None:
     """Return the problem of the path of an executable, or None."""
-    if path == PYTHON:
-        return None
-    if not path.startswith('/'):
-        return f'{path!r} is not an absolute path'
-    if os.path.normpath(path) != path:
-        return f'{path!r} is not in its shortest form, {os.path.normpath(path)!r}'
-    return None
+    return None if path == PYTHON else paths.problem(path)

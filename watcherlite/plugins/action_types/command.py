@@ -5,28 +5,15 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from oslo_config import cfg, types
+from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import Done, Failed
-from watcherlite.plugins import base, options
+from watcherlite.plugins import base, options, paths
 from watcherlite.plugins.action_types import allow_list, processes
 
 _GROUP = f'[{options.group_name(base.ACTION_TYPES, "command")}]'
 _OPTION = f'allowed in the group {_GROUP}'
-
-
-class AllowedDirectory(types.String):
-    """The type of one value of the option `creates_below`."""
-
-    def __call__(self, value: Any) -> str:
-        text = str(super().__call__(value))
-        if not _is_normal(text):
-            raise ValueError(f'{text!r} is not an absolute path in its shortest form')
-        return text
-
-    def __repr__(self) -> str:
-        return 'AllowedDirectory'
 
 
 OPTIONS: tuple[cfg.Opt, ...] = (
@@ -38,7 +25,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     ),
     cfg.ListOpt(
         'creates_below',
-        item_type=AllowedDirectory(),
+        item_type=paths.Directory(),
         default=[],
         mutable=True,
         help='The directories of paths that the input `creates` may name. Users who '
@@ -165,7 +152,7 @@ class Command(base.ActionType):
 
     def _may_look_for(self, path: str) -> bool:
         below = self.options.creates_below
-        return _is_normal(path) and any(_is_below(path, one) for one in below)
+        return not paths.problem(path) and any(paths.is_below(path, b) for b in below)
 
     def _exists(self, path: str) -> bool:
         """Return whether a permitted path exists.
@@ -178,7 +165,8 @@ class Command(base.ActionType):
         found = os.path.join(os.path.realpath(folder), name)
         allowed = self.options.creates_below
         inside = any(
-            path == one or _is_below(found, os.path.realpath(one)) for one in allowed
+            path == one or paths.is_below(found, os.path.realpath(one))
+            for one in allowed
         )
         return inside and os.path.lexists(path)
 
@@ -230,15 +218,6 @@ def _why(error: OSError | ValueError) -> str:
         return 'its arguments or its input are not valid text for a process'
     path = f' ({error.filename})' if error.filename else ''
     return f'{error.strerror or type(error).__name__}{path}'
-
-
-def _is_normal(path: str) -> bool:
-    """Return whether a path is absolute and in its shortest form."""
-    return path.startswith('/') and os.path.normpath(path) == path
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(f'{directory.rstrip("/")}/')
 
 
 def _signal_name(number: int) -> str:

@@ -1,5 +1,6 @@
 """Declaration, validation and preparation of HTTP calls."""
 
+import json
 import os
 import re
 import urllib.parse
@@ -10,6 +11,7 @@ from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.destinations import Destinations
+from watcherlite.plugins.base import ActionContext, ResourceContext
 from watcherlite.plugins.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 IDEMPOTENT = frozenset({'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'})
 METHODS = (*sorted(IDEMPOTENT), 'PATCH', 'POST')
 DEFAULT_TIMEOUT = 60.0
+#: The default header of the idempotency key.
+KEY_HEADER = 'Idempotency-Key'
 DEFAULT_CONNECT_TIMEOUT = 10.0
 
 #: These headers belong to the message, not to its author: with two lengths, for
@@ -102,6 +106,35 @@ def settings(
         (ca_file or True) if options.verify_tls else False,
         options.proxies_from_environment,
     )
+
+
+def headers(
+    context: ActionContext | ResourceContext,
+    call: Mapping[str, Any],
+    *given: Mapping[str, str],
+    key_header: str = KEY_HEADER,
+) -> dict[str, str]:
+    """Return the headers of a call; later ones take precedence.
+
+    :param given: after those of every call
+    :param key_header: the name of the header of the idempotency key
+    """
+    own = {key_header: context.uuid, 'X-Fencing-Token': str(context.attempt)}
+    kind = {'Content-Type': 'application/json'} if 'json' in call else {}
+    found: dict[str, str] = {}
+    for more in (own, kind, *given):
+        names = {name.lower() for name in more}
+        found = {n: v for n, v in found.items() if n.lower() not in names}
+        found |= more
+    return found
+
+
+def body(call: Mapping[str, Any]) -> bytes | None:
+    """Return the body of a call; raises ValueError if it cannot be encoded."""
+    if 'json' in call:
+        return json.dumps(call['json'], allow_nan=False).encode()
+    text = call.get('body')
+    return None if text is None else str(text).encode()
 
 
 def url_problems(key: str, url: str) -> list[str]:

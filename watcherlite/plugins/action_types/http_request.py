@@ -1,6 +1,5 @@
 """The action that makes an HTTP request."""
 
-import json
 import logging
 import re
 import time
@@ -110,7 +109,7 @@ class HttpRequest(base.ActionType):
         if 'body' in inputs and 'json' in inputs:
             problems.append('body: only one of body and json can be sent')
         try:
-            _body(inputs)
+            http_parts.body(inputs)
         except ValueError:
             key = 'json' if 'json' in inputs else 'body'
             problems.append(f'{key}: cannot be encoded as UTF-8 or JSON')
@@ -161,8 +160,8 @@ class HttpRequest(base.ActionType):
         request = http_exchange.HttpRequestMessage(
             method,
             inputs['url'],
-            _headers(context),
-            _body(inputs),
+            http_parts.headers(context, inputs, inputs.get('headers', {})),
+            http_parts.body(inputs),
             inputs.get('follow_redirects', False),
         )
         expected = frozenset(inputs.get('expected_statuses', range(200, 300)))
@@ -260,23 +259,6 @@ def _budget(context: base.ActionContext) -> float:
     budget = float(context.inputs.get('timeout', http_parts.DEFAULT_TIMEOUT))
     left = context.remaining()
     return budget if left is None else min(budget, left)
-
-
-def _headers(context: base.ActionContext) -> dict[str, str]:
-    given = dict(context.inputs.get('headers', {}))
-    names = {name.lower() for name in given}
-    ours = {'Idempotency-Key': context.uuid, 'X-Fencing-Token': str(context.attempt)}
-    if 'json' in context.inputs:
-        ours['Content-Type'] = 'application/json'
-    return {**{n: v for n, v in ours.items() if n.lower() not in names}, **given}
-
-
-def _body(inputs: Mapping[str, Any]) -> bytes | None:
-    """Return the body of the request; raises ValueError if it cannot be encoded."""
-    if 'json' in inputs:
-        return json.dumps(inputs['json'], allow_nan=False).encode()
-    body = inputs.get('body')
-    return None if body is None else str(body).encode()
 
 
 def _outputs(answer: 'http_exchange.Answer') -> dict[str, Any]:

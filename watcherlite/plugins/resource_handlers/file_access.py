@@ -13,10 +13,8 @@ import pwd
 import stat
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
 
-from oslo_config import types
-
+from watcherlite.plugins import paths
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 
@@ -65,15 +63,6 @@ class Found:
     group: int
 
 
-def path_problem(path: str) -> str | None:
-    """Return the problem of a path, or None."""
-    if not path.startswith('/'):
-        return f'{path!r} is not an absolute path'
-    if os.path.normpath(path) != path:
-        return f'{path!r} is not in its shortest form, {os.path.normpath(path)!r}'
-    return None
-
-
 def reserved_name_problem(path: str) -> str | None:
     """Return the problem of a path whose name is reserved, or None.
 
@@ -93,31 +82,13 @@ def outside_problem(path: str, allowed: Sequence[str]) -> str | None:
 
 def not_within(directory: str, allowed: Sequence[str]) -> str | None:
     """Return the problem of a directory that is not within these, or None."""
-    if any(_is_below(directory, root) for root in allowed):
+    if any(paths.is_below(directory, root) for root in allowed):
         return None
     return f'{directory} is not within {_named(allowed)}'
 
 
 def _named(allowed: Sequence[str]) -> str:
     return ' or '.join(allowed) or 'any directory: an operator may allow one'
-
-
-def _is_below(directory: str, root: str) -> bool:
-    return directory == root or directory.startswith(root.rstrip('/') + '/')
-
-
-class Directory(types.String):
-    """The type of an option's value that is a directory."""
-
-    def __call__(self, value: Any) -> str:
-        path = str(super().__call__(value))
-        wrong = path_problem(path)
-        if wrong:
-            raise ValueError(wrong)
-        return path
-
-    def __repr__(self) -> str:
-        return 'Directory'
 
 
 class ManagedPath:
@@ -149,7 +120,8 @@ class ManagedPath:
             real = os.readlink(f'/proc/self/fd/{self._directory}')
         except OSError:
             real = os.path.realpath(parent)
-        if not any(_is_below(real, os.path.realpath(root)) for root in self._allowed):
+        roots = map(os.path.realpath, self._allowed)
+        if not any(paths.is_below(real, root) for root in roots):
             self.__exit__(None, None, None)
             raise ResourceFault(
                 f'{self._path} leads out of {" or ".join(self._allowed)} by a link'

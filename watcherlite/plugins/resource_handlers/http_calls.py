@@ -1,7 +1,6 @@
 """Calls over HTTP in templates: schemas, validation and interpretation."""
 
 import dataclasses
-import json
 import re
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,14 +116,6 @@ def _header_problems(place: str, given: Mapping[str, Any]) -> Iterator[str]:
 def expand_id(url: str, physical_id: str | None) -> str:
     """Return a URL with the id of the resource."""
     return url.replace(ID, urllib.parse.quote(physical_id or '', safe=''))
-
-
-def build_request(call: Mapping[str, Any]) -> bytes | None:
-    """Return the request of a call."""
-    if 'json' in call:
-        return json.dumps(call['json'], allow_nan=False).encode()
-    body = call.get('body')
-    return None if body is None else str(body).encode()
 
 
 def value_at(content: Any, path: str) -> Any:

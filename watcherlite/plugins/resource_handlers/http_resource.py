@@ -46,8 +46,6 @@ CALLS = (
 )
 #: The step of a `delete` that has found the result of a failed `create`.
 _FOUND = 'found'
-#: The default header of the idempotency key.
-_KEY_HEADER = 'Idempotency-Key'
 #: Properties whose change must be sent to the server.
 _TOLD = frozenset({'create', 'update'})
 
@@ -62,7 +60,7 @@ class HttpResource(ResourceHandler):
     """
 
     description = 'An object that a server creates on request over HTTP.'
-    # Each call checks this itself, see `_may_repeat`.
+    # Each call checks this itself, see `_check_repeatable`.
     idempotent = True
     modified_by_signals = False
     properties: ClassVar[Mapping[str, Property]] = {
@@ -164,7 +162,7 @@ class HttpResource(ResourceHandler):
             {
                 'type': 'string',
                 'pattern': '^[A-Za-z0-9-]+$',
-                'default': 'Idempotency-Key',
+                'default': http_parts.KEY_HEADER,
             },
             'The header of the idempotency key.',
             updatable=True,
@@ -228,29 +226,20 @@ class HttpResource(ResourceHandler):
 
     def find(self, context: ResourceContext) -> Result:
         """Return the result of an earlier `create`; None: it can be repeated."""
-        call = context.properties.get('find')
-        if call is None:
-            if not _may_repeat(context, 'create'):
-                raise _unknown('create')
+        if 'find' not in context.properties:
+            _check_repeatable(context, 'create', context.properties['create'])
             return None
-        called = self._call(context, 'find', also=http_calls.GONE)
-        path = call.get('id_path', context.properties['id_path'])
-        if called.status in http_calls.GONE:
-            return None
-        if http_calls.value_at(called.content, path) is None:
-            return None
-        return self._made(context, called.content, path)
+        found, content, path = self._search(context)
+        return None if found is None else self._made(context, content, path)
 
-    def _found_id(self, context: ResourceContext) -> str | None:
-        """Return the id of the result of a failed `create`; None: there is none."""
-        call = context.properties.get('find')
-        if call is None:
-            return None
+    def _search(self, context: ResourceContext) -> tuple[Any, Any, str]:
+        """Return the id that `find` selects or None, the response, and the path."""
         called = self._call(context, 'find', also=http_calls.GONE)
-        path = call.get('id_path', context.properties['id_path'])
-        found = http_calls.value_at(called.content, path)
-        is_there = called.status not in http_calls.GONE and found not in (None, '')
-        return str(found) if is_there else None
+        wanted = context.properties
+        path = wanted['find'].get('id_path', wanted['id_path'])
+        if called.status in http_calls.GONE:
+            return None, None, path
+        return http_calls.value_at(called.content, path), called.content, path
 
     def check(self, context: ResourceContext) -> Result:
         """Check that it exists, and has not failed."""
@@ -280,7 +269,8 @@ class HttpResource(ResourceHandler):
         changes = set(resource_results.changed(context.before, context.properties))
         if 'update' not in context.properties or not changes & _TOLD:
             return None
-        _check_repeatable(context, 'update')
+        if context.attempt > 1:
+            _check_repeatable(context, 'update', context.properties['update'])
         called = self._call(context, 'update')
         ready = Ready(attributes=self._attributes(context, called.content))
         return self._poll_or_finish(context, 'update', ready)
@@ -290,12 +280,12 @@ class HttpResource(ResourceHandler):
         if 'delete' not in context.properties:
             return None
         if context.physical_id is None:
-            found = self._found_id(context)
-            return (
-                None
-                if found is None
-                else ResourceInProgress({'step': _FOUND}, 0.0, found)
-            )
+            if 'find' not in context.properties:
+                return None
+            found, _, _ = self._search(context)
+            if found in (None, ''):
+                return None
+            return ResourceInProgress({'step': _FOUND}, 0.0, str(found))
         called = self._call(context, 'delete', also=http_calls.GONE)
         if called.status in http_calls.GONE:
             return None
@@ -330,8 +320,8 @@ class HttpResource(ResourceHandler):
             calls, name = context.properties.get('operations') or {}, parameters['name']
         if name not in calls:
             raise ResourceFault(f'{context.resource_name} has no call for {name}')
-        if context.attempt > 1 and not _is_repeatable(context, calls[name]):
-            raise _unknown(name)
+        if context.attempt > 1:
+            _check_repeatable(context, name, calls[name])
         self._make(context, name, calls[name])
         return self._awaited_statuses(context, calls[name].get('done'), Ready())
 
@@ -357,7 +347,8 @@ class HttpResource(ResourceHandler):
         """Make an optional call."""
         if name not in context.properties:
             return None
-        _check_repeatable(context, name)
+        if context.attempt > 1:
+            _check_repeatable(context, name, context.properties[name])
         called = self._call(context, name, also=also)
         if called.status in also:
             return None
@@ -405,11 +396,19 @@ class HttpResource(ResourceHandler):
         # Slow to import and not needed without HTTP.
         from watcherlite.plugins import http_exchange
 
+        wanted = context.properties
         request = http_exchange.HttpRequestMessage(
             call['method'],
             http_calls.expand_id(call['url'], context.physical_id),
-            _headers(context, call),
-            http_calls.build_request(call),
+            http_parts.headers(
+                context,
+                call,
+                wanted.get('headers') or {},
+                call.get('headers') or {},
+                wanted.get('private_headers') or {},
+                key_header=wanted.get('key_header', http_parts.KEY_HEADER),
+            ),
+            http_parts.body(call),
         )
         seconds = call.get('timeout', http_parts.DEFAULT_TIMEOUT)
         left = context.remaining()
@@ -494,48 +493,17 @@ def _refuse_failed(context: ResourceContext, state: list[Any]) -> None:
         )
 
 
-def _headers(context: ResourceContext, call: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers of a call; those of the template take precedence."""
-    wanted = context.properties
-    given: dict[str, str] = {}
-    for more in (
-        {
-            wanted.get('key_header', _KEY_HEADER): context.uuid,
-            'X-Fencing-Token': str(context.attempt),
-        },
-        {'Content-Type': 'application/json'} if 'json' in call else {},
-        wanted.get('headers') or {},
-        call.get('headers') or {},
-        wanted.get('private_headers') or {},
-    ):
-        names = {name.lower() for name in more}
-        given = {n: v for n, v in given.items() if n.lower() not in names}
-        given |= more
-    return given
-
-
 def _shown(context: ResourceContext, url: str) -> str:
     return shown_url(http_calls.expand_id(url, context.physical_id))
 
 
-def _may_repeat(context: ResourceContext, name: str) -> bool:
-    """Return whether a call that may have been made can be repeated."""
-    return _is_repeatable(context, context.properties[name])
-
-
-def _is_repeatable(context: ResourceContext, call: Mapping[str, Any]) -> bool:
+def _check_repeatable(
+    context: ResourceContext, name: str, call: Mapping[str, Any]
+) -> None:
+    """Raise if a call that a lost worker may have made cannot be repeated."""
     repeatable = call['method'] in http_parts.IDEMPOTENT
-    return repeatable or bool(context.properties['key_is_honoured'])
-
-
-def _check_repeatable(context: ResourceContext, name: str) -> None:
-    """Raise if a lost worker may have made a call that cannot be repeated."""
-    if context.attempt > 1 and not _may_repeat(context, name):
-        raise _unknown(name)
-
-
-def _unknown(name: str) -> ResourceFault:
-    return ResourceFault(
-        f'{name}: outcome unknown: a worker was lost during the call, which cannot be '
-        'repeated; define find, or set key_is_honoured'
-    )
+    if not repeatable and not context.properties['key_is_honoured']:
+        raise ResourceFault(
+            f'{name}: outcome unknown: a worker was lost during the call, which cannot '
+            'be repeated; define find, or set key_is_honoured'
+        )

@@ -11,7 +11,7 @@ from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property, Ready
-from watcherlite.plugins import base, options
+from watcherlite.plugins import base, options, paths
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.resource_handlers import file_access
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
@@ -27,7 +27,7 @@ _WRITING = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.MultiOpt(
         'directories',
-        item_type=file_access.Directory(),
+        item_type=paths.Directory(),
         sample_default='/srv/stacks',
         mutable=True,
         help='A directory below which stacks may create files, as an absolute path. '
@@ -108,9 +108,7 @@ class LocalFile(ResourceHandler):
         wrong = file_access.reserved_name_problem(path)
         if wrong:
             raise exceptions.StackValidationFailed(f'properties.path: {wrong}')
-        wrong = file_access.path_problem(path) or file_access.outside_problem(
-            path, allowed
-        )
+        wrong = paths.problem(path) or file_access.outside_problem(path, allowed)
         if wrong:
             raise exceptions.StackValidationFailed(
                 f'properties.path: {wrong} (option directories in the group [{_GROUP}])'

@@ -23,7 +23,7 @@ from watcherlite.domain.resource_results import (
     ResourceInProgress,
     Result,
 )
-from watcherlite.plugins import base, options
+from watcherlite.plugins import base, options, paths
 from watcherlite.plugins.action_types import allow_list
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.resource_handlers import (
@@ -165,9 +165,8 @@ class LocalProcess(ResourceHandler):
         directory = properties.get('directory')
         if directory in (None, '/'):
             return
-        wrong = file_access.path_problem(directory) or file_access.not_within(
-            directory, self.options.directories or ()
-        )
+        allowed = self.options.directories or ()
+        wrong = paths.problem(directory) or file_access.not_within(directory, allowed)
         if wrong:
             yield (
                 f'properties.directory: {wrong} (option directories in the group '

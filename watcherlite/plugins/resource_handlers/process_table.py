@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from oslo_config import cfg
 
+from watcherlite.plugins import paths
 from watcherlite.plugins.action_types import allow_list, http_parts
-from watcherlite.plugins.resource_handlers import file_access
 
 OPTIONS: tuple[cfg.Opt, ...] = (
     allow_list.option(
@@ -36,7 +36,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     ),
     cfg.MultiOpt(
         'directories',
-        item_type=file_access.Directory(),
+        item_type=paths.Directory(),
         sample_default='/srv/stacks',
         mutable=True,
         help='A directory in which, and below which, templates may start processes; '
