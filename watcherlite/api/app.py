@@ -85,7 +85,6 @@ class Application:
         self._app = app
 
     def __call__(self, environ: Environ, start_response: Any) -> Any:
-        """Handle a request."""
         return self._app(environ, start_response)
 
     def _fail(

@@ -85,7 +85,6 @@ class Gate:
         self._is_public = is_public
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         for name in [name for name in environ if name.startswith(_IDENTITY)]:
             if name not in _CREDENTIALS:
                 del environ[name]
@@ -116,7 +115,6 @@ class HostHeaderCheck:
         self._is_guarded = is_guarded
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         host = environ.get('HTTP_HOST')
         if host is not None and self._is_guarded(environ) and not self._is_known(host):
             return errors.respond(
@@ -141,7 +139,6 @@ class NoAuthentication:
         self._application = application
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         environ[CALLER] = SYNTHETIC
         return self._application(environ, start_response)
 
@@ -160,7 +157,6 @@ class LocalOriginCheck:
         self._origins = origins
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         host = environ.get('HTTP_HOST')
         origin = environ.get('HTTP_ORIGIN')
         if (host is not None and not _is_here(f'//{host}')) or (
@@ -192,7 +188,6 @@ class HttpBasic:
         self._default_roles = _lower(default_roles)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         given = credentials(environ.get('HTTP_AUTHORIZATION', ''))
         try:
             is_known = given is not None and self._passwords.verify(*given)
@@ -224,7 +219,6 @@ class Keystone:
         self._checked = around(self._identify)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         try:
             return with_error_format(self._checked, environ, start_response)
         except Exception as error:

@@ -119,7 +119,6 @@ class ErrorMessage(ErrorFormat):
     schema = _ERROR_MESSAGE
 
     def body(self, fault: ErrorResponse) -> Any:
-        """Return the body of a fault."""
         inner = {
             'faultcode': CLIENT if fault.status < 500 else SERVER,
             'faultstring': fault.text,
@@ -167,7 +166,6 @@ class TypedError(ErrorFormat):
         )
 
     def body(self, fault: ErrorResponse) -> Any:
-        """Return the body of a fault."""
         extra = {'code': fault.status} if self._has_code else {'traceback': None}
         return {
             'code': fault.status,

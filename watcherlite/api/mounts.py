@@ -78,7 +78,6 @@ class ErrorFormatSelector:
         self._mounts = Mounts(mounts)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         found = self._mounts.find(environ.get('PATH_INFO', ''))
         if found is not None:
             environ[FORMAT_KEY] = found[0].errors

@@ -53,18 +53,6 @@ MOST_UNKNOWN = 256
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class LoadFailure:
-    """An entry point that cannot be used, and the reason, in one line."""
-
-    namespace: str
-    name: str
-    distribution: str
-    version: str
-    target: str
-    reason: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class PluginEntry:
     """An entry point as shown to operators.
 
@@ -339,21 +327,6 @@ class Plugins:
         return sorted(
             found, key=lambda e: (order.get(e.namespace, 99), e.name, e.distribution)
         )
-
-    def failures(self) -> list[LoadFailure]:
-        """Return the entry points that cannot be used."""
-        return [
-            LoadFailure(
-                entry.namespace,
-                entry.name,
-                entry.distribution,
-                entry.version,
-                entry.target,
-                entry.error,
-            )
-            for entry in self.entries()
-            if entry.error is not None
-        ]
 
     def list_opts(self) -> list[tuple[str, list[cfg.Opt]]]:
         """Return (group, options) of every plugin with options."""

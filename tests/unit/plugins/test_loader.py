@@ -217,25 +217,6 @@ class TestEntryPoints(base.TestCase):
             self.log.output,
         )
 
-    def test_failures_are_the_entries_with_a_reason(self):
-        plugins = loader.Plugins(
-            [_candidate('lost', 'no.such:Thing'), _candidate('a', self.HERE)]
-        )
-
-        self.assertEqual(
-            [
-                loader.LoadFailure(
-                    contract.ACTION_TYPES,
-                    'lost',
-                    '',
-                    '',
-                    'no.such:Thing',
-                    "ModuleNotFoundError: No module named 'no'",
-                )
-            ],
-            plugins.failures(),
-        )
-
 
 class TestInstalled(base.TestCase):
     """The plugins of this distribution."""

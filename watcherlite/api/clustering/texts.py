@@ -32,12 +32,10 @@ class SenlinTexts(Texts):
     """The texts of Senlin."""
 
     def unknown(self, name: str, arguments: str) -> str:
-        """Return the error for an unknown argument."""
         shown = f"'{name}'" if arguments == CLUSTERS else name
         return f'Invalid parameter {shown}'
 
     def missing(self, name: str) -> str:
-        """Return the error for a missing argument, or a missing body."""
         if name in _ONES:
             return _not_one([], *_ONES[name])
         if name in (BODY, PATCH):
@@ -45,13 +43,11 @@ class SenlinTexts(Texts):
         return f"Missing parameter '{name}'"
 
     def not_converted(self, error: NotConverted) -> str:
-        """Return the error for a value of another type."""
         if error.kind == 'integer':
             return f"The value for {error.name} must be an integer: '{error.value}'."
         return f"Invalid value '{error.value}' specified for '{error.name}'"
 
     def broken(self, error: Any, argument: str) -> str:
-        """Return the error for a validation error of jsonschema."""
         path = [str(part) for part in error.absolute_path]
         keyword, right, value = error.validator, error.validator_value, error.instance
         if argument in _ONES and not path and isinstance(value, dict):

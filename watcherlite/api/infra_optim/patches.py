@@ -5,7 +5,6 @@ The errors are those of Watcher.
 
 import copy
 import dataclasses
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,6 @@ import jsonpointer
 
 from watcherlite import exceptions
 from watcherlite.api.operation import Versioned, unversioned
-from watcherlite.domain.documents.json_values import kind
 
 ADD = 'add'
 REPLACE = 'replace'
@@ -47,9 +45,6 @@ SCHEMA: Versioned = unversioned(
     }
 )
 
-_PATH = re.compile(PATH)
-_KEYS = frozenset({'op', 'path', 'value'})
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Change:
@@ -67,52 +62,31 @@ class Change:
 
 
 def parse(
-    body: object,
+    body: Sequence[Mapping[str, Any]],
     *,
-    allowed: Collection[str] | None = None,
+    allowed: Collection[str],
     mandatory: Collection[str] = (),
     internal: Collection[str] = (),
 ) -> list[Change]:
-    """Return the changes of a patch; Invalid if it is malformed or not allowed.
+    """Return the changes of a patch; Invalid if one is not allowed.
 
-    :param allowed: the attributes that it may name; None: all except `internal`
+    :param body: it fits `SCHEMA`
+    :param allowed: the attributes that it may name
     :param mandatory: attributes that cannot be removed
     :param internal: attributes that it cannot change, in addition to INTERNAL
     """
-    if not isinstance(body, list):
-        raise exceptions.Invalid(
-            'A patch is a list of {"op": ..., "path": ..., "value": ...}; this is '
-            f'{kind(body)}'
-        )
     return [_change(line, allowed, mandatory, (*INTERNAL, *internal)) for line in body]
 
 
 def _change(
-    line: object,
-    allowed: Collection[str] | None,
+    line: Mapping[str, Any],
+    allowed: Collection[str],
     mandatory: Collection[str],
     internal: Collection[str],
 ) -> Change:
-    if not isinstance(line, Mapping):
-        raise exceptions.Invalid(
-            f'A line of a patch is an object with op and path; this is {kind(line)}'
-        )
-    for key in line:
-        if key not in _KEYS:
-            raise exceptions.Invalid(f'Unknown attribute for argument patch: {key}')
-    op, path = _text(line, 'op'), _text(line, 'path')
-    if op not in OPS:
-        raise exceptions.Invalid(
-            f"Invalid input for field/attribute op. Value: '{op}'. Value should be "
-            f'one of: {", ".join(OPS)}'
-        )
-    if not _PATH.fullmatch(path):
-        raise exceptions.Invalid(
-            f"Invalid input for field/attribute path. Value: '{path}'. Value should "
-            f'match the pattern {PATH}'
-        )
+    op, path = line['op'], line['path']
     name = path.split('/')[1]
-    if allowed is not None and name not in allowed:
+    if name not in allowed:
         raise exceptions.Invalid(
             f"'{path}' is not an allowed attribute and can not be updated"
         )
@@ -129,20 +103,6 @@ def _change(
     if 'value' not in line:
         raise exceptions.Invalid("'add' and 'replace' operations needs value")
     return Change(op, name, path, line['value'])
-
-
-def _text(line: Mapping[str, Any], key: str) -> str:
-    if key not in line:
-        raise exceptions.Invalid(
-            f'Invalid input for field/attribute {key}. Mandatory field missing.'
-        )
-    value = line[key]
-    if not isinstance(value, str):
-        raise exceptions.Invalid(
-            f'Invalid input for field/attribute {key}. It must be text and is '
-            f'{kind(value)}'
-        )
-    return value
 
 
 def apply(document: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:

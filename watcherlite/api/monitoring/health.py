@@ -191,7 +191,6 @@ class HealthEndpoints:
         self._metrics = metrics
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         path = normalize_path(environ.get('PATH_INFO', ''))
         if path == HEALTHCHECK:
             call = self._healthcheck

@@ -40,7 +40,6 @@ class RequestLog:
         self._monotonic = monotonic
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         begun = self._monotonic()
         status = 500
         # The thread may have the context of a previous request.
@@ -91,7 +90,6 @@ class RequestContextFilter:
         self._application = application
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Handle a request."""
         caller: Caller = environ.get(CALLER) or Caller()
         # The constructor sets the context of this thread.
         context.RequestContext(

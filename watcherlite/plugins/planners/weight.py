@@ -99,7 +99,6 @@ class Weight(base.Planner):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the options for weights and parallelism."""
         return (
             cfg.Opt(
                 'weights',

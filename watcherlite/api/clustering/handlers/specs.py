@@ -173,11 +173,9 @@ class Profiles(_Handlers[Profile]):
     noun, nouns, kind, schemas = 'profile', 'profiles', Profile, schemas.PROFILE
 
     def represent(self, row: Profile) -> dict[str, Any]:
-        """Return a profile."""
         return profile(row)
 
     def operations(self, request: Request) -> Any:
-        """Return the operations on profiles."""
         return request.services.clusters.profiles
 
 
@@ -187,11 +185,9 @@ class Policies(_Handlers[PolicyObject]):
     noun, nouns, kind, schemas = 'policy', 'policies', PolicyObject, schemas.POLICY
 
     def represent(self, row: PolicyObject) -> dict[str, Any]:
-        """Return a policy."""
         return policy(row)
 
     def operations(self, request: Request) -> Any:
-        """Return the operations on policies."""
         return request.services.clusters.policies
 
 
