@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from watcherlite.domain import placement
 from watcherlite.plugins.base import Policy, PolicyContext
-from watcherlite.plugins.policies import sizes
+from watcherlite.plugins.policies import fragments, sizes
 
 _GROUP = 'servergroup_id'
 _INHERITED = 'inherited_group'
@@ -22,40 +22,31 @@ class Affinity(Policy):
     description = 'Server group and zone of new nodes.'
     priority = 300
     before = frozenset({sizes.SCALE_OUT, sizes.RESIZE, sizes.NODE_CREATE})
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {
-            'servergroup': {
-                'type': 'object',
-                'description': 'The server group.',
-                'properties': {
-                    'name': {'type': 'string', 'description': 'Its name or ID.'},
-                    'policies': {
-                        'enum': [
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(
+        {
+            'servergroup': fragments.closed(
+                {
+                    'name': fragments.text('Its name or ID.'),
+                    'policies': fragments.choice(
+                        [
                             'affinity',
                             'soft-affinity',
                             'anti-affinity',
                             'soft-anti-affinity',
                         ],
-                        'default': 'anti-affinity',
-                        'description': 'The affinity of its members.',
-                    },
+                        'The affinity of its members.',
+                        default='anti-affinity',
+                    ),
                 },
-                'additionalProperties': False,
-                'default': {},
-            },
-            'availability_zone': {
-                'type': 'string',
-                'description': 'The zone of new nodes.',
-            },
-            'enable_drs_extension': {
-                'type': 'boolean',
-                'default': False,
-                'description': 'Accepted for compatibility with clients, and ignored.',
-            },
-        },
-        'additionalProperties': False,
-    }
+                description='The server group.',
+                default={},
+            ),
+            'availability_zone': fragments.text('The zone of new nodes.'),
+            'enable_drs_extension': fragments.flag(
+                False, 'Accepted for compatibility with clients, and ignored.'
+            ),
+        }
+    )
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.10'},
     )

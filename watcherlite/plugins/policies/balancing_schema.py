@@ -7,57 +7,38 @@ special meaning there are not allowed. `$` in the patterns would allow a line en
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.plugins.policies import fragments
+
 HAPROXY = 'haproxy'
 
 
 def _text(description: str, pattern: str = '^[A-Za-z0-9._:/@+-]*\\Z') -> dict[str, Any]:
-    return {'type': 'string', 'pattern': pattern, 'description': description}
+    return fragments.text(description, pattern=pattern)
 
 
 def _object(description: str, **properties: Any) -> dict[str, Any]:
-    return {
-        'type': 'object',
-        'description': description,
-        'properties': properties,
-        'additionalProperties': False,
-    }
+    return fragments.closed(properties, description=description)
 
 
 def _port(description: str) -> dict[str, Any]:
-    return {
-        'type': 'integer',
-        'minimum': 1,
-        'maximum': 65535,
-        'default': 80,
-        'description': description,
-    }
+    return fragments.integer(80, description, minimum=1, maximum=65535)
 
 
 def _seconds(default: int, description: str) -> dict[str, Any]:
-    return {
-        'type': 'integer',
-        'minimum': 1,
-        'maximum': 86400,
-        'default': default,
-        'description': description,
-    }
+    return fragments.integer(default, description, minimum=1, maximum=86400)
 
 
-_UP: Mapping[str, Any] = {
-    'type': 'boolean',
-    'default': True,
-    'description': 'Whether it is enabled.',
-}
+_UP = fragments.flag(True, 'Whether it is enabled.')
 _PLACE = '^(attributes|metadata|properties|data)(\\.[A-Za-z0-9_-]+)+\\Z'
 
 POOL: Mapping[str, Any] = {
     **_object(
         'The members, and the distribution of requests over them.',
-        protocol={
-            'enum': ['TCP', 'HTTP', 'HTTPS'],
-            'default': 'HTTP',
-            'description': 'The protocol of members; HTTPS is passed through.',
-        },
+        protocol=fragments.choice(
+            ['TCP', 'HTTP', 'HTTPS'],
+            'The protocol of members; HTTPS is passed through.',
+            default='HTTP',
+        ),
         protocol_port=_port('The port of members that do not define one.'),
         member_address=_text(
             'The path to the address of a node: attributes.address, ...; see the '
@@ -66,20 +47,20 @@ POOL: Mapping[str, Any] = {
         ),
         member_port=_text('The path to the port of a node.', _PLACE),
         subnet=_text('For drivers with subnets.'),
-        lb_method={
-            'enum': ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'],
-            'default': 'ROUND_ROBIN',
-            'description': 'The algorithm that selects a member.',
-        },
+        lb_method=fragments.choice(
+            ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'],
+            'The algorithm that selects a member.',
+            default='ROUND_ROBIN',
+        ),
         admin_state_up=_UP,
         session_persistence={
             **_object(
                 'Whether requests of a client always go to the same member.',
-                type={
-                    'enum': ['NONE', 'SOURCE_IP', 'HTTP_COOKIE', 'APP_COOKIE'],
-                    'default': 'NONE',
-                    'description': 'How a client is identified.',
-                },
+                type=fragments.choice(
+                    ['NONE', 'SOURCE_IP', 'HTTP_COOKIE', 'APP_COOKIE'],
+                    'How a client is identified.',
+                    default='NONE',
+                ),
                 cookie_name=_text('Of APP_COOKIE.', '^[A-Za-z0-9_.-]+\\Z'),
             ),
             'default': {},
@@ -94,17 +75,12 @@ VIP: Mapping[str, Any] = {
         subnet=_text('For drivers with subnets.'),
         network=_text('For drivers with networks.'),
         address=_text('The address.', '^[0-9A-Fa-f.:]+\\Z'),
-        connection_limit={
-            'type': 'integer',
-            'minimum': -1,
-            'default': -1,
-            'description': 'Maximum number of concurrent connections; -1: unlimited.',
-        },
-        protocol={
-            'enum': ['TCP', 'HTTP', 'HTTPS'],
-            'default': 'HTTP',
-            'description': 'The protocol of clients.',
-        },
+        connection_limit=fragments.integer(
+            -1, 'Maximum number of concurrent connections; -1: unlimited.', minimum=-1
+        ),
+        protocol=fragments.choice(
+            ['TCP', 'HTTP', 'HTTPS'], 'The protocol of clients.', default='HTTP'
+        ),
         protocol_port=_port('The port.'),
         admin_state_up=_UP,
     ),
@@ -112,27 +88,25 @@ VIP: Mapping[str, Any] = {
 }
 HEALTH_MONITOR: Mapping[str, Any] = _object(
     'The health checks of members.',
-    type={
-        'enum': ['PING', 'TCP', 'HTTP', 'HTTPS'],
-        'default': 'PING',
-        'description': 'The type of check; drivers without PING open a connection.',
-    },
+    type=fragments.choice(
+        ['PING', 'TCP', 'HTTP', 'HTTPS'],
+        'The type of check; drivers without PING open a connection.',
+        default='PING',
+    ),
     delay=_seconds(10, 'Seconds between two checks.'),
     timeout=_seconds(5, 'Timeout of a check in seconds.'),
-    max_retries={
-        'type': 'integer',
-        'minimum': 1,
-        'maximum': 10,
-        'default': 3,
-        'description': 'The number of failures after which a member receives no '
-        'requests.',
-    },
+    max_retries=fragments.integer(
+        3,
+        'The number of failures after which a member receives no requests.',
+        minimum=1,
+        maximum=10,
+    ),
     admin_state_up=_UP,
-    http_method={
-        'enum': ['GET', 'HEAD', 'OPTIONS'],
-        'default': 'GET',
-        'description': 'The method of HTTP and HTTPS checks.',
-    },
+    http_method=fragments.choice(
+        ['GET', 'HEAD', 'OPTIONS'],
+        'The method of HTTP and HTTPS checks.',
+        default='GET',
+    ),
     url_path=_text('Likewise.', '^/[A-Za-z0-9._~:/?@!&+,;=%-]*\\Z'),
     expected_codes=_text(
         'The expected statuses: 200, or 200,202, or 200-204.',
@@ -140,9 +114,8 @@ HEALTH_MONITOR: Mapping[str, Any] = _object(
     ),
     id=_text('For drivers that can use an existing monitor.'),
 )
-SCHEMA: Mapping[str, Any] = {
-    'type': 'object',
-    'properties': {
+SCHEMA = fragments.closed(
+    {
         'driver': {
             **_text('The driver of the load balancer.', '^[A-Za-z0-9_.-]+\\Z'),
             'default': HAPROXY,
@@ -158,6 +131,5 @@ SCHEMA: Mapping[str, Any] = {
         'loadbalancer': _text('For drivers that can use an existing load balancer.'),
         'availability_zone': _text('For drivers with zones.'),
         'flavor_id': _text('For drivers with flavors.'),
-    },
-    'additionalProperties': False,
-}
+    }
+)

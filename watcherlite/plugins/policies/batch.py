@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from watcherlite.plugins.base import Policy, PolicyContext
-from watcherlite.plugins.policies import sizes
+from watcherlite.plugins.policies import fragments, sizes
 
 _DATA = 'update'
 
@@ -16,33 +16,22 @@ class Batch(Policy):
     description = 'The batches in which the nodes of a cluster are updated.'
     priority = 200
     before = frozenset({sizes.UPDATE})
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {
-            'min_in_service': {
-                'type': 'integer',
-                'minimum': 0,
-                'default': 1,
-                'description': 'The number of nodes that are not updated at the same '
-                'time.',
-            },
-            'max_batch_size': {
-                'type': 'integer',
-                'minimum': -1,
-                'default': -1,
-                'description': 'Maximum number of nodes updated together; -1: as '
-                'many as min_in_service permits.',
-            },
-            'pause_time': {
-                'type': 'integer',
-                'minimum': 0,
-                'maximum': sizes.LONGEST,
-                'default': 60,
-                'description': 'Seconds between the end of a batch and the next one.',
-            },
-        },
-        'additionalProperties': False,
-    }
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(
+        {
+            'min_in_service': fragments.integer(
+                1, 'The number of nodes that are not updated at the same time.'
+            ),
+            'max_batch_size': fragments.integer(
+                -1,
+                'Maximum number of nodes updated together; -1: as many as '
+                'min_in_service permits.',
+                minimum=-1,
+            ),
+            'pause_time': fragments.seconds(
+                60, 'Seconds between the end of a batch and the next one.'
+            ),
+        }
+    )
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'EXPERIMENTAL', 'since': '2017.02'},
     )

@@ -7,74 +7,52 @@ from urllib import parse
 from watcherlite import exceptions
 from watcherlite.domain import capacity, placement
 from watcherlite.plugins.base import Policy, PolicyContext
-from watcherlite.plugins.policies import sizes
+from watcherlite.plugins.policies import fragments, sizes
 
 _PROPERTIES: Mapping[str, Any] = {
-    'criteria': {
-        'enum': list(capacity.CRITERIA),
-        'default': capacity.RANDOM,
-        'description': 'The order in which healthy nodes are removed.',
-    },
-    'destroy_after_deletion': {
-        'type': 'boolean',
-        'default': True,
-        'description': 'Whether a removed node is deleted.',
-    },
-    'grace_period': {
-        'type': 'integer',
-        'minimum': 0,
-        'maximum': sizes.LONGEST,
-        'default': 0,
-        'description': 'Seconds between the decision and the deletion.',
-    },
-    'reduce_desired_capacity': {
-        'type': 'boolean',
-        'default': True,
-        'description': 'Whether the desired capacity is reduced.',
-    },
+    'criteria': fragments.choice(
+        list(capacity.CRITERIA),
+        'The order in which healthy nodes are removed.',
+        default=capacity.RANDOM,
+    ),
+    'destroy_after_deletion': fragments.flag(
+        True, 'Whether a removed node is deleted.'
+    ),
+    'grace_period': fragments.seconds(
+        0, 'Seconds between the decision and the deletion.'
+    ),
+    'reduce_desired_capacity': fragments.flag(
+        True, 'Whether the desired capacity is reduced.'
+    ),
 }
 _WEBHOOK, _ZAQAR = 'webhook', 'zaqar'
 _DATA = 'hooks'
-_HOOKS: Mapping[str, Any] = {
-    'type': 'object',
-    'description': 'A notification before the removal of a node, which may delay it.',
-    'properties': {
-        'type': {
-            'enum': [_ZAQAR, _WEBHOOK],
-            'default': _ZAQAR,
-            'description': f'The type of notification; {_ZAQAR} is accepted by '
-            'clients, and refused here.',
-        },
-        'params': {
-            'type': 'object',
-            'default': {},
-            'description': 'The parameters of the notification.',
-            'properties': {
-                'queue': {
-                    'type': 'string',
-                    'default': '',
-                    'description': f'Of {_ZAQAR}.',
-                },
-                'url': {
-                    'type': 'string',
-                    'default': '',
-                    'description': f'The URL for {_WEBHOOK}: receives a POST for each '
-                    'node.',
-                },
+_HOOKS = fragments.closed(
+    {
+        'type': fragments.choice(
+            [_ZAQAR, _WEBHOOK],
+            f'The type of notification; {_ZAQAR} is accepted by clients, and refused '
+            'here.',
+            default=_ZAQAR,
+        ),
+        'params': fragments.closed(
+            {
+                'queue': fragments.text(f'Of {_ZAQAR}.', default=''),
+                'url': fragments.text(
+                    f'The URL for {_WEBHOOK}: receives a POST for each node.',
+                    default='',
+                ),
             },
-            'additionalProperties': False,
-        },
-        'timeout': {
-            'type': 'integer',
-            'minimum': 0,
-            'maximum': sizes.LONGEST,
-            'default': 0,
-            'description': 'Seconds after which a node is removed even if its hook '
-            'was not completed.',
-        },
+            description='The parameters of the notification.',
+            default={},
+        ),
+        'timeout': fragments.seconds(
+            0,
+            'Seconds after which a node is removed even if its hook was not completed.',
+        ),
     },
-    'additionalProperties': False,
-}
+    description='A notification before the removal of a node, which may delay it.',
+)
 
 
 class Deletion(Policy):
@@ -90,11 +68,7 @@ class Deletion(Policy):
     before = frozenset(
         {sizes.SCALE_IN, sizes.DEL_NODES, sizes.RESIZE, sizes.NODE_DELETE}
     )
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': _PROPERTIES,
-        'additionalProperties': False,
-    }
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(_PROPERTIES)
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.04'},
     )
@@ -149,11 +123,9 @@ class HookedDeletion(Deletion):
     The engine sends the notifications, see `engine.clusters.lifecycle_hooks`.
     """
 
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {**_PROPERTIES, 'hooks': _HOOKS},
-        'additionalProperties': False,
-    }
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(
+        {**_PROPERTIES, 'hooks': _HOOKS}
+    )
     support_status: ClassVar = (
         {'version': '1.1', 'status': 'SUPPORTED', 'since': '2018.01'},
     )

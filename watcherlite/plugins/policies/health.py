@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from watcherlite import exceptions
 from watcherlite.domain import patterns
 from watcherlite.plugins.base import Policy, PolicyContext
-from watcherlite.plugins.policies import sizes
+from watcherlite.plugins.policies import fragments, sizes
 
 EVENTS = 'LIFECYCLE_EVENTS'
 POLLING = 'NODE_STATUS_POLLING'
@@ -20,118 +20,78 @@ RECREATE = 'RECREATE'
 
 _DATA = 'health'
 
-_OPTIONS: Mapping[str, Any] = {
-    'type': 'object',
-    'default': {},
-    'description': f'For {POLL_URL}.',
-    'properties': {
-        'poll_url': {
-            'type': 'string',
-            'default': '',
-            'description': 'The URL to poll; {nodename} is replaced by the name of '
-            'the node.',
-        },
-        'poll_url_ssl_verify': {
-            'type': 'boolean',
-            'default': True,
-            'description': 'Whether to verify the certificate.',
-        },
-        'poll_url_conn_error_as_unhealthy': {
-            'type': 'boolean',
-            'default': True,
-            'description': 'Whether a node without a response is unhealthy.',
-        },
-        'poll_url_healthy_response': {
-            'type': 'string',
-            'default': '',
-            'description': 'A regular expression that the response must match.',
-        },
-        'poll_url_retry_limit': {
-            'type': 'integer',
-            'minimum': 0,
-            'default': 3,
-            'description': 'The number of polls before a node is unhealthy.',
-        },
-        'poll_url_retry_interval': {
-            'type': 'integer',
-            'minimum': 0,
-            'maximum': sizes.LONGEST,
-            'default': 3,
-            'description': 'Seconds between these polls.',
-        },
+_OPTIONS = fragments.closed(
+    {
+        'poll_url': fragments.text(
+            'The URL to poll; {nodename} is replaced by the name of the node.',
+            default='',
+        ),
+        'poll_url_ssl_verify': fragments.flag(
+            True, 'Whether to verify the certificate.'
+        ),
+        'poll_url_conn_error_as_unhealthy': fragments.flag(
+            True, 'Whether a node without a response is unhealthy.'
+        ),
+        'poll_url_healthy_response': fragments.text(
+            'A regular expression that the response must match.', default=''
+        ),
+        'poll_url_retry_limit': fragments.integer(
+            3, 'The number of polls before a node is unhealthy.'
+        ),
+        'poll_url_retry_interval': fragments.seconds(3, 'Seconds between these polls.'),
     },
-    'additionalProperties': False,
-}
-_DETECTION: Mapping[str, Any] = {
-    'type': 'object',
-    'description': 'The detection of unhealthy nodes.',
-    'properties': {
-        'interval': {
-            'type': 'integer',
-            'minimum': 1,
-            'maximum': sizes.LONGEST,
-            'default': 60,
-            'description': 'Seconds between two checks.',
-        },
-        'node_update_timeout': {
-            'type': 'integer',
-            'minimum': 0,
-            'maximum': sizes.LONGEST,
-            'default': 300,
-            'description': 'Seconds after a change of a node during which it counts '
-            'as healthy.',
-        },
-        'recovery_conditional': {
-            'enum': [ALL, ANY],
-            'default': ANY,
-            'description': 'Whether all modes, or one, must find a node unhealthy.',
-        },
+    description=f'For {POLL_URL}.',
+    default={},
+)
+_DETECTION = fragments.closed(
+    {
+        'interval': fragments.seconds(60, 'Seconds between two checks.', minimum=1),
+        'node_update_timeout': fragments.seconds(
+            300, 'Seconds after a change of a node during which it counts as healthy.'
+        ),
+        'recovery_conditional': fragments.choice(
+            [ALL, ANY],
+            'Whether all modes, or one, must find a node unhealthy.',
+            default=ANY,
+        ),
         'detection_modes': {
             'type': 'array',
             'minItems': 1,
             'description': 'The detection modes.',
-            'items': {
-                'type': 'object',
-                'properties': {
-                    'type': {
-                        'enum': [EVENTS, POLLING, POLL_URL, HYPERVISOR],
-                        'description': 'The way.',
-                    },
+            'items': fragments.closed(
+                {
+                    'type': fragments.choice(
+                        [EVENTS, POLLING, POLL_URL, HYPERVISOR], 'The way.'
+                    ),
                     'options': _OPTIONS,
                 },
-                'required': ['type'],
-                'additionalProperties': False,
-            },
+                'type',
+            ),
         },
     },
-    'required': ['detection_modes'],
-    'additionalProperties': False,
-}
-_RECOVERY: Mapping[str, Any] = {
-    'type': 'object',
-    'description': 'The recovery of unhealthy nodes.',
-    'properties': {
+    'detection_modes',
+    description='The detection of unhealthy nodes.',
+)
+_RECOVERY = fragments.closed(
+    {
         'actions': {
             'type': 'array',
             'maxItems': 1,
             'default': [],
             'description': 'The recovery actions; the default is RECREATE.',
-            'items': {
-                'type': 'object',
-                'properties': {
-                    'name': {
-                        'enum': ['REBOOT', 'REBUILD', RECREATE],
-                        'description': 'The name of the action.',
-                    },
+            'items': fragments.closed(
+                {
+                    'name': fragments.choice(
+                        ['REBOOT', 'REBUILD', RECREATE], 'The name of the action.'
+                    ),
                     'params': {
                         'type': 'object',
                         'default': {},
                         'description': 'Parameters of the operation.',
                     },
                 },
-                'required': ['name'],
-                'additionalProperties': False,
-            },
+                'name',
+            ),
         },
         'fencing': {
             'type': 'array',
@@ -139,23 +99,17 @@ _RECOVERY: Mapping[str, Any] = {
             'items': {'enum': ['COMPUTE']},
             'description': 'Accepted for compatibility with clients, and ignored.',
         },
-        'node_delete_timeout': {
-            'type': 'integer',
-            'minimum': 0,
-            'maximum': sizes.LONGEST,
-            'default': 20,
-            'description': 'Timeout of the deletion of a recreated node, in seconds.',
-        },
-        'node_force_recreate': {
-            'type': 'boolean',
-            'default': False,
-            'description': 'Whether a node is recreated even if the old one could '
-            'not be deleted.',
-        },
+        'node_delete_timeout': fragments.seconds(
+            20, 'Timeout of the deletion of a recreated node, in seconds.'
+        ),
+        'node_force_recreate': fragments.flag(
+            False,
+            'Whether a node is recreated even if the old one could not be deleted.',
+        ),
     },
-    'additionalProperties': False,
-    'default': {},
-}
+    description='The recovery of unhealthy nodes.',
+    default={},
+)
 
 
 class Health(Policy):
@@ -168,12 +122,9 @@ class Health(Policy):
     description = 'Health checks of nodes, and the recovery of unhealthy ones.'
     priority = 600
     before = frozenset({sizes.RECOVER, sizes.NODE_RECOVER})
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {'detection': _DETECTION, 'recovery': _RECOVERY},
-        'required': ['detection'],
-        'additionalProperties': False,
-    }
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(
+        {'detection': _DETECTION, 'recovery': _RECOVERY}, 'detection'
+    )
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2018.06'},
         {'version': '1.1', 'status': 'SUPPORTED', 'since': '2018.09'},

@@ -7,21 +7,19 @@ from typing import Any, ClassVar
 from watcherlite import exceptions
 from watcherlite.domain import capacity
 from watcherlite.plugins.base import Policy, PolicyContext
-from watcherlite.plugins.policies import sizes
+from watcherlite.plugins.policies import fragments, sizes
 
 #: In the data of its binding: the action for which it last took effect.
 HEEDED = 'heeded'
 
-_ADJUSTMENT: Mapping[str, Any] = {
-    'type': 'object',
-    'description': 'The adjustment.',
-    'properties': {
-        'type': {
-            'enum': list(capacity.ADJUSTMENTS),
-            'default': capacity.CHANGE_IN_CAPACITY,
-            'description': 'The meaning of `number`: the new size, the number of '
-            'nodes to add or remove, or a percentage of the current nodes.',
-        },
+_ADJUSTMENT = fragments.closed(
+    {
+        'type': fragments.choice(
+            list(capacity.ADJUSTMENTS),
+            'The meaning of `number`: the new size, the number of nodes to add or '
+            'remove, or a percentage of the current nodes.',
+            default=capacity.CHANGE_IN_CAPACITY,
+        ),
         'number': {
             'type': 'number',
             'exclusiveMinimum': 0,
@@ -29,30 +27,21 @@ _ADJUSTMENT: Mapping[str, Any] = {
             'default': 1,
             'description': 'The amount; a whole number unless it is a percentage.',
         },
-        'min_step': {
-            'type': 'integer',
-            'minimum': 0,
-            'default': 1,
-            'description': 'The minimum result of a percentage.',
-        },
-        'best_effort': {
-            'type': 'boolean',
-            'default': False,
-            'description': 'Adjust the change to the limits of the cluster; '
-            'otherwise the action fails.',
-        },
-        'cooldown': {
-            'type': 'integer',
-            'minimum': 0,
-            'maximum': sizes.LONGEST,
-            'default': 0,
-            'description': 'Seconds after an action by this policy during which '
-            'another one is refused.',
-        },
+        'min_step': fragments.integer(1, 'The minimum result of a percentage.'),
+        'best_effort': fragments.flag(
+            False,
+            'Adjust the change to the limits of the cluster; otherwise the action '
+            'fails.',
+        ),
+        'cooldown': fragments.seconds(
+            0,
+            'Seconds after an action by this policy during which another one is '
+            'refused.',
+        ),
     },
-    'additionalProperties': False,
-    'default': {},
-}
+    description='The adjustment.',
+    default={},
+)
 
 
 class Scaling(Policy):
@@ -66,18 +55,15 @@ class Scaling(Policy):
     priority = 100
     singleton = False
     before = after = frozenset({sizes.SCALE_IN, sizes.SCALE_OUT})
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {
-            'event': {
-                'enum': [sizes.SCALE_IN, sizes.SCALE_OUT],
-                'description': 'The action to which it applies.',
-            },
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(
+        {
+            'event': fragments.choice(
+                [sizes.SCALE_IN, sizes.SCALE_OUT], 'The action to which it applies.'
+            ),
             'adjustment': _ADJUSTMENT,
         },
-        'required': ['event'],
-        'additionalProperties': False,
-    }
+        'event',
+    )
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.04'},
     )

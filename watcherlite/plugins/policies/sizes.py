@@ -21,9 +21,6 @@ NODE_UPDATE = 'NODE_UPDATE'
 NODE_CHECK = 'NODE_CHECK'
 NODE_RECOVER = 'NODE_RECOVER'
 
-#: Maximum delay by a policy, in seconds: a year.
-LONGEST = 365 * 86400
-
 # In the data of an action
 CREATION = 'creation'
 DELETION = 'deletion'

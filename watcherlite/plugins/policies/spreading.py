@@ -7,14 +7,7 @@ from watcherlite import exceptions
 from watcherlite.domain import placement
 from watcherlite.domain.placement import Place
 from watcherlite.plugins.base import Policy, PolicyContext
-from watcherlite.plugins.policies import sizes
-
-_WEIGHT: Mapping[str, Any] = {
-    'type': 'integer',
-    'minimum': 0,
-    'default': 100,
-    'description': 'The number of its nodes relative to the others; 0: none.',
-}
+from watcherlite.plugins.policies import fragments, sizes
 
 
 def _places(noun: str, **more: Any) -> dict[str, Any]:
@@ -23,20 +16,16 @@ def _places(noun: str, **more: Any) -> dict[str, Any]:
         'type': 'array',
         'minItems': 1,
         'description': f'The {noun}s over which nodes are distributed.',
-        'items': {
-            'type': 'object',
-            'properties': {
-                'name': {
-                    'type': 'string',
-                    'minLength': 1,
-                    'description': f'The name of the {noun}.',
-                },
-                'weight': _WEIGHT,
+        'items': fragments.closed(
+            {
+                'name': fragments.text(f'The name of the {noun}.', minLength=1),
+                'weight': fragments.integer(
+                    100, 'The number of its nodes relative to the others; 0: none.'
+                ),
                 **more,
             },
-            'required': ['name'],
-            'additionalProperties': False,
-        },
+            'name',
+        ),
     }
 
 
@@ -110,22 +99,17 @@ class RegionPlacement(Spreading):
     priority = 200
     places = 'regions'
     key = placement.REGION
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(
+        {
             'regions': _places(
                 'region',
-                cap={
-                    'type': 'integer',
-                    'minimum': -1,
-                    'default': -1,
-                    'description': 'Maximum number of its nodes; -1: unlimited.',
-                },
+                cap=fragments.integer(
+                    -1, 'Maximum number of its nodes; -1: unlimited.', minimum=-1
+                ),
             )
         },
-        'required': ['regions'],
-        'additionalProperties': False,
-    }
+        'regions',
+    )
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.10'},
     )
@@ -138,12 +122,9 @@ class ZonePlacement(Spreading):
     priority = 300
     places = 'zones'
     key = placement.ZONE
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {'zones': _places('zone')},
-        'required': ['zones'],
-        'additionalProperties': False,
-    }
+    schema: ClassVar[Mapping[str, Any]] = fragments.closed(
+        {'zones': _places('zone')}, 'zones'
+    )
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.04'},
     )
