@@ -1,6 +1,7 @@
 """The base case of the operations on clusters."""
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.cluster_worlds import BY
@@ -26,13 +27,14 @@ class OperationsCase(OperatedCase):
         self.operations, self.by = self.world.operations, BY
         self.profile = self.world.profile()
 
+    @contextlib.contextmanager
     def refused(
-        self, kind: type[Exception], text: str, call: Callable[..., Any], *args: Any
-    ) -> None:
+        self, text: str, kind: type[Exception] = exceptions.BadRequest
+    ) -> Iterator[None]:
         """Expect a rejection with exactly this text, and no changes."""
         before = self.everything()
         with self.assertRaises(exceptions.WatcherliteError) as caught:
-            call(*args)
+            yield
         self.assertEqual((kind, text), (type(caught.exception), str(caught.exception)))
         self.assertEqual(before, self.everything())
 

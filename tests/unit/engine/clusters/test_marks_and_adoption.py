@@ -98,23 +98,19 @@ class TestMarks(OperationsCase):
     def test_a_mark_is_rejected_during_an_action(self) -> None:
         begun = self.operations.check('c', BY)
 
-        self.refused(
-            exceptions.ActionConflict,
+        with self.refused(
             f'The NODE_UPDATE action for target {self.node.uuid} conflicts '
             f'with the following action(s): CLUSTER_CHECK {begun.action}.',
-            self.mark,
-            True,
-        )
+            exceptions.ActionConflict,
+        ):
+            self.mark(True)
 
     def test_an_invalid_reason_is_rejected(self) -> None:
         for reason in ('', 'x' * 256, 7):
-            self.refused(
-                exceptions.BadRequest,
-                'The value for status_reason must be text of 1 to 255 characters.',
-                self.mark,
-                True,
-                reason,
-            )
+            with self.refused(
+                'The value for status_reason must be text of 1 to 255 characters.'
+            ):
+                self.mark(True, reason)
 
 
 class TestAdopting(OperationsCase):
@@ -176,9 +172,8 @@ class TestAdopting(OperationsCase):
                 'Nothing can be adopted as blind-1.0: its type only finds what it has'
             )
             text = f'{text} made itself.'
-            self.refused(
-                exceptions.BadRequest, text, ask, AdoptionRequest('x', 'blind'), BY
-            )
+            with self.refused(text):
+                ask(AdoptionRequest('x', 'blind'), BY)
         self.assertEqual([], self.world.outside.calls)
 
     def test_a_missing_resource_becomes_an_unhealthy_node(self) -> None:
@@ -208,8 +203,8 @@ class TestAdopting(OperationsCase):
                 'The identity of what is adopted is missing.',
             ),
         ):
-            with self.subTest(wanted=wanted):
-                self.refused(kind, text, self.operations.nodes.preview, wanted, BY)
+            with self.subTest(wanted=wanted), self.refused(text, kind):
+                self.operations.nodes.preview(wanted, BY)
 
 
 class TestUserActions(OperationsCase):
@@ -253,18 +248,16 @@ class TestUserActions(OperationsCase):
         )
 
     def test_an_unknown_target_is_rejected(self) -> None:
-        self.refused(
-            exceptions.BadRequest,
+        with self.refused(
             "The specified target 'nope' could not be found: there is neither a "
-            'cluster nor a node of that name.',
-            lambda: self.ask(target='nope'),
-        )
+            'cluster nor a node of that name.'
+        ):
+            self.ask(target='nope')
 
     def test_an_invalid_time_is_rejected(self) -> None:
         for value, text in (
             ('soon', "The value for not_before is no time in ISO 8601: 'soon'."),
             (7, 'The value for not_before must be a time, not a number.'),
         ):
-            self.refused(
-                exceptions.BadRequest, text, lambda v=value: self.ask(not_before=v)
-            )
+            with self.refused(text):
+                self.ask(not_before=value)

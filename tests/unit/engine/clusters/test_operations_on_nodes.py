@@ -19,23 +19,19 @@ class TestBusy(OperationsCase):
 
     def test_a_queued_action_is_a_conflict(self) -> None:
         uuid = self.cluster.uuid
-        self.refused(
-            exceptions.ActionConflict,
+        with self.refused(
             f'The CLUSTER_RECOVER action for target {uuid} conflicts with the '
             f'following action(s): CLUSTER_CHECK {self.first}.',
-            self.operations.recover,
-            'c',
-            BY,
-        )
-        node = self.world.nodes(self.cluster)[0]
-        self.refused(
             exceptions.ActionConflict,
+        ):
+            self.operations.recover('c', BY)
+        node = self.world.nodes(self.cluster)[0]
+        with self.refused(
             f'The NODE_CHECK action for target {node.uuid} conflicts with the '
             f'following action(s): CLUSTER_CHECK {self.first}.',
-            self.operations.nodes.check,
-            node.uuid,
-            BY,
-        )
+            exceptions.ActionConflict,
+        ):
+            self.operations.nodes.check(node.uuid, BY)
 
     def test_an_action_is_suspended_between_two_stages(self) -> None:
         action = self.world.store.get_action(self.first)
@@ -56,14 +52,12 @@ class TestBusy(OperationsCase):
     def test_a_started_action_locks_the_target(self) -> None:
         self.world.start_by_hand(self.first)
 
-        self.refused(
-            exceptions.ResourceIsLocked,
+        with self.refused(
             f'CLUSTER_RECOVER for cluster {self.cluster.uuid} cannot be completed '
             f'because it is already locked: CLUSTER_CHECK {self.first}.',
-            self.operations.recover,
-            'c',
-            BY,
-        )
+            exceptions.ResourceIsLocked,
+        ):
+            self.operations.recover('c', BY)
 
     def test_a_concurrent_request_is_detected(self) -> None:
         self.over(self.cluster)
@@ -94,14 +88,12 @@ class TestBusy(OperationsCase):
         one, two = self.world.nodes(self.cluster)
         checks = self.operations.nodes.check(one.uuid, BY).action
 
-        self.refused(
-            exceptions.ActionConflict,
+        with self.refused(
             f'The CLUSTER_CHECK action for target {self.cluster.uuid} conflicts with '
             f'the following action(s): NODE_CHECK {checks}.',
-            self.operations.check,
-            'c',
-            BY,
-        )
+            exceptions.ActionConflict,
+        ):
+            self.operations.check('c', BY)
         begun = self.operations.nodes.check(two.uuid, BY)
         action = self.world.store.get_action(begun.action)
         self.assertEqual(
@@ -202,27 +194,19 @@ class TestMembers(OperationsCase):
                 'No nodes specified: a list of them is needed.',
             ),
         ):
-            with self.subTest(nodes=nodes):
-                self.refused(kind, text, self.operations.add_nodes, 'c', BY, nodes)
+            with self.subTest(nodes=nodes), self.refused(text, kind):
+                self.operations.add_nodes('c', BY, nodes)
 
     def test_only_members_within_the_size_limits_are_removed(self) -> None:
-        self.refused(
-            exceptions.BadRequest,
-            f"Nodes not members of specified cluster: ['{self.well.uuid}'].",
-            self.operations.del_nodes,
-            'c',
-            BY,
-            ['well'],
-        )
+        with self.refused(
+            f"Nodes not members of specified cluster: ['{self.well.uuid}']."
+        ):
+            self.operations.del_nodes('c', BY, ['well'])
         self.world.set(self.cluster, min_size=2)
-        self.refused(
-            exceptions.BadRequest,
-            "The target capacity (1) is less than the cluster's min_size (2).",
-            self.operations.del_nodes,
-            'c',
-            BY,
-            ['c-1'],
-        )
+        with self.refused(
+            "The target capacity (1) is less than the cluster's min_size (2)."
+        ):
+            self.operations.del_nodes('c', BY, ['c-1'])
         self.world.set(self.cluster, min_size=0)
 
         begun = self.operations.del_nodes('c', BY, ['c-2'], 'true')
@@ -242,22 +226,15 @@ class TestMembers(OperationsCase):
     def test_only_members_are_replaced_and_only_by_orphans(self) -> None:
         one, two = self.world.nodes(self.cluster)
         replace = self.operations.replace_nodes
-        self.refused(
-            exceptions.BadRequest,
-            f"Nodes to be replaced are not of specified cluster: ['{self.well.uuid}'].",
-            replace,
-            'c',
-            BY,
-            {'well': 'c-1'},
-        )
-        self.refused(
-            exceptions.NodeNotOrphan,
+        with self.refused(
+            f"Nodes to be replaced are not of specified cluster: ['{self.well.uuid}']."
+        ):
+            replace('c', BY, {'well': 'c-1'})
+        with self.refused(
             f"Nodes ['{two.uuid}'] already owned by some cluster.",
-            replace,
-            'c',
-            BY,
-            {one.uuid: 'c-2'},
-        )
+            exceptions.NodeNotOrphan,
+        ):
+            replace('c', BY, {one.uuid: 'c-2'})
 
 
 class TestHealth(OperationsCase):
@@ -286,15 +263,8 @@ class TestHealth(OperationsCase):
                 'check_capacity, operation, operation_params.',
             ),
         ):
-            with self.subTest(params=params):
-                self.refused(
-                    exceptions.BadRequest,
-                    text,
-                    self.operations.recover,
-                    name,
-                    BY,
-                    params,
-                )
+            with self.subTest(params=params), self.refused(text):
+                self.operations.recover(name, BY, params)
 
         wanted = {'operation': 'reboot', 'check': 'True', 'check_capacity': None}
         begun = self.operations.recover('c', BY, wanted)
@@ -324,17 +294,8 @@ class TestHealth(OperationsCase):
                 'No node (matching the filter) could be found',
             ),
         ):
-            with self.subTest(operation=operation, params=params):
-                self.refused(
-                    exceptions.BadRequest,
-                    text,
-                    operate,
-                    'c',
-                    BY,
-                    operation,
-                    params,
-                    filters,
-                )
+            with self.subTest(operation=operation, params=params), self.refused(text):
+                operate('c', BY, operation, params, filters)
 
         begun = operate('c', BY, 'paint', {'colour': 'red'}, {'name': 'c-2'})
 
@@ -379,13 +340,11 @@ class TestDelete(OperationsCase):
     def test_a_cluster_in_transition_is_deleted_only_by_force(self) -> None:
         self.world.set(self.cluster, status='UPDATING')
         before = self.operations.check('c', BY).action
-        self.refused(
-            exceptions.ActionInProgress,
+        with self.refused(
             f"The cluster '{self.cluster.uuid}' is in status UPDATING.",
-            self.operations.delete,
-            'c',
-            BY,
-        )
+            exceptions.ActionInProgress,
+        ):
+            self.operations.delete('c', BY)
 
         begun = self.operations.delete('c', BY, force=True)
 
@@ -465,14 +424,12 @@ class TestDelete(OperationsCase):
     def test_an_object_with_dependents_is_not_deleted(self) -> None:
         self.world.set(self.cluster, dependents={'nodes': ['x']})
 
-        self.refused(
-            exceptions.ResourceInUse,
+        with self.refused(
             f"The cluster '{self.cluster.uuid}' cannot be deleted: still depended by "
             'other clusters and/or nodes.',
-            self.operations.delete,
-            'c',
-            BY,
-        )
+            exceptions.ResourceInUse,
+        ):
+            self.operations.delete('c', BY)
 
 
 class TestCreateNode(OperationsCase):
@@ -497,25 +454,18 @@ class TestCreateNode(OperationsCase):
         self.world.a_cluster(self.profile, 2, max_size=2)
         self.world.profile('plain', 'plain')
         create = self.operations.nodes.create
-        for profile, cluster, kind, text in (
-            (
-                'p',
-                'nope',
-                exceptions.BadRequest,
-                "The specified cluster 'nope' could not be found.",
-            ),
+        for profile, cluster, text in (
+            ('p', 'nope', "The specified cluster 'nope' could not be found."),
             (
                 'plain',
                 'c',
-                exceptions.BadRequest,
                 'Node and cluster have different profile type, operation aborted.',
             ),
             (
                 'p',
                 'c',
-                exceptions.BadRequest,
                 "The target capacity (3) is greater than the cluster's max_size (2).",
             ),
         ):
-            with self.subTest(profile=profile, cluster=cluster):
-                self.refused(kind, text, create, NodeRequest('n', profile, cluster), BY)
+            with self.subTest(profile=profile, cluster=cluster), self.refused(text):
+                create(NodeRequest('n', profile, cluster), BY)

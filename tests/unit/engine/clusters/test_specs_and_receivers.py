@@ -60,8 +60,8 @@ class TestProfiles(OperationsCase):
                 f"{why}Unrecognizable spec item 'more'",
             ),
         ):
-            with self.subTest(spec=spec):
-                self.refused(kind, text, create, 'x', spec, BY)
+            with self.subTest(spec=spec), self.refused(text, kind):
+                create('x', spec, BY)
 
     def test_a_validated_profile_is_not_stored(self) -> None:
         spec = {'type': 'thing', 'version': '1.0'}
@@ -77,14 +77,8 @@ class TestProfiles(OperationsCase):
         after = update('p', BY, {'name': 'q', 'metadata': {'a': 1}})
 
         self.assertEqual(('q', {'a': 1}), (after.name, after.metadata))
-        self.refused(
-            exceptions.BadRequest,
-            'No property needs an update.',
-            update,
-            'q',
-            BY,
-            {'name': 'q'},
-        )
+        with self.refused('No property needs an update.'):
+            update('q', BY, {'name': 'q'})
         with self.assertRaises(exceptions.NotFound):
             update('q', OTHERS, {'name': 'theirs'})
 
@@ -132,8 +126,8 @@ class TestPolicies(OperationsCase):
                 '"CLUSTER_SCALE_IN", "CLUSTER_SCALE_OUT"',
             ),
         ):
-            with self.subTest(spec=spec):
-                self.refused(kind, text, create, 'x', spec, BY)
+            with self.subTest(spec=spec), self.refused(text, kind):
+                create('x', spec, BY)
 
     def test_a_policy_is_deleted_only_if_no_cluster_is_bound_to_it(self) -> None:
         policy = self.world.policy('senlin.policy.deletion')
@@ -151,22 +145,15 @@ class TestPolicies(OperationsCase):
         with self.world.store.transaction() as tx:
             tx.lock_clusters([cluster.uuid])
             tx.delete_bindings([stored.id])
-        self.refused(
-            exceptions.PolicyBindingNotFound,
+        with self.refused(
             "The policy 'other' is not found attached to the specified cluster 'c'.",
-            self.operations.binding,
-            'c',
-            BY,
-            'other',
-        )
-        self.refused(
-            exceptions.BadRequest,
-            "The policy 'other' is not attached to the specified cluster 'c'.",
-            self.operations.detach_policy,
-            'c',
-            BY,
-            'other',
-        )
+            exceptions.PolicyBindingNotFound,
+        ):
+            self.operations.binding('c', BY, 'other')
+        with self.refused(
+            "The policy 'other' is not attached to the specified cluster 'c'."
+        ):
+            self.operations.detach_policy('c', BY, 'other')
         self.operations.policies.delete('other', BY)
         with self.assertRaises(exceptions.NotFound):
             self.world.store.find_object(PolicyObject, 'other', None)
@@ -230,13 +217,8 @@ class TestReceivers(OperationsCase):
         issued, other = self.issue(), self.issue(name='other')
         digest = issued.receiver.token_digest
         for token in (None, '', 'x', digest, other.token, str(issued.token)[:-1]):
-            self.refused(
-                exceptions.NotFound,
-                NO_WEBHOOK,
-                self.operations.receivers.trigger,
-                issued.receiver.uuid,
-                token,
-            )
+            with self.refused(NO_WEBHOOK, exceptions.NotFound):
+                self.operations.receivers.trigger(issued.receiver.uuid, token)
         self.operations.receivers.trigger(issued.receiver.uuid, issued.token)
 
     def test_a_new_token_invalidates_the_previous_one(self) -> None:
@@ -245,13 +227,8 @@ class TestReceivers(OperationsCase):
 
         renewed = users.update('r', BY, {'renew_token': True})
 
-        self.refused(
-            exceptions.NotFound,
-            NO_WEBHOOK,
-            users.trigger,
-            issued.receiver.uuid,
-            issued.token,
-        )
+        with self.refused(NO_WEBHOOK, exceptions.NotFound):
+            users.trigger(issued.receiver.uuid, issued.token)
         users.trigger(issued.receiver.uuid, renewed.token)
 
     def test_a_receiver_without_a_token_cannot_be_triggered(self) -> None:
@@ -261,13 +238,8 @@ class TestReceivers(OperationsCase):
             tx.save_object(row.evolve(token_digest=None))
 
         for token in (None, '', 'x'):
-            self.refused(
-                exceptions.NotFound,
-                NO_WEBHOOK,
-                self.operations.receivers.trigger,
-                made.uuid,
-                token,
-            )
+            with self.refused(NO_WEBHOOK, exceptions.NotFound):
+                self.operations.receivers.trigger(made.uuid, token)
         shown = representations.represent(
             self.world.store, [row.evolve(token_digest=None)]
         )
@@ -290,10 +262,8 @@ class TestReceivers(OperationsCase):
             ),
             ({'cluster': 'nope'}, "The referenced cluster 'nope' could not be found."),
         ):
-            with self.subTest(values=values):
-                self.refused(
-                    exceptions.BadRequest, text, lambda v=values: self.create(**v)
-                )
+            with self.subTest(values=values), self.refused(text):
+                self.create(**values)
         with self.assertRaisesRegex(
             exceptions.BadRequest, "Illegal action 'CLUSTER_CREATE' specified"
         ):
@@ -336,25 +306,16 @@ class TestReceivers(OperationsCase):
         for _ in range(2):
             self.issue(name='twice')
         for name in ('r', 'twice', issued.receiver.uuid[:8], issued.token):
-            self.refused(
-                exceptions.NotFound,
-                NO_WEBHOOK,
-                self.operations.receivers.trigger,
-                name,
-                issued.token,
-            )
+            with self.refused(NO_WEBHOOK, exceptions.NotFound):
+                self.operations.receivers.trigger(name, issued.token)
 
     def test_parameters_of_a_trigger_are_validated(self) -> None:
         issued = self.issue()
 
-        self.refused(
-            exceptions.BadRequest,
-            "The value for count must be an integer: 'many'.",
-            self.operations.receivers.trigger,
-            issued.receiver.uuid,
-            issued.token,
-            {'count': 'many'},
-        )
+        with self.refused("The value for count must be an integer: 'many'."):
+            self.operations.receivers.trigger(
+                issued.receiver.uuid, issued.token, {'count': 'many'}
+            )
 
     def test_unknown_parameters_of_a_trigger_are_ignored(self) -> None:
         issued = self.issue(params={'count': 2})
@@ -380,24 +341,14 @@ class TestReceivers(OperationsCase):
         ):
             error = self.assertRaises(exceptions.BadRequest, call, **args)
             self.assertEqual(text, str(error))
-        self.refused(
-            exceptions.BadRequest,
-            unknown,
-            update,
-            made.uuid,
-            BY,
-            {'params': {'size': 1}},
-        )
+        with self.refused(unknown):
+            update(made.uuid, BY, {'params': {'size': 1}})
         update(made.uuid, BY, {'params': {'count': 2}})
-        self.refused(
-            exceptions.BadRequest,
+        with self.refused(
             "Action parameter ['count'] is not recognizable; known are "
-            'delete_check_action, detection.',
-            update,
-            made.uuid,
-            BY,
-            {'action': 'CLUSTER_CHECK'},
-        )
+            'delete_check_action, detection.'
+        ):
+            update(made.uuid, BY, {'action': 'CLUSTER_CHECK'})
         # What is missing may come with the request
         self.create(action='CLUSTER_RESIZE', params={'min_step': 1})
 
@@ -423,13 +374,10 @@ class TestReceivers(OperationsCase):
         made = issued.receiver
         self.world.set(self.cluster, deleted_at=self.world.clock.now())
 
-        self.refused(
-            exceptions.BadRequest,
-            f"The cluster of the receiver '{made.uuid}' could not be found.",
-            self.operations.receivers.trigger,
-            made.uuid,
-            issued.token,
-        )
+        with self.refused(
+            f"The cluster of the receiver '{made.uuid}' could not be found."
+        ):
+            self.operations.receivers.trigger(made.uuid, issued.token)
 
     def test_a_deleted_receiver_cannot_be_triggered(self) -> None:
         issued = self.issue()
