@@ -80,12 +80,10 @@ class EngineActionTypes:
         return cls(plugins, own)
 
     def make_action_type(self, name: str) -> ActionType:
-        """Return an instance; raises PluginNotFound or PluginError."""
         own = self._own.get(name)
         return own() if own is not None else self._plugins.make_action_type(name)
 
     def validate_inputs(
         self, action_type: ActionType, inputs: Mapping[str, Any]
     ) -> None:
-        """Raise InvalidInput."""
         self._plugins.validate_inputs(action_type, inputs)

@@ -86,7 +86,6 @@ class StackProfile(ResourceHandler):
         return self._made_with
 
     def create(self, context: ResourceContext) -> Result:
-        """Create the stack."""
         try:
             stack = self._stacks.operations.create(
                 self._wanted(context, _name(context)), context.tenant
@@ -105,14 +104,12 @@ class StackProfile(ResourceHandler):
         return _in_progress(stack)
 
     def check(self, context: ResourceContext) -> Result:
-        """Check the resources of the stack."""
         stack = self._stacks.operations.act(
             self._id(context), context.tenant, states.CHECK
         )
         return _in_progress(stack)
 
     def update(self, context: ResourceContext) -> Result:
-        """Update the stack to its template."""
         stack = self._find(self._id(context), context)
         wanted = self._wanted(context, stack.name)
         return _in_progress(
@@ -129,7 +126,6 @@ class StackProfile(ResourceHandler):
         return _in_progress(stack)
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Poll the operation on the stack."""
         try:
             stack = self._find(token['stack'], context)
         except exceptions.NotFound:

@@ -135,7 +135,6 @@ class HAProxy(LoadBalancer):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the options for files, addresses and commands."""
         return OPTIONS
 
     def apply(
@@ -156,7 +155,6 @@ class HAProxy(LoadBalancer):
         return {'vip_address': address}
 
     def remove(self, name: str) -> None:
-        """Delete the file."""
         with self._files(name) as files:
             if files.delete():
                 self._reload(files)

@@ -27,7 +27,6 @@ class Recording(LoadBalancer):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the option for the file."""
         return OPTIONS
 
     def apply(
@@ -36,12 +35,10 @@ class Recording(LoadBalancer):
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        """Record the members."""
         self._note({'call': 'apply', 'name': name, 'members': list(members)})
         return {'vip_address': properties['vip'].get('address', '127.0.0.1')}
 
     def remove(self, name: str) -> None:
-        """Record the removal."""
         self._note({'call': 'remove', 'name': name})
 
     def _note(self, call: Mapping[str, Any]) -> None:

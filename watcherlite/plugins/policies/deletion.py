@@ -74,7 +74,6 @@ class Deletion(Policy):
     )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Select the nodes to remove, if any."""
         count = -sizes.change(context, data)
         if count < 0 or (count == 0 and context.action_type == sizes.RESIZE):
             return
@@ -146,7 +145,6 @@ class HookedDeletion(Deletion):
             )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Select the nodes to remove, and their hooks."""
         super().pre_op(context, data)
         hooks = _hooks(context.properties)
         if hooks is not None and sizes.DELETION in data:

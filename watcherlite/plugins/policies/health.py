@@ -165,7 +165,6 @@ class Health(Policy):
         }
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Decide how nodes are recovered."""
         recovery = context.properties['recovery']
         data[_DATA] = {
             'recover_action': recovery['actions'],

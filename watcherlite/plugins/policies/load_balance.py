@@ -90,7 +90,6 @@ class LoadBalance(Policy):
         }
 
     def detach(self, context: PolicyContext) -> None:
-        """Delete the load balancer."""
         context.driver(context.properties['driver']).remove(_name(context))
         context.save(cluster_data={SHOWN: None})
         self._forget_members(context)

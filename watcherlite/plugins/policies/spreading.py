@@ -52,7 +52,6 @@ class Spreading(Policy):
                 )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Decide the places of nodes that are added or removed."""
         count = sizes.change(context, data)
         key = sizes.CREATION if count > 0 else sizes.DELETION
         decided = data.get(key) or {}

@@ -55,7 +55,6 @@ class ClusterDelete(ClusterAction):
     kind = action_types.DEFINITIONS[action_types.CLUSTER_DELETE]
 
     def execute(self, context: ActionContext) -> Outcome:
-        """Delete the nodes."""
         return self._concluded(context, super().execute(context))
 
     def complete(
@@ -84,7 +83,6 @@ class ClusterDelete(ClusterAction):
         return outcome
 
     def _delete_receivers(self, uuid: str) -> None:
-        """Delete the receivers of a cluster."""
         store = self.parts.store
         cluster = store.clusters_by_uuid([uuid]).get(uuid)
         if cluster is None:
@@ -97,11 +95,9 @@ class ClusterDelete(ClusterAction):
                     tx.delete_object(receiver)
 
     def target_deleted(self) -> Outcome:
-        """Succeed: the cluster is deleted."""
         return Done({})
 
     def start(self, stage: ClusterStage) -> Outcome:
-        """Delete all nodes."""
         return self._delete(stage)
 
     def advance(self, stage: ClusterStage) -> Outcome:
@@ -122,7 +118,6 @@ class ClusterUpdate(PausingAction):
     kind = action_types.DEFINITIONS[action_types.CLUSTER_UPDATE]
 
     def profile(self, action: Action, cluster: Cluster) -> Profile:
-        """Return the new profile, if the inputs have one."""
         uuid = action.inputs.get('new_profile_id')
         if not uuid:
             return super().profile(action, cluster)
@@ -155,7 +150,6 @@ class ClusterUpdate(PausingAction):
         return self._next(stage, ended)
 
     def resume(self, stage: ClusterStage, token: Mapping[str, Any]) -> Outcome:
-        """Update the next batch."""
         return self._next(stage, token['ended'])
 
     def _next(self, stage: ClusterStage, ended: Any = ()) -> Outcome:
@@ -181,7 +175,6 @@ class ClusterCheck(ClusterAction):
     failure_text = CHECKING
 
     def start(self, stage: ClusterStage) -> Outcome:
-        """Check all nodes."""
         nodes = [node.uuid for node in stage.nodes]
         return stage.derive_each(action_types.NODE_CHECK, nodes, CHECKING, stage.inputs)
 

@@ -187,5 +187,4 @@ class ClusterStage:
         return Failed(reason, outputs={**outputs, action_types.REASON: reason})
 
     def has_failures(self, *without: str) -> bool:
-        """Return whether a derived action did not succeed."""
         return any(not one.well for one in self.ended if one.action_type not in without)

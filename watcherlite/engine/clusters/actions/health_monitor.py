@@ -174,7 +174,6 @@ class ClusterHealthAction(ActionType):
         )
 
     def _find(self, context: ActionContext) -> tuple[Cluster | None, Bound | None]:
-        """Return the cluster and the policy binding, if they exist."""
         store, wanted = self._parts.store, context.inputs
 
         def found() -> tuple[Cluster | None, Bound | None]:
@@ -193,7 +192,6 @@ class ClusterHealthAction(ActionType):
     def _blocking_reason(
         self, context: ActionContext, cluster: Cluster, bound: Bound
     ) -> str | None:
-        """Return why a round is skipped; None if it is not."""
         if not bound.binding.enabled:
             return f'{SKIPPED}the policy is disabled'
         if cluster.status == states.INIT or cluster.status in states.TRANSIENT:

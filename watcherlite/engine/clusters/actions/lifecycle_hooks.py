@@ -113,7 +113,6 @@ class LifecycleHook(ActionType):
         self._send = tell or functools.partial(send_over_http, parts.destinations)
 
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
-        """Return True: the action only waits."""
         return True
 
     def execute(self, context: ActionContext) -> Outcome:

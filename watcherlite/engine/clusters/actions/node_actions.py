@@ -80,7 +80,6 @@ class NodeAction(ClusteringAction):
         return self.idempotent
 
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
-        """Return whether the handler is being polled."""
         return token is not None and 'handler' in token
 
     def execute(self, context: ActionContext) -> Outcome:
@@ -125,7 +124,6 @@ class NodeAction(ClusteringAction):
             return there
 
     def cancel(self, context: ActionContext, token: Any) -> None:
-        """Cancel the operation of the handler."""
         target = NodeTarget.load(self.parts, context)
         if target is not None:
             self.steps(target).cancel(token)
@@ -184,7 +182,6 @@ class NodeDelete(NodeAction):
     idempotent = True
 
     def target_deleted(self) -> Outcome:
-        """Succeed: the node is deleted."""
         return Done({})
 
     def start(self, target: NodeTarget) -> Outcome:
@@ -211,7 +208,6 @@ class NodeDelete(NodeAction):
     def complete(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
-        """Delete the node after its lifecycle hook."""
         target = NodeTarget.load(self.parts, context)
         if target is None:
             return self.target_deleted()
@@ -228,7 +224,6 @@ class NodeDelete(NodeAction):
         return refused('The node stays: its timeout was over before its hook was')
 
     def advance(self, target: NodeTarget, token: Any) -> Outcome:
-        """Continue the deletion."""
         return _without_trace(super().advance(target, token))
 
 
@@ -295,7 +290,6 @@ class NodeUpdate(NodeAction):
         return self.steps(target).run(node_steps.DELETE, node_steps.CREATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
-        """Return the steps to the new profile."""
         return NodeSteps(
             target, profile=_new_profile(target), ended=_own_values(target)
         )
@@ -308,7 +302,6 @@ class NodeJoin(NodeAction):
     idempotent = True
 
     def start(self, target: NodeTarget) -> Outcome:
-        """Fail if the node is in another cluster."""
         uuid = target.action.inputs['cluster_id']
         cluster = target.retry(lambda: self.parts.cluster(uuid))
         if target.node.cluster_id not in (None, cluster.id):
@@ -323,11 +316,9 @@ class NodeLeave(NodeAction):
     idempotent = True
 
     def target_deleted(self) -> Outcome:
-        """Succeed: the node is deleted."""
         return Done({})
 
     def start(self, target: NodeTarget) -> Outcome:
-        """Succeed."""
         return Done({})
 
 
@@ -339,7 +330,6 @@ class NodeCheck(NodeAction):
     idempotent = True
 
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
-        """Return True: the action only polls."""
         return True
 
     def blocked(self, target: NodeTarget, lock: str) -> Outcome:
@@ -347,15 +337,12 @@ class NodeCheck(NodeAction):
         return Done({'status': target.node.status, action_types.REASON: f'{lock}.'})
 
     def start(self, target: NodeTarget) -> Outcome:
-        """Start the check."""
         return self._checking(target).execute()
 
     def advance(self, target: NodeTarget, token: Any) -> Outcome:
-        """Continue the check."""
         return self._checking(target).advance(token)
 
     def cancel(self, context: ActionContext, token: Any) -> None:
-        """Cancel the operation of the handler."""
         target = NodeTarget.load(self.parts, context)
         if target is not None:
             self._checking(target).cancel(token)
@@ -401,7 +388,6 @@ class NodeRecover(NodeAction):
         return steps.run(*looks, node_steps.OPERATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
-        """Return the steps of the recovery."""
         wanted = _recovery(target)
         asked: tuple[str, Mapping[str, Any]] | None = None
         name = wanted.operation.lower()
@@ -428,7 +414,6 @@ class NodeOperation(NodeAction):
         return not target.handler.idempotent
 
     def start(self, target: NodeTarget) -> Outcome:
-        """Start the operation."""
         if not target.exists:
             return refused(
                 f'Node {target.node.name} has nothing that could do an operation: it '
@@ -441,7 +426,6 @@ class NodeOperation(NodeAction):
         return steps.run(node_steps.OPERATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
-        """Return the step of the operation."""
         inputs = target.action.inputs
         name, given = inputs['operation'], inputs.get('params')
         asked = name, operation_parameters(target.handler, name, given)

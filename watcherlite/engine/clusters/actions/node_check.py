@@ -78,7 +78,6 @@ class NodeCheckRun:
         return 'adopt' if adopts and self._target.handler.supports('adopt') else 'check'
 
     def _run_mode(self, progress: '_CheckProgress') -> Outcome:
-        """Run the next mode."""
         if progress.at >= len(self._modes):
             return self._conclude(progress)
         if self._modes[progress.at]['type'] == action_types.NODE_STATUS_POLL_URL:

@@ -19,7 +19,6 @@ class PolicyAction(ClusteringAction):
 
     @property
     def policies(self) -> ClusterPolicies:
-        """Return the policies of clusters."""
         return ClusterPolicies(self.parts.store, self.parts.plugins)
 
 
@@ -47,7 +46,6 @@ class ClusterDetachPolicy(PolicyAction):
     kind = action_types.DEFINITIONS[action_types.CLUSTER_DETACH_POLICY]
 
     def execute(self, context: ActionContext) -> Outcome:
-        """Detach the policy."""
         policy = context.inputs['policy_id']
         bound = self.policies.detach(context, context.target or '', policy)
         if bound is None:

@@ -324,7 +324,6 @@ class ClusterOperations(TargetOperations[Cluster]):
         *,
         wait: bool = False,
     ) -> Accepted[Cluster]:
-        """Attach a policy to a cluster."""
         found = self.resolve_reference(PolicyObject, str(policy), by)
         inputs = {
             'policy_id': found.uuid,

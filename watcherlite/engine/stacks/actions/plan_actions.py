@@ -74,14 +74,12 @@ class StackPlanAction(ActionType):
 
     @property
     def services(self) -> StackServices:
-        """Return the services of the worker."""
         if self._services is None:
             raise _worker_only()
         return self._services
 
     @property
     def operations(self) -> StackOperations:
-        """Return the operations on stacks."""
         if self._operations is None:
             raise _worker_only()
         return self._operations
@@ -120,7 +118,6 @@ class StackOperationAction(StackPlanAction, OperationAction):
     operation: ClassVar[str]
 
     def pre_condition(self, context: ActionContext) -> Outcome | None:
-        """Skip the action if the stack is locked."""
         tree = self.tree(context)
         lock = covering_lock(tree) or inner_lock(tree)
         return Skipped(f'{lock}.') if lock is not None else None
@@ -198,7 +195,6 @@ class StackCheck(StackOperationAction):
     def complete(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
-        """Return the unhealthy resources."""
         outcome = super().complete(context, results)
         if isinstance(outcome, Failed) and results[0].status != action_states.FAILED:
             return outcome
@@ -274,7 +270,6 @@ class ResourceMarkUnhealthy(StackPlanAction):
         return Skipped(f'{lock}.') if lock is not None else None
 
     def execute(self, context: ActionContext) -> Outcome:
-        """Mark the resource, or clear the mark."""
         inputs = context.inputs
         stack = self.tree(context).stack
         row = self.retry(
