@@ -3,14 +3,13 @@
 import datetime
 import random
 import socket
-from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.db.api import Store
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import InProgress, Retry
 from watcherlite.execution.retries import retry_while_unavailable
-from watcherlite.plugins.base import ActionContext, ResourceHandler
+from watcherlite.plugins.base import ActionContext
 
 #: Attempts of an action before it stays with the worker that has claimed it.
 MAX_ATTEMPTS = 30
@@ -47,19 +46,15 @@ class LiveHosts:
 
 
 def forward(
-    store: Store,
-    context: ActionContext,
-    hosts: LiveHosts,
-    handler: ResourceHandler,
-    physical_id: str | None,
-    data: Mapping[str, Any],
+    store: Store, context: ActionContext, hosts: LiveHosts, host: str | None
 ) -> Retry | None:
     """Return a retry on the host of a resource, or None to continue on this worker.
 
     The action also continues here if that host has no live worker; the handler then
     reports what it can.
+
+    :param host: of the resource, see `ResourceHandler.host`
     """
-    host = handler.host(physical_id, data)
     if host is None or host == hosts.here or context.attempt >= MAX_ATTEMPTS:
         return None
     if not hosts.is_alive(host, store, context):

@@ -6,19 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from watcherlite.db.api import Transaction
-from watcherlite.domain import capacity, placement
+from watcherlite.domain import capacity, outcomes, placement
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.domain.outcomes import (
-    Cancelled,
-    Derived,
-    DerivedAction,
-    Done,
-    Failed,
-    InProgress,
-    Outcome,
-    TimedOut,
-)
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import derivation
 from watcherlite.engine.clusters.actions.derivation import NodeResult
@@ -113,12 +103,12 @@ class ClusterStage:
             self.tx.save_clusters([cluster])
         return dataclasses.replace(self, cluster=cluster)
 
-    def pause(self, seconds: float, token: Mapping[str, Any]) -> Outcome:
+    def pause(self, seconds: float, token: Mapping[str, Any]) -> outcomes.Outcome:
         """Wait, then call `resume` with the token."""
         until = self.now + datetime.timedelta(seconds=seconds)
-        return InProgress({**token, 'until': until.isoformat()}, seconds)
+        return outcomes.InProgress({**token, 'until': until.isoformat()}, seconds)
 
-    def create(self, count: int, what: str) -> Outcome:
+    def create(self, count: int, what: str) -> outcomes.Outcome:
         """Create new nodes, or those that the action has stored before."""
         new = [node.uuid for node in self.pending_nodes]
         if not new and count > 0:
@@ -142,7 +132,7 @@ class ClusterStage:
         nodes: Sequence[str],
         what: str,
         inputs: Mapping[str, Any] | None = None,
-    ) -> Outcome:
+    ) -> outcomes.Outcome:
         """Derive the same action for each node; conclude if there are none.
 
         :param what: the beginning of the failure reason: 'Failed in creating nodes'
@@ -159,7 +149,9 @@ class ClusterStage:
             what,
         )
 
-    def derive(self, derived: Sequence[DerivedAction], what: str) -> Outcome:
+    def derive(
+        self, derived: Sequence[outcomes.DerivedAction], what: str
+    ) -> outcomes.Outcome:
         """Derive these actions, with the time left as timeout."""
         if not derived:
             return self.conclude(what)
@@ -167,11 +159,11 @@ class ClusterStage:
         if left is None:
             left = self.action.timeout or self.parts.limits.timeout
         if not round(left):
-            return TimedOut(TIMED_OUT)
+            return outcomes.TimedOut(TIMED_OUT)
         timed = [dataclasses.replace(action, timeout=round(left)) for action in derived]
-        return Derived(tuple(timed))
+        return outcomes.Derived(tuple(timed))
 
-    def conclude(self, what: str, *without: str) -> Outcome:
+    def conclude(self, what: str, *without: str) -> outcomes.Outcome:
         """Return the outcome of the action from the results of its nodes.
 
         :param without: action types to ignore
@@ -180,11 +172,11 @@ class ClusterStage:
         outputs = derivation.outputs(ended)
         bad = derivation.failure(what, ended, {n.uuid: n for n in self.nodes})
         if bad is None:
-            return Done(outputs)
+            return outcomes.Done(outputs)
         status, reason = bad
         if status == action_states.CANCELLED:
-            return Cancelled(reason)
-        return Failed(reason, outputs={**outputs, action_types.REASON: reason})
+            return outcomes.Cancelled(reason)
+        return outcomes.Failed(reason, outputs={**outputs, action_types.REASON: reason})
 
     def has_failures(self, *without: str) -> bool:
         return any(not one.well for one in self.ended if one.action_type not in without)

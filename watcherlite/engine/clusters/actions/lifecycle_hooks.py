@@ -119,8 +119,8 @@ class LifecycleHook(ActionType):
         """Send the message, after the grace period."""
         grace = context.inputs.get('grace_period') or 0
         if grace > 0:
-            return _wait_until(context, None, self._later(context, grace))
-        return self._tell(context, self._until(context))
+            return _wait_until(context, None, _later(context, grace))
+        return self._tell(context, _later(context, context.inputs['timeout']))
 
     def poll(self, context: ActionContext, token: Mapping[str, Any]) -> Outcome:
         """Send the message again, or finish at the timeout."""
@@ -128,27 +128,19 @@ class LifecycleHook(ActionType):
         if context.now() < moment:
             return _wait_until(context, token['until'], moment)
         if token['until'] is None:
-            return self._tell(context, self._until(context))
+            return self._tell(context, _later(context, context.inputs['timeout']))
         until = datetime.datetime.fromisoformat(token['until'])
         if context.now() >= until:
             seconds = context.inputs['timeout']
             return Done({action_types.REASON: f'Not completed within {seconds} s.'})
-        if self._is_finished(context):
+        store = self._parts.store
+        what = f'The hook {context.uuid}'
+        if retry_while_unavailable(
+            context, what, lambda: store.get_action(context.uuid).finished
+        ):
             # The request that completed it has ended the action.
             return Done({})
         return self._tell(context, until)
-
-    def _until(self, context: ActionContext) -> datetime.datetime:
-        return self._later(context, context.inputs['timeout'])
-
-    def _later(self, context: ActionContext, seconds: float) -> datetime.datetime:
-        return context.now() + datetime.timedelta(seconds=seconds)
-
-    def _is_finished(self, context: ActionContext) -> bool:
-        def over() -> bool:
-            return self._parts.store.get_action(context.uuid).finished
-
-        return retry_while_unavailable(context, f'The hook {context.uuid}', over)
 
     def _tell(self, context: ActionContext, until: datetime.datetime) -> Outcome:
         problem = self._send(context)
@@ -176,8 +168,12 @@ class LifecycleHook(ActionType):
         pause = max(
             MIN_RETRY_DELAY, min(context.inputs['timeout'] - left, MAX_RETRY_DELAY)
         )
-        again = min(until, self._later(context, pause))
+        again = min(until, _later(context, pause))
         return _wait_until(context, until.isoformat(), again)
+
+
+def _later(context: ActionContext, seconds: float) -> datetime.datetime:
+    return context.now() + datetime.timedelta(seconds=seconds)
 
 
 def _wait_until(

@@ -4,12 +4,12 @@ The classes are entry points, so that plans are validated against them. Only a w
 creates instances that can execute, see `engine.action_types`.
 """
 
+import abc
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.db.api import Transaction
 from watcherlite.domain import capacity
 from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.outcomes import Derived, Done, Outcome
@@ -26,7 +26,7 @@ from watcherlite.engine.clusters.actions.node_steps import (
     failed,
     refused,
 )
-from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE
+from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE, may_exist
 from watcherlite.engine.clusters.profile_types import operation_parameters
 from watcherlite.engine.clusters.projection.transitions import COUNTED, UNCHANGED
 from watcherlite.engine.clusters.requests.unique_names import check_rename
@@ -37,21 +37,7 @@ from watcherlite.states import cluster as states
 GONE = 'The node is not there any more'
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class RecoveryParameters:
-    """The parameters of a recovery.
-
-    :param delete_timeout: seconds for the deletion of the old resource
-    :param force: recreate the resource even if the old one cannot be deleted
-    """
-
-    operation: str
-    parameters: Mapping[str, Any]
-    delete_timeout: float | None
-    force: bool
-
-
-class NodeAction(ClusteringAction):
+class NodeAction(ClusteringAction, abc.ABC):
     """An action on a node.
 
     :cvar obeys_locks: whether the lock of a stack blocks it
@@ -87,16 +73,9 @@ class NodeAction(ClusteringAction):
         target = NodeTarget.load(self.parts, context, self._worker_lost)
         if target is None:
             return self.target_deleted()
+        store, hosts = self.parts.store, self.parts.hosts
         if not self._worker_lost:
-            handed = target.handler_context()
-            elsewhere = affinity.forward(
-                self.parts.store,
-                context,
-                self.parts.hosts,
-                target.handler,
-                handed.physical_id,
-                handed.data,
-            )
+            elsewhere = affinity.forward(store, context, hosts, target.host)
             if elsewhere is not None:
                 return elsewhere
         lock = target.blocking_lock() if self.obeys_locks else None
@@ -110,12 +89,11 @@ class NodeAction(ClusteringAction):
         try:
             return self.advance(target, token)
         except exceptions.StateUnknown:
-            handed = target.handler_context()
             there = affinity.await_host(
                 self.parts.store,
                 context,
                 self.parts.hosts,
-                target.handler.host(handed.physical_id, handed.data),
+                target.host,
                 token,
                 self.can_repeat(target),
             )
@@ -136,9 +114,9 @@ class NodeAction(ClusteringAction):
         """Return the outcome for a node under the lock of a stack."""
         return refused(f'{lock}.')
 
+    @abc.abstractmethod
     def start(self, target: NodeTarget) -> Outcome:
         """Start the action on a node."""
-        raise NotImplementedError
 
     def advance(self, target: NodeTarget, token: Any) -> Outcome:
         """Continue the action on a node."""
@@ -192,7 +170,7 @@ class NodeDelete(NodeAction):
         refusal = _count(target, -1)
         if refusal is not None:
             return refused(refusal)
-        if not target.may_exist:
+        if not may_exist(target.node):
             return Done({})
         steps, data = self.steps(target), target.action.data
         grace = (data.get('deletion') or {}).get('grace_period') or 0
@@ -266,7 +244,7 @@ class NodeUpdate(NodeAction):
             )
         if not target.exists and target.node.kept.get(INCOMPLETE_UPDATE):
             # An earlier update deleted the resource and could not recreate it.
-            old = [node_steps.DELETE] if target.may_exist else []
+            old = [node_steps.DELETE] if may_exist(target.node) else []
             return self.steps(target).run(*old, node_steps.CREATE)
         if not target.exists:
             return refused(
@@ -364,12 +342,12 @@ class NodeRecover(NodeAction):
 
     def is_unsafe(self, target: NodeTarget) -> bool:
         """Return whether a reboot or rebuild may have started."""
-        recreates = _recovery(target).operation == action_types.RECREATE
+        recreates = _recovery(target)['operation'] == action_types.RECREATE
         return not recreates and not target.handler.idempotent
 
     def start(self, target: NodeTarget) -> Outcome:
         """Check the node first if requested, and recover it."""
-        operation = _recovery(target).operation
+        operation = _recovery(target)['operation']
         looks = [node_steps.LOOK] if target.action.inputs.get('check') else []
         if not target.exists:
             looks = []
@@ -378,7 +356,7 @@ class NodeRecover(NodeAction):
         except exceptions.Invalid as error:
             return refused(str(error))
         if operation == action_types.RECREATE:
-            old = [node_steps.DELETE] if target.may_exist else []
+            old = [node_steps.DELETE] if may_exist(target.node) else []
             return steps.run(*looks, *old, node_steps.CREATE)
         if operation.lower() not in target.handler.operations:
             return refused(
@@ -390,16 +368,17 @@ class NodeRecover(NodeAction):
     def steps(self, target: NodeTarget) -> NodeSteps:
         wanted = _recovery(target)
         asked: tuple[str, Mapping[str, Any]] | None = None
-        name = wanted.operation.lower()
+        name = wanted['operation'].lower()
         if name in target.handler.operations:
-            asked = name, operation_parameters(target.handler, name, wanted.parameters)
+            given = wanted.get('operation_params')
+            asked = name, operation_parameters(target.handler, name, given)
         return NodeSteps(
             target,
             operation=asked,
-            ended={'data': {'recovery': wanted.operation}},
-            outputs={'operation': wanted.operation},
-            delete_timeout=wanted.delete_timeout,
-            force=wanted.force,
+            ended={'data': {'recovery': wanted['operation']}},
+            outputs={'operation': wanted['operation']},
+            delete_timeout=wanted.get('delete_timeout'),
+            force=bool(wanted.get('force_recreate')),
         )
 
 
@@ -474,21 +453,15 @@ def _new_profile(target: NodeTarget) -> Profile | None:
     return target.retry(lambda: target.parts.store.find_object(Profile, uuid, tenant))
 
 
-def _recovery(target: NodeTarget) -> RecoveryParameters:
-    """Return the recovery that a policy or the request specifies.
+def _recovery(target: NodeTarget) -> Mapping[str, Any]:
+    """Return the inputs of the recovery that a policy or the request specifies.
 
     A node without a resource can only be recreated.
     """
     wanted = recovery_inputs(target.action.inputs, target.action.data)
-    operation: str = action_types.RECREATE
-    given: Mapping[str, Any] = {}
-    if target.exists:
-        operation = wanted.get('operation', operation)
-        given = wanted.get('operation_params', given)
-    timeout = wanted.get('delete_timeout')
-    return RecoveryParameters(
-        operation, given, timeout, bool(wanted.get('force_recreate'))
-    )
+    if not target.exists:
+        wanted |= {'operation': action_types.RECREATE, 'operation_params': {}}
+    return {'operation': action_types.RECREATE, **wanted}
 
 
 # sizes
@@ -506,23 +479,26 @@ def _count(target: NodeTarget, by: int) -> str | None:
     uuid = target.action.within
     if uuid is None or not target.is_request:
         return None
-    return target.retry(lambda: _counted(target, uuid, by))
 
+    def counted() -> str | None:
+        with target.parts.store.transaction() as tx:
+            cluster = tx.lock_clusters([uuid]).get(uuid)
+            if cluster is None or cluster.deleted_at is not None:
+                return None
+            nodes = {node.uuid: node for node in tx.lock_nodes_of(cluster.id)}
+            node = nodes.get(target.node.uuid)
+            if node is None or node.data.get(COUNTED) == target.action.uuid:
+                return None
+            refusal = _refusal(target, cluster, list(nodes.values()), by)
+            if refusal is None:
+                data = {**node.data, COUNTED: target.action.uuid}
+                tx.save_nodes([node.evolve(data=data)])
+                if by > 0:
+                    grown = cluster.desired_capacity + 1
+                    tx.save_clusters([cluster.evolve(desired_capacity=grown)])
+        return refusal
 
-def _counted(target: NodeTarget, uuid: str, by: int) -> str | None:
-    with target.parts.store.transaction() as tx:
-        cluster = tx.lock_clusters([uuid]).get(uuid)
-        if cluster is None or cluster.deleted_at is not None:
-            return None
-        nodes = {node.uuid: node for node in tx.lock_nodes_of(cluster.id)}
-        node = nodes.get(target.node.uuid)
-        if node is None or node.data.get(COUNTED) == target.action.uuid:
-            return None
-        refusal = _refusal(target, cluster, list(nodes.values()), by)
-        if refusal is not None:
-            return refusal
-        _note(tx, target, cluster, node, by)
-    return None
+    return target.retry(counted)
 
 
 def _refusal(
@@ -533,24 +509,14 @@ def _refusal(
     else:
         # A cluster above its maximum may lose a node.
         cluster = cluster.evolve(max_size=-1)
-        wanted = len(nodes) - sum(_is_leaving(node) for node in nodes) - 1
+        leaving = sum(
+            node.status == states.DELETING and node.data.get(COUNTED) is not None
+            for node in nodes
+        )
+        wanted = len(nodes) - leaving - 1
     most = target.parts.limits.nodes
     try:
         capacity.check_sizes(cluster, wanted, strict=True, most=most)
     except exceptions.Invalid as error:
         return str(error)
     return None
-
-
-def _is_leaving(node: Node) -> bool:
-    return node.status == states.DELETING and node.data.get(COUNTED) is not None
-
-
-def _note(
-    tx: Transaction, target: NodeTarget, cluster: Cluster, node: Node, by: int
-) -> None:
-    data = {**node.data, COUNTED: target.action.uuid}
-    tx.save_nodes([node.evolve(data=data)])
-    if by > 0:
-        grown = cluster.desired_capacity + 1
-        tx.save_clusters([cluster.evolve(desired_capacity=grown)])

@@ -17,11 +17,7 @@ from watcherlite.domain.outcomes import Done, Failed, InProgress, Outcome, publi
 from watcherlite.domain.resource_results import Ready, ResourceInProgress, Result
 from watcherlite.engine.clusters import action_types, lock_admission
 from watcherlite.engine.clusters.actions.node_context import kept, node_context
-from watcherlite.engine.clusters.node_record import (
-    HANDLER_DATA,
-    PREVIOUS_STATUS,
-    may_exist,
-)
+from watcherlite.engine.clusters.node_record import HANDLER_DATA, PREVIOUS_STATUS
 from watcherlite.engine.clusters.profile_types import STACK
 from watcherlite.engine.clusters.projection.transitions import PAUSE, UNCHANGED
 from watcherlite.engine.clusters.services import ClusterServices
@@ -118,9 +114,10 @@ class NodeTarget:
         return self.node.physical_id is not None
 
     @property
-    def may_exist(self) -> bool:
-        """Return whether the node may have a resource."""
-        return may_exist(self.node)
+    def host(self) -> str | None:
+        """Return the host of the resource, see `ResourceHandler.host`."""
+        context = self.handler_context()
+        return self.handler.host(context.physical_id, context.data)
 
     def blocking_lock(self) -> str | None:
         """Return the text of a stack lock that blocks the action, if there is one.
@@ -341,12 +338,12 @@ class NodeSteps:
     ) -> dict[str, Any]:
         """Return the values of fields of the node after a step."""
         if step == DELETE:
-            empty: dict[str, Any] = {
+            return {
                 'physical_id': None,
                 'attributes': {},
                 'properties': {},
+                'kept': {HANDLER_DATA: None},
             }
-            return {**empty, 'kept': {HANDLER_DATA: None}}
         changes: dict[str, Any] = {}
         physical_id = ready.physical_id
         if step == CREATE:

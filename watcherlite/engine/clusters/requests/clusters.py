@@ -25,7 +25,7 @@ from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions.update_batches import is_outdated
 from watcherlite.engine.clusters.requests import action_inputs, admission, values
 from watcherlite.engine.clusters.requests.actions import ActionOperations
-from watcherlite.engine.clusters.requests.base import ActionRequest, BuildInputs, Values
+from watcherlite.engine.clusters.requests.base import ActionRequest, Values
 from watcherlite.engine.clusters.requests.nodes import NodeOperations
 from watcherlite.engine.clusters.requests.receivers import ReceiverOperations
 from watcherlite.engine.clusters.requests.specs import (
@@ -120,15 +120,13 @@ class ClusterOperations(TargetOperations[Cluster]):
         return self._insert(cluster, by)
 
     def _sizes(self, new: ClusterRequest) -> capacity.Sizes:
-        low = values.parse_size(new.min_size, 'min_size', 0, self.limits.nodes)
-        high = values.parse_size(new.max_size, 'max_size', -1, self.limits.nodes)
-        desired = values.parse_size(
-            new.desired_capacity, 'desired_capacity', 0, self.limits.nodes
+        most = self.limits.nodes
+        low = values.parse_size(new.min_size, 'min_size', 0, most, 0)
+        high = values.parse_size(new.max_size, 'max_size', -1, most, -1)
+        wanted = values.parse_size(
+            new.desired_capacity, 'desired_capacity', 0, most, low
         )
-        low = 0 if low is None else low
-        high = -1 if high is None else high
-        wanted = low if desired is None else desired
-        capacity.check_sizes(None, wanted, low, high, most=self.limits.nodes)
+        capacity.check_sizes(None, wanted, low, high, most=most)
         return capacity.Sizes(wanted, low, high)
 
     def _check_quota(self, tx: Transaction, tenant: str) -> None:
@@ -144,10 +142,8 @@ class ClusterOperations(TargetOperations[Cluster]):
 
     @retry_on_conflict
     def _insert(self, cluster: NewCluster, by: RequestContext) -> Accepted[Cluster]:
-        request, tenant = (
-            ActionRequest(action_types.CLUSTER_CREATE, by),
-            cluster.owner.tenant,
-        )
+        request = ActionRequest(action_types.CLUSTER_CREATE, by)
+        tenant = cluster.owner.tenant
         with self.store.transaction() as tx:
             self.check_unique(tx, Cluster, cluster.name, tenant)
             self._check_quota(tx, tenant)
@@ -324,25 +320,17 @@ class ClusterOperations(TargetOperations[Cluster]):
         *,
         wait: bool = False,
     ) -> Accepted[Cluster]:
-        found = self.resolve_reference(PolicyObject, str(policy), by)
-        inputs = {
-            'policy_id': found.uuid,
-            'enabled': values.parse_boolean(
-                True if enabled is None else enabled, 'enabled'
-            ),
-        }
-        return self._request('ATTACH_POLICY', name, by, lambda tx, row: inputs, wait)
+        if enabled is None:
+            enabled = True
+        return self._request_on_policy(
+            'ATTACH_POLICY', name, by, policy, wait, enabled=enabled
+        )
 
     def detach_policy(
         self, name: str, by: RequestContext, policy: str, *, wait: bool = False
     ) -> Accepted[Cluster]:
         """Detach a policy from a cluster; BadRequest if it is not attached."""
-        inputs = {
-            'policy_id': self.resolve_reference(PolicyObject, str(policy), by).uuid
-        }
-        return self._request(
-            'DETACH_POLICY', name, by, self._attached_inputs(policy, inputs), wait
-        )
+        return self._request_on_policy('DETACH_POLICY', name, by, policy, wait)
 
     def update_policy(
         self,
@@ -354,29 +342,37 @@ class ClusterOperations(TargetOperations[Cluster]):
         wait: bool = False,
     ) -> Accepted[Cluster]:
         """Enable or disable a policy of a cluster; BadRequest if it is not attached."""
-        inputs: dict[str, Any] = {
-            'policy_id': self.resolve_reference(PolicyObject, str(policy), by).uuid
-        }
-        if enabled is None:
-            raise exceptions.BadRequest('No property needs an update.')
-        inputs['enabled'] = values.parse_boolean(enabled, 'enabled')
-        return self._request(
-            'UPDATE_POLICY', name, by, self._attached_inputs(policy, inputs), wait
+        return self._request_on_policy(
+            'UPDATE_POLICY', name, by, policy, wait, enabled=enabled
         )
 
-    def _attached_inputs(
-        self, policy: str, inputs: dict[str, Any]
-    ) -> BuildInputs[Cluster]:
+    def _request_on_policy(
+        self,
+        verb: str,
+        name: str,
+        by: RequestContext,
+        policy: str,
+        wait: bool,
+        **flags: Any,
+    ) -> Accepted[Cluster]:
+        found = self.resolve_reference(PolicyObject, str(policy), by)
+        inputs: dict[str, Any] = {'policy_id': found.uuid}
+        for field, flag in flags.items():
+            if flag is None:
+                raise exceptions.BadRequest('No property needs an update.')
+            inputs[field] = values.parse_boolean(flag, field)
+
         def build_inputs(tx: Transaction, row: Cluster) -> Values:
-            bound = tx.bindings_of(row.id)
-            if all(one.policy.uuid != inputs['policy_id'] for one in bound):
+            if verb != 'ATTACH_POLICY' and not any(
+                one.policy.uuid == inputs['policy_id'] for one in tx.bindings_of(row.id)
+            ):
                 raise exceptions.BadRequest(
                     f"The policy '{policy}' is not attached to the specified cluster "
                     f"'{row.name}'."
                 )
             return inputs
 
-        return build_inputs
+        return self._request(verb, name, by, build_inputs, wait)
 
     def binding(
         self, name: str, by: RequestContext, policy: str

@@ -221,9 +221,9 @@ def parse_integer(
     return number
 
 
-def parse_size(value: Any, field: str, least: int, most: int) -> int | None:
-    """Return a size, None as it is; see `number_of`."""
-    return None if value is None else parse_integer(value, field, least, most)
+def parse_size(value: Any, field: str, least: int, most: int, default: int) -> int:
+    """Return a size, as `parse_integer` does; None: the default."""
+    return default if value is None else parse_integer(value, field, least, most)
 
 
 def parse_boolean(value: Any, field: str) -> bool:

@@ -115,14 +115,9 @@ class ResourceAction(base.ActionType):
             return outcomes.Cancelled(DELETED)
         if isinstance(work.handler, base.NestedHandler):
             return NestedStackOperation(work).execute()
-        elsewhere = affinity.forward(
-            self._services.store,
-            context,
-            self._services.hosts,
-            work.handler,
-            work.row.physical_id,
-            work.row.data,
-        )
+        services = self._services
+        host = work.handler.host(work.row.physical_id, work.row.data)
+        elsewhere = affinity.forward(services.store, context, services.hosts, host)
         if elsewhere is not None:
             return elsewhere
         if inputs.do == CONVERGE:
