@@ -284,7 +284,6 @@ class Runtime:
         self.bus.send_command(lane, commands.to_message(command))
 
     def broadcast(self, message: commands.Broadcast) -> None:
-        """Send a message to all workers."""
         if isinstance(message, commands.EventsStored):
             self._wake_relay([])
         self.bus.broadcast(commands.to_message(message))
@@ -292,7 +291,6 @@ class Runtime:
     # the process of a worker, see `ports.WorkerProcess`
 
     def time_out(self, uuid: str) -> None:
-        """Time out an action that waits for derived actions."""
         self.plans.time_out(uuid)
 
     def on_lease_lost(self, worker_id: str) -> None:

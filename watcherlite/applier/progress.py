@@ -63,7 +63,6 @@ class PlanProgress:
         self._types = types or rollback.NoReverts()
 
     def blocking_reason(self, plan: ActionPlan) -> str | None:
-        """Return why no action of this plan may start, or None if one may."""
         if plan.claimable:
             return None
         if plan.state == states.ONGOING:
@@ -73,7 +72,6 @@ class PlanProgress:
     def on_claimed(
         self, plan: ActionPlan, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event]]:
-        """Return the plan as ONGOING after a worker has claimed actions of it."""
         if plan.state != states.PENDING:
             return plan, []
         ongoing = plan.evolve(state=states.ONGOING, updated_at=now)
@@ -87,7 +85,6 @@ class PlanProgress:
         derived: int,
         now: datetime.datetime,
     ) -> ActionPlan:
-        """Return the plan with its counters after these changes took effect."""
         if not changes and not claimed and not derived:
             return plan
         active, unfinished = plan.active + claimed, plan.unfinished + derived
@@ -144,7 +141,6 @@ class PlanProgress:
     def on_worker_lost(
         self, store: Store, plan_id: int, now: datetime.datetime
     ) -> str | None:
-        """Apply `on_worker_loss` of a plan; see `PlanRules`."""
         with store.transaction() as tx:
             plan = tx.lock_plans([plan_id], wait=False).get(plan_id)
             if plan is None and store.surroundings_of_plans([plan_id]):
@@ -166,7 +162,6 @@ class PlanProgress:
     def step(
         self, store: Store, plan_uuid: str, now: datetime.datetime
     ) -> PlanStepResult:
-        """Perform the next step of a plan; see `PlanRules`."""
         found = store.get_plan(plan_uuid)
         if found.state not in states.ACTIVE:
             return PlanStepResult()

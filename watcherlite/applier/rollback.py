@@ -29,7 +29,6 @@ class NoReverts:
     """The `RevertTypes` of plans without a rollback."""
 
     def may_revert(self, name: str) -> bool:
-        """Return False."""
         return False
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from watcherlite.domain import audits
 from watcherlite.domain.actions import MESSAGE_LENGTH, cut
 from watcherlite.domain.creators import NOBODY, Creator
+from watcherlite.domain.rows import Value, stored
 from watcherlite.states import action_plan as states
 
 # The mode of its workers while it is ONGOING
@@ -23,7 +24,7 @@ _MORE = re.compile(r' And (\d+) more\.$| (\d+) in all\.$')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewActionPlan:
+class NewActionPlan(Value):
     """An action plan that is not stored yet.
 
     The second half changes during its lifetime.
@@ -63,26 +64,14 @@ class NewActionPlan:
     deleted_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'ActionPlan':
-        """Return the plan as the row that the store made of it."""
-        values = {f.name: getattr(self, f.name) for f in _NEW_FIELDS}
-        return ActionPlan(**values, id=key)
-
-
-_NEW_FIELDS = dataclasses.fields(NewActionPlan)
+        return stored(self, ActionPlan, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ActionPlan(NewActionPlan):
-    """A plan and the counters of its progress.
-
-    :param id: the store's key
-    """
+    """A plan and the counters of its progress."""
 
     id: int
-
-    def evolve(self, **changes: Any) -> 'ActionPlan':
-        """Return a copy with other values."""
-        return dataclasses.replace(self, **changes)
 
     @property
     def claimable(self) -> bool:

@@ -122,7 +122,6 @@ class NewAction:
     deleted_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'Action':
-        """Return the action as the row that the store made of it."""
         return Action(*_VALUES(self), id=key)
 
 
@@ -133,10 +132,7 @@ _PLACES = {name: place for place, name in enumerate(_NAMES)}
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Action(NewAction):
-    """A row of the graph.
-
-    :param id: the store's key
-    """
+    """A row of the graph."""
 
     id: int
 

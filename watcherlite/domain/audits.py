@@ -31,16 +31,12 @@ class NewGoal(Value):
     deleted_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'Goal':
-        """Return the row that the store made of it."""
         return stored(self, Goal, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Goal(NewGoal):
-    """A stored goal.
-
-    :param id: the key of the row
-    """
+    """A stored goal."""
 
     id: int
 
@@ -62,16 +58,12 @@ class NewStrategy(Value):
     deleted_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'Strategy':
-        """Return the row that the store made of it."""
         return stored(self, Strategy, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy(NewStrategy):
-    """A stored strategy.
-
-    :param id: the key of the row
-    """
+    """A stored strategy."""
 
     id: int
 
@@ -95,16 +87,12 @@ class NewAuditTemplate(Value):
     deleted_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'AuditTemplate':
-        """Return the row that the store made of it."""
         return stored(self, AuditTemplate, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AuditTemplate(NewAuditTemplate):
-    """A stored audit template.
-
-    :param id: the key of the row
-    """
+    """A stored audit template."""
 
     id: int
 
@@ -144,16 +132,12 @@ class NewAudit(Value):
     creator: Creator = NOBODY
 
     def stored(self, key: int) -> 'Audit':
-        """Return the row that the store made of it."""
         return stored(self, Audit, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Audit(NewAudit):
-    """A stored audit.
-
-    :param id: the key of the row
-    """
+    """A stored audit."""
 
     id: int
 

@@ -41,16 +41,12 @@ class NewProfile(Value):
     updated_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'Profile':
-        """Return the row that the store made of it."""
         return stored(self, Profile, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Profile(NewProfile):
-    """A stored profile.
-
-    :param id: the key of the row
-    """
+    """A stored profile."""
 
     id: int
 
@@ -76,16 +72,12 @@ class NewPolicyObject(Value):
     updated_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'PolicyObject':
-        """Return the row that the store made of it."""
         return stored(self, PolicyObject, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyObject(NewPolicyObject):
-    """A stored policy object.
-
-    :param id: the key of the row
-    """
+    """A stored policy object."""
 
     id: int
 
@@ -125,16 +117,12 @@ class NewCluster(Value):
     deleted_at: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'Cluster':
-        """Return the row that the store made of it."""
         return stored(self, Cluster, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster(NewCluster):
-    """A stored cluster.
-
-    :param id: the key of the row
-    """
+    """A stored cluster."""
 
     id: int
 
@@ -188,16 +176,12 @@ class NewNode(Value):
         return self.status == states.ACTIVE
 
     def stored(self, key: int) -> 'Node':
-        """Return the row that the store made of it."""
         return stored(self, Node, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Node(NewNode):
-    """A stored node.
-
-    :param id: the key of the row
-    """
+    """A stored node."""
 
     id: int
 
@@ -220,16 +204,12 @@ class NewBinding(Value):
     last_op: datetime.datetime | None = None
 
     def stored(self, key: int) -> 'Binding':
-        """Return the row that the store made of it."""
         return stored(self, Binding, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Binding(NewBinding):
-    """A stored binding.
-
-    :param id: the key of the row
-    """
+    """A stored binding."""
 
     id: int
 
@@ -259,16 +239,12 @@ class NewReceiver(Value):
     token_digest: str | None = None
 
     def stored(self, key: int) -> 'Receiver':
-        """Return the row that the store made of it."""
         return stored(self, Receiver, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Receiver(NewReceiver):
-    """A stored receiver.
-
-    :param id: the key of the row
-    """
+    """A stored receiver."""
 
     id: int
 

@@ -41,10 +41,7 @@ class Definition:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class StoredDefinition(Definition):
-    """A stored definition.
-
-    :param id: the key of the row
-    """
+    """A stored definition."""
 
     id: int
 
@@ -139,16 +136,12 @@ class NewStack(_Stateful):
         return states.ALL if states.ALL in levels else states.STACKS
 
     def stored(self, key: int) -> 'Stack':
-        """Return the row that the store made of it."""
         return stored(self, Stack, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Stack(NewStack):
-    """A stored stack.
-
-    :param id: the key of the row
-    """
+    """A stored stack."""
 
     id: int
 
@@ -219,16 +212,12 @@ class NewResource(_Stateful):
         return known and self.deleted_at is None
 
     def stored(self, key: int) -> 'Resource':
-        """Return the row that the store made of it."""
         return stored(self, Resource, key)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Resource(NewResource):
-    """A stored resource.
-
-    :param id: the key of the row
-    """
+    """A stored resource."""
 
     id: int
 

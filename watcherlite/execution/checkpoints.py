@@ -30,7 +30,6 @@ class CheckpointCommit(PendingCommit):
         self.settled = threading.Event()
 
     def on_written(self, applied: bool) -> None:
-        """Wake the thread of the plugin."""
         if applied:
             self._attempt.action = self.after
         else:
@@ -67,13 +66,11 @@ class CheckpointWriter:
         self._commit_queue.wake()
 
     def resume(self, attempt: Attempt) -> None:
-        """Store the action as RUNNING again."""
         self._write_status(attempt, states.RUNNING)
         self._in_flight.set_paused(attempt, False)
         self._pools.reattach(attempt.job)
 
     def save_data(self, attempt: Attempt) -> None:
-        """Store the data of policies."""
         data = attempt.action.data if attempt.data is None else attempt.data
         self._write(attempt, attempt.action.evolve(data=data))
 

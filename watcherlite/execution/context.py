@@ -115,11 +115,9 @@ class Context:
 
     @property
     def creator(self) -> Creator:
-        """Return the creator of the plan; see `plugins.base.ActionContext`."""
         return of_context(self._creator_context)
 
     def now(self) -> datetime.datetime:
-        """Return the time, aware, in UTC."""
         return self._clock.now()
 
     def set_deadline(self, seconds: float) -> None:
@@ -138,7 +136,6 @@ class Context:
         return left
 
     def remaining(self) -> float | None:
-        """Return the seconds until the deadline, at least 0; None without one."""
         if self.deadline_at is None:
             return None
         return max(0.0, self.deadline_at - self._clock.monotonic())
@@ -166,7 +163,6 @@ class Context:
 
     @contextlib.contextmanager
     def on_signal(self, call: Callable[[str], None]) -> Iterator[None]:
-        """Call `call(signal)` when a signal arrives; see `ActionContext`."""
         # First, so that no signal arrives unnoticed between the two steps.
         self._listeners = (*self._listeners, call)
         try:
@@ -177,7 +173,6 @@ class Context:
             self._listeners = tuple(c for c in self._listeners if c is not call)
 
     def checkpoint(self) -> None:
-        """Apply signals and the deadline; see `plugins.base.ActionContext`."""
         self.fence()
         if self.deadline_at is not None and self.remaining() == 0.0:
             raise exceptions.TimedOut
@@ -190,7 +185,6 @@ class Context:
         self._suspend()
 
     def fence(self) -> None:
-        """Raise LeaseLost if the lease expired; see `plugins.base.ActionContext`."""
         # By the monotonic clock, which continues while the process is stopped. It costs
         # no statement, and the lease never ends later than at the database.
         if self._lease is not None and self._lease.left() <= 0:
@@ -200,12 +194,10 @@ class Context:
             )
 
     def save_token(self, token: Any) -> None:
-        """Make a token durable; see `plugins.base.ActionContext`."""
         if self._checkpoints is not None:
             self._checkpoints.save_token(token)
 
     def sleep(self, seconds: float) -> None:
-        """Sleep, and apply signals meanwhile; see `plugins.base.ActionContext`."""
         until = self._clock.monotonic() + seconds
         while True:
             before = self._clock.monotonic()

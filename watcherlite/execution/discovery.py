@@ -163,7 +163,6 @@ class WorkDiscovery:
         return plan if plan.state in plan_states.ACTIVE else None
 
     def on_plan_stopped(self, plan_uuid: str) -> None:
-        """Request the step that cancels the unstarted actions of a plan."""
         self._request_step(plan_uuid)
 
     def _request_step(self, uuid: str, delay: float = 0) -> None:
@@ -219,7 +218,6 @@ class WorkDiscovery:
                     self._check_plan(plan.uuid)
 
     def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:
-        """Hint at plans (uuids) and lanes with more work than this worker claims."""
         self._hints.add(plans, lanes)
 
     def on_saturated(self, dispatcher: Claimant) -> None:
@@ -233,7 +231,6 @@ class WorkDiscovery:
     # actions that come due
 
     def on_waiting(self, action: Action) -> None:
-        """Track the deadline of an action that waits for its derived actions."""
         self._wait_timeouts.track(action)
 
     def on_queue_empty(self) -> None:

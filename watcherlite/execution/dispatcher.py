@@ -151,7 +151,6 @@ class AttemptCommit(PendingCommit):
         self._dispatcher = dispatcher
 
     def on_written(self, applied: bool) -> None:
-        """Continue the attempt."""
         self._dispatcher.on_written(self, applied)
 
 
@@ -201,21 +200,17 @@ class Dispatcher:
     # claims, in the committer's thread
 
     def claim_requests(self) -> Sequence[ClaimRequest]:
-        """Return the claims for the next transaction."""
         return self._queues.claim_requests(self._in_flight.busy)
 
     def prefetch_roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
-        """Return the ids to prefetch dependents of, and the number of levels."""
         if self._queues.is_closed:
             return [], 0
         return self._prefetcher.roots(started)
 
     def retry_plans(self, plan_ids: Collection[int]) -> None:
-        """Claim again from plans that another transaction had locked."""
         self._queues.retry_plans(plan_ids)
 
     def on_committed(self, result: CommitResult) -> None:
-        """Follow up a transaction that is durable."""
         full = self._in_flight.busy >= self._settings.max_parallel
         left_over = self._queues.apply_result(result, full)
         unowned = self._queues.unowned(result)
@@ -292,11 +287,9 @@ class Dispatcher:
                 self._pools.probes.submit(job, _probe_keys(attempt.action))
 
     def run(self, step: Step, attempt: Attempt) -> None:
-        """Run a step of an attempt in a thread of a pool."""
         self._submit([(self._job(step, attempt), attempt)])
 
     def poll(self, attempt: Attempt) -> None:
-        """Run the steps of a started attempt in a thread of a pool."""
         self._submit([self._perform_job(attempt)])
 
     def _fail_broken(self, attempt: Attempt) -> None:
@@ -439,13 +432,11 @@ class Dispatcher:
             self._backlog.cancel(attempt)
 
     def apply_signal(self, attempt: Attempt, signal: str) -> None:
-        """Apply a signal to an idle attempt, as a checkpoint would."""
         self._deferred.apply_signal(attempt, signal)
 
     # saturation and the end
 
     def on_stuck(self) -> None:
-        """Jobs wait, and all threads run long actions."""
         self._queues.window.record_stuck(STUCK)
         if self._queues.is_closed:
             self.give_back()
@@ -453,7 +444,6 @@ class Dispatcher:
             self._events.on_saturated(self)
 
     def give_back(self) -> None:
-        """Release the actions that no thread has started to execute."""
         self._backlog.give_back()
 
     def watch_deadlines(self) -> None:

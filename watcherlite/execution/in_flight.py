@@ -133,19 +133,15 @@ class Attempt:
         return self._plugin
 
     def suspend(self) -> None:
-        """Store the action as SUSPENDED."""
         self._services.checkpoints.suspend(self)
 
     def resume(self) -> None:
-        """Store the action as RUNNING again."""
         self._services.checkpoints.resume(self)
 
     def save_data(self) -> None:
-        """Store the data of policies."""
         self._services.checkpoints.save_data(self)
 
     def save_token(self, token: Any) -> None:
-        """Store a token of the action."""
         self._services.checkpoints.save_token(self, token)
 
     def __repr__(self) -> str:

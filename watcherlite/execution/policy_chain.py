@@ -41,7 +41,6 @@ class NoPolicies:
     """The policy source of a worker without policies."""
 
     def of(self, attempt: Attempt) -> Pairs:
-        """Return no policies."""
         return ()
 
 

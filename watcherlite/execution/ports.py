@@ -182,11 +182,9 @@ class NoProjection:
     """The projection of actions without objects."""
 
     def is_affected_by(self, action: Action) -> bool:
-        """Return False."""
         return False
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
-        """Lock nothing."""
         return None
 
     def apply(
@@ -196,7 +194,6 @@ class NoProjection:
         changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
         now: datetime.datetime,
     ) -> list[Event]:
-        """Change nothing."""
         return []
 
 
@@ -207,11 +204,9 @@ class CompositeProjection:
         self._projections = projections
 
     def is_affected_by(self, action: Action) -> bool:
-        """Return whether one of the projections is affected."""
         return any(one.is_affected_by(action) for one in self._projections)
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
-        """Lock the objects of each projection."""
         held = []
         for one in self._projections:
             own = [action for action in actions if one.is_affected_by(action)]
@@ -225,7 +220,6 @@ class CompositeProjection:
         changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
         now: datetime.datetime,
     ) -> list[Event]:
-        """Apply each projection to its changes; return the events in that order."""
         events: list[Event] = []
         for one, its_own in zip(self._projections, held, strict=True):
             own = [change for change in changes if one.is_affected_by(change[0].after)]

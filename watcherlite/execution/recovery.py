@@ -53,7 +53,6 @@ class RecoveryCommit(PendingCommit):
         self._observer = observer
 
     def on_written(self, applied: bool) -> None:
-        """Notify the observer."""
         if applied and self.after.owner is not None:
             self._observer.on_adopted(self.after)
         elif applied and self.after.status == states.READY:

@@ -25,12 +25,10 @@ class ManualClock:
         self._waiting: dict[object, tuple[threading.Condition, float | None]] = {}
 
     def now(self) -> datetime.datetime:
-        """Return the time."""
         with self._state:
             return self._start + datetime.timedelta(seconds=self._passed)
 
     def monotonic(self) -> float:
-        """Return the seconds by which the clock has advanced."""
         with self._state:
             return self._passed
 
@@ -51,7 +49,6 @@ class ManualClock:
                 condition.notify_all()
 
     def wait(self, condition: threading.Condition, timeout: float | None) -> bool:
-        """Wait on a held condition; return False if the timeout has expired."""
         if timeout is not None and timeout <= 0:
             return False
         key = object()

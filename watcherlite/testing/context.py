@@ -104,11 +104,9 @@ class FakeContext:
     # the interface for plugins
 
     def now(self) -> datetime.datetime:
-        """Return the time of the clock."""
         return self.clock.now()
 
     def remaining(self) -> float | None:
-        """Return the seconds left until the deadline, or None."""
         if self._deadline_at is None:
             return None
         return max(0.0, self._deadline_at - self.clock.monotonic())

@@ -96,33 +96,26 @@ class FakePolicyContext:
         self._clock = clock or ManualClock()
 
     def now(self) -> datetime.datetime:
-        """Return the time of the clock."""
         return self._clock.now()
 
     def profile(self, node: Node | None = None) -> Mapping[str, Any]:
-        """Return the spec of the profile of a node, or of the cluster."""
         return self._known[(self.cluster if node is None else node).profile_id].spec
 
     def profiles(self) -> Mapping[int, Profile]:
-        """Return the profiles, by id."""
         return self._known
 
     def operations(self) -> Collection[str]:
-        """Return the operations that nodes support."""
         return self._operations
 
     def refresh(self) -> Sequence[Node]:
-        """Return the nodes."""
         return self.nodes
 
     def driver(self, name: str) -> LoadBalancer:
-        """Return the load balancer driver of this name."""
         if name not in self._drivers:
             raise exceptions.PluginNotFound(f'There is no load balancer {name}.')
         return self._drivers[name]
 
     def mark_applied(self) -> None:
-        """Set `last_op` to now."""
         self.last_op = self.now()
 
     def save(

@@ -103,7 +103,6 @@ class InfraOptimPayloads:
     def state_update(
         self, stored: StoredEvent, matched: MatchedNotifications
     ) -> dict[str, Any]:
-        """Return the fields of a state update."""
         return {
             'old_state': matched.old_state,
             'state': matched.state,
