@@ -239,7 +239,7 @@ class Runtime:
         lane = self._lanes[0] if self._lanes else APPLIER
         self.settings.update(settings.execution_settings(self.conf, lane))
         if self.worker is not None:
-            self.worker.start_sweeping()
+            self.worker.sweeper.start()
         if self.reconciler is not None:
             self.reconciler.reconfigure(settings.reconciler_settings(self.conf))
         if self.relay is not None:

@@ -34,7 +34,7 @@ class TestStart(PlanCase):
         recommended = self.world.create(action('b', 'does'))
         worker = self.world.workers[0]
         for uuid in (plan.uuid, recommended.uuid, 'nonsense'):
-            worker.check_plan(uuid)
+            worker.discovery.check_plan(uuid)
         self.world.run(action('c', 'does'))
         self.assertEqual(['a', 'c'], self.calls.of('execute'))
 

@@ -119,7 +119,7 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
         world.clock.resume()
         over = world.clock.monotonic() + 1.1
         world.until(lambda: world.clock.monotonic() > over)
-        worker.sweep()
+        worker.sweeper.sweep()
         self.assertEqual(states.SUSPENDED, world.action('a').status)
         world.plans.signal_action(uuid, states.RESUME)
         resumed = world.clock.now()
@@ -182,7 +182,7 @@ class TestWhatItsTimeIs(OverdueCase):
         self.assertGreater(
             (waiting.deadline - waiting.start_time).total_seconds(), PATIENCE * 8
         )
-        worker.sweep()
+        worker.sweeper.sweep()
         self.ready.set()
         world.until_action('a', states.SUCCEEDED)
         self.assertIsNone(world.action('a').deadline)

@@ -81,7 +81,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         self.add(world)
         self.suspend(world)
         for worker in world.workers:
-            worker.sweep()
+            worker.sweeper.sweep()
         world.run('something else')
         held = world.action('later')
         self.assertEqual(

@@ -30,8 +30,8 @@ class TestTwoWorkersShareAPlan(WorldCase):
         world = self.a_world({'does': kind(execute=execute)}, max_parallel=1)
         first, second = world.worker(), world.worker()
         # As by the sweep: each knows of the other.
-        first.sweep()
-        second.sweep()
+        first.sweeper.sweep()
+        second.sweeper.sweep()
         plan = world.run(*(action(f'a{n}', 'does') for n in range(40)))
         self.assertEqual(plan_states.SUCCEEDED, plan.state)
         self.assertEqual(

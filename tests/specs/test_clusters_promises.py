@@ -97,7 +97,7 @@ class ClusterPromises(Base):
         begun = requests.request_action(Cluster, cluster.uuid, wish, lambda *_: {})
 
         self.assertEqual('READY', world.store.get_action(begun.action).status)
-        worker.sweep()
+        worker.sweeper.sweep()
         self.assertEqual('SUCCEEDED', world.ended(begun.action).status)
         self.assertEqual(2, len(world.nodes(cluster)))
 

@@ -467,7 +467,7 @@ class Promises:
         self.addCleanup(without.stop)
         without.worker()
         world.plans.start(plan.uuid)
-        without.workers[0].check_plan(plan.uuid)
+        without.workers[0].discovery.check_plan(plan.uuid)
         without.until_ended(plan)
         statuses = without.statuses(plan)
         for name in ('a', 'b', 'c', 'last'):

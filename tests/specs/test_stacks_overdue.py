@@ -25,7 +25,7 @@ class TestWhatDoesNotEndByItself(StackWorldCase):
         with world.store.transaction() as tx:
             tx.change_actions([ActionChange(operation, operation.evolve(deadline=now))])
 
-        worker.sweep()
+        worker.sweeper.sweep()
         self.assertEqual('CREATE_IN_PROGRESS', world.now(stack).state.name)
         gate.open()
 

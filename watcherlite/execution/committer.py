@@ -16,9 +16,9 @@ from watcherlite import exceptions
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import results
-from watcherlite.execution.chain_commit import ChainCommitter
 from watcherlite.execution.context import log_extra
 from watcherlite.execution.group_commit import (
+    ChainCommitter,
     ClaimRequest,
     ClaimSource,
     CommitResult,

@@ -24,8 +24,7 @@ from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import WorkerProcess
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 from watcherlite.plugins.base import DerivedResult
 from watcherlite.states import action as states
 

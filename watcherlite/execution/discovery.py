@@ -17,8 +17,7 @@ from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.committer import EventListeners
 from watcherlite.execution.deadlines import WaitTimeouts
 from watcherlite.execution.ports import Claimant, PlanRules, WorkerProcess
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, Timers
 from watcherlite.states import action_plan as plan_states
 
 #: Seconds for which hints are collected.

@@ -6,17 +6,15 @@ attempt whose change became durable. It does not use AMQP, and writes nothing it
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import Action
-from watcherlite.execution import results
+from watcherlite.execution import deadlines, results
 from watcherlite.execution.claim_queues import ClaimQueue, ClaimQueues
 from watcherlite.execution.committer import CommitQueue
-from watcherlite.execution.context import LogContext
+from watcherlite.execution.context import TIMEOUT, LogContext
 from watcherlite.execution.deadlines import Watchdog
-from watcherlite.execution.deferred import DeferredPolling, Step
 from watcherlite.execution.group_commit import (
     ClaimRequest,
     ClaimResult,
@@ -29,24 +27,17 @@ from watcherlite.execution.ports import WorkerEvents
 from watcherlite.execution.prefetch import DependentPrefetcher
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, Timers
 from watcherlite.states import action as states
+
+LOG = logging.getLogger(__name__)
+
+Step = Callable[[Attempt], None]
 
 #: Seconds after which waiting jobs get another thread.
 STALLED = 0.005
 #: Seconds after which the pool is stuck: jobs wait, and all threads are busy.
 STUCK = 0.25
-
-
-class BacklogControl(Protocol):
-    """The part of the dispatcher that its backlog uses."""
-
-    def conclude(self, attempt: Attempt, conclusion: Conclusion) -> None:
-        """Send a conclusion to the committer."""
-
-    def on_stuck(self) -> None:
-        """Jobs wait, and all threads run long actions."""
 
 
 class Backlog:
@@ -60,7 +51,7 @@ class Backlog:
         commit_queue: CommitQueue,
         timers: Timers,
         runner: Runner,
-        control: BacklogControl,
+        control: 'Dispatcher',
     ) -> None:
         self._clock = services.clock
         self._pools = pools
@@ -131,7 +122,104 @@ def _can_be_released(attempt: Attempt) -> bool:
     return attempt.action.status in (states.READY, states.RUNNING)
 
 
-LOG = logging.getLogger(__name__)
+class DeferredPolling:
+    """Polls the attempts of a worker that are InProgress, without a thread in between.
+
+    Signals apply to them without a checkpoint of the plugin, and another worker can
+    adopt them by their token.
+
+    :param control: runs the steps of attempts, and concludes them
+    """
+
+    def __init__(
+        self,
+        services: CoreServices,
+        in_flight: InFlight,
+        runner: Runner,
+        timers: Timers,
+        control: 'Dispatcher',
+    ) -> None:
+        self._clock = services.clock
+        self._in_flight = in_flight
+        self._runner = runner
+        self._timers = timers
+        self._control = control
+
+    def poll_later(self, attempt: Attempt, delay: float) -> None:
+        """Make a RUNNING attempt idle, and poll it in `delay` seconds."""
+        polls = self._in_flight.set_idle(attempt)
+        if not self._apply_pending_signal(attempt):
+            self._timers.after(max(0.0, delay), lambda: self._poll(attempt, polls))
+
+    def hold(self, attempt: Attempt) -> None:
+        """Make a SUSPENDED attempt idle, until RESUME or CANCEL."""
+        self._in_flight.set_idle(attempt)
+        self._apply_pending_signal(attempt)
+
+    def adopt(self, attempt: Attempt) -> None:
+        """Continue an attempt of another worker; called in a thread of the pool."""
+        failed = self._runner.adopt(attempt)
+        if failed is not None:
+            self._control.conclude(attempt, failed)
+        elif attempt.action.status == states.SUSPENDED:
+            self._stop_clock(attempt)
+            self.hold(attempt)
+        else:
+            self.poll_later(attempt, 0.0)
+
+    def apply_signal(self, attempt: Attempt, signal: str) -> None:
+        """Apply a signal to an idle attempt; do nothing for others."""
+        suspended = attempt.action.status == states.SUSPENDED
+        if signal == (states.SUSPEND if suspended else states.RESUME):
+            return
+        if not self._in_flight.set_busy(attempt):
+            return
+        if signal == states.CANCEL:
+            self._control.run(self._cancel, attempt)
+        elif signal == TIMEOUT:
+            self._control.run(self._time_out, attempt)
+        elif signal == states.SUSPEND:
+            self._stop_clock(attempt)
+            self._change_status(attempt, states.SUSPENDED)
+        else:
+            if attempt.remaining is not None:
+                attempt.context.set_deadline(attempt.remaining)
+            self._change_status(attempt, states.RUNNING)
+
+    def _apply_pending_signal(self, attempt: Attempt) -> bool:
+        """Apply a signal that arrived before the attempt was idle."""
+        signal = attempt.context.signal
+        if signal is None:
+            return False
+        self.apply_signal(attempt, signal)
+        return not attempt.idle
+
+    def _poll(self, attempt: Attempt, polls: int) -> None:
+        if attempt.polls != polls or attempt.action.status != states.RUNNING:
+            return
+        if not self._in_flight.set_busy(attempt):
+            return
+        self._control.poll(attempt)
+
+    def _stop_clock(self, attempt: Attempt) -> None:
+        """Stop the timeout of an attempt while it is suspended."""
+        attempt.remaining = attempt.context.stop_clock()
+
+    def _change_status(self, attempt: Attempt, status: str) -> None:
+        now = self._clock.now()
+        after = deadlines.change_status(attempt.action, status, now).evolve(
+            updated_at=now
+        )
+        self._control.conclude(attempt, Conclusion(after))
+
+    def _cancel(self, attempt: Attempt) -> None:
+        self._end(attempt, outcomes.Cancelled())
+
+    def _time_out(self, attempt: Attempt) -> None:
+        self._end(attempt, outcomes.TimedOut())
+
+    def _end(self, attempt: Attempt, outcome: outcomes.Outcome) -> None:
+        self._control.conclude(attempt, self._runner.cancel(attempt, outcome))
 
 
 class AttemptCommit(PendingCommit):

@@ -1,9 +1,17 @@
-"""The services and settings that all parts of a worker share."""
+"""The services, settings and timers that the parts of a worker share."""
 
 import dataclasses
+import heapq
+import itertools
+import logging
+import threading
+from collections.abc import Callable
 
+from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(slots=True)
@@ -60,3 +68,84 @@ class CoreServices:
     clock: Clock
     settings: ExecutionSettings
     worker_id: str
+
+
+class Timers:
+    """Calls functions at their times, one after another, in a thread of its own.
+
+    The functions return quickly. An exception is logged, and does not stop the others.
+    """
+
+    def __init__(self, clock: Clock, name: str = 'timers') -> None:
+        self._clock = clock
+        self._name = name
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = itertools.count()
+        self._condition = threading.Condition()
+        self._stopped = False
+        self._thread: threading.Thread | None = None
+
+    def at(self, when: float, function: Callable[[], None]) -> None:
+        """Call `function` once, when the monotonic clock reaches `when`."""
+        with self._condition:
+            heapq.heappush(self._heap, (when, next(self._numbers), function))
+            if self._heap[0][0] == when:
+                self._condition.notify()
+
+    def after(self, seconds: float, function: Callable[[], None]) -> None:
+        """Call `function` once, in `seconds`."""
+        self.at(self._clock.monotonic() + seconds, function)
+
+    def every(self, seconds: float, function: Callable[[], None]) -> None:
+        """Call `function` periodically."""
+
+        def tick() -> None:
+            try:
+                function()
+            finally:
+                self.after(seconds, tick)
+
+        self.after(seconds, tick)
+
+    def run_due(self) -> float | None:
+        """Call the due functions; return the seconds until the next, or None."""
+        while True:
+            with self._condition:
+                if not self._heap:
+                    return None
+                left = self._heap[0][0] - self._clock.monotonic()
+                if left > 0 or self._stopped:
+                    return left
+                function = heapq.heappop(self._heap)[2]
+            try:
+                function()
+            except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
+                LOG.warning('%s; the next sweep tries again', error)
+            except Exception:
+                LOG.exception('A timer failed; the next sweep tries again')
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self.run, name=self._name, daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float = 5.0) -> None:
+        """Stop the thread, and drop all timers."""
+        with self._condition:
+            self._stopped = True
+            self._condition.notify_all()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout)
+
+    def run(self) -> None:
+        """Call due functions until `stop`."""
+        while not self._stopped:
+            self.run_due()
+            with self._condition:
+                if self._stopped:
+                    return
+                left = None
+                if self._heap:
+                    left = self._heap[0][0] - self._clock.monotonic()
+                if left is None or left > 0:
+                    self._clock.wait(self._condition, left)

@@ -28,10 +28,14 @@ from watcherlite.execution.ports import (
     Projection,
     WorkerProcess,
 )
+from watcherlite.execution.recovery import (
+    RecoveredActions,
+    Recovery,
+    SignalDelivery,
+    Sweeper,
+)
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.sweeper import SignalDelivery, Sweeper
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 
 LOG = logging.getLogger(__name__)
 
@@ -40,70 +44,6 @@ PASS_ON = 1.0
 #: Seconds until a command is acknowledged in any case: this worker is alive, and its
 #: sweep finds the work.
 LONGEST = 10.0
-
-
-class MessageHandler:
-    """Handles commands and broadcasts, in the thread of the bus; nothing blocks.
-
-    :param lanes: the lanes that the worker serves
-    """
-
-    def __init__(
-        self,
-        lanes: Sequence[str],
-        timers: Timers,
-        queues: ClaimQueues,
-        hints: WorkHints,
-        discovery: WorkDiscovery,
-        signals: SignalDelivery,
-        sweeper: Sweeper,
-    ) -> None:
-        self._lanes = lanes
-        self._timers = timers
-        self._queues = queues
-        self._hints = hints
-        self._discovery = discovery
-        self._signals = signals
-        self._sweeper = sweeper
-
-    def handle(self, message: commands.Command | commands.Broadcast) -> Receipt | None:
-        """Handle a message; return the receipt of a command."""
-        receipt: Receipt | None = None
-        match message:
-            case commands.LaunchActionPlan(plan=plan):
-                receipt = self._receipt((plan,), ())
-                self._discovery.check_plan(plan, receipt)
-            case commands.WorkAvailable(plans=plans, lanes=lanes):
-                for plan in plans:
-                    self._discovery.check_plan(plan)
-                for lane in lanes:
-                    self._queues.hint_lane(lane)
-            case commands.ActionsSignalled(plans=plans):
-                self._signals.request()
-                for plan in plans:
-                    self._discovery.check_plan(plan)
-            case commands.RunActions():
-                receipt = self._receipt((), self._lanes)
-                for lane in self._lanes:
-                    self._queues.hint_lane(lane, receipt)
-            case commands.WorkerLeft():
-                self._sweeper.on_worker_left()
-            case commands.EventsStored():
-                return None
-        return receipt
-
-    def _receipt(self, plans: Sequence[str], lanes: Sequence[str]) -> Receipt:
-        """Return the receipt of a command, settled after LONGEST at the latest."""
-        receipt = Receipt(len(plans) + len(lanes))
-
-        def pass_on() -> None:
-            if not receipt.settled and not receipt.claiming:
-                self._hints.add(plans, lanes)
-                receipt.settle()
-
-        self._timers.after(PASS_ON, pass_on)
-        self._timers.after(LONGEST, receipt.settle)
-        return receipt
 
 
 class Worker:
@@ -175,15 +115,21 @@ class Worker:
             self._wait_timeouts,
             self._hints,
         )
-        self._sweeper = self._make_sweeper(types, rules)
-        self._messages = MessageHandler(
-            self.record.lanes,
-            self._timers,
-            self._queues,
-            self._hints,
+        recovery = Recovery(
+            self._services,
+            types,
+            rules,
+            self._commit_queue,
+            RecoveredActions(self.dispatcher, self._queues, self._signals),
+        )
+        self.sweeper = Sweeper(
+            self._services,
+            recovery,
+            self._chores,
+            self.dispatcher,
             self.discovery,
             self._signals,
-            self._sweeper,
+            self._wait_timeouts,
         )
 
     def _make_dispatcher(
@@ -211,20 +157,6 @@ class Worker:
             self.discovery,
         )
 
-    def _make_sweeper(self, types: ActionTypes, rules: PlanRules) -> Sweeper:
-        return Sweeper(
-            self._services,
-            types,
-            rules,
-            self._chores,
-            self._commit_queue,
-            self._queues,
-            self.dispatcher,
-            self.discovery,
-            self._signals,
-            self._wait_timeouts,
-        )
-
     def start(self) -> None:
         """Register the worker, and start its threads."""
         self._services.store.register_worker(self.record, self._services.settings.lease)
@@ -240,15 +172,7 @@ class Worker:
         self._timers.start()
         self._chores.start()
         self.dispatcher.watch_deadlines()
-        self.start_sweeping()
-
-    def start_sweeping(self) -> None:
-        """Sweep now, and then at the interval of the settings."""
-        self._sweeper.start()
-
-    def sweep(self) -> None:
-        """Run all checks of the sweep once."""
-        self._sweeper.sweep()
+        self.sweeper.start()
 
     def stop(self, drain: float) -> bool:
         """Stop claiming, wait for running actions, and end the lease.
@@ -295,12 +219,46 @@ class Worker:
         """Call `listener` with the events of each transaction, once durable."""
         self._listeners.add(listener)
 
-    def check_plan(self, uuid: str) -> None:
-        """Check soon whether a plan has work."""
-        self.discovery.check_plan(uuid)
-
     def on_message(
         self, message: commands.Command | commands.Broadcast
     ) -> Receipt | None:
-        """Handle a message of the bus; return the receipt of a command."""
-        return self._messages.handle(message)
+        """Handle a message, in the thread of the bus; return the receipt of a command.
+
+        Nothing blocks.
+        """
+        receipt: Receipt | None = None
+        match message:
+            case commands.LaunchActionPlan(plan=plan):
+                receipt = self._receipt((plan,), ())
+                self.discovery.check_plan(plan, receipt)
+            case commands.WorkAvailable(plans=plans, lanes=lanes):
+                for plan in plans:
+                    self.discovery.check_plan(plan)
+                for lane in lanes:
+                    self._queues.hint_lane(lane)
+            case commands.ActionsSignalled(plans=plans):
+                self._signals.request()
+                for plan in plans:
+                    self.discovery.check_plan(plan)
+            case commands.RunActions():
+                receipt = self._receipt((), self.record.lanes)
+                for lane in self.record.lanes:
+                    self._queues.hint_lane(lane, receipt)
+            case commands.WorkerLeft():
+                self.sweeper.on_worker_left()
+            case commands.EventsStored():
+                return None
+        return receipt
+
+    def _receipt(self, plans: Sequence[str], lanes: Sequence[str]) -> Receipt:
+        """Return the receipt of a command, settled after LONGEST at the latest."""
+        receipt = Receipt(len(plans) + len(lanes))
+
+        def pass_on() -> None:
+            if not receipt.settled and not receipt.claiming:
+                self._hints.add(plans, lanes)
+                receipt.settle()
+
+        self._timers.after(PASS_ON, pass_on)
+        self._timers.after(LONGEST, receipt.settle)
+        return receipt

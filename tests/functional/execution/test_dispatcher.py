@@ -22,8 +22,7 @@ from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import Claimant
 from watcherlite.execution.prefetch import PREPARE_TIMEOUT
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType
 from watcherlite.states import action as states

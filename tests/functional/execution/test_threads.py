@@ -6,8 +6,7 @@ from tests import base, factories
 from tests.unit.execution.test_committer import CommitterCase
 from watcherlite.execution.group_commit import ClaimRequest
 from watcherlite.execution.lease import Lease
-from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 from watcherlite.testing.clock import ManualClock
 
 #: Seconds of real time for a thread.

@@ -80,7 +80,7 @@ class HintTest(WorldCase):
         for hint in ('launch', 'available', 'left'):
             world = self.a_world(sweep_interval=3600.0)
             worker = world.worker()
-            worker.sweep()
+            worker.sweeper.sweep()
             plan = world.create('a')
             silent = World(world.store)
             silent.plans.start(plan.uuid)
@@ -105,7 +105,7 @@ class HintTest(WorldCase):
         for hint in (commands.WorkAvailable((), ('engine',)), commands.RunActions()):
             world = self.a_world(sweep_interval=3600.0)
             worker = world.worker(lanes=('engine',))
-            worker.sweep()
+            worker.sweeper.sweep()
             self.until_idle(worker)
             silent = World(world.store)
             silent.add(world.new_action('a'))
@@ -239,7 +239,7 @@ class HintTest(WorldCase):
         self.assertNotIn(commands.WorkAvailable((plan.uuid,)), world.told)
         world.worker()
         gate.until_entered(2)
-        first.sweep()
+        first.sweeper.sweep()
         other = world.start(*(action(f'b{n}', 'waits') for n in range(4)))
         gate.open()
         world.until_ended(plan)
@@ -261,7 +261,7 @@ class SweepTest(WorldCase):
             failing.failing = {question: exceptions.StoreConflict('a deadlock')}
             silent = World(world.store)
             plan = silent.start(question)
-            worker.sweep()
+            worker.sweeper.sweep()
             self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
 
     def test_an_unavailable_store_is_retried_by_the_next_sweep(self) -> None:
@@ -271,7 +271,7 @@ class SweepTest(WorldCase):
         world.until(lambda: 'active_plans' in failing.asked)
         failing.failing = {'controls': exceptions.StoreUnavailable('no route')}
         failing.asked.clear()
-        worker.sweep()
+        worker.sweeper.sweep()
         self.assertEqual(['controls'], failing.asked)
         self.assertIn('no route; the next sweep tries again', self.log.output)
 
@@ -289,9 +289,9 @@ class SweepTest(WorldCase):
             ),
             active=1,
         )
-        worker.sweep()
+        worker.sweeper.sweep()
         self.assertEqual(worker.record.uuid, world.action('a').owner)
-        worker.sweep()
+        worker.sweeper.sweep()
         world.until_ended(plan)
         ended = world.action('a')
         self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
@@ -351,7 +351,7 @@ class SweepTest(WorldCase):
         plan = world.start(action('a', 'waits'))
         gate.until_entered()
         for _ in range(3):
-            worker.sweep()
+            worker.sweeper.sweep()
         gate.open()
         world.until_ended(plan)
         self.assertEqual(1, world.action('a').attempt)
@@ -369,7 +369,7 @@ class SweepTest(WorldCase):
         silent.until_ended(plan)
         silent.workers.remove(other)
         other.stop(0)
-        worker.sweep()
+        worker.sweeper.sweep()
         world.until(lambda: [s.plan_id for s in queues_of(worker) if s.plan_id] == [])
 
     def test_the_lock_of_a_purged_holder_is_released(self) -> None:
@@ -381,7 +381,7 @@ class SweepTest(WorldCase):
         with world.store.transaction() as tx:
             waiting = blocked.evolve(status=states.WAITING, blocked_on='x')
             tx.change_actions([ActionChange(blocked, waiting)])
-        worker.sweep()
+        worker.sweeper.sweep()
         self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
 
 

@@ -1,7 +1,7 @@
 """Timers, called in the thread of the test."""
 
 from tests import base
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import Timers
 from watcherlite.testing.clock import ManualClock
 
 

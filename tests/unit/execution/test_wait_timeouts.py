@@ -16,8 +16,7 @@ from watcherlite.execution.deadlines import (
     is_expired,
     seconds_left,
 )
-from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 from watcherlite.states import action as states
 from watcherlite.testing.actions import SimulatedResult
 from watcherlite.testing.clock import ManualClock

@@ -9,8 +9,7 @@ from watcherlite.execution.context import TIMEOUT
 from watcherlite.execution.deadlines import WATCH_INTERVAL, Watchdog
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore

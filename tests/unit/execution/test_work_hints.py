@@ -7,8 +7,7 @@ from tests.factories import make_worker
 from watcherlite import exceptions
 from watcherlite.domain.commands import WorkAvailable
 from watcherlite.execution.discovery import ALONE_TTL, HINT_INTERVAL, WorkHints
-from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 

@@ -23,7 +23,7 @@ from watcherlite.domain.audits import CONTINUOUS, Audit
 from watcherlite.engine.audits import run_actions, runs
 from watcherlite.engine.audits.events import change_events
 from watcherlite.execution.retries import retry_on_conflict
-from watcherlite.execution.timers import Timers
+from watcherlite.execution.services import Timers
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as states
