@@ -10,6 +10,7 @@ a document of 100 000 actions needs only the memory of its values.
 
 import ast
 import collections
+import contextlib
 import json
 import re
 from collections.abc import Iterable
@@ -42,6 +43,11 @@ def path_text(path: Path) -> str:
                 shown = f'{shown[:_LONGEST_KEY]}...'
             text += f'.{shown}' if text else shown
     return text
+
+
+def problem_line(place: str, path: Path, text: str) -> str:
+    """Return a problem as a line; place and path may be empty."""
+    return ': '.join(part for part in (place, path_text(path), text) if part)
 
 
 def text_path(text: str) -> Path:
@@ -83,20 +89,37 @@ class Markup:
         self._text = _decoded(text, source, noun)
         self.value = self._json() if self._text.lstrip()[:1] == '{' else self._yaml()
 
-    def lines(self, paths: Iterable[Path]) -> dict[Path, int]:
-        """Return the lines of these values, counted from 1.
+    def places(self, paths: Iterable[Path]) -> dict[Path, tuple[int | None, str]]:
+        """Return the line of each path, counted from 1, and its place in messages.
 
-        Paths that do not exist are omitted; their ancestors are added, so that the
-        nearest one can be used instead.
+        A path that does not exist has the line of its nearest ancestor.
         """
-        wanted = {path[:n] for path in paths for n in range(len(path) + 1)}
-        builder = Builder(wanted)
-        try:
-            builder.build(self._text)
-        except (yaml.YAMLError, UnicodeError, Unreadable):
+        above = {path: [path[:n] for n in range(len(path), -1, -1)] for path in paths}
+        builder = Builder({path for ancestors in above.values() for path in ancestors})
+        if above:
             # JSON that YAML cannot parse is so rare that its problems may lack a line
-            return builder.lines
-        return builder.lines
+            with contextlib.suppress(yaml.YAMLError, UnicodeError, Unreadable):
+                builder.build(self._text)
+        known = builder.lines
+        return {
+            path: self._place(next((known[p] for p in ancestors if p in known), None))
+            for path, ancestors in above.items()
+        }
+
+    def _place(self, line: int | None) -> tuple[int | None, str]:
+        return line, self.source if line is None else f'{self.source}:{line}'
+
+    def placed(self, found: Iterable[tuple[Path, Path, str]]) -> list[str]:
+        """Return problems as lines, in the order of the text, including its own.
+
+        :param found: the path whose line to report, the path to show, the problem
+        """
+        others = list(found)
+        places = self.places(path for path, _, _ in others)
+        whole = [(self._place(line), path, text) for line, path, text in self.problems]
+        whole += [(places[path], shown, text) for path, shown, text in others]
+        whole.sort(key=lambda problem: problem[0][0] or 0)
+        return [problem_line(place, path, text) for (_, place), path, text in whole]
 
     def _json(self) -> Any:
         repeated: list[str] = []

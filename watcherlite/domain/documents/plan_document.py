@@ -17,9 +17,10 @@ All problems of a document are found in one pass, each with its path and line.
 
 import dataclasses
 import datetime
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.domain import graph
@@ -27,9 +28,10 @@ from watcherlite.domain.documents import bounded_list
 from watcherlite.domain.documents import plan_values as values
 from watcherlite.domain.documents.bounded_list import BoundedList
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.documents.markup import Markup, path_text
+from watcherlite.domain.documents.markup import Markup, problem_line
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.states import action_plan as states
+
+T = TypeVar('T')
 
 #: The path whose line to report, the path to show, the problem.
 _Found = tuple[Path, Path, str]
@@ -251,16 +253,23 @@ def _plan(
         return None
     values.check_keys(findings, (), obj, _PLAN_KEYS)
     return PlanDocument(
-        name=values.name(findings, ('name',), obj.get('name')),
-        on_failure=values.on_failure(
-            findings, ('on_failure',), obj.get('on_failure'), states.ON_FAILURE
-        ),
-        max_parallel=values.max_parallel(
-            findings, ('max_parallel',), obj.get('max_parallel')
-        ),
+        name=_read(findings, (), obj, 'name', values.name),
+        on_failure=_read(findings, (), obj, 'on_failure', values.on_failure),
+        max_parallel=_read(findings, (), obj, 'max_parallel', values.max_parallel),
         actions=tuple(_actions(findings, obj.get('actions'))),
         markup=markup,
     )
+
+
+def _read(
+    findings: values.Findings,
+    place: Path,
+    obj: Mapping[str, Any],
+    key: str,
+    reader: Callable[[values.Findings, Path, Any], T],
+) -> T:
+    """Return the value of a key, read by a function of `plan_values`."""
+    return reader(findings, (*place, key), obj.get(key))
 
 
 def _actions(findings: values.Findings, obj: object) -> list[ActionDocument]:
@@ -301,21 +310,15 @@ def _action(findings: values.Findings, place: Path, obj: object) -> ActionDocume
     for key in ('name', 'action_type'):
         if obj.get(key) is None:
             findings.add(place, f'this action has no {key}')
+    read = functools.partial(_read, findings, place, obj)
     return ActionDocument(
-        name=values.name(findings, (*place, 'name'), obj.get('name')) or '',
-        action_type=values.name(
-            findings, (*place, 'action_type'), obj.get('action_type')
-        )
-        or '',
-        input_parameters=values.inputs(
-            findings, (*place, 'input_parameters'), obj.get('input_parameters')
-        ),
-        parents=values.parents(findings, (*place, 'parents'), obj.get('parents')),
-        timeout=values.timeout(findings, (*place, 'timeout'), obj.get('timeout')),
-        target=values.name(findings, (*place, 'target'), obj.get('target')),
-        not_before=values.not_before(
-            findings, (*place, 'not_before'), obj.get('not_before')
-        ),
+        name=read('name', values.name) or '',
+        action_type=read('action_type', values.name) or '',
+        input_parameters=read('input_parameters', values.inputs),
+        parents=read('parents', values.parents),
+        timeout=read('timeout', values.timeout),
+        target=read('target', values.name),
+        not_before=read('not_before', values.not_before),
     )
 
 
@@ -349,25 +352,7 @@ def _check_graph(
 def _placed(problems: BoundedList[_Found], markup: Markup | None) -> list[str]:
     """Return problems, including those of the text, sorted by line."""
     if markup is None:
-        texts = [_problem('', place, text) for _, place, text in problems]
+        texts = [problem_line('', place, text) for _, place, text in problems]
         return bounded_list.shown(texts, problems.dropped)
-    lines = markup.lines(path for path, _, _ in problems) if problems else {}
-    found = list(markup.problems)
-    for path, shown, text in problems:
-        above = [path[:n] for n in range(len(path), -1, -1)]
-        line = next((lines[p] for p in above if p in lines), None)
-        found.append((line, shown, text))
-    found.sort(key=lambda problem: problem[0] or 0)
-    return bounded_list.shown(
-        [
-            _problem(
-                markup.source if line is None else f'{markup.source}:{line}', path, text
-            )
-            for line, path, text in found
-        ],
-        problems.dropped + markup.problems.dropped,
-    )
-
-
-def _problem(place: str, path: Path, text: str) -> str:
-    return ': '.join(part for part in (place, path_text(path), text) if part)
+    dropped = problems.dropped + markup.problems.dropped
+    return bounded_list.shown(markup.placed(problems), dropped)

@@ -19,6 +19,7 @@ from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.bounded_list import BoundedList
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.yaml_values import Path
+from watcherlite.states import action_plan as states
 
 #: The columns String(255) of plans and actions.
 NAME_LENGTH = 255
@@ -83,15 +84,14 @@ def name(findings: Findings, path: Path, value: object) -> str | None:
     return value
 
 
-def on_failure(
-    findings: Findings, path: Path, value: object, choices: Mapping[str, str]
-) -> str:
-    """Return one of the choices, the first one for null."""
-    if isinstance(value, str) and value in choices:
+def on_failure(findings: Findings, path: Path, value: object) -> str:
+    """Return one of `states.ON_FAILURE`, the first one for null."""
+    if isinstance(value, str) and value in states.ON_FAILURE:
         return value
     if value is not None:
-        findings.add(path, f'{shown(value)} is not one of {", ".join(choices)}')
-    return next(iter(choices))
+        known = ', '.join(states.ON_FAILURE)
+        findings.add(path, f'{shown(value)} is not one of {known}')
+    return next(iter(states.ON_FAILURE))
 
 
 def max_parallel(findings: Findings, path: Path, value: Any) -> int | None:

@@ -1,7 +1,7 @@
 """The compiler from the values of a template to nodes."""
 
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from watcherlite.domain.documents.json_values import kind
@@ -210,34 +210,25 @@ class Compiler:
             self._findings.add(place, problem)
             return Static(False)
         if name == 'not':
-            node = self.condition(arguments, place)
-            return Call(name, _negated, _Truths((node,), place), place)
+            return _Combined(_negated, (self.condition(arguments, place),), place)
         each = [self.condition(a, (*place, i)) for i, a in enumerate(arguments)]
-        decide = _both if name == 'and' else _either
-        return Call(name, decide, _Truths(tuple(each), place), place)
+        return _Combined(all if name == 'and' else any, tuple(each), place)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Truths:
-    """The values of conditions, evaluated on access."""
+class _Combined:
+    """A `not`, `and` or `or` of conditions, which are evaluated as far as needed."""
 
+    combine: Callable[[Iterator[bool]], bool]
     items: tuple[ValueNode, ...]
     place: Path
 
     def value(self, scope: Scope) -> Any:
-        return (truth(node, scope, self.place) for node in self.items)
+        return self.combine(truth(node, scope, self.place) for node in self.items)
 
     def refer(self, scope: Scope, named: ReferencedNames) -> None:
         """Do nothing: conditions cannot refer to resources."""
 
 
-def _negated(given: Iterator[bool], scope: Scope) -> bool:
+def _negated(given: Iterator[bool]) -> bool:
     return not next(given)
-
-
-def _both(given: Iterator[bool], scope: Scope) -> bool:
-    return all(given)
-
-
-def _either(given: Iterator[bool], scope: Scope) -> bool:
-    return any(given)

@@ -152,9 +152,8 @@ def read(
     found = ParameterDefinition(
         name,
         parameter_type or STRING,
-        label=_text(findings, (*path, 'label'), written.get('label')),
-        description=_text(findings, (*path, 'description'), written.get('description'))
-        or '',
+        label=text_at(findings, path, written, 'label'),
+        description=text_at(findings, path, written, 'description') or '',
         default=written.get('default'),
         hidden=_flag(findings, (*path, 'hidden'), written.get('hidden')),
         immutable=_flag(findings, (*path, 'immutable'), written.get('immutable')),
@@ -216,9 +215,13 @@ def _typed(
     return dataclasses.replace(rule, settings={'value': values})
 
 
-def _text(findings: Findings, path: Path, value: Any) -> str | None:
+def text_at(
+    findings: Findings, path: Path, written: Mapping[str, Any], key: str
+) -> str | None:
+    """Return the text of a key; None if there is none."""
+    value = written.get(key)
     if isinstance(value, (dict, list)):
-        findings.add(path, f'this is {kind(value)}; it must be text')
+        findings.add((*path, key), f'this is {kind(value)}; it must be text')
         return None
     return None if value is None else str(value)
 

@@ -7,7 +7,7 @@ from watcherlite import exceptions
 from watcherlite.domain.documents import bounded_list, json_values
 from watcherlite.domain.documents.bounded_list import BoundedList
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.documents.markup import Markup, path_text
+from watcherlite.domain.documents.markup import Markup, problem_line
 from watcherlite.domain.documents.yaml_values import Path
 
 #: The default maximum size of a template, in bytes.
@@ -68,21 +68,14 @@ def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
     Problems of a parsed text have the prefix `NAME:LINE: `.
     """
     dropped = problems.dropped if isinstance(problems, BoundedList) else 0
-    found = list(problems)
     markup = document.markup if isinstance(document, Document) else None
     if markup is None:
-        return bounded_list.shown([_line(path, text) for path, text in found], dropped)
-    dropped += markup.problems.dropped
-    lines = markup.lines([path for path, _ in found])
-    whole: list[tuple[int, str]] = []
-    for line, path, text in [
-        *markup.problems,
-        *((_nearest(lines, path), path, text) for path, text in found),
-    ]:
-        place = markup.source if line is None else f'{markup.source}:{line}'
-        whole.append((line or 0, f'{place}: {_line(path, text)}'))
-    whole.sort(key=lambda one: one[0])
-    return bounded_list.shown(list(dict.fromkeys(text for _, text in whole)), dropped)
+        lines = [problem_line('', path, text) for path, text in problems]
+    else:
+        dropped += markup.problems.dropped
+        found = markup.placed((path, path, text) for path, text in problems)
+        lines = list(dict.fromkeys(found))
+    return bounded_list.shown(lines, dropped)
 
 
 def places(document: object, paths: Iterable[Path]) -> dict[Path, str]:
@@ -90,27 +83,10 @@ def places(document: object, paths: Iterable[Path]) -> dict[Path, str]:
 
     The prefix is empty if the document was not parsed from a text.
     """
-    wanted = list(paths)
     markup = document.markup if isinstance(document, Document) else None
     if markup is None:
-        return dict.fromkeys(wanted, '')
-    lines = markup.lines(wanted)
-    nearest = {path: _nearest(lines, path) for path in wanted}
-    return {
-        path: f'{markup.source}: ' if line is None else f'{markup.source}:{line}: '
-        for path, line in nearest.items()
-    }
-
-
-def _line(path: Path, text: str) -> str:
-    return f'{path_text(path)}: {text}' if path else text
-
-
-def _nearest(lines: dict[Path, int], path: Path) -> int | None:
-    for length in range(len(path), -1, -1):
-        if path[:length] in lines:
-            return lines[path[:length]]
-    return None
+        return dict.fromkeys(paths, '')
+    return {path: f'{place}: ' for path, (_, place) in markup.places(paths).items()}
 
 
 def _larger(value: object, limit: int) -> bool:

@@ -184,13 +184,11 @@ def load(written: object, name: str = 'environment') -> dict[str, Any]:
     if found:
         lines = document.placed(written, found)
         raise exceptions.StackValidationFailed(
-            lines if isinstance(written, document.Document) else _under(name, lines)
+            lines
+            if isinstance(written, document.Document)
+            else [f'{name}: {line}' for line in lines]
         )
     return {key: value for key, value in written.items() if value is not None}
-
-
-def _under(name: str, lines: list[str]) -> list[str]:
-    return [f'{name}: {line}' for line in lines]
 
 
 def _check(findings: Findings, written: dict[str, Any]) -> None:

@@ -167,11 +167,12 @@ def _resource(
     for key in ('properties', 'metadata', 'update_policy'):
         parts[key] = _mapping(findings, (*path, key), written.get(key))
         nodes[key] = compiler.value(parts[key], (*path, key))
-    external_id = written.get('external_id')
-    external_node = None
-    if isinstance(external_id, dict):
-        external_node = compiler.value(external_id, (*path, 'external_id'))
-        external_id = None
+    external_id, external_node = None, None
+    if isinstance(written.get('external_id'), dict):
+        place = (*path, 'external_id')
+        external_node = compiler.value(written['external_id'], place)
+    else:
+        external_id = definitions.text_at(findings, path, written, 'external_id')
     return definitions.ResourceDefinition(
         str(path[-1]),
         _type(findings, path, written),
@@ -182,8 +183,8 @@ def _resource(
             findings, (*path, 'deletion_policy'), written.get('deletion_policy')
         ),
         condition=written.get('condition'),
-        description=_text(findings, (*path, 'description'), written.get('description')),
-        external_id=_text(findings, (*path, 'external_id'), external_id) or None,
+        description=definitions.text_at(findings, path, written, 'description') or '',
+        external_id=external_id or None,
         nodes=definitions.ResourceNodes(
             condition=_condition(compiler, path, written),
             external_id=external_node,
@@ -212,7 +213,7 @@ def outputs(
         found[key] = definitions.OutputDefinition(
             key,
             value['value'],
-            _text(findings, (*path, 'description'), value.get('description')),
+            definitions.text_at(findings, path, value, 'description') or '',
             value.get('condition'),
             node=compiler.value(value['value'], (*path, 'value')),
             condition_node=_condition(compiler, path, value),
@@ -285,14 +286,6 @@ def _policy(findings: Findings, path: Path, written: Any) -> str:
             path, f'{text}; {definitions.RETAIN} leaves the thing when the stack goes'
         )
     return policy or definitions.DELETE
-
-
-def _text(findings: Findings, path: Path, value: Any) -> str:
-    if value is None or isinstance(value, (dict, list)):
-        if value is not None:
-            findings.add(path, f'this is {kind(value)}; it must be text')
-        return ''
-    return str(value)
 
 
 def _mapping(findings: Findings, path: Path, value: Any) -> dict[str, Any]:

@@ -22,27 +22,27 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def str_replace(given: Any, scope: Scope) -> str | None:
-    """Replace names in a text by values."""
-    text, params = _template(given)
-    if text is None or params is None:
-        return None
-    return _replaced(text, params, scope)[0]
+def str_replace(given: Any, scope: Scope, strict: bool = False) -> str | None:
+    """Replace names in a text by values.
 
-
-def str_replace_strict(given: Any, scope: Scope) -> str | None:
-    """Replace names in a text by values; each name must occur."""
+    :param strict: each name must occur
+    """
     text, params = _template(given)
     if text is None or params is None:
         return None
     found, unused = _replaced(text, params, scope)
-    if unused:
+    if strict and unused:
         raise EvaluationError(
             'The following params were not found in the template; remove them, or use '
             'str_replace',
             sorted(unused),
         )
     return found
+
+
+def str_replace_strict(given: Any, scope: Scope) -> str | None:
+    """Replace names in a text by values; each name must occur."""
+    return str_replace(given, scope, strict=True)
 
 
 def str_replace_vstrict(given: Any, scope: Scope) -> str | None:

@@ -427,5 +427,4 @@ class AuditAction(ActionType):
         self._run = run
 
     def execute(self, context: ActionContext) -> Outcome:
-        """Run the audit."""
         return self._run(context).execute()

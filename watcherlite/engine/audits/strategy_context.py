@@ -35,19 +35,15 @@ class AuditStrategyContext:
         self._models = models
 
     def checkpoint(self) -> None:
-        """Raise Cancelled or TimedOut if signalled; see `plugins.base`."""
         self._context.checkpoint()
 
     def sleep(self, seconds: float) -> None:
-        """Sleep; wake up for signals."""
         self._context.sleep(seconds)
 
     def now(self) -> datetime.datetime:
-        """Return the time, aware, in UTC."""
         return self._context.now()
 
     def model(self, name: str) -> Any:
-        """Return a model; raises NotFound for an unknown one."""
         make = self._models.get(name)
         if make is None:
             kept = ', '.join(sorted(self._models)) or 'none'

@@ -58,7 +58,6 @@ class TemplateResource(NestedHandler):
     def expand(
         self, context: ResourceContext, members: Sequence[Member]
     ) -> Sequence[Batch]:
-        """Return the template."""
         text = context.files.get(self._name)
         if text is None:
             raise exceptions.Invalid(

@@ -95,7 +95,10 @@ class StackModel:
         found = []
         for begin in range(0, len(roots), CHUNK):
             some = roots[begin : begin + CHUNK]
-            rows = self._rows(stack for root in some for stack in trees[root.id])
+            ids = [stack.id for root in some for stack in trees[root.id]]
+            rows: dict[int, list[Resource]] = {}
+            for row in self._store.list_resources(ids):
+                rows.setdefault(row.stack_id, []).append(row)
             found += [_summary(root, trees[root.id], rows) for root in some]
         return found
 
@@ -111,12 +114,6 @@ class StackModel:
             if listed.stack.root_id in trees:
                 trees[listed.stack.root_id].append(listed.stack)
         return trees
-
-    def _rows(self, stacks: Iterable[Stack]) -> dict[int, list[Resource]]:
-        found: dict[int, list[Resource]] = {}
-        for row in self._store.list_resources([stack.id for stack in stacks]):
-            found.setdefault(row.stack_id, []).append(row)
-        return found
 
 
 def _summary(

@@ -73,7 +73,9 @@ class Blueprints:
             if key not in self._cache:
                 self._cache[key] = made, size
                 self._size += size
-            while self._exceeds_limits():
+            while len(self._cache) > MAX_BLUEPRINTS or (
+                len(self._cache) > MIN_BLUEPRINTS and self._size > self._largest
+            ):
                 _, (_, dropped) = self._cache.popitem(last=False)
                 self._size -= dropped
         return made
@@ -84,12 +86,6 @@ class Blueprints:
         if known is not None:
             return known
         return self.of(stack, self._store.get_definition(definition_id))
-
-    def _exceeds_limits(self) -> bool:
-        count = len(self._cache)
-        return count > MAX_BLUEPRINTS or (
-            count > MIN_BLUEPRINTS and self._size > self._largest
-        )
 
     def _cached(self, key: tuple[int, int]) -> Blueprint | None:
         with self._lock:

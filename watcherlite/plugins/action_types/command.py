@@ -113,7 +113,6 @@ class Command(base.ActionType):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the allow list and the options of all commands."""
         return OPTIONS
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
@@ -137,7 +136,6 @@ class Command(base.ActionType):
         return inputs.get('idempotent', False) is True
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Return whether there is a path to check."""
         return 'creates' in inputs
 
     def is_applied(self, context: base.ActionContext) -> bool:
@@ -171,7 +169,6 @@ class Command(base.ActionType):
         return inside and os.path.lexists(path)
 
     def execute(self, context: base.ActionContext) -> Done | Failed:
-        """Run the command until it ends."""
         inputs = context.inputs
         argv = allow_list.resolved(inputs['argv'])
         name = inputs['argv'][0]

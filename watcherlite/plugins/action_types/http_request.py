@@ -91,7 +91,6 @@ class HttpRequest(base.ActionType):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the options of all requests."""
         return http_parts.OPTIONS
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
@@ -124,7 +123,6 @@ class HttpRequest(base.ActionType):
         return bool(inputs.get('idempotent', inputs['method'] in http_parts.IDEMPOTENT))
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Return whether there is a URL to request."""
         return 'unless' in inputs
 
     def is_applied(self, context: base.ActionContext) -> bool:
@@ -151,7 +149,6 @@ class HttpRequest(base.ActionType):
             raise exceptions.ActionSkipException(f'{url} already answers {status}')
 
     def execute(self, context: base.ActionContext) -> Done | Failed:
-        """Send the request, with retries after temporary failures."""
         # Slow to import and not needed by plans without HTTP.
         from watcherlite.plugins import http_exchange
 

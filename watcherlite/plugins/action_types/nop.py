@@ -36,7 +36,6 @@ class Nop(base.ActionType):
     }
 
     def pre_condition(self, context: base.ActionContext) -> None:
-        """Skip or fail if a flag is set."""
         inputs = context.inputs
         if inputs.get('skip_pre_condition'):
             raise exceptions.ActionSkipException('Skipped in pre_condition')
@@ -44,7 +43,6 @@ class Nop(base.ActionType):
             raise FailedOnPurpose('Failed in pre_condition')
 
     def execute(self, context: base.ActionContext) -> Done:
-        """Log the message."""
         inputs = context.inputs
         if inputs.get('fail_execute'):
             raise FailedOnPurpose('Failed in execute')
@@ -52,11 +50,9 @@ class Nop(base.ActionType):
         return _DONE
 
     def post_condition(self, context: base.ActionContext) -> None:
-        """Fail if a flag is set."""
         if context.inputs.get('fail_post_condition'):
             raise FailedOnPurpose('Failed in post_condition')
 
     def revert(self, context: base.ActionContext) -> Done:
-        """Log that there is nothing to revert."""
         LOG.debug('Action %s: nothing to undo', context.uuid)
         return _DONE

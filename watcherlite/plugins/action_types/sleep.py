@@ -50,7 +50,6 @@ class Sleep(base.ActionType):
         return InProgress({'until': until.isoformat()}, duration)
 
     def poll(self, context: base.ActionContext, token: Any) -> Done | InProgress:
-        """Succeed when the time is reached."""
         until = datetime.datetime.fromisoformat(token['until'])
         left = (until - context.now()).total_seconds()
         return InProgress(token, left) if left > 0 else Done()

@@ -74,21 +74,18 @@ class AutoScalingGroup(InstanceGroup):
             raise exceptions.StackValidationFailed(problems)
 
     def size(self, context: NestedContext, members: Sequence[Member]) -> int:
-        """Return the target size."""
         desired: int | None = context.properties.get('desired_capacity')
         return _bounded(
             context, _current_size(context, members) if desired is None else desired
         )
 
     def pace(self, context: NestedContext) -> Pace | None:
-        """Return the pace of a rolling update."""
         group_batches.policies(context, ())
         return group_batches.pace(
             context.properties['rolling_updates'], 'rolling_updates'
         )
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the batches that converge the group to its target size."""
         return self.resized(
             context, members, self.size(context, members), _kept(context)
         )

@@ -194,11 +194,9 @@ class HttpResource(ResourceHandler):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the options of all calls."""
         return http_parts.OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse calls that cannot be sent."""
         more = properties.get('operations') or {}
         problems = list(http_calls.problems(properties, CALLS, more))
         if problems:
@@ -220,7 +218,6 @@ class HttpResource(ResourceHandler):
         return UPDATE if 'update' in after and places[0] == places[1] else REPLACE
 
     def create(self, context: ResourceContext) -> Result:
-        """Create it."""
         called = self._call(context, 'create')
         return self._made(context, called.content, context.properties['id_path'])
 
@@ -292,15 +289,12 @@ class HttpResource(ResourceHandler):
         return self._poll_or_finish(context, 'delete', Ready())
 
     def suspend(self, context: ResourceContext) -> Result:
-        """Suspend it."""
         return self._call_optional(context, 'suspend')
 
     def resume(self, context: ResourceContext) -> Result:
-        """Resume it."""
         return self._call_optional(context, 'resume')
 
     def lock(self, context: ResourceContext) -> Result:
-        """Protect it."""
         return self._call_optional(context, 'lock')
 
     def unlock(self, context: ResourceContext) -> Result:
@@ -308,13 +302,11 @@ class HttpResource(ResourceHandler):
         return self._call_optional(context, 'unlock', also=http_calls.GONE)
 
     def protects(self, context: ResourceContext) -> bool:
-        """Return whether there is a call that protects it."""
         return 'lock' in context.properties
 
     def operate(
         self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
     ) -> Result:
-        """Perform the call of an operation."""
         calls, name = context.properties, operation
         if operation == CALL:
             calls, name = context.properties.get('operations') or {}, parameters['name']
@@ -326,7 +318,6 @@ class HttpResource(ResourceHandler):
         return self._awaited_statuses(context, calls[name].get('done'), Ready())
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Check the status at the server."""
         if operation == 'delete' and token.get('step') == _FOUND:
             return self.delete(context)
         state = self._state(context)

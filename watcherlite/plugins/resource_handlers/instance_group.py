@@ -59,7 +59,6 @@ class InstanceGroup(NestedHandler):
         return None
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the batches that converge the group to its target size."""
         return self.resized(context, members, self.size(context, members))
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
@@ -111,7 +110,6 @@ class InstanceGroup(NestedHandler):
         members: Sequence[Member],
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
-        """Return the references and attributes of its members."""
         well = groups.by_age(member for member in members if member.serving)
         told = group_batches.attributes(well)
         return {

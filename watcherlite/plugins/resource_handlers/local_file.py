@@ -96,7 +96,6 @@ class LocalFile(ResourceHandler):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the allowed directories."""
         return OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
@@ -115,7 +114,6 @@ class LocalFile(ResourceHandler):
             )
 
     def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
-        """Return the machine on which it was written."""
         return data.get(_HOST)
 
     def create(self, context: ResourceContext) -> Ready:

@@ -134,7 +134,6 @@ class LocalProcess(ResourceHandler):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the allow list and the options of all processes."""
         return process_table.OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
@@ -174,7 +173,6 @@ class LocalProcess(ResourceHandler):
             )
 
     def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
-        """Return the machine on which it was started."""
         return _host(physical_id, data)
 
     def decide(
@@ -186,7 +184,6 @@ class LocalProcess(ResourceHandler):
         return resource_results.decide(self, before, after, failed)
 
     def create(self, context: ResourceContext) -> Result:
-        """Start it, and wait until it is healthy."""
         return self._start(context)
 
     def find(self, context: ResourceContext) -> Result:
@@ -238,13 +235,11 @@ class LocalProcess(ResourceHandler):
         return self._stop(context, grace) or self._start(context)
 
     def suspend(self, context: ResourceContext) -> Ready:
-        """Stop it with SIGSTOP."""
         self._running(context)
         _signal_all(context, _own_processes(context), signal.SIGSTOP)
         return Ready(data={**context.data, 'suspended': True})
 
     def resume(self, context: ResourceContext) -> Ready:
-        """Continue it."""
         self._running(context)
         _signal_all(context, _own_processes(context), signal.SIGCONT)
         return Ready(data={**context.data, 'suspended': False})

@@ -51,13 +51,11 @@ class NestedStack(NestedHandler):
             _parsed(template)
 
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str]:
-        """Return the declared outputs."""
         return self.attributes
 
     def expand(
         self, context: NestedContext, members: Sequence[Member]
     ) -> Sequence[Batch]:
-        """Return the template."""
         timeout = context.properties.get('timeout')
         return (
             Batch(
@@ -73,7 +71,6 @@ class NestedStack(NestedHandler):
         members: Sequence[Member],
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
-        """Return its name and its outputs."""
         return {'stack_name': context.physical_name, 'outputs': dict(outputs)}
 
 

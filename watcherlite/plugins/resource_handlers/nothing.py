@@ -28,15 +28,12 @@ class Nothing(ResourceHandler):
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
-        """Return KEEP."""
         return KEEP
 
     def create(self, context: ResourceContext) -> Ready:
-        """Do nothing."""
         return Ready(physical_id=context.resource_uuid)
 
     def check(self, context: ResourceContext) -> Ready:
-        """Do nothing."""
         return Ready()
 
     def delete(self, context: ResourceContext) -> None:

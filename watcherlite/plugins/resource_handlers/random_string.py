@@ -97,19 +97,16 @@ class RandomString(ResourceHandler):
             )
 
     def create(self, context: ResourceContext) -> Ready:
-        """Create the text."""
         text = generate(context.properties['length'], _pools(context.properties))
         return Ready(physical_id=context.physical_name, attributes={'value': text})
 
     def check(self, context: ResourceContext) -> Ready:
-        """Do nothing."""
         return Ready()
 
     def delete(self, context: ResourceContext) -> None:
         """Do nothing."""
 
     def reference(self, context: ResourceContext) -> str:
-        """Return the text."""
         return str(context.attributes.get('value') or super().reference(context))
 
 

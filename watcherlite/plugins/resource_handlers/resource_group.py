@@ -65,7 +65,6 @@ class ResourceGroup(NestedHandler):
     }
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the batches that converge the group to `count` members."""
         wanted = context.properties
         removed = groups.removed(
             context.data.get(REMOVED) or {},
@@ -117,7 +116,6 @@ class ResourceGroup(NestedHandler):
         members: Sequence[Member],
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
-        """Return the references and attributes of its members."""
         known = sorted(members, key=lambda member: groups.by_index(member.name))
         told = group_batches.attributes(known)
         removed = context.data.get(REMOVED) or {}

@@ -76,7 +76,6 @@ class ScalingPolicy(ResourceHandler):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the option for the URL of the API."""
         return OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
@@ -90,13 +89,11 @@ class ScalingPolicy(ResourceHandler):
             )
 
     def create(self, context: ResourceContext) -> Ready:
-        """Issue its signal URL."""
         return dataclasses.replace(
             self._issue(context), physical_id=context.physical_name
         )
 
     def check(self, context: ResourceContext) -> Ready:
-        """Do nothing."""
         return Ready()
 
     def update(self, context: ResourceContext) -> Ready:

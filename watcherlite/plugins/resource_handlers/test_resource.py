@@ -133,7 +133,6 @@ class TestResource(ResourceHandler):
         return self._wait(context, 'delete', None)
 
     def check(self, context: ResourceContext) -> Result:
-        """Fail if it was broken."""
         broken = context.data.get(_BROKEN)
         if broken is not None:
             raise ResourceFault(f'{context.resource_name} is broken: {broken}')
@@ -151,7 +150,6 @@ class TestResource(ResourceHandler):
         return self._wait(context, operation, None)
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Continue after the wait."""
         if token['until'] is None:
             return ResourceInProgress(token, _FOR_EVER)
         until = datetime.datetime.fromisoformat(token['until'])

@@ -37,21 +37,17 @@ class Value(ResourceHandler):
     attributes: ClassVar[Mapping[str, str]] = {'value': 'The value.'}
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Validate that the value has its type."""
         if properties.get('value') is not None:
             _typed(properties)
 
     def create(self, context: ResourceContext) -> Ready:
-        """Store the value."""
         attributes = {'value': _typed(context.properties)}
         return Ready(physical_id=context.physical_name, attributes=attributes)
 
     def check(self, context: ResourceContext) -> Ready:
-        """Do nothing."""
         return Ready()
 
     def update(self, context: ResourceContext) -> Ready:
-        """Store the new value."""
         return Ready(attributes={'value': _typed(context.properties)})
 
     def delete(self, context: ResourceContext) -> None:

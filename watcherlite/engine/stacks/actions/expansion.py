@@ -162,7 +162,11 @@ def operation_actions(
                 level=inputs.level,
                 deadline=stack.deadline,
                 adopted=(inputs.adopted or {}).get(name),
-                failure=_known_failure(row, operation),
+                failure=(
+                    row.base.reason
+                    if operation == states.CHECK and row.base.name == 'CHECK_FAILED'
+                    else None
+                ),
             ).as_inputs(),
             name=name,
             parents=tuple(MAKE + parent for parent in parents.get(name, ())),
@@ -191,12 +195,6 @@ def _parent_names(
         for other in others:
             dependents[other].append(name)
     return dependents
-
-
-def _known_failure(row: Resource, do: str) -> str | None:
-    """Return why the last check of a resource has failed; None: it has not."""
-    has_failed = do == states.CHECK and row.base.name == 'CHECK_FAILED'
-    return row.base.reason if has_failed else None
 
 
 def _removal_key(row: Resource) -> str:

@@ -208,8 +208,9 @@ class NestedStackOperation:
     ) -> Outcome:
         """Derive the operations that converge its stack to the properties."""
         context = self._context(work, properties)
-        adopted = self._adopted_members() if operation == states.ADOPT else None
-        if adopted is not None:
+        record = self._record if operation == states.ADOPT else None
+        if record is not None:
+            adopted = [_adopted_member(name, member) for name, member in record.items()]
             expansion = Expansion.of(self._handler.adopted(context, adopted))
         else:
             members: list[Member] = []
@@ -245,12 +246,11 @@ class NestedStackOperation:
         store = self._work.services.store
         return self._work.retry(lambda: resolution.group_members(store, rows))
 
-    def _adopted_members(self) -> list[Member] | None:
-        """Return the members in the record; None: it has no members."""
+    @property
+    def _record(self) -> Mapping[str, Any] | None:
+        """Return the record of the members to adopt; None: there is none."""
         record = (self._work.inputs.adopted or {}).get('resources')
-        if not isinstance(record, Mapping):
-            return None
-        return [_adopted_member(name, member) for name, member in record.items()]
+        return record if isinstance(record, Mapping) else None
 
     # its stack
 
@@ -287,7 +287,7 @@ class NestedStackOperation:
                 operation if at == 0 else states.UPDATE,
                 definition=definition.id,
                 deadline=_deadline(batch, work),
-                adopted=self._adopted_record(operation),
+                adopted=(self._record or {}) if operation == states.ADOPT else None,
             )
             key = f'batch:{at}'
             derived.append(action_inputs.derive_nested(key, inputs, parents))
@@ -320,13 +320,6 @@ class NestedStackOperation:
                 f'{row.name} would have {size} resources, and all stacks around it '
                 f'{others + size}; at most {limit} may be together'
             )
-
-    def _adopted_record(self, operation: str) -> Mapping[str, Any] | None:
-        """Return the record of the members to adopt; None: none are adopted."""
-        if operation != states.ADOPT:
-            return None
-        record = (self._work.inputs.adopted or {}).get('resources')
-        return record if isinstance(record, Mapping) else {}
 
     def _store_stack(
         self,

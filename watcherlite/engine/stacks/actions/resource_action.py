@@ -104,7 +104,6 @@ class ResourceAction(base.ActionType):
         return inputs['do'] == states.CHECK or polls
 
     def execute(self, context: base.ActionContext) -> Outcome:
-        """Execute the operation, or decide on it."""
         inputs = ResourceInputs.of(context.inputs)
         if inputs.deadline is not None and context.now() >= inputs.deadline:
             return outcomes.Cancelled(TIMED_OUT)
@@ -192,7 +191,6 @@ class ResourceAction(base.ActionType):
         return Done({})
 
     def cancel(self, context: base.ActionContext, token: Any) -> None:
-        """Cancel the operation of the handler."""
         if 'operation' not in token:
             return
         work = self._load(context)

@@ -60,7 +60,6 @@ class StackAction(ActionType):
         self._services = services
 
     def execute(self, context: ActionContext) -> Outcome:
-        """Derive the first stage."""
         if context.inputs.get('asked') is not None:
             refused = action_started_operations.start(self._services, context)
             if refused is not None:
@@ -70,7 +69,6 @@ class StackAction(ActionType):
     def complete(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
-        """Derive the next stage, or return the outcome."""
         return self._next_stage(context, results)
 
     def overdue(
@@ -149,7 +147,8 @@ class _Operation:
 
     def next_stage(self, results: Sequence[DerivedResult]) -> Outcome:
         """Return the stage after the last stage of these results."""
-        stage = _last_stage(results)
+        stages = {result.key.partition(':')[0] + ':' for result in results}
+        stage = next(stage for stage in (REMOVE, UNDO, MAKE) if stage in stages)
         problem = _stage_problem(results, stage)
         if stage == MAKE and self._inputs.do not in (states.CREATE, states.UPDATE):
             return self._ended(problem)
@@ -264,11 +263,6 @@ class _Operation:
         for row, row_id in zip(new, ids, strict=True):
             rows[row.name] = row.stored(row_id)
         return rows
-
-
-def _last_stage(results: Sequence[DerivedResult]) -> str:
-    stages = {result.key.partition(':')[0] + ':' for result in results}
-    return next(stage for stage in (REMOVE, UNDO, MAKE) if stage in stages)
 
 
 def _stage_problem(results: Sequence[DerivedResult], stage: str) -> str | None:

@@ -131,7 +131,12 @@ def _take_token(
     action = token.get('action')
     if action is not None and (action, states.IN_PROGRESS) != (row.action, row.status):
         row = enter_state(row, State(action, states.IN_PROGRESS), now)
-    taken = {key: token[key] for key in STORED_OUTPUTS if token.get(key) is not None}
+    return _store(row, {key: token[key] for key in token if token[key] is not None})
+
+
+def _store(row: Resource, outputs: Mapping[str, Any]) -> Resource:
+    """Return a resource with these outputs of its action."""
+    taken = {key: outputs[key] for key in STORED_OUTPUTS if key in outputs}
     if 'requires' in taken:
         taken['requires'] = tuple(taken['requires'])
     return row.evolve(**taken) if taken else row
@@ -143,10 +148,7 @@ def _succeeded(
     outputs: Mapping[str, Any],
     now: datetime.datetime,
 ) -> Resource:
-    taken = {key: outputs[key] for key in STORED_OUTPUTS if key in outputs}
-    if 'requires' in taken:
-        taken['requires'] = tuple(taken['requires'])
-    after = row.evolve(**taken) if taken else row
+    after = _store(row, outputs)
     if inputs.do == SIGNAL:
         return after
     reason = outputs.get(REASON) or ''
@@ -182,8 +184,7 @@ def _failed(
 ) -> Resource:
     if inputs.do == SIGNAL:
         return row
-    taken = {key: outputs[key] for key in STORED_OUTPUTS if key in outputs}
-    after = row.evolve(**taken) if taken else row
+    after = _store(row, outputs)
     if inputs.do in states.RESTING and row.under_lock is not None:
         return _still_failed(after, row.under_lock, None)
     state = State(_current_action(row, inputs), states.FAILED, reason)

@@ -35,7 +35,6 @@ class StackProjection:
     """Updates stacks and resources with the changes of their actions."""
 
     def is_affected_by(self, action: Action) -> bool:
-        """See `Projection`."""
         return action.action_type in TYPES
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> dict[int, Stack]:
@@ -49,7 +48,6 @@ class StackProjection:
         changes: Sequence[Change],
         now: datetime.datetime,
     ) -> list[Event]:
-        """See `Projection`."""
         stacks: dict[int, Stack] = held
         written = self._resources(tx, changes, now)
         saved: dict[int, Stack] = {}
