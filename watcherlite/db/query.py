@@ -5,7 +5,6 @@ next page begins after the last row of this one (keyset pagination), so that its
 does not depend on its position.
 """
 
-import abc
 import dataclasses
 import datetime
 from collections.abc import Collection, Mapping
@@ -289,42 +288,3 @@ def as_id(name: str) -> int:
         return 0
     number = int(name)
     return number if number <= _LAST_ID else 0
-
-
-class Finders(abc.ABC):
-    """The methods of `ListStore` that find one object, in terms of two searches."""
-
-    @abc.abstractmethod
-    def _find(self, noun: str, name: str, deleted: bool) -> Any:
-        """Return the item with a uuid, name or id; raise NotFound."""
-
-    @abc.abstractmethod
-    def _find_uuid(self, noun: str, uuid: str, deleted: bool) -> Any:
-        """Return the item with a uuid; raise NotFound."""
-
-    def find_goal(self, name: str, deleted: bool = False) -> ListedGoal:
-        found: ListedGoal = self._find('goals', name, deleted)
-        return found
-
-    def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
-        found: ListedStrategy = self._find('strategies', name, deleted)
-        return found
-
-    def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
-        found: ListedTemplate = self._find('audit_templates', name, deleted)
-        return found
-
-    def find_audit(self, name: str, deleted: bool = False) -> ListedAudit:
-        found: ListedAudit = self._find('audits', name, deleted)
-        return found
-
-    def find_action_plan(self, uuid: str, deleted: bool = False) -> ListedPlan:
-        found: ListedPlan = self._find_uuid('action_plans', uuid, deleted)
-        return found
-
-    def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
-        found: ListedAction = self._find_uuid('actions', uuid, deleted)
-        if found.plan_uuid is None:
-            # An action of an audit or a stack, which may be of another project.
-            raise not_found('actions', uuid)
-        return found

@@ -32,7 +32,8 @@ from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.query import Query
 from watcherlite.db.sqlalchemy import key_rotation, tables
-from watcherlite.db.sqlalchemy.encryption import ENCRYPTED, MARK, FieldCipher, KeyLoader
+from watcherlite.db.sqlalchemy.encryption import MARK, FieldCipher, KeyLoader
+from watcherlite.db.sqlalchemy.key_rotation import ENCRYPTED
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.db.sqlalchemy.tables.types import LongText
 from watcherlite.domain.actions import ENGINE

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import json
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -30,32 +30,6 @@ MARK = 'sealed:'
 #: name.
 PARAMETER = 'parameter'
 _EMPTY = frozenset({'', '{}', '[]', 'null'})
-
-#: Table -> column -> whether it is always encrypted. Documents of actions in the lane
-#: of the engine always are, because they contain the properties of resources.
-ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
-    'actions': dict.fromkeys(('inputs', 'context', 'token', 'outputs', 'data'), False),
-    'events': {'detail': False},
-    'audits': {'parameters': True, 'scope': True},
-    'audit_templates': {'default_parameters': True, 'scope': True},
-    'definitions': dict.fromkeys(
-        ('template', 'environment', 'files', 'parameters'), True
-    ),
-    'stacks': {'context': False},
-    'resources': dict.fromkeys(
-        ('properties', 'attributes', 'metadata', 'data', 'reference'), True
-    ),
-    'profiles': {'spec': True, 'metadata': False},
-    'policies': {'spec': True, 'data': True},
-    'clusters': {'data': True, 'config': False, 'metadata': False},
-    'nodes': {
-        **dict.fromkeys(('properties', 'attributes', 'kept', 'data'), True),
-        'metadata': False,
-    },
-    'bindings': {'data': True},
-    'receivers': {'actor': True, 'params': True, 'channel': False},
-}
-
 
 #: Loads the keys; the argument tells whether to create a key if there is none.
 KeyLoader = Callable[[bool], Keys]

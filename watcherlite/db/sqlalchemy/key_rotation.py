@@ -10,13 +10,37 @@ import sqlalchemy as sa
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.constructs import LIMIT
 from watcherlite.db.sqlalchemy.database import Database, Session
-from watcherlite.db.sqlalchemy.encryption import ENCRYPTED, MARK, FieldCipher, cipher_of
+from watcherlite.db.sqlalchemy.encryption import MARK, FieldCipher, cipher_of
 from watcherlite.db.sqlalchemy.mappers import DEFINITIONS
 from watcherlite.db.sqlalchemy.tables.schema import metadata
 from watcherlite.db.sqlalchemy.tables.stacks import definitions
-from watcherlite.db.sqlalchemy.tables.types import Ciphertext
+from watcherlite.db.sqlalchemy.tables.types import Ciphertext, Encrypted
 from watcherlite.domain.actions import ENGINE
 
+#: Table -> column -> whether it is always encrypted. Documents of actions in the lane
+#: of the engine always are, because they contain the properties of resources.
+ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
+    name: {
+        column.name: column.type.always
+        for column in metadata.tables[name].columns
+        if isinstance(column.type, Encrypted)
+    }
+    for name in (
+        'actions',
+        'events',
+        'audits',
+        'audit_templates',
+        'definitions',
+        'stacks',
+        'resources',
+        'profiles',
+        'policies',
+        'clusters',
+        'nodes',
+        'bindings',
+        'receivers',
+    )
+}
 #: Rows of one transaction, which is short, so that daemons can continue. Definitions
 #: may be large.
 BATCH, DEFINITION_BATCH = 500, 10

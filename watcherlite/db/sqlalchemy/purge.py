@@ -56,7 +56,7 @@ class Purger:
             for rule in UNREFERENCED:
                 found.update(self._purge_rule(rule, before, ALL, dry_run))
             # Old events and actions without a plan are counted below.
-            for purge in (self._purge_stacks, self._purge_clusters):
+            for purge in (self.purge_stacks, self.purge_clusters):
                 found.update(purge(before, ALL, dry_run, recent_only=True))
             for table, count in found.items():
                 if count or table in counts:
@@ -73,20 +73,10 @@ class Purger:
         return counts
 
     def purge_stacks(
-        self, before: datetime.datetime, limit: int, dry_run: bool = False
-    ) -> Mapping[str, Any]:
-        return self._purge_stacks(before, limit, dry_run)
-
-    def purge_clusters(
-        self, before: datetime.datetime, limit: int, dry_run: bool = False
-    ) -> Mapping[str, Any]:
-        return self._purge_clusters(before, limit, dry_run)
-
-    def _purge_stacks(
         self,
         before: datetime.datetime,
         limit: int,
-        dry_run: bool,
+        dry_run: bool = False,
         recent_only: bool = False,
     ) -> Counts:
         if not dry_run:
@@ -103,11 +93,11 @@ class Purger:
         counts['definitions'] = self._db.rows(COUNT_DEFINITIONS, **values)[0][0]
         return counts
 
-    def _purge_clusters(
+    def purge_clusters(
         self,
         before: datetime.datetime,
         limit: int,
-        dry_run: bool,
+        dry_run: bool = False,
         recent_only: bool = False,
     ) -> Counts:
         found = collections.Counter(

@@ -171,7 +171,7 @@ def fetch_matches(
     )
 
 
-class SqlListStore(queries.Finders):
+class SqlListStore:
     """Implementation of `db.query.ListStore`."""
 
     _db: Database
@@ -196,6 +196,28 @@ class SqlListStore(queries.Finders):
 
     def list_workers(self) -> list[ListedWorker]:
         return [ListedWorker(*row) for row in self._db.rows(WORKERS)]
+
+    def find_goal(self, name: str, deleted: bool = False) -> ListedGoal:
+        return self._find('goals', name, deleted)
+
+    def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
+        return self._find('strategies', name, deleted)
+
+    def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
+        return self._find('audit_templates', name, deleted)
+
+    def find_audit(self, name: str, deleted: bool = False) -> ListedAudit:
+        return self._find('audits', name, deleted)
+
+    def find_action_plan(self, uuid: str, deleted: bool = False) -> ListedPlan:
+        return self._find_uuid('action_plans', uuid, deleted)
+
+    def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
+        found: ListedAction = self._find_uuid('actions', uuid, deleted)
+        if found.plan_uuid is None:
+            # An action of an audit or a stack, which may be of another project.
+            raise queries.not_found('actions', uuid)
+        return found
 
     def _list(self, collection: str, query: Query) -> list[Any]:
         not_found = functools.partial(queries.not_found, collection)

@@ -241,16 +241,20 @@ class Secret:
         self.value = value
 
 
-class EncryptedText(LongText):
-    """A text that is encrypted in the database.
+class Encrypted(LongText):
+    """A value that is encrypted in the database.
 
-    :param always: encrypt every text that is not empty; otherwise only texts that
+    :param always: encrypt every value that is not empty; otherwise only those that
         `conf.masking` would mask
     """
 
     def __init__(self, always: bool = True) -> None:
         super().__init__()
         self.always = always
+
+
+class EncryptedText(Encrypted):
+    """A text that is encrypted in the database."""
 
     def to_database(self, dialect: sa.Dialect) -> Convert | None:
         cipher, always = cipher_of(dialect), self.always
@@ -271,12 +275,8 @@ class EncryptedText(LongText):
         return decrypt
 
 
-class EncryptedJson(LongText):
-    """A value as JSON text that is encrypted in the database; see `EncryptedText`."""
-
-    def __init__(self, always: bool = True) -> None:
-        super().__init__()
-        self.always = always
+class EncryptedJson(Encrypted):
+    """A value as JSON text that is encrypted in the database."""
 
     def to_database(self, dialect: sa.Dialect) -> Convert | None:
         cipher, always = cipher_of(dialect), self.always
