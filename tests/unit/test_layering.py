@@ -1,4 +1,4 @@
-"""Imports point down. The table of the rooms is here; a new edge is argued here."""
+"""The layering rule: imports point down. Exceptions are listed with a reason."""
 
 import ast
 import collections
@@ -34,7 +34,7 @@ ROOMS = {
     'watcherlite.execution': 3,
     'watcherlite.applier': 4,
     'watcherlite.engine': 4,
-    # What the built-in plugins and the loader share.
+    # Shared by the built-in plugins and the loader.
     'watcherlite.plugins': 4,
     'watcherlite.plugins.loader': 5,
     'watcherlite.plugins.action_types': 5,
@@ -57,96 +57,102 @@ ROOMS = {
     'watcherlite.wsgi': 8,
 }
 
-#: Rooms that are not below and may be imported all the same: (from, to) -> why.
+#: Allowed imports of rooms in the same or a higher layer: (from, to) -> reason.
 SIDEWAYS = {
-    ('watcherlite.conf', 'watcherlite.exceptions'): 'errors are below everything',
+    ('watcherlite.conf', 'watcherlite.exceptions'): 'every room raises these errors',
     ('watcherlite.conf', 'watcherlite.destinations'): (
-        'the default of the option is that of the rules'
+        'options and rules have the same defaults'
     ),
-    ('watcherlite.states', 'watcherlite.exceptions'): 'errors are below everything',
+    ('watcherlite.states', 'watcherlite.exceptions'): 'every room raises these errors',
     (
         'watcherlite.bootstrap',
         'watcherlite.settings',
-    ): 'it hands the parts what the options say',
-    ('watcherlite.db.api', 'watcherlite.db.clusters'): 'the store keeps clusters',
-    ('watcherlite.db.api', 'watcherlite.db.query'): 'the store lists',
-    ('watcherlite.db.clusters', 'watcherlite.db.query'): 'clusters are listed',
-    ('watcherlite.db.stacks', 'watcherlite.db.query'): 'stacks are listed',
-    ('watcherlite.db.api', 'watcherlite.db.locking'): 'the store locks targets',
-    ('watcherlite.db.api', 'watcherlite.db.projects'): 'the store knows of projects',
+    ): 'bootstrap converts options to settings',
+    ('watcherlite.db.api', 'watcherlite.db.clusters'): 'part of the store interface',
+    ('watcherlite.db.api', 'watcherlite.db.query'): 'part of the store interface',
+    (
+        'watcherlite.db.clusters',
+        'watcherlite.db.query',
+    ): 'clusters are listed with queries',
+    ('watcherlite.db.stacks', 'watcherlite.db.query'): 'stacks are listed with queries',
+    ('watcherlite.db.api', 'watcherlite.db.locking'): 'part of the store interface',
+    ('watcherlite.db.api', 'watcherlite.db.projects'): 'part of the store interface',
     (
         'watcherlite.db.projects',
         'watcherlite.db.clusters',
-    ): 'what has a name in a project is a noun of clusters',
-    ('watcherlite.db.api', 'watcherlite.db.request_keys'): 'the store keeps keys',
+    ): 'project names belong to cluster objects',
+    (
+        'watcherlite.db.api',
+        'watcherlite.db.request_keys',
+    ): 'part of the store interface',
     (
         'watcherlite.db.request_keys',
         'watcherlite.db.clusters',
-    ): 'nouns of clusters are created under a key',
-    ('watcherlite.db.api', 'watcherlite.db.audits'): 'the store keeps audits',
-    ('watcherlite.db.api', 'watcherlite.db.stacks'): 'the store keeps stacks',
+    ): 'cluster objects are created with request keys',
+    ('watcherlite.db.api', 'watcherlite.db.audits'): 'part of the store interface',
+    ('watcherlite.db.api', 'watcherlite.db.stacks'): 'part of the store interface',
     ('watcherlite.engine', 'watcherlite.applier'): (
-        'what an audit proposes is stored and started by the operations on plans'
+        'audits store and start plans with the operations on plans'
     ),
     ('watcherlite.engine', 'watcherlite.plugins'): (
-        'profiles and policies fit their schemas, and URLs are shown, as with plugins'
+        'both validate properties by schemas and mask URLs'
     ),
     ('watcherlite.plugins.resource_handlers', 'watcherlite.plugins.action_types'): (
-        'a call over HTTP, and what executables are allowed, are the same in both'
+        'both send HTTP requests and run allowed executables'
     ),
     ('watcherlite.plugins.load_balancers', 'watcherlite.plugins.action_types'): (
-        'what makes a command of the operator is the same in both'
+        'both run commands of the operator'
     ),
     ('watcherlite.notifications', 'watcherlite.messaging'): (
-        'the relay publishes to the notification publisher of a bus'
+        'the relay publishes with the notification publisher'
     ),
     ('watcherlite.notifications', 'watcherlite.objects'): (
-        'the payload classes define what a notification is made of'
+        'payload classes define the fields of notifications'
     ),
     ('watcherlite.testing', 'watcherlite.db.sqlalchemy'): (
-        'the store for tests is SQLite in memory'
+        'the test store is SQLite in memory'
     ),
-    ('watcherlite.cmd', 'watcherlite.api'): 'a daemon serves the API',
+    ('watcherlite.cmd', 'watcherlite.api'): 'daemons serve the API',
     ('watcherlite.cli', 'watcherlite.cmd'): (
-        'all commands share their exit codes and options, and `watcherlite '
-        'standalone` is a daemon'
+        'commands share exit codes and options, and `watcherlite standalone` is a '
+        'daemon'
     ),
 }
 
-#: Nothing of the product may import these: room -> why.
-FOR_OTHERS = {'watcherlite.testing': 'it is shipped for the tests of plugin authors'}
+#: Rooms that no module of the product may import -> reason.
+FOR_OTHERS = {'watcherlite.testing': 'it is for the tests of plugin authors'}
 
-#: (module, imported) -> why the import stands in a function. To load nothing that
-#: is not needed is a reason; to dodge a cycle is none.
+#: (module, imported) -> reason for an import within a function. Loading less is a
+#: reason, avoiding a cycle is not.
 IN_FUNCTIONS = {
     ('watcherlite.bootstrap', 'watcherlite.messaging.connection'): (
-        'a process that is never asked for the health of the broker needs no kombu'
+        'only health checks of the broker need kombu'
     ),
     ('watcherlite.cli.http.access', 'watcherlite.cli.http.keystone'): (
-        'only a cloud needs openstacksdk'
+        'only keystone needs openstacksdk'
     ),
     ('watcherlite.cli.commands.action_plans', 'watcherlite.cli.input_files'): (
-        'only a file needs YAML'
+        'only input files need YAML'
     ),
     (
         'watcherlite.cli.commands.action_plans',
         'watcherlite.domain.documents.plan_document',
-    ): ('only a file needs YAML'),
+    ): ('only input files need YAML'),
     ('watcherlite.cli.commands.audit_templates', 'watcherlite.cli.input_files'): (
-        'only a file needs YAML'
+        'only input files need YAML'
     ),
     (
         'watcherlite.cli.commands.audits',
         'watcherlite.cli.input_files',
-    ): 'only a file needs YAML',
+    ): 'only input files need YAML',
     ('watcherlite.cli.commands.clusters.specs', 'watcherlite.cli.input_files'): (
-        'only a file needs YAML'
+        'only input files need YAML'
     ),
     ('watcherlite.cli.command', 'watcherlite.conf'): 'help needs no oslo.config',
     (
         'watcherlite.cli.local.execution',
         'watcherlite.cli.live_progress',
-    ): 'only a terminal needs rich',
+    ): 'only terminals need rich',
     ('watcherlite.cli.local.plugin_list', 'watcherlite.plugins.loader'): (
         'help needs no plugins'
     ),
@@ -155,7 +161,7 @@ IN_FUNCTIONS = {
         'watcherlite.cli.http.client',
     ): 'help needs no requests',
     ('watcherlite.cli.local.run', 'watcherlite.cli.local.execution'): (
-        'help, and a plan with mistakes, need no database'
+        'help and validation errors need no database'
     ),
     (
         'watcherlite.cli.commands.stacks.changes',
@@ -170,26 +176,26 @@ IN_FUNCTIONS = {
         'watcherlite.cli.commands.stacks.template_files',
     ): ('help needs no YAML'),
     ('watcherlite.cli.local.standalone', 'watcherlite.cmd.standalone'): (
-        'other commands need no daemon'
+        'other commands need no daemons'
     ),
     ('watcherlite.cli.commands.plan_watch', 'watcherlite.cli.live_progress'): (
-        'only a terminal needs rich'
+        'only terminals need rich'
     ),
     ('watcherlite.cmd.exits', 'watcherlite.conf.masking'): 'help needs no oslo.config',
     ('watcherlite.notifications.encoder', 'watcherlite.objects.registry'): (
-        'a process without a payload to write needs no oslo.versionedobjects'
+        'only processes that encode payloads need oslo.versionedobjects'
     ),
     ('watcherlite.messaging.factory', 'watcherlite.messaging.amqp_bus'): (
-        'messages within the process need no kombu'
+        'in-process messaging needs no kombu'
     ),
     (
         'watcherlite.engine.clusters.actions.node_check',
         'watcherlite.plugins.http_exchange',
-    ): 'nodes that are not asked over HTTP need no requests',
+    ): 'only HTTP checks of nodes need requests',
     (
         'watcherlite.engine.clusters.actions.lifecycle_hooks',
         'watcherlite.plugins.http_exchange',
-    ): 'nodes that go without a hook need no requests',
+    ): 'only lifecycle hooks need requests',
     (
         'watcherlite.plugins.action_types.http_request',
         'watcherlite.plugins.http_exchange',
@@ -201,7 +207,7 @@ IN_FUNCTIONS = {
     (
         'watcherlite.plugins.resource_handlers.health',
         'watcherlite.plugins.http_exchange',
-    ): 'processes that are not asked over HTTP need no requests',
+    ): 'only HTTP checks of processes need requests',
     (
         'watcherlite.plugins.resource_handlers.http_resource',
         'watcherlite.plugins.http_exchange',
@@ -211,10 +217,10 @@ IN_FUNCTIONS = {
 #: Maximum number of modules in one folder.
 MOST_MODULES = 20
 
-#: Larger folders -> why.
+#: Larger folders -> reason.
 LARGE_FOLDERS = {'watcherlite/execution': 'the core: each module is one concept of it'}
 
-#: Third-party package -> the modules that may import it, by the begin of their name.
+#: Third-party package -> prefixes of the modules that may import it.
 FENCES = {
     'sqlalchemy': ('watcherlite.db.sqlalchemy',),
     'oslo_db': ('watcherlite.db.sqlalchemy',),
@@ -230,11 +236,11 @@ FENCES = {
     're2': ('watcherlite.domain.patterns',),
     'oslo_config': (
         'watcherlite.conf',
-        # These declare options; the built-in plugins as any other author would.
+        # These declare options.
         'watcherlite.plugins',
         'watcherlite.bootstrap',
         'watcherlite.settings',
-        # oslo.policy, oslo.middleware and keystonemiddleware want one handed in.
+        # oslo.policy, oslo.middleware and keystonemiddleware require a ConfigOpts.
         'watcherlite.api',
         'watcherlite.cli',
         'watcherlite.cmd',
@@ -262,7 +268,7 @@ FENCES = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Import:
-    """One import statement, and where it stands."""
+    """An import statement and its position."""
 
     module: str
     path: str
@@ -324,7 +330,7 @@ def room_of(module):
 
 
 def broken_rules(imports):
-    """Return one line for every import that the tables do not allow."""
+    """Return a line for each import that the tables do not allow."""
     lines = []
     for item in imports:
         top = item.imported.partition('.')[0]
@@ -574,7 +580,7 @@ class TestChecks(base.TestCase):
         self.assertEqual(
             [
                 'watcherlite.bootstrap imports watcherlite.testing.memory_store: '
-                'nothing may, it is shipped for the tests of plugin authors'
+                'nothing may, it is for the tests of plugin authors'
             ],
             self.check(
                 'watcherlite.bootstrap', 'import watcherlite.testing.memory_store'
