@@ -6,6 +6,7 @@ headers of proxies; CORS, whose preflight requests have no credentials; authenti
 """
 
 import dataclasses
+import operator
 import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +34,7 @@ from watcherlite.api.monitoring.health import BrokerProbe, Health
 from watcherlite.api.monitoring.metrics import Metrics
 from watcherlite.api.monitoring.request_log import RequestContextFilter, RequestLog
 from watcherlite.api.mounts import ErrorFormatSelector, Mount, Mounts, normalize_path
-from watcherlite.api.operation import Operation, Routes
+from watcherlite.api.operation import Operation
 from watcherlite.api.orchestration.handlers import ROUTES as ORCHESTRATION_ROUTES
 from watcherlite.api.orchestration.handlers.root import ORCHESTRATION
 from watcherlite.api.policy import AccessPolicy
@@ -66,26 +67,26 @@ _CORS_HEADERS = {
 }
 
 
-def infra_optim(routes: Routes = ROUTES) -> Mount:
+def infra_optim() -> Mount:
     """Return the mount of the API of Watcher."""
     return openapi.with_openapi(
         Mount(
             ('', '/infra-optim'),
             INFRA_OPTIM,
-            routes,
+            ROUTES,
             suffix='.json',
             shows_deleted=True,
         )
     )
 
 
-def orchestration(routes: Routes = ORCHESTRATION_ROUTES) -> Mount:
+def orchestration() -> Mount:
     """Return the mount of the API of Heat."""
     return openapi.with_openapi(
         Mount(
             ('/orchestration',),
             ORCHESTRATION,
-            routes,
+            ORCHESTRATION_ROUTES,
             errors=HEAT_ERRORS,
             project='tenant',
         ),
@@ -93,13 +94,13 @@ def orchestration(routes: Routes = ORCHESTRATION_ROUTES) -> Mount:
     )
 
 
-def clustering(routes: Routes = CLUSTERING_ROUTES) -> Mount:
+def clustering() -> Mount:
     """Return the mount of the API of Senlin."""
     return openapi.with_openapi(
         Mount(
             ('/clustering',),
             CLUSTERING,
-            routes,
+            CLUSTERING_ROUTES,
             errors=SENLIN_ERRORS,
             texts=SenlinTexts(),
         ),
@@ -290,8 +291,8 @@ def _public(
     addresses are secrets.
     """
     table = Mounts(mounts)
-    hooks = {id(mount): _addresses(mount, _is_webhook) for mount in mounts}
-    open_to_all = {id(mount): _addresses(mount, _is_open) for mount in mounts}
+    hooks = {id(mount): _addresses(mount, _IS_WEBHOOK) for mount in mounts}
+    open_to_all = {id(mount): _addresses(mount, _IS_PUBLIC) for mount in mounts}
     strategy = settings.auth_strategy
 
     def is_public(environ: Environ) -> bool:
@@ -326,7 +327,7 @@ def _reveals(
     Version documents, the plain health check and webhooks with a token do not.
     """
     table = Mounts(mounts)
-    hooks = {id(mount): _addresses(mount, _is_webhook) for mount in mounts}
+    hooks = {id(mount): _addresses(mount, _IS_WEBHOOK) for mount in mounts}
 
     def reveals(environ: Environ) -> bool:
         path = normalize_path(environ.get('PATH_INFO', ''))
@@ -341,6 +342,10 @@ def _reveals(
     return reveals
 
 
+_IS_WEBHOOK = operator.attrgetter('webhook')
+_IS_PUBLIC = operator.attrgetter('public')
+
+
 def _addresses(
     mount: Mount, is_meant: Callable[[Operation], bool]
 ) -> dict[str, re.Pattern[str]]:
@@ -350,14 +355,6 @@ def _addresses(
         for template, operations in mount.routes.items()
         if any(is_meant(operation) for operation in operations.values())
     }
-
-
-def _is_webhook(operation: Operation) -> bool:
-    return operation.webhook
-
-
-def _is_open(operation: Operation) -> bool:
-    return operation.public
 
 
 def _with_open_webhooks(mount: Mount) -> Mount:

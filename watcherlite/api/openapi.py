@@ -279,19 +279,14 @@ def _common_parameters(mount: Mount, version: Version) -> Document:
 def _common_headers(versions: Versions) -> dict[str, Document]:
     if not versions.in_headers:
         return {}
+    described = {
+        HEADER: 'The microversion of the response.',
+        MINIMUM: 'The first microversion.',
+        MAXIMUM: 'The last microversion.',
+    }
     return {
-        HEADER: {
-            'description': 'The microversion of the response.',
-            'schema': {'type': 'string'},
-        },
-        MINIMUM: {
-            'description': 'The first microversion.',
-            'schema': {'type': 'string'},
-        },
-        MAXIMUM: {
-            'description': 'The last microversion.',
-            'schema': {'type': 'string'},
-        },
+        name: {'description': text, 'schema': {'type': 'string'}}
+        for name, text in described.items()
     }
 
 

@@ -7,7 +7,7 @@ the policy file, so it is cached until the file changes.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from oslo_config import cfg
 from oslo_policy import opts, policy
@@ -126,9 +126,3 @@ def get_enforcer() -> policy.Enforcer:
     The tools parse their options into the global configuration object.
     """
     return enforcer(cfg.CONF)
-
-
-def names(rules: Iterable[policy.RuleDefault] | None = None) -> list[str]:
-    """Return the names of the rules of operations."""
-    listed = policies.list_rules() if rules is None else rules
-    return [rule.name for rule in listed if ':' in rule.name]

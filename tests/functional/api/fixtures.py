@@ -6,13 +6,13 @@ here for a story that needs more to begin with.
 
 import pathlib
 import tempfile
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import bcrypt
 from gabbi import fixture
 from oslo_middleware import cors, http_proxy_to_wsgi
 
-from tests import schemas
+from tests import base, schemas
 from tests.factories import make_worker
 from tests.functional.api import audits, plans
 from watcherlite import bootstrap, conf
@@ -82,6 +82,14 @@ class ApiFixture(fixture.GabbiFixture):
         self.runtime.stop(0)
         self._directory.cleanup()
 
+    @classmethod
+    def of(cls, test: base.TestCase) -> Self:
+        """Return a started fixture, which the end of a test stops."""
+        running = cls()
+        running.start_fixture()
+        test.addCleanup(running.stop_fixture)
+        return running
+
 
 class WorkingApiFixture(ApiFixture):
     """The same, with workers that execute plans and audits."""
@@ -92,18 +100,12 @@ class WorkingApiFixture(ApiFixture):
 class PlansFixture(ApiFixture):
     """Plans and actions in every state; see `plans`."""
 
-    def configure(self, configuration: conf.Configuration) -> None:
-        """Set options that are known only now; `self.directory` is there."""
-
     def prepare(self) -> None:
         plans.store_all(self.runtime.store)
 
 
 class InstalledFixture(ApiFixture):
     """The goals and strategies that are installed, as an engine stores them."""
-
-    def configure(self, configuration: conf.Configuration) -> None:
-        """Set options that are known only now; `self.directory` is there."""
 
     def prepare(self) -> None:
         self.runtime.sync()
@@ -112,9 +114,6 @@ class InstalledFixture(ApiFixture):
 class AuditsFixture(InstalledFixture):
     """Audits in every state; see `audits`."""
 
-    def configure(self, configuration: conf.Configuration) -> None:
-        """Set options that are known only now; `self.directory` is there."""
-
     def prepare(self) -> None:
         super().prepare()
         audits.store_all(self.runtime.store)
@@ -122,9 +121,6 @@ class AuditsFixture(InstalledFixture):
 
 class ServicesFixture(ApiFixture):
     """Three workers, the second of which has stopped."""
-
-    def configure(self, configuration: conf.Configuration) -> None:
-        """Set options that are known only now; `self.directory` is there."""
 
     def prepare(self) -> None:
         store = self.runtime.store
@@ -167,7 +163,6 @@ class OpenWebhooksFixture(AuditsFixture):
     }
 
     def configure(self, configuration: conf.Configuration) -> None:
-        """Set options that are known only now; `self.directory` is there."""
         users = self.directory / 'htpasswd'
         users.write_text('')
         configuration.set_override('http_basic_auth_user_file', str(users), 'api')
@@ -189,7 +184,6 @@ class ProjectFixture(ApiFixture):
     }
 
     def configure(self, configuration: conf.Configuration) -> None:
-        """Set options that are known only now; `self.directory` is there."""
         users = self.directory / 'htpasswd'
         hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
         names = ('reader', 'member', 'boss')

@@ -17,9 +17,7 @@ class TestActionsOfNoPlan(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.fixture = fixtures.ApiFixture()
-        self.fixture.start_fixture()
-        self.addCleanup(self.fixture.stop_fixture)
+        self.fixture = fixtures.ApiFixture.of(self)
         made = self.ask(
             *('POST', '/orchestration/v1/acme/stacks'),
             {'stack_name': 'one', 'template': TEMPLATE},

@@ -21,9 +21,7 @@ COSTS = {'profiles': 1, 'clusters': 4, 'nodes': 3, 'receivers': 2, 'actions': 2}
 class TestPages(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        self.fixture = fixtures.ApiFixture()
-        self.fixture.start_fixture()
-        self.addCleanup(self.fixture.stop_fixture)
+        self.fixture = fixtures.ApiFixture.of(self)
         self.clusters = self.fixture.runtime.clusters
         self.by = RequestContext(Owner('default', 'ada'), True)
         self.statements: list[str] = []

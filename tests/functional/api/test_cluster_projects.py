@@ -121,9 +121,7 @@ class ProjectsCase(base.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.fixture = fixtures.ApiFixture()
-        self.fixture.start_fixture()
-        self.addCleanup(self.fixture.stop_fixture)
+        self.fixture = fixtures.ApiFixture.of(self)
         self.api = self.application()
         self.uuids: dict[str, str] = {}
         for noun, (key, asked) in MADE.items():

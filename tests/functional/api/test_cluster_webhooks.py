@@ -22,9 +22,7 @@ class WebhookCase(base.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        running = self.fixture()
-        running.start_fixture()
-        self.addCleanup(running.stop_fixture)
+        running = self.fixture.of(self)
         clusters = running.runtime.clusters
         by = RequestContext(Owner('default', 'ada'), True)
         clusters.profiles.create('thing', SPEC, by)

@@ -20,9 +20,7 @@ CLUSTERS = {'openstack-api-version': 'clustering 1.15'}
 class IdempotencyTest(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        running = fixtures.InstalledFixture()
-        running.start_fixture()
-        self.addCleanup(running.stop_fixture)
+        fixtures.InstalledFixture.of(self)
         self.application = fixtures.application()
 
     def post(self, url: str, body: Any, key: str | None, **headers: str) -> Answered:

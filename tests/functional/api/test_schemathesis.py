@@ -62,9 +62,7 @@ class DescriptionCase(base.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.fixture = fixtures.ApiFixture()
-        self.fixture.start_fixture()
-        self.addCleanup(self.fixture.stop_fixture)
+        self.fixture = fixtures.ApiFixture.of(self)
         self.calls = 0
         self.there = self.store()
 

@@ -108,9 +108,7 @@ class TestStates(base.TestCase):
 
     def setUp(self):
         super().setUp()
-        self.fixture = fixtures.ApiFixture()
-        self.fixture.start_fixture()
-        self.addCleanup(self.fixture.stop_fixture)
+        self.fixture = fixtures.ApiFixture.of(self)
         self.application = fixtures.application()
         self.number = 1
 

@@ -58,6 +58,21 @@ class TestTables(base.TestCase):
         for _, operation in self.operations:
             self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
 
+    def test_only_addresses_with_a_token_are_public(self):
+        self.assertEqual(
+            {
+                '/v1/signals/{stack_id}/{resource_name}',
+                '/v1/webhooks/{receiver}/trigger',
+            },
+            {
+                template
+                for mount in self.mounts
+                for template, operations in mount.routes.items()
+                for operation in operations.values()
+                if operation.public
+            },
+        )
+
     def test_the_documents_are_valid(self):
         # Those between differ from these in attributes only, and each takes a while.
         for mount in self.mounts:

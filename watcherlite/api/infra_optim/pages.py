@@ -7,7 +7,6 @@ from urllib import parse
 
 from watcherlite import exceptions
 from watcherlite.api import links
-from watcherlite.api.infra_optim import attributes
 from watcherlite.api.infra_optim.versions import DELETED
 from watcherlite.api.operation import Request, Response, Schema, Versioned, unversioned
 from watcherlite.db.query import FILTERS, SORT_KEYS, Query
@@ -132,17 +131,15 @@ def query(request: Request, noun: str) -> Query:
     marker = asked.get('marker')
     return Query(
         filters={
-            name: _filter(name, asked[name]) for name in FILTERS[noun] if name in asked
+            name: asked[name].lower() if _FILTERS.get(name) is UUID else asked[name]
+            for name in FILTERS[noun]
+            if name in asked
         },
         sort=((sort_key, descending),),
-        after=marker and attributes.uuid('marker', marker),
+        after=marker and marker.lower(),
         limit=request.page_size,
         deleted=request.show_deleted or asked.get('state') == DELETED,
     )
-
-
-def _filter(name: str, value: Any) -> Any:
-    return attributes.uuid(name, value) if _FILTERS.get(name) is UUID else value
 
 
 def next_url(

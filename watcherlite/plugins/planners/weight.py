@@ -42,6 +42,27 @@ CLUSTERING: Mapping[str, int] = {
     'NODE_DELETE': 33,
     'NODE_LEAVE': 33,
 }
+#: Other types: the weight, and the number that run at the same time.
+_OTHERS: Mapping[str, tuple[int, int]] = {
+    'nop': (70, 1),
+    'stack_lock': (65, 10),
+    'volume_migrate': (60, 2),
+    'change_nova_service_state': (50, 1),
+    'http_request': (45, 2),
+    'command': (45, 2),
+    'resource_mark_unhealthy': (44, 10),
+    'stack_check': (43, 10),
+    'stack_update': (42, 10),
+    'sleep': (40, 1),
+    'shelve': (37, 2),
+    'stop': (35, 2),
+    'delete': (33, 2),
+    'migrate': (30, 2),
+    'resize': (20, 2),
+    'turn_host_to_acpi_s3_state': (10, 2),
+    'change_node_power_state': (9, 2),
+    'stack_unlock': (5, 10),
+}
 
 
 class Weight(base.Planner):
@@ -55,45 +76,11 @@ class Weight(base.Planner):
     description = 'Orders actions by the weights of their types.'
 
     weights: ClassVar[Mapping[str, int]] = {
-        'nop': 70,
-        'stack_lock': 65,
-        'volume_migrate': 60,
-        'change_nova_service_state': 50,
-        'http_request': 45,
-        'command': 45,
-        'resource_mark_unhealthy': 44,
-        'stack_check': 43,
-        'stack_update': 42,
-        'sleep': 40,
-        'shelve': 37,
-        'stop': 35,
-        'delete': 33,
-        'migrate': 30,
-        'resize': 20,
-        'turn_host_to_acpi_s3_state': 10,
-        'change_node_power_state': 9,
-        'stack_unlock': 5,
+        **{kind: weight for kind, (weight, _) in _OTHERS.items()},
         **CLUSTERING,
     }
     parallelization: ClassVar[Mapping[str, int]] = {
-        'nop': 1,
-        'stack_lock': 10,
-        'volume_migrate': 2,
-        'change_nova_service_state': 1,
-        'http_request': 2,
-        'command': 2,
-        'resource_mark_unhealthy': 10,
-        'stack_check': 10,
-        'stack_update': 10,
-        'sleep': 1,
-        'shelve': 2,
-        'stop': 2,
-        'delete': 2,
-        'migrate': 2,
-        'resize': 2,
-        'turn_host_to_acpi_s3_state': 2,
-        'change_node_power_state': 2,
-        'stack_unlock': 10,
+        **{kind: parallel for kind, (_, parallel) in _OTHERS.items()},
         **dict.fromkeys(CLUSTERING, 10),
     }
 

@@ -131,15 +131,6 @@ class TestAskers(base.TestCase):
             (Owner('here', 'ada'), False, 'here'), (by.owner, by.everywhere, by.tenant)
         )
 
-    def test_token_without_project_is_rejected(self):
-        nobody = Caller(user_id='ada', roles=frozenset({'member'}))
-
-        error = self.assertRaises(
-            exceptions.Forbidden, caller.context_of, make_request(nobody)
-        )
-
-        self.assertIn('has no project', str(error))
-
     def test_without_projects_all_objects_share_one(self):
         by = caller.context_of(
             make_request(Caller(user_id='noauth', in_all_projects=True))

@@ -116,7 +116,9 @@ def create(request: Request) -> Response:
 @ROUTES.route(f'GET {_ONE}', 'clusters:get', {200: schemas.CLUSTER})
 def show(request: Request) -> Response:
     """Show a cluster."""
-    return Response(_body(request, lookup.get(request, Cluster, _name(request))))
+    return Response(
+        _body(request, lookup.get(request, Cluster, request.path['cluster']))
+    )
 
 
 @ROUTES.route(
@@ -128,7 +130,7 @@ def show(request: Request) -> Response:
 )
 def update(request: Request) -> Response:
     """Update a cluster."""
-    found, by = lookup.find(request, Cluster, _name(request))
+    found, by = lookup.find(request, Cluster, request.path['cluster'])
     done = responses.scheduled_operations(request).update(
         found.uuid, by, request.body['cluster'], wait=responses.is_queued(request)
     )
@@ -145,7 +147,7 @@ def update(request: Request) -> Response:
 )
 def delete(request: Request) -> Response:
     """Delete a cluster and its nodes."""
-    found, by = lookup.find(request, Cluster, _name(request))
+    found, by = lookup.find(request, Cluster, request.path['cluster'])
     forced = responses.is_forced(request)
     done = responses.scheduled_operations(request).delete(found.uuid, by, force=forced)
     return responses.accepted_deletion(request, done)
@@ -162,7 +164,7 @@ def collect(request: Request) -> Response:
 
     :raises BadRequest: the path is invalid
     """
-    found, by = lookup.find(request, Cluster, _name(request))
+    found, by = lookup.find(request, Cluster, request.path['cluster'])
     members = request.services.store.nodes_of([found.id])
     listed = nodes.represent(request, members, details=True)
     shown = {one['id']: one for one in listed}
@@ -177,10 +179,6 @@ def collect(request: Request) -> Response:
     return Response(
         {'cluster_attributes': [{'id': uuid, 'value': value} for uuid, value in values]}
     )
-
-
-def _name(request: Request) -> str:
-    return request.path['cluster']
 
 
 def _body(request: Request, row: Cluster) -> dict[str, Any]:

@@ -159,7 +159,9 @@ def preview(request: Request) -> Response:
 def show(request: Request) -> Response:
     """Show a node."""
     details = bool(request.query.get('show_details'))
-    return Response(_body(request, lookup.get(request, Node, _name(request)), details))
+    return Response(
+        _body(request, lookup.get(request, Node, request.path['node']), details)
+    )
 
 
 @ROUTES.route(
@@ -171,7 +173,7 @@ def show(request: Request) -> Response:
 )
 def update(request: Request) -> Response:
     """Update a node."""
-    found, by = lookup.find(request, Node, _name(request))
+    found, by = lookup.find(request, Node, request.path['node'])
     done = responses.scheduled_operations(request).nodes.update(
         found.uuid, by, request.body['node'], wait=responses.is_queued(request)
     )
@@ -188,7 +190,7 @@ def update(request: Request) -> Response:
 )
 def delete(request: Request) -> Response:
     """Delete a node."""
-    found, by = lookup.find(request, Node, _name(request))
+    found, by = lookup.find(request, Node, request.path['node'])
     forced = responses.is_forced(request)
     nodes = responses.scheduled_operations(request).nodes
     done = nodes.delete(found.uuid, by, force=forced)
@@ -201,10 +203,6 @@ def _adoption(request: Request) -> AdoptionRequest:
     if isinstance(snapshot, str):
         snapshot = snapshot.lower() == 'true'
     return AdoptionRequest(snapshot=bool(snapshot), **asked)
-
-
-def _name(request: Request) -> str:
-    return request.path['node']
 
 
 def _body(request: Request, row: Node, details: bool = False) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def create(request: Request) -> Response:
 @ROUTES.route(f'GET {_ONE}', 'receivers:get', {200: schemas.RECEIVER})
 def show(request: Request) -> Response:
     """Show a receiver."""
-    found = lookup.get(request, Receiver, _name(request))
+    found = lookup.get(request, Receiver, request.path['receiver'])
     return _answer(request, IssuedReceiver(found))
 
 
@@ -141,7 +141,7 @@ def show(request: Request) -> Response:
 )
 def update(request: Request) -> Response:
     """Update the name, the action, the inputs or the token of a receiver."""
-    found, by = lookup.find(request, Receiver, _name(request))
+    found, by = lookup.find(request, Receiver, request.path['receiver'])
     receivers = request.services.clusters.receivers
     changed = receivers.update(found.uuid, by, request.body['receiver'])
     return _answer(request, changed)
@@ -150,7 +150,7 @@ def update(request: Request) -> Response:
 @ROUTES.route(f'DELETE {_ONE}', 'receivers:delete', {204: None})
 def delete(request: Request) -> Response:
     """Delete a receiver."""
-    found, by = lookup.find(request, Receiver, _name(request))
+    found, by = lookup.find(request, Receiver, request.path['receiver'])
     request.services.clusters.receivers.delete(found.uuid, by)
     return Response(status=204)
 
@@ -161,7 +161,7 @@ def notify(request: Request) -> Response:
 
     :raises BadRequest: always; receivers of messages are not supported
     """
-    found, by = lookup.find(request, Receiver, _name(request))
+    found, by = lookup.find(request, Receiver, request.path['receiver'])
     request.services.clusters.receivers.notify(found.uuid, by)
     return Response(status=204)
 
@@ -187,16 +187,12 @@ def trigger(request: Request) -> Response:
         for name in _OWN_ARGUMENTS:
             inputs.pop(name, None)
     begun = request.services.clusters.receivers.trigger(
-        _name(request),
+        request.path['receiver'],
         request.query.get(bearer_tokens.ARGUMENT),
         inputs,
         wait=responses.is_queued(request),
     )
     return responses.accepted(request, begun)
-
-
-def _name(request: Request) -> str:
-    return request.path['receiver']
 
 
 def _answer(

@@ -1,5 +1,6 @@
 """The versions of the API, its release, and the engines that serve it."""
 
+import datetime
 import importlib.metadata
 from typing import Any
 
@@ -42,18 +43,9 @@ def build_info(request: Request) -> Response:
 def services(request: Request) -> Response:
     """List the engines of clusters."""
     now = request.services.clock.now()
+    workers = request.services.store.list_workers()
     return Response(
-        {
-            'services': [
-                {
-                    **_service(worker),
-                    # The lease is evidence of life until its end.
-                    'updated_at': timestamps.seconds(min(now, worker.lease_until)),
-                }
-                for worker in request.services.store.list_workers()
-                if ENGINE in worker.lanes
-            ]
-        }
+        {'services': [_service(one, now) for one in workers if ENGINE in one.lanes]}
     )
 
 
@@ -69,7 +61,7 @@ def _version(request: Request) -> dict[str, Any]:
     }
 
 
-def _service(worker: ListedWorker) -> dict[str, Any]:
+def _service(worker: ListedWorker, now: datetime.datetime) -> dict[str, Any]:
     return {
         'id': worker.uuid,
         'binary': 'watcherlite-engine',
@@ -78,4 +70,6 @@ def _service(worker: ListedWorker) -> dict[str, Any]:
         'status': 'enabled',
         'state': 'up' if worker.live else 'down',
         'disabled_reason': None,
+        # The lease is evidence of life until its end.
+        'updated_at': timestamps.seconds(min(now, worker.lease_until)),
     }

@@ -1,7 +1,8 @@
 """Profiles and policies: the two kinds of objects with a spec."""
 
-import abc
-from collections.abc import Mapping
+import dataclasses
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from watcherlite.api import links, timestamps
@@ -17,6 +18,7 @@ from watcherlite.api.operation import (
 )
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import PolicyObject, Profile
+from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 
 Row = TypeVar('Row', Profile, PolicyObject)
 
@@ -44,25 +46,22 @@ def _represent(row: Profile | PolicyObject) -> dict[str, Any]:
     }
 
 
-class _Handlers(abc.ABC, Generic[Row]):
+@dataclasses.dataclass(frozen=True)
+class _Handlers(Generic[Row]):
     """The handlers of one kind.
 
-    :cvar noun: the member with one object, and the variable of its address
-    :cvar nouns: the member with a list, and the address of the collection
+    :param noun: the member with one object, and the variable of its address
+    :param nouns: the member with a list, and the address of the collection
+    :param represent: row -> JSON object
+    :param operations: returns the operations on objects of this kind
     """
 
     noun: str
     nouns: str
     kind: type[Row]
     schemas: schemas.SpecSchemas
-
-    @abc.abstractmethod
-    def represent(self, row: Row) -> dict[str, Any]:
-        """Return an object."""
-
-    @abc.abstractmethod
-    def operations(self, request: Request) -> Any:
-        """Return the operations on objects of this kind."""
+    represent: Callable[[Row], dict[str, Any]]
+    operations: Callable[[ClusterOperations], Any]
 
     def index(self, request: Request) -> Response:
         """Return a page."""
@@ -78,7 +77,7 @@ class _Handlers(abc.ABC, Generic[Row]):
     def create(self, request: Request) -> Response:
         """Create an object."""
         body = dict(request.body[self.noun])
-        made = self.operations(request).create(
+        made = self.operations(request.services.clusters).create(
             body.pop('name'), body.pop('spec'), caller.context_of(request), **body
         )
         return self._created(request, made)
@@ -97,19 +96,23 @@ class _Handlers(abc.ABC, Generic[Row]):
         """Change attributes other than the immutable spec; NotFound."""
         found, by = lookup.find(request, self.kind, request.path[self.noun])
         body = request.body[self.noun]
-        return self._respond(self.operations(request).update(found.uuid, by, body))
+        return self._respond(
+            self.operations(request.services.clusters).update(found.uuid, by, body)
+        )
 
     def delete(self, request: Request) -> Response:
         """Delete an object; NotFound, or ResourceInUse if another object uses it."""
         found, by = lookup.find(request, self.kind, request.path[self.noun])
-        self.operations(request).delete(found.uuid, by)
+        self.operations(request.services.clusters).delete(found.uuid, by)
         return Response(status=204)
 
     def validate(self, request: Request) -> Response:
         """Return the object that a spec would create, and create nothing."""
         spec = request.body[self.noun]['spec']
         by = caller.context_of(request)
-        return self._respond(self.operations(request).validate(spec, by))
+        return self._respond(
+            self.operations(request.services.clusters).validate(spec, by)
+        )
 
     def _respond(self, row: Row) -> Response:
         return Response({self.noun: self.represent(row)})
@@ -167,36 +170,28 @@ class _Handlers(abc.ABC, Generic[Row]):
         return routes
 
 
-class Profiles(_Handlers[Profile]):
-    """The handlers of profiles."""
-
-    noun, nouns, kind, schemas = 'profile', 'profiles', Profile, schemas.PROFILE
-
-    def represent(self, row: Profile) -> dict[str, Any]:
-        return profile(row)
-
-    def operations(self, request: Request) -> Any:
-        return request.services.clusters.profiles
-
-
-class Policies(_Handlers[PolicyObject]):
-    """The handlers of policies."""
-
-    noun, nouns, kind, schemas = 'policy', 'policies', PolicyObject, schemas.POLICY
-
-    def represent(self, row: PolicyObject) -> dict[str, Any]:
-        return policy(row)
-
-    def operations(self, request: Request) -> Any:
-        return request.services.clusters.policies
-
-
+PROFILES = _Handlers(
+    'profile',
+    'profiles',
+    Profile,
+    schemas.PROFILE,
+    profile,
+    operator.attrgetter('profiles'),
+)
+POLICIES = _Handlers(
+    'policy',
+    'policies',
+    PolicyObject,
+    schemas.POLICY,
+    policy,
+    operator.attrgetter('policies'),
+)
 ROUTES: Routes = merge_routes(
-    Profiles().routes(
+    PROFILES.routes(
         'Update the name or the metadata of a profile.',
         'Delete a profile without nodes.',
     ),
-    Policies().routes(
+    POLICIES.routes(
         'Update the name of a policy.', 'Delete a policy without bindings.'
     ),
 )

@@ -5,7 +5,6 @@ empty cluster.
 """
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import attributes
 from watcherlite.api.infra_optim.schemas import data_model as schemas
 from watcherlite.api.operation import Request, Response, RouteTable
 
@@ -35,6 +34,5 @@ def show(request: Request) -> Response:
             f'The {kind} data model could not be found. There is {schemas.COMPUTE}'
         )
     if 'audit_uuid' in request.query:
-        uuid = attributes.uuid('audit_uuid', request.query['audit_uuid'])
-        request.services.store.find_audit(uuid)
+        request.services.store.find_audit(request.query['audit_uuid'].lower())
     return Response({'context': [], 'comment': NOTHING})

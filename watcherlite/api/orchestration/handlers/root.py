@@ -1,5 +1,6 @@
 """The versions of the API, its release, and the engines that serve it."""
 
+import datetime
 import importlib.metadata
 from typing import Any
 
@@ -45,24 +46,14 @@ def build_info(request: Request) -> Response:
 @ROUTES.route('GET /v1/{tenant}/services', 'service:index', {200: schemas.SERVICES})
 def services(request: Request) -> Response:
     """List the engines of stacks."""
-    services = request.services
-    now = services.clock.now()
+    now = request.services.clock.now()
+    workers = request.services.store.list_workers()
     return Response(
-        {
-            'services': [
-                {
-                    **_service(worker),
-                    # The lease is evidence of life until its end.
-                    'updated_at': timestamps.seconds(min(now, worker.lease_until)),
-                }
-                for worker in services.store.list_workers()
-                if ENGINE in worker.lanes
-            ]
-        }
+        {'services': [_service(one, now) for one in workers if ENGINE in one.lanes]}
     )
 
 
-def _service(worker: ListedWorker) -> dict[str, Any]:
+def _service(worker: ListedWorker, now: datetime.datetime) -> dict[str, Any]:
     return {
         'id': worker.uuid,
         'engine_id': worker.uuid,
@@ -73,4 +64,6 @@ def _service(worker: ListedWorker) -> dict[str, Any]:
         'status': 'up' if worker.live else 'down',
         'created_at': timestamps.seconds(worker.started_at),
         'deleted_at': None,
+        # The lease is evidence of life until its end.
+        'updated_at': timestamps.seconds(min(now, worker.lease_until)),
     }
