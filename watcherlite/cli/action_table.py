@@ -2,8 +2,9 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
-from watcherlite.cli.progress import SeenState
+from watcherlite.cli.output import Output
 from watcherlite.cmd.exits import one_line
 from watcherlite.domain.actions import CANCELLED_UNSTARTED, STOPPED_UNSTARTED
 
@@ -21,6 +22,25 @@ _COLOURS = {
 }
 
 
+class SeenAction(Protocol):
+    """An action in the table."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def name(self) -> str | None: ...
+
+    @property
+    def action_type(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def status_message(self) -> str | None: ...
+
+
 class Started:
     """An iterator over all actions except those cancelled before their start.
 
@@ -29,11 +49,11 @@ class Started:
     :ivar omitted: their number, after the iteration
     """
 
-    def __init__(self, found: Iterable[SeenState]) -> None:
+    def __init__(self, found: Iterable[SeenAction]) -> None:
         self._found = found
         self.omitted = 0
 
-    def __iter__(self) -> Iterator[SeenState]:
+    def __iter__(self) -> Iterator[SeenAction]:
         for action in self._found:
             if action.status_message in _UNSTARTED:
                 self.omitted += 1
@@ -49,7 +69,20 @@ class Started:
         return f'{self.omitted} actions were not started and are CANCELLED'
 
 
-def table(found: Iterable[SeenState], colours: bool) -> Iterator[str]:
+def print_actions(found: Iterable[SeenAction], every: bool, out: Output) -> None:
+    """Print the table of actions.
+
+    :param every: include those cancelled before their start; otherwise they are counted
+    """
+    started = Started(found)
+    for line in table(found if every else started, out.has_colours):
+        out.line(line)
+    omitted = started.line()
+    if omitted is not None:
+        out.line(omitted)
+
+
+def table(found: Iterable[SeenAction], colours: bool) -> Iterator[str]:
     """Yield the lines; the first rows determine the widths of the columns."""
     rows = (
         (

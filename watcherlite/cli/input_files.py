@@ -10,6 +10,9 @@ from watcherlite import exceptions
 from watcherlite.cmd import exits
 from watcherlite.domain.documents import markup, plan_document
 
+#: More than the maximum number of bytes of a document.
+LIMIT = markup.MAX_BYTES + 1
+
 
 def read(
     path: str, validator: Callable[[], plan_document.Validate] | None = None
@@ -21,7 +24,7 @@ def read(
     :raises Invalid: it cannot be read
     :raises InvalidDocument: with all problems of the document
     """
-    draft = _draft(path)
+    draft = plan_document.draft(*_text(path, 'plan file'))
     try:
         return draft.finished()
     except exceptions.InvalidDocument:
@@ -57,23 +60,28 @@ def value(path: str) -> Any:
     return found.value
 
 
-def _draft(path: str) -> plan_document.Draft:
-    return plan_document.draft(*_text(path, 'plan file'))
-
-
 def _text(path: str, what: str) -> tuple[bytes, str]:
     """Return the content of a file, and its name for messages."""
-    limit = markup.MAX_BYTES + 1
+    if path == '-':
+        return sys.stdin.buffer.read(LIMIT), 'standard input'
+    return content(path, what), path
+
+
+def content(path: str, what: str, before: str = '') -> bytes:
+    """Return the first LIMIT bytes of a file.
+
+    :param what: the noun for the file in messages
+    :param before: the start of messages
+    :raises Invalid: it cannot be read
+    """
     try:
-        if path == '-':
-            return sys.stdin.buffer.read(limit), 'standard input'
         with open(path, 'rb') as file:
-            return file.read(limit), path
+            return file.read(LIMIT)
     except FileNotFoundError:
-        raise exceptions.Invalid(f'the {what} {path} does not exist') from None
+        raise exceptions.Invalid(f'{before}the {what} {path} does not exist') from None
     except OSError as error:
         raise exceptions.Invalid(
-            f'the {what} {path} cannot be read: {error.strerror}'
+            f'{before}the {what} {path} cannot be read: {error.strerror}'
         ) from None
 
 

@@ -1,7 +1,6 @@
-"""Progress on a terminal: a table or a tree that changes in place."""
+"""Progress on a terminal: a tree that changes in place."""
 
 import collections
-import datetime
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from watcherlite.cli.output import Output
-from watcherlite.cli.progress import Counted, SeenState, clock_time, counts
+from watcherlite.cli.progress import Counted, clock_time, counts
 from watcherlite.cli.state_changes import Change
 from watcherlite.cmd.exits import one_line
 
@@ -34,17 +33,23 @@ NOTES = 3
 _PER_SECOND = 8
 
 
-class LiveProgress:
-    """A table of all actions of a small plan, or counts for a large one.
+class LiveTree:
+    """A tree of all actions of a small plan, or counts for a large one.
 
-    The summary replaces the table at the end.
+    Each action is below its parent, one with several parents below the last of them.
+    The summary replaces the tree at the end.
+
+    :param parents: key -> the keys of the parents, in the order of the plan
     """
 
-    def __init__(self, out: Output, title: str) -> None:
+    def __init__(
+        self, out: Output, title: str, parents: Mapping[Key, Sequence[Key]]
+    ) -> None:
+        self._branches: Mapping[Any, str] = branches(parents)
         self._title = one_line(title)
         self._console = Console(file=out.stream, highlight=False)
         self._rows: dict[int | str, Change] = {}
-        self._counted: tuple[Counted, Sequence[SeenState]] | None = None
+        self._counted: tuple[Counted, Sequence[Change]] | None = None
         self._notes: collections.deque[str] = collections.deque(maxlen=NOTES)
         self._state = ''
         self._spinner = Spinner('dots', style=STYLES['ONGOING'])
@@ -89,13 +94,13 @@ class LiveProgress:
             else:
                 self._rows[change.action_id] = change
 
-    def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[Change]) -> None:
         """See Progress."""
         with self._lock:
             self._counted = (plan, recent)
 
     def __rich__(self) -> RenderableType:
-        """Return the current table."""
+        """Return the current tree or counts."""
         with self._lock:
             notes = [Text(note) for note in self._notes]
             if self._counted is not None:
@@ -105,70 +110,6 @@ class LiveProgress:
 
     def _lines(self) -> Iterable[tuple[str, Change]]:
         """Return the prefix of the name of each action, and its last change."""
-        return [('', change) for change in self._rows.values()]
-
-    def _table(self) -> Table:
-        table = _grid()
-        for branch, change in self._lines():
-            ongoing = change.new == 'ONGOING'
-            table.add_row(
-                self._spinner if ongoing else Text(' '),
-                Text.assemble((branch, 'dim'), one_line(change.name)),
-                Text(change.action_type or '', style='dim'),
-                Text(change.new, style=STYLES.get(change.new, 'dim')),
-                Text(clock_time(change.when) if change.old else '', style='dim'),
-                Text(one_line(change.text)),
-            )
-        return table
-
-
-def _counters(
-    title: str, plan: Counted, recent: Sequence[SeenState]
-) -> list[RenderableType]:
-    table = _grid()
-    for action in recent:
-        when = action.updated_at or action.created_at
-        table.add_row(
-            Text(' '),
-            Text(one_line(action.name or action.uuid)),
-            Text(action.action_type, style='dim'),
-            Text(action.state, style=STYLES.get(action.state, 'dim')),
-            Text(_time(when), style='dim'),
-            Text(one_line(action.status_message or '')),
-        )
-    ended = plan.total - plan.unfinished
-    bar = Table.grid(expand=True)
-    bar.add_row(ProgressBar(total=max(plan.total, 1), completed=ended))
-    return [Text(f'{title} {counts(plan)}'), bar, table]
-
-
-def _grid() -> Table:
-    table = Table.grid(padding=(0, 1))
-    for _ in range(5):
-        table.add_column(no_wrap=True)
-    table.add_column(overflow='fold')
-    return table
-
-
-def _time(when: datetime.datetime | None) -> str:
-    return '' if when is None else clock_time(when)
-
-
-class LiveTree(LiveProgress):
-    """A tree in which each action is below its parent.
-
-    An action with several parents is below the last one.
-
-    :param parents: key -> the keys of the parents, in the order of the plan
-    """
-
-    def __init__(
-        self, out: Output, title: str, parents: Mapping[Key, Sequence[Key]]
-    ) -> None:
-        self._branches: Mapping[Any, str] = branches(parents)
-        super().__init__(out, title)
-
-    def _lines(self) -> Iterable[tuple[str, Change]]:
         rows = self._rows
         known = [
             (branch, rows[uuid])
@@ -179,6 +120,47 @@ class LiveTree(LiveProgress):
         return known + [
             ('', change) for key, change in rows.items() if key not in self._branches
         ]
+
+    def _table(self) -> Table:
+        table = _grid()
+        for branch, change in self._lines():
+            ongoing = change.new == 'ONGOING'
+            mark = self._spinner if ongoing else Text(' ')
+            _add_row(table, mark, branch, change, change.old is not None)
+        return table
+
+
+def _counters(
+    title: str, plan: Counted, recent: Sequence[Change]
+) -> list[RenderableType]:
+    table = _grid()
+    for change in recent:
+        _add_row(table, Text(' '), '', change, True)
+    ended = plan.total - plan.unfinished
+    bar = Table.grid(expand=True)
+    bar.add_row(ProgressBar(total=max(plan.total, 1), completed=ended))
+    return [Text(f'{title} {counts(plan)}'), bar, table]
+
+
+def _add_row(
+    table: Table, mark: RenderableType, branch: str, change: Change, timed: bool
+) -> None:
+    table.add_row(
+        mark,
+        Text.assemble((branch, 'dim'), one_line(change.name)),
+        Text(change.action_type or '', style='dim'),
+        Text(change.new, style=STYLES.get(change.new, 'dim')),
+        Text(clock_time(change.when) if timed else '', style='dim'),
+        Text(one_line(change.text)),
+    )
+
+
+def _grid() -> Table:
+    table = Table.grid(padding=(0, 1))
+    for _ in range(5):
+        table.add_column(no_wrap=True)
+    table.add_column(overflow='fold')
+    return table
 
 
 def branches(parents: Mapping[Key, Sequence[Key]]) -> dict[Key, str]:

@@ -35,31 +35,6 @@ class Counted(Protocol):
     def active(self) -> int: ...
 
 
-class SeenState(Protocol):
-    """A recent change of an action."""
-
-    @property
-    def uuid(self) -> str: ...
-
-    @property
-    def name(self) -> str | None: ...
-
-    @property
-    def action_type(self) -> str: ...
-
-    @property
-    def state(self) -> str: ...
-
-    @property
-    def status_message(self) -> str | None: ...
-
-    @property
-    def created_at(self) -> datetime.datetime | None: ...
-
-    @property
-    def updated_at(self) -> datetime.datetime | None: ...
-
-
 class Progress(Protocol):
     """Shows the progress of a plan; used in one thread, except for `note`."""
 
@@ -81,7 +56,7 @@ class Progress(Protocol):
     def changed(self, change: Change) -> None:
         """Show one change."""
 
-    def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[Change]) -> None:
         """Show the number of ended actions, and some recent changes."""
 
 
@@ -122,7 +97,7 @@ class PlainProgress:
             return
         self._out.line(one_line(f'{clock_time(change.when)} {change.name}: {what}'))
 
-    def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[Change]) -> None:
         """See Progress."""
         now = self._monotonic()
         if self._counted_at is not None and now - self._counted_at < INTERVAL:

@@ -4,7 +4,7 @@ import errno
 import logging
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from oslo_config import cfg
@@ -99,6 +99,24 @@ def _listen(conf: cfg.ConfigOpts) -> socket.socket:
     return listening
 
 
+def _server(
+    listening: socket.socket,
+    application: Callable[..., Iterable[bytes]],
+    threads: int,
+    conf: cfg.ConfigOpts,
+) -> HttpServer:
+    group = conf.api
+    return HttpServer(
+        listening,
+        application,
+        threads,
+        max_connections=group.max_connections,
+        max_header_size=group.max_header_size,
+        max_body_size=group.max_body_size,
+        timeout=group.client_timeout,
+    )
+
+
 class RefusingServer:
     """Answers all requests with the same error, in its own thread.
 
@@ -114,16 +132,7 @@ class RefusingServer:
         def application(environ: Environ, start_response: Any) -> Iterable[bytes]:
             return respond(environ, start_response, fault_of(error, ''))
 
-        group = conf.api
-        self._server = HttpServer(
-            listening,
-            application,
-            1,
-            max_connections=group.max_connections,
-            max_header_size=group.max_header_size,
-            max_body_size=group.max_body_size,
-            timeout=group.client_timeout,
-        )
+        self._server = _server(listening, application, 1, conf)
         self._thread = threading.Thread(target=self._run, name='refusal', daemon=True)
 
     def start(self) -> None:
@@ -153,15 +162,9 @@ class ApiServer:
     def __init__(self, listening: socket.socket, runtime: bootstrap.Runtime) -> None:
         self._runtime = runtime
         self._services = deploy.services_of(runtime)
-        self._server = HttpServer(
-            listening,
-            deploy.application_of(runtime, self._services),
-            runtime.conf.api.threads,
-            max_connections=runtime.conf.api.max_connections,
-            max_header_size=runtime.conf.api.max_header_size,
-            max_body_size=runtime.conf.api.max_body_size,
-            timeout=runtime.conf.api.client_timeout,
-        )
+        application = deploy.application_of(runtime, self._services)
+        threads = runtime.conf.api.threads
+        self._server = _server(listening, application, threads, runtime.conf)
         self._ready = threading.Event()
         self._failure: Exception | None = None
         # Threads of a daemon thread are daemons: no request keeps the process alive.

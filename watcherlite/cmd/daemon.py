@@ -10,14 +10,17 @@ import socket
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import cotyledon
-from oslo_config import cfg
 
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.cmd import arguments, exits
 from watcherlite.plugins import loader
+
+if TYPE_CHECKING:
+    # Only daemons with an API import it.
+    from watcherlite.cmd.api_server import Api, ApiServer, RefusingServer
 
 LOG = logging.getLogger(__name__)
 
@@ -31,6 +34,10 @@ ANSWERING = 10.0
 MARGIN = 30
 
 
+#: The API and its socket; None: no API.
+_Served: TypeAlias = 'tuple[Api, socket.socket] | None'
+
+
 class Manager(cotyledon.ServiceManager):
     """The process that starts the workers and forwards signals to them."""
 
@@ -38,31 +45,6 @@ class Manager(cotyledon.ServiceManager):
         # cotyledon kills all workers on SIGINT. Ctrl-C is a graceful stop here: the
         # outcome of running actions would be unknown otherwise.
         super()._on_signal_received(signal.SIGTERM if sig == signal.SIGINT else sig)
-
-
-class Server(Protocol):
-    """A server of the API in a process."""
-
-    def stop(self, timeout: float) -> bool:
-        """Finish requests within a number of seconds, and stop."""
-
-
-class ApiFactory(Protocol):
-    """The interface of `api_server.Api`, which only daemons with an API import."""
-
-    def listen(self, conf: cfg.ConfigOpts) -> socket.socket:
-        """Return the listening socket; raises ConfigurationError."""
-
-    def serve(self, listening: socket.socket, runtime: bootstrap.Runtime) -> Server:
-        """Serve, and return the server; raises StoreUnavailable."""
-
-    def refuse(
-        self,
-        listening: socket.socket,
-        conf: cfg.ConfigOpts,
-        error: exceptions.WatcherliteError,
-    ) -> Server:
-        """Answer all requests with an error; return the server."""
 
 
 class DaemonService(cotyledon.Service):
@@ -81,7 +63,7 @@ class DaemonService(cotyledon.Service):
         configuration: conf.Configuration,
         plugins: loader.Plugins,
         lanes: Sequence[str],
-        api: tuple[ApiFactory, socket.socket] | None,
+        api: _Served,
     ) -> None:
         super().__init__(worker_id)
         # A terminal sends SIGINT to all processes; the manager handles it.
@@ -91,8 +73,8 @@ class DaemonService(cotyledon.Service):
         self._lanes = lanes
         self._api = api
         self._runtime: bootstrap.Runtime | None = None
-        self._server: Server | None = None
-        self._refusal: Server | None = None
+        self._server: ApiServer | None = None
+        self._refusal: RefusingServer | None = None
         self._starting = threading.Lock()
         self._stopping = threading.Event()
 
@@ -240,7 +222,7 @@ def main(
     lanes: Sequence[str],
     args: Sequence[str] | None = None,
     *,
-    api: ApiFactory | None = None,
+    api: 'Api | None' = None,
 ) -> int:
     """Run a daemon until it is stopped; return its exit code, see `exits`.
 
@@ -248,7 +230,7 @@ def main(
     :param lanes: the lanes to serve; empty: it executes no actions
     :param api: the API to serve; None: no API
     """
-    served: tuple[ApiFactory, socket.socket] | None = None
+    served: _Served = None
     try:
         configuration = _configuration(product, sys.argv[1:] if args is None else args)
         # First: loading plugins logs their errors.
@@ -272,7 +254,7 @@ def _run(
     configuration: conf.Configuration,
     plugins: loader.Plugins,
     lanes: tuple[str, ...],
-    served: tuple[ApiFactory, socket.socket] | None,
+    served: _Served,
 ) -> None:
     """Run the worker processes until the daemon is stopped."""
     manager = Manager(

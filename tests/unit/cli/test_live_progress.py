@@ -4,7 +4,7 @@ from rich.console import Console
 
 from tests import base, factories
 from tests.unit.cli.capturing import Lines, Stream
-from watcherlite.cli.live_progress import LiveProgress
+from watcherlite.cli.live_progress import LiveTree
 from watcherlite.cli.progress import clock_time
 from watcherlite.cli.state_changes import Change
 
@@ -13,7 +13,7 @@ class LiveProgressTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.out = Lines(terminal=True)
-        self.progress = LiveProgress(self.out, 'Action plan nightly')
+        self.progress = LiveTree(self.out, 'Action plan nightly', {})
         self.time = clock_time(factories.NOW)
 
     def seen(self):
@@ -49,10 +49,7 @@ class LiveProgressTest(base.TestCase):
 
     def test_a_large_plan_is_a_bar_and_its_last_changes(self):
         plan = factories.make_plan(total=1000, unfinished=400, failed=1, active=8)
-        action = factories.make_action(
-            name='a7', status='FAILED', status_message='broke', updated_at=factories.NOW
-        )
-        self.progress.counted(plan, [action])
+        self.progress.counted(plan, [self.change(7, 'a7', None, 'FAILED', 'broke')])
 
         lines = [' '.join(line.split()) for line in self.seen()]
 

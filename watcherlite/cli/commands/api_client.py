@@ -1,6 +1,6 @@
 """The base of the clients of the clustering and the orchestration API."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from watcherlite import exceptions
@@ -46,23 +46,20 @@ class ApiClient:
         return rows, any(link.get('rel') == 'next' for link in found.get('links') or ())
 
 
-def collect(
-    fetch: Callable[[Query], tuple[Objects, bool]], query: Query, limit: int | None
-) -> tuple[Objects, bool]:
-    """Return the rows of successive pages, and whether there may be more.
+def pages(
+    fetch: Callable[[Query], tuple[Objects, bool]], query: Query
+) -> Iterator[tuple[Objects, bool]]:
+    """Yield the pages of a collection with markers, and whether there may be more.
 
     :param fetch: query -> the rows of a page, and whether there may be more
-    :param limit: maximum number of rows; 0: all; None: one page of the API's size
     """
-    rows: Objects = []
-    while True:
+    more = True
+    while more:
         page, more = fetch(query)
-        rows += page
-        if not page or not more or limit is None:
-            return rows, more
-        if limit and len(rows) >= limit:
-            return rows[:limit], True
-        query = {**query, 'marker': page[-1]['id']}
+        more = more and bool(page)
+        yield page, more
+        if page:
+            query = {**query, 'marker': page[-1]['id']}
 
 
 def with_page_size(query: Query, limit: int | None) -> Query:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
 from cliff import lister, show
 from cliff.formatters import base as formatters
 from cliff.formatters import commaseparated
+from stevedore import extension
 
 from watcherlite import exceptions
 from watcherlite.cli import formatting
@@ -341,7 +342,11 @@ class Show(Printed, Remote, show.ShowOne):
         """Send the request; return the object to print."""
 
     def _load_formatter_plugins(self) -> Any:
-        return _WithCsv(super()._load_formatter_plugins())
+        found = super()._load_formatter_plugins()
+        # cliff has csv only for lists
+        csv: Any = extension.Extension('csv', None, _CsvOne, _CsvOne())  # type: ignore[arg-type]
+        found.extensions.append(csv)
+        return found
 
 
 class ShowFound(Show):
@@ -390,31 +395,6 @@ class Delete(Remote):
         with self.connect(parsed_args) as api:
             delete = functools.partial(api.delete, self.collection)
             return self.for_each(parsed_args.identifier, delete, parsed_args)
-
-
-class _WithCsv:
-    """The formatters of one object, and csv, which cliff supports only for lists."""
-
-    def __init__(self, loaded: Any) -> None:
-        self._loaded = {found.name: found for found in loaded}
-        self._loaded['csv'] = _Loaded('csv', _CsvOne())
-
-    def names(self) -> list[str]:
-        return list(self._loaded)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._loaded.values())
-
-    def __getitem__(self, name: str) -> Any:
-        return self._loaded[name]
-
-
-class _Loaded:
-    """A formatter with the attributes of a stevedore extension."""
-
-    def __init__(self, name: str, obj: formatters.SingleFormatter) -> None:
-        self.name = name
-        self.obj = obj
 
 
 class _CsvOne(commaseparated.CSVLister, formatters.SingleFormatter):

@@ -44,15 +44,13 @@ _ENDED = ('SUCCEEDED', *_NOT_SUCCEEDED)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Seen:
-    """An action for the lines about it."""
+    """An action for the table of the result."""
 
     uuid: str
     name: str | None
     action_type: str
     state: str
-    status_message: str | None = None
-    created_at: datetime.datetime | None = None
-    updated_at: datetime.datetime | None = None
+    status_message: str | None
 
 
 class Tally:
@@ -134,7 +132,7 @@ class Watch:
         self._verbose = verbose
         self._wait = wait
         self._monotonic = monotonic
-        self._recent: collections.deque[Seen] = collections.deque(maxlen=RECENT)
+        self._recent: collections.deque[Change] = collections.deque(maxlen=RECENT)
 
     def run(self) -> int:
         """Follow the plan to its end; return the exit code."""
@@ -202,20 +200,14 @@ class Watch:
                 progress.changed(change)
             return
         if change is not None and change.action_id is not None:
-            self._recent.append(_as_seen(change))
+            self._recent.append(change)
         progress.counted(tally, list(self._recent))
 
     def _end(self, tally: Tally, every: bool) -> int:
         plan = self._client.get('action_plans', self._uuid)
         state = plan['state']
         actions = self._actions(None) if every else self._not_succeeded()
-        started = action_table.Started(actions)
-        shown = actions if every else started
-        for line in action_table.table(shown, self._out.has_colours):
-            self._out.line(line)
-        omitted = started.line()
-        if omitted is not None:
-            self._out.line(omitted)
+        action_table.print_actions(actions, every, self._out)
         name = plan_label(plan['uuid'], plan.get('name'))
         coloured = action_table.coloured(state, state, self._out.has_colours)
         self._out.line(f'{capitalized(name)}: {coloured}, {tally.counted()}')
@@ -259,17 +251,6 @@ def _before_change(row: Mapping[str, Any]) -> Change:
         old=None,
         new=row['state'],
         text=row.get('status_message') or '',
-    )
-
-
-def _as_seen(change: Change) -> Seen:
-    return Seen(
-        uuid=str(change.action_id),
-        name=change.name,
-        action_type=change.action_type or '',
-        state=change.new,
-        status_message=change.text,
-        updated_at=change.when,
     )
 
 

@@ -10,7 +10,7 @@ import re
 import socket
 import time
 import uuid
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 from urllib import parse
 
@@ -46,10 +46,6 @@ Rows = list[Object]
 
 _INVALID = frozenset({400, 405, 406, 413, 414, 415, 422})
 _TAG = re.compile(r'<[^>]*>')
-
-
-class NotAllowed(exceptions.Invalid):
-    """The API rejects the credentials, or forbids the request."""
 
 
 class AnswerLost(exceptions.ApiUnavailable):
@@ -89,27 +85,27 @@ class Client:
 
     def get(self, *path: str) -> Object:
         """Return the object at a path, which is given as unquoted parts."""
-        return self._object(self._call('GET', address(*path)))
+        return self._object(self.ask('GET', *path))
 
     def get_rows(self, *path: str) -> Rows:
         """Return the list at a path that is no collection."""
-        found = self._call('GET', address(*path))
+        found = self.ask('GET', *path)
         if not isinstance(found, list) or not all(isinstance(r, dict) for r in found):
             raise self._foreign(f'the response is {kind(found)}, not a list of objects')
         return found
 
     def post(self, *path: str, body: Any) -> Object:
         """Send a JSON value; return the object in the response, or {}."""
-        found = self._call('POST', address(*path), body=body)
+        found = self.ask('POST', *path, body=body)
         return {} if found is None else self._object(found)
 
     def patch(self, *path: str, changes: Sequence[Mapping[str, Any]]) -> Object:
         """Change an object by a JSON patch; return the changed object."""
-        return self._object(self._call('PATCH', address(*path), body=list(changes)))
+        return self._object(self.ask('PATCH', *path, body=list(changes)))
 
     def delete(self, *path: str) -> None:
         """Delete an object."""
-        self._call('DELETE', address(*path))
+        self.ask('DELETE', *path)
 
     def list(
         self, *path: str, query: Query, limit: int | None = None, deleted: bool = False
@@ -119,8 +115,18 @@ class Client:
         :param limit: maximum number of rows; 0: all; None: one page of the API's size
         """
         asked = {**query, 'limit': limit} if limit else query
+        return self.collect(self.pages(*path, query=asked, deleted=deleted), limit)
+
+    @staticmethod
+    def collect(
+        pages: Iterable[tuple[Rows, bool]], limit: int | None
+    ) -> tuple[Rows, bool]:
+        """Return the rows of pages, and whether there are more.
+
+        :param limit: see `list`
+        """
         rows: Rows = []
-        for page, more in self.pages(*path, query=asked, deleted=deleted):
+        for page, more in pages:
             rows += page
             if limit is None or (limit and len(rows) >= limit):
                 return rows[:limit], more or len(rows) > (limit or len(rows))
@@ -131,19 +137,22 @@ class Client:
     ) -> Iterator[tuple[Rows, bool]]:
         """Yield the pages of a collection, and whether there are more."""
         name = next(part for part in reversed(path) if part != 'detail')
-        found = self._call('GET', address(*path), query=query, deleted=deleted)
+        headers = {SHOW_DELETED: 'true'} if deleted else {}
+        where, asked = address(*path), query
         while True:
+            with self._send('GET', where, query=asked, headers=headers) as got:
+                found = self._value(got)
             after = found.get('next') if isinstance(found, dict) else None
             yield self._member(found, name), bool(after)
             if not after:
                 return
-            found = self._call('GET', self._relative(after), deleted=deleted)
+            where, asked = self._relative(after), {}
 
     def ask(
         self, method: str, *path: str, query: Query | None = None, body: Any = None
     ) -> Any:
         """Return the JSON value of the response, or None."""
-        return self._call(method, address(*path), query=query, body=body)
+        return self.begin(method, *path, query=query, body=body)[0]
 
     def begin(
         self, method: str, *path: str, query: Query | None = None, body: Any = None
@@ -218,19 +227,6 @@ class Client:
         if not slash:
             raise self._foreign(f'the URL of the next page is {url}')
         return f'/v1/{rest}?{parts.query}'
-
-    def _call(
-        self,
-        method: str,
-        where: str,
-        *,
-        query: Query | None = None,
-        body: Any = None,
-        deleted: bool = False,
-    ) -> Any:
-        headers = {SHOW_DELETED: 'true'} if deleted else {}
-        with self._send(method, where, query=query, body=body, headers=headers) as got:
-            return self._value(got)
 
     def _value(self, got: requests.Response) -> Any:
         """Return the JSON value of a response, or None."""
@@ -350,13 +346,13 @@ class Client:
                 f'{self.endpoint} redirects to {there}; use that endpoint instead'
             )
         if status == 401:
-            return NotAllowed(
+            return exceptions.Invalid(
                 f'authentication at {self.endpoint} failed: {_sentence(text)} Set '
                 '--os-cloud, or --os-auth-type http_basic with OS_USERNAME and '
                 'OS_PASSWORD'
             )
         if status == 403:
-            return NotAllowed(f'forbidden: {text}')
+            return exceptions.Invalid(f'forbidden: {text}')
         if status == 404:
             if message:
                 return exceptions.NotFound(text)

@@ -1,6 +1,8 @@
 """A follower of one plan in the store."""
 
 import collections
+import datetime
+import typing
 from collections.abc import Callable, Sequence
 
 from watcherlite import exceptions
@@ -10,6 +12,7 @@ from watcherlite.cli.wakeup import Wake
 from watcherlite.db.api import Store
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action
 from watcherlite.domain.events import Event
 from watcherlite.states import action_plan as states
 
@@ -93,7 +96,8 @@ class Follower:
                     continue
             else:
                 found = self._store.actions_by_id(list(self._recent))
-                self._progress.counted(plan, list(found.values()))
+                recent = [_last_change(action) for action in found.values()]
+                self._progress.counted(plan, recent)
         except exceptions.StoreUnavailable as error:
             self._be_patient(error)
             return self._plan
@@ -122,3 +126,16 @@ class Follower:
             self._progress.note(f'waiting for the database: {error}')
         if now - self._away_since > self._patience:
             raise error
+
+
+def _last_change(action: Action) -> Change:
+    return Change(
+        # A stored action has the second one.
+        when=typing.cast(datetime.datetime, action.updated_at or action.created_at),
+        action_id=action.id,
+        name=action.name or action.uuid,
+        action_type=action.action_type,
+        old=None,
+        new=action.state,
+        text=action.status_message or '',
+    )

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from watcherlite.cli.action_table import Started, coloured, table
+from watcherlite.cli.action_table import coloured, print_actions
 from watcherlite.cli.formatting import capitalized, plan_label
 from watcherlite.cli.output import Output
 from watcherlite.cmd.exits import one_line
@@ -30,12 +30,7 @@ def print_text(
     :param seconds: duration
     """
     found: Iterable[Action] = actions(store, plan, None if every else _NOT_SUCCEEDED)
-    started = Started(found)
-    for line in table(found if every else started, out.has_colours):
-        out.line(line)
-    omitted = started.line()
-    if omitted is not None:
-        out.line(omitted)
+    print_actions(found, every, out)
     state = coloured(plan.state, plan.state, out.has_colours)
     text = capitalized(plan_label(plan.uuid, plan.name))
     counted = ', '.join(f'{n} {word}' for word, n in _counted(store, plan))

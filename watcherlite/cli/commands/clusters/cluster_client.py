@@ -3,14 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.cli.commands.api_client import (
-    ApiClient,
-    Object,
-    Objects,
-    Query,
-    collect,
-    with_page_size,
-)
+from watcherlite.cli.commands import api_client
+from watcherlite.cli.commands.api_client import Object, Objects, Query
 
 #: Collection -> the member of a response that contains one object of it.
 NOUNS = {
@@ -26,7 +20,7 @@ NOUNS = {
 }
 
 
-class Clustering(ApiClient):
+class Clustering(api_client.ApiClient):
     """The clustering API. An identity is a uuid, a name or a short id."""
 
     name = 'clustering'
@@ -110,13 +104,13 @@ class Clustering(ApiClient):
         return self.member(self._client.ask('GET', *path), name)
 
     def list(self, noun: str, query: Query, limit: int | None) -> tuple[Objects, bool]:
-        """Return rows of a collection, and whether there may be more; see `collect`."""
+        """Return rows, and whether there may be more; see `Client.list`."""
         name = noun.replace('-', '_')
-        return collect(
+        found = api_client.pages(
             lambda query: self.page(self._client.ask('GET', noun, query=query), name),
-            with_page_size(query, limit),
-            limit,
+            api_client.with_page_size(query, limit),
         )
+        return self._client.collect(found, limit)
 
     def events_after(self, query: Query, marker: str | None) -> Objects:
         """Return the events after a marker, the oldest first."""

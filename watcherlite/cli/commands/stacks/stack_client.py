@@ -5,14 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib import parse
 
 from watcherlite import exceptions
-from watcherlite.cli.commands.api_client import (
-    ApiClient,
-    Object,
-    Objects,
-    Query,
-    collect,
-    with_page_size,
-)
+from watcherlite.cli.commands import api_client
+from watcherlite.cli.commands.api_client import Object, Objects, Query
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
@@ -25,7 +19,7 @@ class Place(NamedTuple):
     uuid: str
 
 
-class Stacks(ApiClient):
+class Stacks(api_client.ApiClient):
     """The orchestration API, for the stacks of the client's project."""
 
     name = 'orchestration'
@@ -85,14 +79,14 @@ class Stacks(ApiClient):
         self.ask('POST', place, 'actions', body=action)
 
     def list(self, query: Query, limit: int | None) -> tuple[Objects, bool]:
-        """Return stacks, and whether there may be more; see `collect`."""
-        return collect(
+        """Return stacks, and whether there may be more; see `Client.list`."""
+        found = api_client.pages(
             lambda query: self.page(
                 self.ask_all('GET', 'stacks', query=query), 'stacks'
             ),
             {**query, 'limit': limit} if limit else query,
-            limit,
         )
+        return self._client.collect(found, limit)
 
     def events(
         self,
@@ -101,14 +95,15 @@ class Stacks(ApiClient):
         limit: int | None = None,
         resource: str | None = None,
     ) -> Objects:
-        """Return events of a stack, or of one of its resources; see `collect`."""
+        """Return events of a stack, or of one of its resources; see `Client.list`."""
         rest = ('events',) if resource is None else ('resources', resource, 'events')
 
         def fetch(query: Query) -> tuple[Objects, bool]:
             page = self.read('events', place, *rest, query=query)
             return page, len(page) >= query.get('limit', 0)
 
-        return collect(fetch, with_page_size(query, limit), limit)[0]
+        found = api_client.pages(fetch, api_client.with_page_size(query, limit))
+        return self._client.collect(found, limit)[0]
 
     def events_after(self, place: Place, marker: str | None) -> Objects:
         """Return the events of a stack after a marker, the oldest first."""

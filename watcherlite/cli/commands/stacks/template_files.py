@@ -16,6 +16,7 @@ from typing import Any
 from urllib import parse, request
 
 from watcherlite import exceptions
+from watcherlite.cli import input_files
 from watcherlite.domain.documents import markup
 from watcherlite.domain.documents.markup import path_text
 from watcherlite.domain.documents.yaml_values import Path
@@ -184,7 +185,7 @@ def _is_template(text: str, name: str) -> bool:
 def _document(name: str, what: str) -> tuple[str, str]:
     """Return the text of a document, and the directory of its relative names."""
     if name == '-':
-        content = sys.stdin.buffer.read(markup.MAX_BYTES + 1)
+        content = sys.stdin.buffer.read(input_files.LIMIT)
         directory = os.getcwd()
     else:
         found = _path(name, os.getcwd())
@@ -225,15 +226,7 @@ def _url(path: str) -> str:
 
 def _read(path: str, what: str, place: str = '') -> bytes:
     before = f'{place}: ' if place else ''
-    try:
-        with open(path, 'rb') as file:
-            content = file.read(markup.MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise exceptions.Invalid(f'{before}the {what} {path} does not exist') from None
-    except OSError as error:
-        raise exceptions.Invalid(
-            f'{before}the {what} {path} cannot be read: {error.strerror}'
-        ) from None
+    content = input_files.content(path, what, before)
     if len(content) > markup.MAX_BYTES:
         raise exceptions.Invalid(
             f'{before}the {what} {path} is larger than '
