@@ -3,7 +3,6 @@
 import collections
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from rich.console import Console, Group, RenderableType
@@ -14,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from watcherlite.cli.output import Output
-from watcherlite.cli.progress import Counted, clock_time, counts
+from watcherlite.cli.progress import Counts, clock_time, counts
 from watcherlite.cli.state_changes import Change
 from watcherlite.cmd.exits import one_line
 
@@ -49,7 +48,7 @@ class LiveTree:
         self._title = one_line(title)
         self._console = Console(file=out.stream, highlight=False)
         self._rows: dict[int | str, Change] = {}
-        self._counted: tuple[Counted, Sequence[Change]] | None = None
+        self._counted: tuple[Counts, Sequence[Change]] | None = None
         self._notes: collections.deque[str] = collections.deque(maxlen=NOTES)
         self._state = ''
         self._spinner = Spinner('dots', style=STYLES['ONGOING'])
@@ -67,12 +66,7 @@ class LiveTree:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._live.stop()
         for note in self._notes:
             self._console.print(Text(note), soft_wrap=True)
@@ -94,7 +88,7 @@ class LiveTree:
             else:
                 self._rows[change.action_id] = change
 
-    def counted(self, plan: Counted, recent: Sequence[Change]) -> None:
+    def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
         """See Progress."""
         with self._lock:
             self._counted = (plan, recent)
@@ -131,7 +125,7 @@ class LiveTree:
 
 
 def _counters(
-    title: str, plan: Counted, recent: Sequence[Change]
+    title: str, plan: Counts, recent: Sequence[Change]
 ) -> list[RenderableType]:
     table = _grid()
     for change in recent:

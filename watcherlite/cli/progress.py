@@ -1,8 +1,8 @@
 """Progress of a plan: the protocol, and plain lines without a terminal."""
 
+import dataclasses
 import datetime
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Protocol, Self
 
 from watcherlite.cli.output import Output
@@ -13,26 +13,16 @@ from watcherlite.cmd.exits import one_line
 INTERVAL = 2.0
 
 
-class Counted(Protocol):
+@dataclasses.dataclass(frozen=True, slots=True)
+class Counts:
     """The number of actions of a plan, by state."""
 
-    @property
-    def state(self) -> str: ...
-
-    @property
-    def total(self) -> int: ...
-
-    @property
-    def unfinished(self) -> int: ...
-
-    @property
-    def failed(self) -> int: ...
-
-    @property
-    def skipped(self) -> int: ...
-
-    @property
-    def active(self) -> int: ...
+    state: str
+    total: int
+    unfinished: int
+    failed: int
+    skipped: int
+    active: int
 
 
 class Progress(Protocol):
@@ -40,12 +30,7 @@ class Progress(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
     def note(self, text: str) -> None:
         """Show a note that is no change of the plan; from any thread."""
@@ -56,7 +41,7 @@ class Progress(Protocol):
     def changed(self, change: Change) -> None:
         """Show one change."""
 
-    def counted(self, plan: Counted, recent: Sequence[Change]) -> None:
+    def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
         """Show the number of ended actions, and some recent changes."""
 
 
@@ -72,12 +57,7 @@ class PlainProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Do nothing."""
 
     def note(self, text: str) -> None:
@@ -97,7 +77,7 @@ class PlainProgress:
             return
         self._out.line(one_line(f'{clock_time(change.when)} {change.name}: {what}'))
 
-    def counted(self, plan: Counted, recent: Sequence[Change]) -> None:
+    def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
         """See Progress."""
         now = self._monotonic()
         if self._counted_at is not None and now - self._counted_at < INTERVAL:
@@ -108,7 +88,7 @@ class PlainProgress:
             self._last, self._counted_at = text, now
 
 
-def counts(plan: Counted) -> str:
+def counts(plan: Counts) -> str:
     """Return the progress: `31000 of 100000 actions ended, 8 running`."""
     text = f'{plan.state}: {plan.total - plan.unfinished} of {plan.total} actions ended'
     for number, word in ((plan.failed, 'FAILED'), (plan.skipped, 'SKIPPED')):

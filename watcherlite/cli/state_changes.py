@@ -36,61 +36,60 @@ def change_of(stored: StoredEvent) -> Change | None:
     """Return the change of an event; None if it is not visible to users."""
     event = stored.event
     old, new = _words(event)
-    visible = _visible_change(
-        event.subject, event.kind, old, new, event.message, event.detail
-    )
-    if visible is None:
-        return None
-    name = stored.action_name or stored.action_uuid or ''
-    return Change(
-        when=event.occurred_at,
-        action_id=event.action_id,
-        name=_PLAN if event.subject == events.ACTION_PLAN else name,
-        action_type=stored.action_type,
-        old=visible[0],
-        new=new or '',
-        text=visible[1],
+    return _change(
+        {
+            'subject': event.subject,
+            'kind': event.kind,
+            'old_state': old,
+            'new_state': new,
+            'message': event.message,
+            'detail': event.detail,
+            'action_name': stored.action_name,
+            'action_uuid': stored.action_uuid,
+            'action_type': stored.action_type,
+        },
+        event.occurred_at,
+        event.action_id,
     )
 
 
 def change_of_shown(event: Mapping[str, Any]) -> Change | None:
     """Return the change of an event of the infra-optim API."""
-    subject, old, new = event['subject'], event['old_state'], event['new_state']
-    visible = _visible_change(
-        subject, event['kind'], old, new, event['message'], event['detail']
-    )
-    if event['kind'] == events.STATE_CHANGED and old == new and event.get('suspended'):
-        # The API shows the same state for a suspended action.
-        visible = None, 'suspended'
+    when = datetime.datetime.fromisoformat(event['occurred_at'])
+    return _change(event, when, event['action_uuid'])
+
+
+def _change(
+    event: Mapping[str, Any], when: datetime.datetime, action_id: int | str | None
+) -> Change | None:
+    """Return the change of an event with the fields of the API."""
+    visible = _visible_change(event)
     if visible is None:
         return None
-    name = event['action_name'] or event['action_uuid'] or ''
+    plan = event['subject'] == events.ACTION_PLAN
     return Change(
-        when=datetime.datetime.fromisoformat(event['occurred_at']),
-        action_id=event['action_uuid'],
-        name=_PLAN if subject == events.ACTION_PLAN else name,
+        when=when,
+        action_id=action_id,
+        name=_PLAN if plan else event['action_name'] or event['action_uuid'] or '',
         action_type=event['action_type'],
         old=visible[0],
-        new=new or '',
+        new=event['new_state'] or '',
         text=visible[1],
     )
 
 
-def _visible_change(
-    subject: str,
-    kind: str,
-    old: str | None,
-    new: str | None,
-    message: str | None,
-    detail: Mapping[str, Any] | None,
-) -> tuple[str | None, str] | None:
+def _visible_change(event: Mapping[str, Any]) -> tuple[str | None, str] | None:
     """Return the previous state and the text; None for an invisible change."""
-    plan = subject == events.ACTION_PLAN
-    if kind == events.STATE_CHANGED and old != new:
+    kind, old, message = event['kind'], event['old_state'], event['message']
+    plan = event['subject'] == events.ACTION_PLAN
+    if kind == events.STATE_CHANGED and old != event['new_state']:
         # The message of a plan is long, and part of the summary.
         return old, '' if plan else message or ''
+    if kind == events.STATE_CHANGED and event.get('suspended'):
+        # The API shows the same state for a suspended action.
+        return None, 'suspended'
     if kind == events.SIGNALLED:
-        return None, f'{(detail or {}).get("signal", "a signal")} requested'
+        return None, f'{(event["detail"] or {}).get("signal", "a signal")} requested'
     if not plan and kind in (events.MESSAGE_CHANGED, events.CREATED):
         return None if kind == events.MESSAGE_CHANGED else old, message or ''
     return None

@@ -30,7 +30,13 @@ class Api:
             authentication would be reachable from other hosts, or another option is
             invalid
         """
-        _check(conf)
+        # Otherwise the processes that serve it fail after their start.
+        settings = deploy.settings_of(conf)
+        if settings.auth_strategy == HTTP_BASIC:
+            PasswordFile(settings.password_file)
+        if settings.auth_strategy == KEYSTONE:
+            authentication.checker(conf)
+        AccessPolicy(conf)
         return _listen(conf)
 
     def serve(
@@ -57,19 +63,6 @@ class Api:
         refusal = RefusingServer(listening, conf, error)
         refusal.start()
         return refusal
-
-
-def _check(conf: cfg.ConfigOpts) -> None:
-    """Raise ConfigurationError if the API cannot be served.
-
-    Otherwise the processes that serve it fail after their start.
-    """
-    settings = deploy.settings_of(conf)
-    if settings.auth_strategy == HTTP_BASIC:
-        PasswordFile(settings.password_file)
-    if settings.auth_strategy == KEYSTONE:
-        authentication.checker(conf)
-    AccessPolicy(conf)
 
 
 def _listen(conf: cfg.ConfigOpts) -> socket.socket:

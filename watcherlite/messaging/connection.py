@@ -32,7 +32,9 @@ _CLOSE_TIMEOUT = 1.0
 class BrokerConnection:
     """One open connection."""
 
-    def __init__(self, connection: Any, address: addresses.Address) -> None:
+    def __init__(
+        self, connection: amqp_connection.Connection, address: addresses.Address
+    ) -> None:
         self.address = address
         self.blocked = False
         #: Seconds between two polls of an idle connection, None without heartbeats.
@@ -60,10 +62,7 @@ class BrokerConnection:
 
     def buffered_writes(self) -> contextlib.AbstractContextManager[None]:
         """Buffer the writes of this block; see `amqp_connection.Connection`."""
-        gathering: contextlib.AbstractContextManager[None] = (
-            self._connection.buffered_writes()
-        )
-        return gathering
+        return self._connection.buffered_writes()
 
     def drain_events(self, timeout: float) -> bool:
         """Handle the next frame; return False if none arrives in `timeout` seconds."""

@@ -251,7 +251,13 @@ class Rows(Printed, Remote, lister.Lister):
     ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
         with self.connect(parsed_args) as api:
             rows = self.rows(api, parsed_args)
-        return table(self.columns_of(parsed_args, rows), rows, parsed_args.formatter)
+        columns = self.columns_of(parsed_args, rows)
+        # An early API version does not know all columns.
+        shown = formatting.known(columns, rows[0]) if rows else columns
+        return (
+            [column.label for column in shown],
+            [formatting.cells(shown, row, parsed_args.formatter) for row in rows],
+        )
 
     @abc.abstractmethod
     def rows(self, api: Any, parsed: argparse.Namespace) -> Sequence[Row]:
@@ -408,17 +414,6 @@ class _CsvOne(commaseparated.CSVLister, formatters.SingleFormatter):
         parsed_args: argparse.Namespace,
     ) -> None:
         self.emit_list(column_names, [data], stdout, parsed_args)
-
-
-def table(
-    columns: Sequence[Column], rows: Sequence[Row], formatter: str
-) -> tuple[Sequence[str], list[list[Any]]]:
-    """Return headings and rows, without columns unknown to an early API version."""
-    shown = formatting.known(columns, rows[0]) if rows else list(columns)
-    return (
-        [column.label for column in shown],
-        [formatting.cells(shown, row, formatter) for row in rows],
-    )
 
 
 def filter_query(

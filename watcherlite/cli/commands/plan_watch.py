@@ -15,7 +15,7 @@ from watcherlite.cli.commands import base
 from watcherlite.cli.commands.event_feed import Event, Feed
 from watcherlite.cli.formatting import action_count, capitalized, plan_label
 from watcherlite.cli.output import Output
-from watcherlite.cli.progress import PlainProgress, Progress
+from watcherlite.cli.progress import Counts, PlainProgress, Progress
 from watcherlite.cli.state_changes import Change, change_of_shown
 from watcherlite.cmd import exits
 from watcherlite.cmd.exits import one_line
@@ -54,10 +54,7 @@ class Seen:
 
 
 class Tally:
-    """The progress of a plan by received events; see `progress.Counted`.
-
-    The drawing thread reads it concurrently.
-    """
+    """The progress of a plan by received events."""
 
     def __init__(self, state: str) -> None:
         self.state = state
@@ -80,25 +77,16 @@ class Tally:
         elif event['action_uuid'] and new:
             self.count_action(event['action_uuid'], new)
 
-    @property
-    def total(self) -> int:
-        return len(self._states)
-
-    @property
-    def unfinished(self) -> int:
-        return self.total - sum(self._counts[state] for state in _ENDED)
-
-    @property
-    def failed(self) -> int:
-        return self._counts['FAILED']
-
-    @property
-    def skipped(self) -> int:
-        return self._counts['SKIPPED']
-
-    @property
-    def active(self) -> int:
-        return self._counts['ONGOING']
+    def counts(self) -> Counts:
+        """Return the present numbers."""
+        return Counts(
+            state=self.state,
+            total=len(self._states),
+            unfinished=len(self._states) - sum(self._counts[s] for s in _ENDED),
+            failed=self._counts['FAILED'],
+            skipped=self._counts['SKIPPED'],
+            active=self._counts['ONGOING'],
+        )
 
     def counted(self) -> str:
         """Return the number of actions per state."""
@@ -137,45 +125,34 @@ class Watch:
     def run(self) -> int:
         """Follow the plan to its end; return the exit code."""
         plan = self._client.get('action_plans', self._uuid)
-        actions = self._first_actions()
+        query = {'action_plan_uuid': self._uuid}
+        actions, _ = self._client.list('actions', 'detail', query=query, limit=MANY + 1)
         large = len(actions) > MANY
         tally = Tally(plan['state'])
-        for uuid, state in self._all_actions(large, actions):
-            tally.count_action(uuid, state)
+        for row in self._all_actions() if large else actions:
+            tally.count_action(row['uuid'], row['state'])
         name = plan_label(plan['uuid'], plan.get('name'))
-        self._out.line(f'{capitalized(name)}: {action_count(tally.total)}')
+        self._out.line(f'{capitalized(name)}: {action_count(tally.counts().total)}')
         if plan['state'] == states.RECOMMENDED:
             self._out.line('To start it: watcherlite actionplan start ' + plan['uuid'])
         details = self._verbose or not large
         with self._progress(name, actions, details) as progress:
-            for event in self._feed(progress):
+            feed = Feed(
+                self._client,
+                self._uuid,
+                note=progress.note,
+                wait=self._wait,
+                monotonic=self._monotonic,
+            )
+            for event in feed:
                 tally.take(event)
                 self._show(progress, tally, event, details)
         return self._end(tally, every=details)
 
-    def _first_actions(self) -> list[dict[str, Any]]:
-        query = {'action_plan_uuid': self._uuid}
-        found, _ = self._client.list('actions', 'detail', query=query, limit=MANY + 1)
-        return found
-
-    def _all_actions(
-        self, large: bool, first: Iterable[Mapping[str, Any]]
-    ) -> Iterator[tuple[str, str]]:
-        if not large:
-            yield from ((row['uuid'], row['state']) for row in first)
-            return
+    def _all_actions(self) -> Iterator[Mapping[str, Any]]:
         query = {'action_plan_uuid': self._uuid, 'limit': PAGE}
         for rows, _ in self._client.pages('actions', query=query):
-            yield from ((row['uuid'], row['state']) for row in rows)
-
-    def _feed(self, progress: Progress) -> Feed:
-        return Feed(
-            self._client,
-            self._uuid,
-            note=progress.note,
-            wait=self._wait,
-            monotonic=self._monotonic,
-        )
+            yield from rows
 
     def _progress(
         self, name: str, actions: Iterable[Mapping[str, Any]], details: bool
@@ -201,7 +178,7 @@ class Watch:
             return
         if change is not None and change.action_id is not None:
             self._recent.append(change)
-        progress.counted(tally, list(self._recent))
+        progress.counted(tally.counts(), list(self._recent))
 
     def _end(self, tally: Tally, every: bool) -> int:
         plan = self._client.get('action_plans', self._uuid)
@@ -215,7 +192,7 @@ class Watch:
             self._out.line(one_line(plan['status_message']))
         if state == states.SUCCEEDED:
             return exits.SUCCESS
-        failed = next(self._actions('FAILED'), None) if tally.failed else None
+        failed = next(self._actions('FAILED'), None) if tally.counts().failed else None
         why = (
             f': {failed.name or failed.uuid}: {failed.status_message}' if failed else ''
         )

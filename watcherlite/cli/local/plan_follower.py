@@ -6,7 +6,7 @@ import typing
 from collections.abc import Callable, Sequence
 
 from watcherlite import exceptions
-from watcherlite.cli.progress import Progress
+from watcherlite.cli.progress import Counts, Progress
 from watcherlite.cli.state_changes import Change, change_of
 from watcherlite.cli.wakeup import Wake
 from watcherlite.db.api import Store
@@ -97,7 +97,7 @@ class Follower:
             else:
                 found = self._store.actions_by_id(list(self._recent))
                 recent = [_last_change(action) for action in found.values()]
-                self._progress.counted(plan, recent)
+                self._progress.counted(_counts(plan), recent)
         except exceptions.StoreUnavailable as error:
             self._be_patient(error)
             return self._plan
@@ -126,6 +126,17 @@ class Follower:
             self._progress.note(f'waiting for the database: {error}')
         if now - self._away_since > self._patience:
             raise error
+
+
+def _counts(plan: ActionPlan) -> Counts:
+    return Counts(
+        state=plan.state,
+        total=plan.total,
+        unfinished=plan.unfinished,
+        failed=plan.failed,
+        skipped=plan.skipped,
+        active=plan.active,
+    )
 
 
 def _last_change(action: Action) -> Change:

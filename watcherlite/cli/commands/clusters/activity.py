@@ -158,9 +158,8 @@ class ClusterActionCreate(_Actions, cluster_command.ClusterWaiting, base.Show):
         )
         values = cluster_command.given_attributes(parsed, *names)
         marker = self.last_event(clustering, {}, parsed)
-        made, _ = clustering.create(
-            'actions', values, query=cluster_command.queue_query(parsed)
-        )
+        query = {'wait': 'true'} if parsed.queue else {}
+        made, _ = clustering.create('actions', values, query=query)
         target = made['target']
         on = 'clusters' if made.get('cluster_id') == target else 'nodes'
         about = cluster_command.events_about(on, {'id': target})

@@ -259,7 +259,7 @@ class CreateByAction(ClusterWaiting, _Changing):
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         made, action = clustering.create(
-            self.collection, self.values(parsed), query=schedule_query(parsed)
+            self.collection, self.values(parsed), query=request_query(parsed)
         )
         about = events_about(self.collection, made)
         self.wait(clustering, action, parsed, about, None)
@@ -281,8 +281,7 @@ class Acting(ClusterWaiting, base.Show):
         target = clustering.get(self.collection, parsed.identifier)
         about = events_about(self.collection, target)
         marker = self.last_event(clustering, about, parsed)
-        query = {**queue_query(parsed), **schedule_query(parsed)}
-        action = self.request(clustering, target['id'], body, query)
+        action = self.request(clustering, target['id'], body, request_query(parsed))
         self.wait(clustering, action, parsed, about, marker)
         return self.changed(clustering, target['id'], action)
 
@@ -351,13 +350,10 @@ class DeleteByAction(ClusterWaiting, WaitingDelete):
     def begin(
         self, clustering: Clustering, identifier: str, parsed: argparse.Namespace
     ) -> Callable[[], None]:
-        forced = {'force': 'true'} if parsed.force else {}
         target = clustering.get(self.collection, identifier)
         about = events_about(self.collection, target)
         marker = self.last_event(clustering, about, parsed)
-        action = clustering.delete(
-            self.collection, target['id'], {**forced, **schedule_query(parsed)}
-        )
+        action = clustering.delete(self.collection, target['id'], request_query(parsed))
         if not parsed.wait:
             self.note(f'{identifier} is being deleted; {_SEE} {action}')
         return lambda: self.wait(clustering, action, parsed, about, marker)
@@ -370,14 +366,14 @@ def events_about(collection: str, target: Row) -> dict[str, str]:
     return {'oid': target['id']}
 
 
-def queue_query(parsed: argparse.Namespace) -> dict[str, str]:
-    """Return the request argument of --queue."""
-    return {'wait': 'true'} if parsed.queue else {}
-
-
-def schedule_query(parsed: argparse.Namespace) -> dict[str, str]:
-    """Return the request argument of --not-before."""
-    return {} if parsed.not_before is None else {'not_before': parsed.not_before}
+def request_query(parsed: argparse.Namespace) -> dict[str, str]:
+    """Return the request arguments of the given --queue, --not-before and --force."""
+    flags = {'wait': 'queue', 'force': 'force'}
+    found = {
+        name: 'true' for name, dest in flags.items() if getattr(parsed, dest, False)
+    }
+    not_before = getattr(parsed, 'not_before', None)
+    return found if not_before is None else {**found, 'not_before': not_before}
 
 
 def given_attributes(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
