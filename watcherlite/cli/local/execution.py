@@ -18,7 +18,6 @@ from watcherlite.cli.progress import PlainProgress, Progress
 from watcherlite.cmd import exits
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.documents.plan_document import PlanDocument, Validate
-from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as states
 
 COMMAND = 'watcherlite'
@@ -39,95 +38,65 @@ class Request:
     debug: bool = False
 
 
-def prepare(
-    configuration: conf.Configuration, request: Request, document: PlanDocument
-) -> 'Execution | None':
-    """Store a plan for execution; return None after a dry run.
-
-    :raises Invalid: with all problems; nothing is stored
-    """
-    console = _Console(configuration, request)
-    plugins = bootstrap.load_plugins(configuration)
-    skipped = input_files.skips(request.skip, (a.name for a in document.actions))
-    for reason in skipped.values():
-        operations.user_message(reason)
-    if request.dry_run:
-        creation.check(document, plugins)
-        show = dry_run.print_json if request.as_json else dry_run.print_text
-        show(document, skipped, console.out)
-        return None
-    plan = create(configuration, plugins, document, skipped)
-    return Execution(configuration, plugins, console, request, plan)
-
-
-def validator(configuration: conf.Configuration, debug: bool) -> Validate:
-    """Return the validation of inputs of a plan that is not executed.
-
-    :param debug: see Request
-    """
-    _Console(configuration, Request(debug=debug))
-    return creation.validator(bootstrap.load_plugins(configuration))
-
-
-def resume(
-    configuration: conf.Configuration, request: Request, text: str
-) -> 'Execution':
-    """Find a stored plan to continue.
-
-    :param text: the uuid of the plan, or `last`
-    :raises NotFound: no such plan
-    """
-    console = _Console(configuration, request)
-    plugins = bootstrap.load_plugins(configuration)
-    plan = find(configuration, text)
-    if request.skip:
-        skip_stored(configuration, plugins, plan, request.skip)
-    return Execution(configuration, plugins, console, request, plan)
-
-
-class _Console:
-    """The output: results on `out`, everything else on `err`.
+class Execution:
+    """An execution of a plan: results on `out`, everything else on `err`.
 
     For programs, standard output contains only one document.
     """
 
     def __init__(self, configuration: conf.Configuration, request: Request) -> None:
-        self.out = Output(sys.stdout)
-        self.err = Output(sys.stderr)
-        self.progress = self.err if request.as_json else self.out
-        self.warnings = logs.set_up(configuration, request.debug, self.note)
-
-    def note(self, text: str) -> None:
-        """Show a line on standard error."""
-        self.err.line(f'{COMMAND}: {text}')
-
-
-class Execution:
-    """An execution of a plan."""
-
-    def __init__(
-        self,
-        configuration: conf.Configuration,
-        plugins: Plugins,
-        console: _Console,
-        request: Request,
-        plan: ActionPlan,
-    ) -> None:
-        self._plan = plan
         self._conf = configuration
-        self._plugins = plugins
-        self._console = console
         self._request = request
+        self._out = Output(sys.stdout)
+        self._err = Output(sys.stderr)
+        self._shown = self._err if request.as_json else self._out
+        self._warnings = logs.set_up(configuration, request.debug, self._note)
+        self._plugins = bootstrap.load_plugins(configuration)
 
-    def run(self) -> int:
+    def validator(self) -> Validate:
+        """Return the validation of inputs of a plan that is not executed."""
+        return creation.validator(self._plugins)
+
+    def prepare(self, document: PlanDocument) -> ActionPlan | None:
+        """Store a plan and return it; return None after a dry run.
+
+        :raises Invalid: with all problems; nothing is stored
+        """
+        names = (action.name for action in document.actions)
+        skipped = input_files.skips(self._request.skip, names)
+        for reason in skipped.values():
+            operations.user_message(reason)
+        if self._request.dry_run:
+            creation.check(document, self._plugins)
+            as_json = self._request.as_json
+            show = dry_run.print_json if as_json else dry_run.print_text
+            show(document, skipped, self._out)
+            return None
+        return create(self._conf, self._plugins, document, skipped)
+
+    def resume(self, text: str) -> ActionPlan:
+        """Return a stored plan to continue.
+
+        :param text: the uuid of the plan, or `last`
+        :raises NotFound: no such plan
+        """
+        plan = find(self._conf, text)
+        if self._request.skip:
+            skip_stored(self._conf, self._plugins, plan, self._request.skip)
+        return plan
+
+    def _note(self, text: str) -> None:
+        """Show a line on standard error."""
+        self._err.line(f'{COMMAND}: {text}')
+
+    def run(self, plan: ActionPlan) -> int:
         """Execute the plan; return the exit code."""
-        console, plan = self._console, self._plan
         title = capitalized(plan_label(plan.uuid, plan.name))
         count = action_count(plan.total)
         hint = f'{COMMAND} run --resume {plan.uuid}'
         ended = plan.state in states.ENDED
         already = ', ended already' if ended else ''
-        console.progress.line(f'{title}: {count}{already}')
+        self._shown.line(f'{title}: {count}{already}')
 
         def leave(code: int) -> None:
             text = 'terminated' if ended else f'terminated; resume with: {hint}'
@@ -152,7 +121,7 @@ class Execution:
             ) from error
         except Exception:
             if not ended:
-                console.note(f'the plan is stored; resume with: {hint}')
+                self._note(f'the plan is stored; resume with: {hint}')
             raise
 
     def _follow(self, session: Session, title: str) -> tuple[ActionPlan, float]:
@@ -161,19 +130,19 @@ class Execution:
         with progress:
             if not isinstance(progress, PlainProgress):
                 # Live progress and the log exclude each other on a terminal.
-                self._console.warnings.show = progress.note
+                self._warnings.show = progress.note
             try:
                 return session.execute(progress, details)
             except exceptions.LeaseLost as error:
                 # Running plugins cannot be stopped in any other way.
-                self._console.note(str(error))
+                self._note(str(error))
                 session.leave(exits.UNAVAILABLE)
                 raise
             finally:
-                self._console.warnings.show = self._console.note
+                self._warnings.show = self._note
 
     def _progress(self, title: str, session: Session) -> Progress:
-        stream = self._console.progress
+        stream = self._shown
         large = session.plan.total > MANY
         scrolls = self._request.debug or (self._request.verbose and large)
         if scrolls or not stream.is_terminal:
@@ -193,7 +162,7 @@ class Execution:
         return live_progress.LiveTree(stream, title, parents)
 
     def _show(self, session: Session, plan: ActionPlan, seconds: float) -> int:
-        store, out = session.runtime.store, self._console.out
+        store, out = session.runtime.store, self._out
         if self._request.as_json:
             summary.print_json(store, plan, out)
         else:
@@ -201,7 +170,7 @@ class Execution:
             summary.print_text(store, plan, out, every=every, seconds=seconds)
         if plan.state == states.SUCCEEDED:
             return exits.SUCCESS
-        self._console.note(summary.reason(store, plan))
+        self._note(summary.reason(store, plan))
         if plan.state == states.CANCELLED and session.interrupts.received:
             return wakeup.CODES[session.interrupts.received]
         return exits.FAILURE

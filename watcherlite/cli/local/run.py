@@ -82,16 +82,17 @@ class Run(Command):
             verbose=parsed_args.verbose,
             debug=self.debug(parsed_args),
         )
+        found = execution.Execution(configuration, request)
         if document is None:
-            return execution.resume(configuration, request, parsed_args.resume).run()
-        prepared = execution.prepare(configuration, request, document)
+            return found.run(found.resume(parsed_args.resume))
+        plan = found.prepare(document)
         # A large document needs more memory than its execution.
         del document
-        return prepared.run() if prepared is not None else exits.SUCCESS
+        return exits.SUCCESS if plan is None else found.run(plan)
 
     def _validator(self, parsed_args: argparse.Namespace) -> 'Validate':
         from watcherlite.cli.local import execution
 
-        return execution.validator(
-            self.configuration(parsed_args), self.debug(parsed_args)
-        )
+        request = execution.Request(debug=self.debug(parsed_args))
+        found = execution.Execution(self.configuration(parsed_args), request)
+        return found.validator()
