@@ -1,9 +1,7 @@
 """An API that answers as the test says, and remembers what it was asked."""
 
-import contextlib
 import dataclasses
 import http.server
-import io
 import json
 import threading
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import fixtures
 
 from tests import base
+from tests.unit.cli.capturing import call
 from watcherlite.cli import main
 
 VERSIONS = {
@@ -128,13 +127,7 @@ class RemoteCase(base.TestCase):
 
     def call(self, *argv):
         """Return the exit code, standard output and standard error."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                code = main.main(argv)
-            except SystemExit as leaving:
-                code = leaving.code
-        return code, out.getvalue(), err.getvalue()
+        return call(main.main, argv)
 
     def succeed(self, *argv):
         """Return standard output of a command that has to succeed in silence."""

@@ -5,49 +5,32 @@ from tests.functional.cli.fake_api import RemoteCase, Reply
 
 PLAN = api_objects.PLAN_UUID
 
+#: Collection -> the words of its commands, and one of its objects.
+ROWS = {
+    'actions': ('action', api_objects.ACTION),
+    'action_plans': ('actionplan', api_objects.PLAN),
+    'audits': ('audit', api_objects.AUDIT),
+    'audit_templates': ('audittemplate', api_objects.TEMPLATE),
+    'goals': ('goal', api_objects.GOAL),
+    'scoring_engines': ('scoringengine', api_objects.SCORING_ENGINE),
+    'services': ('service', api_objects.SERVICE),
+    'strategies': ('strategy', api_objects.STRATEGY),
+}
+
 
 class ReadingTest(RemoteCase):
     def test_lists(self):
-        for words, noun, row, columns in (
-            ('goal', 'goals', api_objects.GOAL, 'UUID, Name, Display name'),
-            (
-                'strategy',
-                'strategies',
-                api_objects.STRATEGY,
-                'UUID, Name, Display name, Goal',
-            ),
-            (
-                'audittemplate',
-                'audit_templates',
-                api_objects.TEMPLATE,
-                'UUID, Name, Goal, Strategy',
-            ),
-            (
-                'audit',
-                'audits',
-                api_objects.AUDIT,
-                'UUID, Name, Audit Type, State, Goal, Strategy, Auto Trigger',
-            ),
-            (
-                'actionplan',
-                'action_plans',
-                api_objects.PLAN,
-                'UUID, Audit, State, Updated At, Global efficacy',
-            ),
-            (
-                'action',
-                'actions',
-                api_objects.ACTION,
-                'UUID, Parents, State, Action Plan, Action',
-            ),
-            ('service', 'services', api_objects.SERVICE, 'ID, Name, Host, Status'),
-            (
-                'scoringengine',
-                'scoring_engines',
-                api_objects.SCORING_ENGINE,
-                'UUID, Name, Description',
-            ),
+        for noun, columns in (
+            ('goals', 'UUID, Name, Display name'),
+            ('strategies', 'UUID, Name, Display name, Goal'),
+            ('audit_templates', 'UUID, Name, Goal, Strategy'),
+            ('audits', 'UUID, Name, Audit Type, State, Goal, Strategy, Auto Trigger'),
+            ('action_plans', 'UUID, Audit, State, Updated At, Global efficacy'),
+            ('actions', 'UUID, Parents, State, Action Plan, Action'),
+            ('services', 'ID, Name, Host, Status'),
+            ('scoring_engines', 'UUID, Name, Description'),
         ):
+            words, row = ROWS[noun]
             self.api.answers[f'GET /v1/{noun}'] = api_objects.page(noun, row)
 
             (found,) = self.rows(words, 'list')
@@ -56,56 +39,34 @@ class ReadingTest(RemoteCase):
             self.assertEqual((f'GET /v1/{noun}',), self.api.asked[-1])
 
     def test_detailed_lists_have_the_columns_of_show(self):
-        for words, noun, row, columns in (
+        for noun, columns in (
+            ('strategies', 'UUID, Name, Display name, Goal, Parameters spec'),
             (
-                'strategy',
-                'strategies',
-                api_objects.STRATEGY,
-                'UUID, Name, Display name, Goal, Parameters spec',
-            ),
-            (
-                'audittemplate',
                 'audit_templates',
-                api_objects.TEMPLATE,
                 'UUID, Created At, Updated At, Deleted At, Description, Name, Goal, '
                 'Strategy, Audit Scope, Default Parameters',
             ),
             (
-                'audit',
                 'audits',
-                api_objects.AUDIT,
                 'UUID, Name, Created At, Updated At, Deleted At, State, Audit Type, '
                 'Parameters, Interval, Goal, Strategy, Audit Scope, Auto Trigger, '
                 'Next Run Time, Hostname, Start Time, End Time, Force, Status Message',
             ),
             (
-                'actionplan',
                 'action_plans',
-                api_objects.PLAN,
                 'UUID, Created At, Updated At, Deleted At, Audit, Strategy, State, '
                 'Efficacy indicators, Global efficacy, Hostname, Status Message, Name',
             ),
             (
-                'action',
                 'actions',
-                api_objects.ACTION,
                 'UUID, Created At, Updated At, Deleted At, Parents, State, '
                 'Action Plan, Action, Parameters, Description, Status Message, Name, '
                 'Target, Suspended, Start Time, End Time',
             ),
-            (
-                'service',
-                'services',
-                api_objects.SERVICE,
-                'ID, Name, Host, Status, Last seen up',
-            ),
-            (
-                'scoringengine',
-                'scoring_engines',
-                api_objects.SCORING_ENGINE,
-                'UUID, Name, Description, Metainfo',
-            ),
+            ('services', 'ID, Name, Host, Status, Last seen up'),
+            ('scoring_engines', 'UUID, Name, Description, Metainfo'),
         ):
+            words, row = ROWS[noun]
             self.api.answers[f'GET /v1/{noun}/detail'] = api_objects.page(
                 noun, row, detail=True
             )

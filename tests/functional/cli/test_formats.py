@@ -14,9 +14,11 @@ class ListTest(RemoteCase):
             'goals', api_objects.GOAL, other
         )
 
-    def test_a_table(self):
-        self.assertEqual(
-            f"""\
+    def test_formats(self):
+        for argv, expected in (
+            (
+                '',
+                f"""\
 +--------------------------------------+----------------------+----------------------+
 | UUID                                 | Name                 | Display name         |
 +--------------------------------------+----------------------+----------------------+
@@ -24,12 +26,10 @@ class ListTest(RemoteCase):
 | {api_objects.PLAN_UUID} | dummy                | Server Consolidation |
 +--------------------------------------+----------------------+----------------------+
 """,
-            self.succeed('goal', 'list'),
-        )
-
-    def test_json(self):
-        self.assertEqual(
-            f"""\
+            ),
+            (
+                '-f json',
+                f"""\
 [
   {{
     "UUID": "{api_objects.GOAL_UUID}",
@@ -43,12 +43,10 @@ class ListTest(RemoteCase):
   }}
 ]
 """,
-            self.succeed('goal', 'list', '-f', 'json'),
-        )
-
-    def test_yaml(self):
-        self.assertEqual(
-            f"""\
+            ),
+            (
+                '--format yaml',
+                f"""\
 - Display name: Server Consolidation
   Name: server_consolidation
   UUID: {api_objects.GOAL_UUID}
@@ -56,39 +54,31 @@ class ListTest(RemoteCase):
   Name: dummy
   UUID: {api_objects.PLAN_UUID}
 """,
-            self.succeed('goal', 'list', '--format', 'yaml'),
-        )
-
-    def test_csv(self):
-        self.assertEqual(
-            f"""\
+            ),
+            (
+                '-o csv',
+                f"""\
 "UUID","Name","Display name"
 "{api_objects.GOAL_UUID}","server_consolidation","Server Consolidation"
 "{api_objects.PLAN_UUID}","dummy","Server Consolidation"
 """,
-            self.succeed('goal', 'list', '-o', 'csv'),
-        )
-
-    def test_values(self):
-        self.assertEqual(
-            f"""\
+            ),
+            (
+                '-f value -c UUID -c name',
+                f"""\
 {api_objects.GOAL_UUID} server_consolidation
 {api_objects.PLAN_UUID} dummy
 """,
-            self.succeed('goal', 'list', '-f', 'value', '-c', 'UUID', '-c', 'name'),
-        )
+            ),
+        ):
+            self.assertEqual(expected, self.succeed(*f'goal list {argv}'.split()), argv)
 
-    def test_unknown_column_is_reported_with_the_known_ones(self):
-        self.assertEqual(
-            (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
-            self.fail('goal', 'list', '-c', 'nmae'),
-        )
-
-    def test_all_unknown_columns_are_reported(self):
-        self.assertEqual(
-            (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
-            self.fail('goal', 'list', '-c', 'UUID', '-c', 'nmae'),
-        )
+    def test_unknown_columns_are_reported_with_the_known_ones(self):
+        for columns in (('-c', 'nmae'), ('-c', 'UUID', '-c', 'nmae')):
+            self.assertEqual(
+                (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
+                self.fail('goal', 'list', *columns),
+            )
 
     def test_a_configuration_may_be_named_behind_every_command(self):
         self.succeed('goal', 'list', '--config-file', 'x.conf', '--config-dir=y')
@@ -120,9 +110,11 @@ class ShowTest(RemoteCase):
         super().setUp()
         self.api.answers['GET /v1/goals/x'] = api_objects.GOAL
 
-    def test_a_table(self):
-        self.assertEqual(
-            f"""\
+    def test_formats(self):
+        for argv, expected in (
+            (
+                '',
+                f"""\
 +------------------------+----------------------------------------------------+
 | Field                  | Value                                              |
 +------------------------+----------------------------------------------------+
@@ -132,12 +124,10 @@ class ShowTest(RemoteCase):
 | Efficacy specification | released_nodes_ratio (%): Ratio of released nodes. |
 +------------------------+----------------------------------------------------+
 """,
-            self.succeed('goal', 'show', 'x'),
-        )
-
-    def test_json(self):
-        self.assertEqual(
-            f"""\
+            ),
+            (
+                '-f json',
+                f"""\
 {{
   "UUID": "{api_objects.GOAL_UUID}",
   "Name": "server_consolidation",
@@ -152,12 +142,10 @@ class ShowTest(RemoteCase):
   ]
 }}
 """,
-            self.succeed('goal', 'show', 'x', '-f', 'json'),
-        )
-
-    def test_yaml(self):
-        self.assertEqual(
-            f"""\
+            ),
+            (
+                '-f yaml',
+                f"""\
 UUID: {api_objects.GOAL_UUID}
 Name: server_consolidation
 Display name: Server Consolidation
@@ -167,39 +155,32 @@ Efficacy specification:
   schema: '{{}}'
   unit: '%'
 """,
-            self.succeed('goal', 'show', 'x', '-f', 'yaml'),
-        )
-
-    def test_csv(self):
-        self.assertEqual(
-            f"""\
+            ),
+            (
+                '-f csv -c UUID -c Name',
+                f"""\
 "UUID","Name"
 "{api_objects.GOAL_UUID}","server_consolidation"
 """,
-            self.succeed(
-                *('goal', 'show', 'x', '-f', 'csv', '-c', 'UUID', '-c', 'Name')
             ),
-        )
-
-    def test_values_have_lists_and_objects_as_json(self):
-        self.assertEqual(
-            f"""\
+            (
+                '-f value',
+                f"""\
 {api_objects.GOAL_UUID}
 server_consolidation
 Server Consolidation
 [{{"name": "released_nodes_ratio", "description": "Ratio of released nodes.", \
 "unit": "%", "schema": "{{}}"}}]
 """,
-            self.succeed('goal', 'show', 'x', '-f', 'value'),
-        )
-
-    def test_variables_of_a_shell(self):
-        self.assertEqual(
-            f'uuid="{api_objects.GOAL_UUID}"\nname="server_consolidation"\n',
-            self.succeed(
-                'goal', 'show', 'x', '-f', 'shell', '-c', 'uuid', '-c', 'name'
             ),
-        )
+            (
+                '-f shell -c uuid -c name',
+                f'uuid="{api_objects.GOAL_UUID}"\nname="server_consolidation"\n',
+            ),
+        ):
+            self.assertEqual(
+                expected, self.succeed(*f'goal show x {argv}'.split()), argv
+            )
 
     def test_control_characters_do_not_reach_a_terminal(self):
         self.api.answers['GET /v1/goals/x'] = api_objects.of(

@@ -1,11 +1,11 @@
 """Calling a command in this process."""
 
-import contextlib
 import io
 
 import fixtures
 
 from tests import base
+from tests.unit.cli.capturing import call
 
 
 class CallingTestCase(base.TestCase):
@@ -24,10 +24,4 @@ class CallingTestCase(base.TestCase):
 
     def call(self, main, *argv):
         """Return the exit code, standard output and standard error."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                code = main(argv)
-            except SystemExit as leaving:
-                code = leaving.code
-        return code, out.getvalue(), err.getvalue()
+        return call(main, argv)

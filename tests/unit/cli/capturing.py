@@ -1,5 +1,6 @@
 """Streams and progress that remember what they were given."""
 
+import contextlib
 import io
 
 from watcherlite.cli.output import Output
@@ -53,3 +54,14 @@ class Recorder:
 
     def counted(self, plan, recent):
         self.shown.append((plan.state, plan.unfinished, [a.name for a in recent]))
+
+
+def call(main, argv):
+    """Return the exit code, standard output and standard error of a command line."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(argv)
+        except SystemExit as leaving:
+            code = leaving.code
+    return code, out.getvalue(), err.getvalue()

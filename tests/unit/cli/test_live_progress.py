@@ -4,12 +4,41 @@ from rich.console import Console
 
 from tests import base, factories
 from tests.unit.cli.capturing import Lines, Stream
-from watcherlite.cli.live_progress import LiveTree
+from watcherlite.cli.live_progress import LiveTree, branches
 from watcherlite.cli.progress import clock_time
 from watcherlite.cli.state_changes import Change
 
 
-class LiveProgressTest(base.TestCase):
+def drawn(parents):
+    return [f'{branch}{node}' for node, branch in branches(parents).items()]
+
+
+class BranchesTest(base.TestCase):
+    def test_each_node_is_below_its_parent(self):
+        self.assertEqual(
+            ['a', '├─ b', '│  └─ d', '│     └─ e', '└─ c', 'f'],
+            drawn({'a': [], 'b': ['a'], 'c': ['a'], 'd': ['b'], 'e': ['d'], 'f': []}),
+        )
+
+    def test_a_node_with_several_parents_is_below_the_last(self):
+        self.assertEqual(
+            ['a', '├─ b', '└─ c', '   └─ d'],
+            drawn({'a': [], 'b': ['a'], 'c': ['a'], 'd': ['c', 'b', 'a']}),
+        )
+
+    def test_unknown_parent_is_ignored(self):
+        self.assertEqual(['a'], drawn({'a': ['gone']}))
+
+    def test_a_chain_may_be_long(self):
+        chain = {str(i): [str(i - 1)] if i else [] for i in range(5000)}
+
+        self.assertEqual(5000, len(branches(chain)))
+
+    def test_nothing(self):
+        self.assertEqual({}, branches({}))
+
+
+class LiveTreeTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.out = Lines(terminal=True)
@@ -68,4 +97,24 @@ class LiveProgressTest(base.TestCase):
 
         self.assertEqual(
             ['note 2', 'note 3', 'note 4'], [line[-6:] for line in self.out.lines[-3:]]
+        )
+
+    def test_actions_are_below_their_parents(self):
+        self.progress = LiveTree(self.out, 'Action plan x', {'a': [], 'b': ['a']})
+        for key, name, new in (
+            ('b', 'rest', 'PENDING'),
+            ('a', 'drain', 'ONGOING'),
+            ('z', 'derived', 'SUCCEEDED'),
+            (None, 'action plan', 'ONGOING'),
+        ):
+            self.progress.known(self.change(key, name, None, new))
+
+        self.assertEqual(
+            [
+                'Action plan x ONGOING',
+                'drain nop ONGOING',
+                '└─ rest nop PENDING',
+                'derived nop SUCCEEDED',
+            ],
+            [' '.join(line.split()) for line in self.seen()],
         )

@@ -1,23 +1,16 @@
 """Finding the command, and mistakes in the command line."""
 
-import contextlib
-import io
 import shlex
 
 from tests import base
+from tests.unit.cli.capturing import call
 from watcherlite.cli import examples, main
 
 
 class MainTest(base.TestCase):
     def call(self, *argv):
         """Return the exit code, standard output and standard error."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                code = main.main(argv)
-            except SystemExit as leaving:
-                code = leaving.code
-        return code, out.getvalue(), err.getvalue()
+        return call(main.main, argv)
 
     def test_help_lists_all_commands(self):
         for option in ('-h', '--help'):

@@ -10,6 +10,19 @@ from watcherlite.conf import applier, engine, opts
 from watcherlite.destinations import REFUSED_NETWORKS
 from watcherlite.execution import services
 
+#: The options that both lanes have.
+WORKER = {
+    'workers': 1,
+    'max_parallel': 8,
+    'max_probes': 64,
+    'max_probes_per_cluster': 16,
+    'max_probes_per_project': 32,
+    'lease': 30,
+    'claim_batch': 512,
+    'sweep_interval': 10.0,
+    'max_attempts': 5,
+    'signal_grace': 5.0,
+}
 #: What deployers and tests rely on; a new default here is a release note too.
 DEFAULTS = {
     'DEFAULT': {'default_action_timeout': 3600, 'graceful_shutdown_timeout': 60},
@@ -55,33 +68,8 @@ DEFAULTS = {
         'metrics': False,
         'allowed_hosts': [],
     },
-    'applier': {
-        'workers': 1,
-        'max_parallel': 8,
-        'max_probes': 64,
-        'max_probes_per_cluster': 16,
-        'max_probes_per_project': 32,
-        'lease': 30,
-        'claim_batch': 512,
-        'sweep_interval': 10.0,
-        'max_attempts': 5,
-        'signal_grace': 5.0,
-        'on_worker_loss': 'resume',
-    },
-    'engine': {
-        'workers': 1,
-        'max_parallel': 8,
-        'max_probes': 64,
-        'max_probes_per_cluster': 16,
-        'max_probes_per_project': 32,
-        'lease': 30,
-        'claim_batch': 512,
-        'sweep_interval': 10.0,
-        'max_attempts': 5,
-        'signal_grace': 5.0,
-        'action_plan_expiry': 24.0,
-        'check_periodic_interval': 1800.0,
-    },
+    'applier': {**WORKER, 'on_worker_loss': 'resume'},
+    'engine': {**WORKER, 'action_plan_expiry': 24.0, 'check_periodic_interval': 1800.0},
     'secrets': {'encryption_keys': []},
     'stacks': {
         'stack_action_timeout': 3600,
