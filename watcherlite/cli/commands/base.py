@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
 from cliff import lister, show
 from cliff.formatters import base as formatters
 from cliff.formatters import commaseparated
-from stevedore import extension
 
 from watcherlite import exceptions
 from watcherlite.cli import formatting
@@ -348,10 +347,9 @@ class Show(Printed, Remote, show.ShowOne):
         """Send the request; return the object to print."""
 
     def _load_formatter_plugins(self) -> Any:
-        found = super()._load_formatter_plugins()
+        found: Any = super()._load_formatter_plugins()
         # cliff has csv only for lists
-        csv: Any = extension.Extension('csv', None, _CsvOne, _CsvOne())  # type: ignore[arg-type]
-        found.extensions.append(csv)
+        found.extensions.append(_Loaded('csv', _CsvOne()))
         return found
 
 
@@ -401,6 +399,13 @@ class Delete(Remote):
         with self.connect(parsed_args) as api:
             delete = functools.partial(api.delete, self.collection)
             return self.for_each(parsed_args.identifier, delete, parsed_args)
+
+
+class _Loaded(NamedTuple):
+    """A formatter with the attributes of a stevedore extension."""
+
+    name: str
+    obj: formatters.SingleFormatter
 
 
 class _CsvOne(commaseparated.CSVLister, formatters.SingleFormatter):
