@@ -122,6 +122,12 @@ class Event:
     uuid: str = dataclasses.field(default_factory=new_uuid)
     subject_id: int | None = None
 
+    @property
+    def key(self) -> int:
+        """Return the id of its subject; 0, which no row has, if it names none."""
+        ids = {ACTION: self.action_id, ACTION_PLAN: self.plan_id}
+        return ids.get(self.subject, self.subject_id) or 0
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StoredEvent:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from watcherlite.db.api import Store
 from watcherlite.domain import events
 from watcherlite.notifications import encoder, envelope
 from watcherlite.notifications.payloads import base
@@ -73,9 +74,7 @@ class MessageBuilder:
     :param source: the store; its errors pass through
     """
 
-    def __init__(
-        self, settings: NotificationSettings, source: base.PayloadSource
-    ) -> None:
+    def __init__(self, settings: NotificationSettings, source: Store) -> None:
         self._source = source
         self._settings = settings
         self._apply(settings)
@@ -197,21 +196,16 @@ class MessageBuilder:
         return messages
 
 
-def _prefix(subject: str, settings: NotificationSettings) -> str:
-    """Return the prefix of the event types of a subject."""
-    if subject == events.ACTION_PLAN:
-        return settings.event_prefix
-    return subjects.SUBJECTS[subject].prefix
-
-
 def _route(
     subject: str, notification: Notification, settings: NotificationSettings
 ) -> _Route:
     payload = encoder.payload_encoder(notification.payload, settings.payload_version)
+    row = subjects.SUBJECTS[subject]
+    prefix = settings.event_prefix if subject == events.ACTION_PLAN else row.prefix
     extra = {'state_update', 'fault'}.intersection(payload.names)
     return _Route(
-        envelope=envelope.Envelope(subjects.SUBJECTS[subject].publisher, settings.host),
-        event_type=f'{_prefix(subject, settings)}.{notification.name}',
+        envelope=envelope.Envelope(row.publisher, settings.host),
+        event_type=f'{prefix}.{notification.name}',
         priority=notification.priority,
         routing_keys=envelope.routing_keys(settings.topics, notification.priority),
         payload=payload,

@@ -10,24 +10,15 @@ import datetime
 import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from watcherlite.clock import Clock
+from watcherlite.db.api import Store
 from watcherlite.domain.events import StoredEvent
 from watcherlite.messaging.bus import NotificationPublisher
 from watcherlite.notifications.messages import MessageBuilder
 from watcherlite.notifications.settings import RelaySettings
 
 LOG = logging.getLogger(__name__)
-
-
-class PublishedEvents(Protocol):
-    """The part of `db.api.Store` that redelivery reads."""
-
-    def published_events(
-        self, after: int, since: datetime.datetime, limit: int
-    ) -> list[StoredEvent]:
-        """See `db.api.Store`."""
 
 
 class Redelivery:
@@ -38,7 +29,7 @@ class Redelivery:
 
     def __init__(
         self,
-        store: PublishedEvents,
+        store: Store,
         publisher: NotificationPublisher,
         builder: MessageBuilder,
         clock: Clock,

@@ -386,14 +386,12 @@ class Relay:
 
 def _report(build_failures: BuildFailure) -> None:
     event = build_failures.stored.event
-    keys = (event.subject_id, event.action_id, event.plan_id)
-    key = next((key for key in keys if key is not None), None)
     LOG.error(
         'Event %s (%s of %s %s, sequence %d) has no notification: %s',
         event.uuid,
         event.kind,
         event.subject,
-        build_failures.stored.action_uuid or f'with the id {key}',
+        build_failures.stored.action_uuid or f'with the id {event.key}',
         build_failures.stored.sequence,
         build_failures.error or 'its object is not in the database any more',
         exc_info=build_failures.error,

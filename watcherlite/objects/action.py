@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import action_plan, base, fields, nested
+from watcherlite.objects import base, fields
 
 
 class ActionPayload(base.Payload):
@@ -23,12 +23,8 @@ class ActionPayload(base.Payload):
         'state': fields.StringField(),
         'parents': fields.ListOfUUIDField(),
         'action_plan_uuid': fields.UUIDField(),
-        'action_plan': fields.ObjectField(
-            action_plan.TerseActionPlanPayload.obj_name()
-        ),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
+        'action_plan': fields.ObjectField('TerseActionPlanPayload'),
+        **base.TIMES,
         'status_message': fields.StringField(nullable=True),
     }
 
@@ -66,7 +62,7 @@ class ActionUpdatePayload(ActionPayload):
         'state_update': [('1.0', '1.0'), ('1.2', '1.1')],
     }
 
-    fields = {'state_update': fields.ObjectField(ActionStateUpdatePayload.obj_name())}
+    fields = {'state_update': fields.ObjectField('ActionStateUpdatePayload')}
 
 
 @base.register
@@ -82,9 +78,7 @@ class ActionDeletePayload(ActionPayload):
 class _WithFault(ActionPayload):
     obj_relationships = {**ActionPayload.obj_relationships, 'fault': [('1.0', '1.0')]}
 
-    fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
-    }
+    fields = {'fault': fields.ObjectField('ExceptionPayload', nullable=True)}
 
 
 @base.register

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import audit, base, fields, nested
+from watcherlite.objects import base, fields
 
 
 @base.register
@@ -22,9 +22,7 @@ class TerseActionPlanPayload(base.Payload):
         'global_efficacy': fields.FlexibleDictField(nullable=True),
         'audit_uuid': fields.UUIDField(),
         'strategy_uuid': fields.UUIDField(nullable=True),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
+        **base.TIMES,
         'status_message': fields.StringField(nullable=True),
     }
 
@@ -41,10 +39,8 @@ class ActionPlanPayload(TerseActionPlanPayload):
     }
 
     fields = {
-        'audit': fields.ObjectField(audit.AuditPayload.obj_name()),
-        'strategy': fields.ObjectField(
-            nested.StrategyPayload.obj_name(), nullable=True
-        ),
+        'audit': fields.ObjectField('AuditPayload'),
+        'strategy': fields.ObjectField('StrategyPayload', nullable=True),
     }
 
 
@@ -80,9 +76,7 @@ class ActionPlanUpdatePayload(ActionPlanPayload):
         'state_update': [('1.0', '1.0'), ('1.3', '1.1')],
     }
 
-    fields = {
-        'state_update': fields.ObjectField(ActionPlanStateUpdatePayload.obj_name())
-    }
+    fields = {'state_update': fields.ObjectField('ActionPlanStateUpdatePayload')}
 
 
 @base.register
@@ -101,9 +95,7 @@ class _WithFault(ActionPlanPayload):
         'fault': [('1.0', '1.0')],
     }
 
-    fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
-    }
+    fields = {'fault': fields.ObjectField('ExceptionPayload', nullable=True)}
 
 
 @base.register

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import base, fields, nested
+from watcherlite.objects import base, fields
 
 
 @base.register
@@ -26,10 +26,8 @@ class AuditPayload(base.Payload):
         'scope': fields.FlexibleListField(nullable=True),
         'goal_uuid': fields.UUIDField(),
         'strategy_uuid': fields.UUIDField(nullable=True),
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
+        'fault': fields.ObjectField('ExceptionPayload', nullable=True),
+        **base.TIMES,
         'status_message': fields.StringField(nullable=True),
     }
 
@@ -58,13 +56,9 @@ class AuditEventPayload(base.Payload):
         'scope': fields.FlexibleListField(nullable=True),
         'goal_uuid': fields.UUIDField(),
         'strategy_uuid': fields.UUIDField(nullable=True),
-        'goal': fields.ObjectField(nested.GoalPayload.obj_name()),
-        'strategy': fields.ObjectField(
-            nested.StrategyPayload.obj_name(), nullable=True
-        ),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
+        'goal': fields.ObjectField('GoalPayload'),
+        'strategy': fields.ObjectField('StrategyPayload', nullable=True),
+        **base.TIMES,
         'name': fields.StringField(),
         'auto_trigger': fields.BooleanField(),
         'next_run_time': fields.DateTimeField(nullable=True),
@@ -106,7 +100,7 @@ class AuditUpdatePayload(AuditEventPayload):
         'state_update': [('1.0', '1.0'), ('1.2', '1.1')],
     }
 
-    fields = {'state_update': fields.ObjectField(AuditStateUpdatePayload.obj_name())}
+    fields = {'state_update': fields.ObjectField('AuditStateUpdatePayload')}
 
 
 @base.register
@@ -133,6 +127,4 @@ class AuditActionPayload(AuditEventPayload):
         'fault': [('1.0', '1.0')],
     }
 
-    fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
-    }
+    fields = {'fault': fields.ObjectField('ExceptionPayload', nullable=True)}

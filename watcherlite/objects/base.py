@@ -11,6 +11,13 @@ from watcherlite.objects import fields as types
 
 LATEST = 'latest'
 
+#: The fields of most objects that are stored.
+TIMES = {
+    'created_at': types.DateTimeField(nullable=True),
+    'updated_at': types.DateTimeField(nullable=True),
+    'deleted_at': types.DateTimeField(nullable=True),
+}
+
 register = base.VersionedObjectRegistry.register
 
 

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import base, fields, nested
+from watcherlite.objects import base, fields
 
 
 @base.register
@@ -42,11 +42,9 @@ class OwnedPayload(base.Payload):
         'state': fields.StringField(),
         'status_reason': fields.StringField(nullable=True),
         'init_at': fields.DateTimeField(nullable=True),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
-        'action': fields.ObjectField(ClusteringActionPayload.obj_name()),
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
+        **base.TIMES,
+        'action': fields.ObjectField('ClusteringActionPayload'),
+        'fault': fields.ObjectField('ExceptionPayload', nullable=True),
     }
 
 

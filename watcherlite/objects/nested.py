@@ -5,12 +5,6 @@
 
 from watcherlite.objects import base, fields
 
-# oslo.versionedobjects reads plain dicts off the class.
-# ruff: noqa: RUF012
-
-# oslo.versionedobjects reads plain dicts off the class.
-# ruff: noqa: RUF012
-
 
 @base.register
 class ExceptionPayload(base.Payload):
@@ -39,9 +33,7 @@ class GoalPayload(base.Payload):
         'name': fields.StringField(),
         'display_name': fields.StringField(),
         'efficacy_specification': fields.FlexibleListField(),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
+        **base.TIMES,
     }
 
 
@@ -57,7 +49,5 @@ class StrategyPayload(base.Payload):
         'name': fields.StringField(),
         'display_name': fields.StringField(),
         'parameters_spec': fields.FlexibleDictField(nullable=True),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
+        **base.TIMES,
     }

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import base, fields, nested
+from watcherlite.objects import base, fields
 
 
 class StackPayload(base.Payload):
@@ -27,9 +27,7 @@ class StackPayload(base.Payload):
         'state': fields.StringField(),
         'status_reason': fields.StringField(nullable=True),
         'lock_level': fields.StringField(nullable=True),
-        'created_at': fields.DateTimeField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-        'deleted_at': fields.DateTimeField(nullable=True),
+        **base.TIMES,
     }
 
 
@@ -55,7 +53,7 @@ class StackUpdatePayload(StackPayload):
     VERSION = '1.0'
     obj_relationships = {'state_update': [('1.0', '1.0')]}
 
-    fields = {'state_update': fields.ObjectField(StackStateUpdatePayload.obj_name())}
+    fields = {'state_update': fields.ObjectField('StackStateUpdatePayload')}
 
 
 @base.register
@@ -66,9 +64,7 @@ class StackActionPayload(StackPayload):
     VERSION = '1.0'
     obj_relationships = {'fault': [('1.0', '1.0')]}
 
-    fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
-    }
+    fields = {'fault': fields.ObjectField('ExceptionPayload', nullable=True)}
 
 
 @base.register
@@ -103,7 +99,7 @@ class ResourcePayload(base.Payload):
         'resource_type': fields.StringField(),
         'physical_resource_id': fields.StringField(nullable=True),
         'stack_uuid': fields.UUIDField(),
-        'stack': fields.ObjectField(TerseStackPayload.obj_name()),
+        'stack': fields.ObjectField('TerseStackPayload'),
         'state': fields.StringField(),
         'status_reason': fields.StringField(nullable=True),
         'updated_at': fields.DateTimeField(nullable=True),
@@ -119,6 +115,4 @@ class ResourceActionPayload(ResourcePayload):
     VERSION = '1.0'
     obj_relationships = {**ResourcePayload.obj_relationships, 'fault': [('1.0', '1.0')]}
 
-    fields = {
-        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True)
-    }
+    fields = {'fault': fields.ObjectField('ExceptionPayload', nullable=True)}

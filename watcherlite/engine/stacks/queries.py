@@ -309,7 +309,7 @@ class StackQueries:
 
 def _event_view(stored: StoredEvent, stacks: Mapping[int, Stack]) -> EventView:
     event = stored.event
-    stack = stacks[event.subject_id or 0]
+    stack = stacks[event.key]
     if event.subject == events.RESOURCE:
         return EventView(stored, stack, event.detail or {})
     own = {

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from watcherlite.conf import masking
+from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.domain.events import ACTION, ACTION_PLAN, StoredEvent
 from watcherlite.notifications import encoder
@@ -41,7 +42,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
 
     subjects = frozenset({ACTION_PLAN, ACTION})
 
-    def __init__(self, pinned: str, source: base.PayloadSource) -> None:
+    def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
         self._plans: collections.OrderedDict[int, CachedPlan] = (
             collections.OrderedDict()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.conf import masking
+from watcherlite.db.api import Store
 from watcherlite.domain.audits import AuditSurroundings, Goal
 from watcherlite.domain.events import AUDIT, StoredEvent
 from watcherlite.notifications import encoder
@@ -23,7 +24,7 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
 
     subjects = frozenset({AUDIT})
 
-    def __init__(self, pinned: str, source: base.PayloadSource) -> None:
+    def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
         self._found: Mapping[int, AuditSurroundings] = {}
         self._fields: dict[int, dict[str, Any]] = {}
@@ -32,14 +33,14 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
     def load(self, batch: Sequence[StoredEvent]) -> None:
         self._found = {}
         self._fields.clear()
-        asked = {stored.event.subject_id or 0 for stored in batch}
+        asked = {stored.event.key for stored in batch}
         if asked:
             self._found = self._source.surroundings_of_audits(sorted(asked))
 
     def fields(
         self, stored: StoredEvent, matched: MatchedNotifications
     ) -> dict[str, Any] | None:
-        audit_id = stored.event.subject_id or 0
+        audit_id = stored.event.key
         found = self._found.get(audit_id)
         if found is None:
             return None

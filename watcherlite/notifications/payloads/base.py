@@ -6,44 +6,15 @@ at once. There is one for each kind of object, in a module of its own.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from watcherlite.conf import masking
-from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.domain.audits import AuditSurroundings, Strategy
-from watcherlite.domain.clusters import Cluster, Node, Profile
+from watcherlite.domain.audits import Strategy
 from watcherlite.domain.events import StoredEvent
-from watcherlite.domain.stacks import StackSurroundings
 from watcherlite.notifications import encoder
 from watcherlite.notifications.encoder import Encoded
 from watcherlite.notifications.rules.infra_optim import DELETED
 from watcherlite.notifications.rules.subjects import MatchedNotifications
-
-ClusterObject = TypeVar('ClusterObject', Cluster, Node, Profile)
-
-
-class PayloadSource(Protocol):
-    """The part of `db.api.Store` that payload builders read."""
-
-    def surroundings_of_plans(
-        self, plan_ids: Sequence[int]
-    ) -> Mapping[int, PlanSurroundings]:
-        """Return plans with their audits, goals and strategies, by id."""
-
-    def surroundings_of_audits(
-        self, audit_ids: Sequence[int]
-    ) -> Mapping[int, AuditSurroundings]:
-        """Return audits with their goals and strategies, by id."""
-
-    def surroundings_of_stacks(
-        self, stack_ids: Sequence[int]
-    ) -> Mapping[int, StackSurroundings]:
-        """Return stacks with the stacks around them, by id."""
-
-    def objects_by_id(
-        self, kind: type[ClusterObject], ids: Sequence[int]
-    ) -> Mapping[int, ClusterObject]:
-        """Return clusters, nodes or profiles by id."""
 
 
 class PayloadBuilder(Protocol):

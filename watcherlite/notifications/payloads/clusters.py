@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.conf import masking
+from watcherlite.db.api import Store
 from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.events import CLUSTER, NODE, StoredEvent
 from watcherlite.notifications import encoder
 from watcherlite.notifications.encoder import Encoded
-from watcherlite.notifications.payloads import base
 from watcherlite.notifications.rules.subjects import MatchedNotifications
 
 #: The last notification of a cluster or node.
@@ -29,7 +29,7 @@ class ClusterPayloadBuilder:
 
     subjects = frozenset({CLUSTER, NODE})
 
-    def __init__(self, pinned: str, source: base.PayloadSource) -> None:
+    def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
         self._found: dict[tuple[str, int], Cluster | Node] = {}
         self._profiles: Mapping[int, Profile] = {}
@@ -57,7 +57,7 @@ class ClusterPayloadBuilder:
         self, stored: StoredEvent, matched: MatchedNotifications
     ) -> dict[str, Any] | None:
         event = stored.event
-        key = (event.subject, event.subject_id or 0)
+        key = (event.subject, event.key)
         row = self._found.get(key)
         if row is None:
             return None
@@ -131,7 +131,7 @@ class ClusterPayloadBuilder:
 def _ids(batch: Sequence[StoredEvent], subject: str) -> list[int]:
     """Return the ids of the clusters, or nodes, with events in a batch."""
     events = (stored.event for stored in batch)
-    return sorted({e.subject_id or 0 for e in events if e.subject == subject})
+    return sorted({e.key for e in events if e.subject == subject})
 
 
 def _of_node(detail: Mapping[str, Any]) -> dict[str, Any]:

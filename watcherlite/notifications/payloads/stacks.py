@@ -7,11 +7,11 @@ event. The other fields of a stack may change, and are read once a batch.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from watcherlite.db.api import Store
 from watcherlite.domain.events import RESOURCE, STACK, StoredEvent
 from watcherlite.domain.stacks import StackSurroundings
 from watcherlite.notifications import encoder
 from watcherlite.notifications.encoder import Encoded
-from watcherlite.notifications.payloads import base
 from watcherlite.notifications.rules.subjects import MatchedNotifications
 from watcherlite.states import stack as states
 
@@ -27,7 +27,7 @@ class StackPayloadBuilder:
 
     subjects = frozenset({STACK, RESOURCE})
 
-    def __init__(self, pinned: str, source: base.PayloadSource) -> None:
+    def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
         self._found: Mapping[int, StackSurroundings] = {}
         self._stacks: dict[int, dict[str, Any]] = {}
@@ -38,14 +38,14 @@ class StackPayloadBuilder:
         self._found = {}
         self._stacks.clear()
         self._terse.clear()
-        asked = {stored.event.subject_id or 0 for stored in batch}
+        asked = {stored.event.key for stored in batch}
         if asked:
             self._found = self._source.surroundings_of_stacks(sorted(asked))
 
     def fields(
         self, stored: StoredEvent, matched: MatchedNotifications
     ) -> dict[str, Any] | None:
-        found = self._found.get(stored.event.subject_id or 0)
+        found = self._found.get(stored.event.key)
         if found is None:
             return None
         if stored.event.subject == RESOURCE:

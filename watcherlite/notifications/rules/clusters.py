@@ -7,7 +7,7 @@ before and after: a check that leaves a node ACTIVE has notifications as well.
 from collections.abc import Mapping
 
 from watcherlite.domain.events import Event
-from watcherlite.notifications.rules.notification import Notification
+from watcherlite.notifications.rules.notification import Notification, named
 
 #: The service in `publisher_id`, instead of infra-optim.
 PUBLISHER = 'clustering'
@@ -42,13 +42,12 @@ NODE_ACTIONS = {
     'operation': 'an operation of the profile is performed',
 }
 
-#: phase -> priority, when
+#: phase -> when
 _PHASES = {
-    'start': ('INFO', '{} started: {}'),
-    'end': ('INFO', '{} succeeded'),
+    'start': '{} started: {}',
+    'end': '{} succeeded',
     'error': (
-        'ERROR',
-        '{} failed, and `fault` has the error; or was cancelled, and `fault` is null',
+        '{} failed, and `fault` has the error; or was cancelled, and `fault` is null'
     ),
 }
 
@@ -57,13 +56,17 @@ def _of_actions(
     prefix: str, actions: Mapping[str, str], payload: str
 ) -> dict[str, Notification]:
     """Return the notifications of the phases of actions, by name."""
-    found = {}
-    for action, what in actions.items():
-        for phase, (priority, when) in _PHASES.items():
-            name = f'{action}.{phase}'
-            text = when.format(f'{prefix}_{action}'.upper(), what)
-            found[name] = Notification(name, priority, payload, text)
-    return found
+    return named(
+        *(
+            (
+                f'{action}.{phase}',
+                payload,
+                when.format(f'{prefix}_{action}'.upper(), what),
+            )
+            for action, what in actions.items()
+            for phase, when in _PHASES.items()
+        )
+    )
 
 
 #: name -> the notification

@@ -1,7 +1,7 @@
 """The notifications of actions, action plans and audits, as tables."""
 
 from watcherlite.domain import events
-from watcherlite.notifications.rules.notification import Notification
+from watcherlite.notifications.rules.notification import named
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
 
@@ -10,135 +10,88 @@ ONGOING = action_states.INFRA_OPTIM[action_states.RUNNING]
 DELETED = plan_states.DELETED
 
 
-ACTION = {
-    row.name: row
-    for row in (
-        Notification('create', 'INFO', 'ActionCreatePayload', 'the action was stored'),
-        Notification(
-            'update',
-            'INFO',
-            'ActionUpdatePayload',
-            'its state changed, its status message was edited, or it was deleted',
-        ),
-        Notification('delete', 'INFO', 'ActionDeletePayload', 'it was soft-deleted'),
-        Notification(
-            'execution.start',
-            'INFO',
-            'ActionExecutionPayload',
-            'its pre-condition passed and its execution started; repeated for each '
-            'retry and run',
-        ),
-        Notification('execution.end', 'INFO', 'ActionExecutionPayload', 'it SUCCEEDED'),
-        Notification(
-            'execution.error',
-            'ERROR',
-            'ActionExecutionPayload',
-            'it FAILED; `fault` has the error',
-        ),
-        Notification(
-            'cancel.start',
-            'INFO',
-            'ActionCancelPayload',
-            'it was running and its cancellation was requested',
-        ),
-        Notification(
-            'cancel.end', 'INFO', 'ActionCancelPayload', 'it had started and stopped'
-        ),
-    )
-}
+ACTION = named(
+    ('create', 'ActionCreatePayload', 'the action was stored'),
+    (
+        'update',
+        'ActionUpdatePayload',
+        'its state changed, its status message was edited, or it was deleted',
+    ),
+    ('delete', 'ActionDeletePayload', 'it was soft-deleted'),
+    (
+        'execution.start',
+        'ActionExecutionPayload',
+        'its pre-condition passed and its execution started; repeated for each '
+        'retry and run',
+    ),
+    ('execution.end', 'ActionExecutionPayload', 'it SUCCEEDED'),
+    ('execution.error', 'ActionExecutionPayload', 'it FAILED; `fault` has the error'),
+    (
+        'cancel.start',
+        'ActionCancelPayload',
+        'it was running and its cancellation was requested',
+    ),
+    ('cancel.end', 'ActionCancelPayload', 'it had started and stopped'),
+)
 
-ACTION_PLAN = {
-    row.name: row
-    for row in (
-        Notification(
-            'create', 'INFO', 'ActionPlanCreatePayload', 'the plan was stored'
-        ),
-        Notification(
-            'update',
-            'INFO',
-            'ActionPlanUpdatePayload',
-            'its state or its status message changed, or it was deleted',
-        ),
-        Notification(
-            'delete', 'INFO', 'ActionPlanDeletePayload', 'it was soft-deleted'
-        ),
-        Notification(
-            'execution.start', 'INFO', 'ActionPlanActionPayload', 'a worker claimed it'
-        ),
-        Notification(
-            'execution.end',
-            'INFO',
-            'ActionPlanActionPayload',
-            'all its actions ended and none FAILED',
-        ),
-        Notification(
-            'execution.error',
-            'ERROR',
-            'ActionPlanActionPayload',
-            'all its actions ended and at least one FAILED; `fault` has the first '
-            'error',
-        ),
-        Notification(
-            'cancel.start',
-            'INFO',
-            'ActionPlanCancelPayload',
-            'it was running and its cancellation was requested',
-        ),
-        Notification(
-            'cancel.end',
-            'INFO',
-            'ActionPlanCancelPayload',
-            'its last running action ended',
-        ),
-    )
-}
+ACTION_PLAN = named(
+    ('create', 'ActionPlanCreatePayload', 'the plan was stored'),
+    (
+        'update',
+        'ActionPlanUpdatePayload',
+        'its state or its status message changed, or it was deleted',
+    ),
+    ('delete', 'ActionPlanDeletePayload', 'it was soft-deleted'),
+    ('execution.start', 'ActionPlanActionPayload', 'a worker claimed it'),
+    (
+        'execution.end',
+        'ActionPlanActionPayload',
+        'all its actions ended and none FAILED',
+    ),
+    (
+        'execution.error',
+        'ActionPlanActionPayload',
+        'all its actions ended and at least one FAILED; `fault` has the first error',
+    ),
+    (
+        'cancel.start',
+        'ActionPlanCancelPayload',
+        'it was running and its cancellation was requested',
+    ),
+    ('cancel.end', 'ActionPlanCancelPayload', 'its last running action ended'),
+)
 
-AUDIT = {
-    row.name: row
-    for row in (
-        Notification('create', 'INFO', 'AuditCreatePayload', 'the audit was stored'),
-        Notification(
-            'update',
-            'INFO',
-            'AuditUpdatePayload',
-            'its state changed, another field was edited, or it was deleted',
-        ),
-        Notification('delete', 'INFO', 'AuditDeletePayload', 'it was soft-deleted'),
-        Notification(
-            'strategy.start',
-            'INFO',
-            'AuditActionPayload',
-            'a run started: the strategy computes a solution; repeated for each run',
-        ),
-        Notification(
-            'strategy.end',
-            'INFO',
-            'AuditActionPayload',
-            'the strategy returned a solution',
-        ),
-        Notification(
-            'strategy.error',
-            'ERROR',
-            'AuditActionPayload',
-            'the strategy failed; `fault` has the error',
-        ),
-        Notification(
-            'planner.start',
-            'INFO',
-            'AuditActionPayload',
-            'the planner creates an action plan from the solution',
-        ),
-        Notification(
-            'planner.end', 'INFO', 'AuditActionPayload', 'the action plan was stored'
-        ),
-        Notification(
-            'planner.error',
-            'ERROR',
-            'AuditActionPayload',
-            'the planner failed; `fault` has the error',
-        ),
-    )
-}
+AUDIT = named(
+    ('create', 'AuditCreatePayload', 'the audit was stored'),
+    (
+        'update',
+        'AuditUpdatePayload',
+        'its state changed, another field was edited, or it was deleted',
+    ),
+    ('delete', 'AuditDeletePayload', 'it was soft-deleted'),
+    (
+        'strategy.start',
+        'AuditActionPayload',
+        'a run started: the strategy computes a solution; repeated for each run',
+    ),
+    ('strategy.end', 'AuditActionPayload', 'the strategy returned a solution'),
+    (
+        'strategy.error',
+        'AuditActionPayload',
+        'the strategy failed; `fault` has the error',
+    ),
+    (
+        'planner.start',
+        'AuditActionPayload',
+        'the planner creates an action plan from the solution',
+    ),
+    ('planner.end', 'AuditActionPayload', 'the action plan was stored'),
+    (
+        'planner.error',
+        'AuditActionPayload',
+        'the planner failed; `fault` has the error',
+    ),
+)
 
 #: kind -> the notifications of any subject; a change of state may have more, below
 OF_KIND: dict[str, tuple[str, ...]] = {

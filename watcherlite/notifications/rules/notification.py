@@ -22,3 +22,16 @@ class Notification:
     priority: str
     payload: str
     when: str
+
+
+def named(*rows: tuple[str, str, str]) -> dict[str, Notification]:
+    """Return notifications by their names.
+
+    :param rows: name, payload class and description of each
+    """
+    return {
+        name: Notification(
+            name, 'ERROR' if name.endswith('.error') else 'INFO', payload, when
+        )
+        for name, payload, when in rows
+    }

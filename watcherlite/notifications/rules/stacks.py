@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from watcherlite.domain import events
-from watcherlite.notifications.rules.notification import Notification
+from watcherlite.notifications.rules.notification import Notification, named
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State
 
@@ -16,8 +16,6 @@ PUBLISHER = 'orchestration'
 
 #: status -> the step of an action
 _STEPS = {states.IN_PROGRESS: 'start', states.COMPLETE: 'end', states.FAILED: 'error'}
-#: step -> priority
-_PRIORITIES = {'start': 'INFO', 'end': 'INFO', 'error': 'ERROR'}
 #: The actions of a resource with notifications; INIT is the state before the first.
 _RESOURCE_ACTIONS = {
     action: what
@@ -34,16 +32,17 @@ def _of_actions(
     :param actions: action -> its description
     :param last: the description of the error
     """
-    found = {}
-    for action, what in actions.items():
-        for step, when in (
-            ('start', f'{action} started: {what}'),
-            ('end', f'{action} succeeded'),
-            ('error', f'{action} {last}'),
-        ):
-            name = f'{action.lower()}.{step}'
-            found[name] = Notification(name, _PRIORITIES[step], payload, when)
-    return found
+    return named(
+        *(
+            (f'{action.lower()}.{step}', payload, when)
+            for action, what in actions.items()
+            for step, when in (
+                ('start', f'{action} started: {what}'),
+                ('end', f'{action} succeeded'),
+                ('error', f'{action} {last}'),
+            )
+        )
+    )
 
 
 #: name -> the notification
@@ -59,30 +58,28 @@ RESOURCE = {
     **_of_actions(
         _RESOURCE_ACTIONS, 'ResourceActionPayload', 'failed; `fault` has the error'
     ),
-    'check.error': Notification(
-        'check.error',
-        'ERROR',
-        'ResourceActionPayload',
-        'CHECK found it unhealthy, and `fault` has the error; or a user marked it '
-        'unhealthy, and `status_reason` has the reason',
-    ),
-    'check.end': Notification(
-        'check.end',
-        'INFO',
-        'ResourceActionPayload',
-        'CHECK succeeded, or a user removed a mark',
-    ),
-    'signal.end': Notification(
-        'signal.end',
-        'INFO',
-        'ResourceActionPayload',
-        'it handled a signal, or ignored it because of a lock',
-    ),
-    'signal.error': Notification(
-        'signal.error',
-        'ERROR',
-        'ResourceActionPayload',
-        'handling a signal failed; `fault` has the error',
+    **named(
+        (
+            'check.error',
+            'ResourceActionPayload',
+            'CHECK found it unhealthy, and `fault` has the error; or a user marked '
+            'it unhealthy, and `status_reason` has the reason',
+        ),
+        (
+            'check.end',
+            'ResourceActionPayload',
+            'CHECK succeeded, or a user removed a mark',
+        ),
+        (
+            'signal.end',
+            'ResourceActionPayload',
+            'it handled a signal, or ignored it because of a lock',
+        ),
+        (
+            'signal.error',
+            'ResourceActionPayload',
+            'handling a signal failed; `fault` has the error',
+        ),
     ),
 }
 #: new status in the events of a signal -> the notification

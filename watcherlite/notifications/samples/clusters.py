@@ -92,8 +92,7 @@ def cluster_payload(
         max_size=5,
         timeout=3600,
     )
-    document: dict[str, Any] = payload.to_wire()
-    return document
+    return payload.to_wire()
 
 
 def node_payload(
@@ -108,8 +107,7 @@ def node_payload(
         role='',
         physical_id=PHYSICAL_ID if is_made(notification) else None,
     )
-    document: dict[str, Any] = payload.to_wire()
-    return document
+    return payload.to_wire()
 
 
 def _common(

@@ -99,8 +99,7 @@ def stack_payload(
         )
     if 'fault' in cls.fields:
         payload.fault = _fault(notification)
-    document: dict[str, Any] = payload.to_wire()
-    return document
+    return payload.to_wire()
 
 
 def resource_payload(
@@ -129,8 +128,7 @@ def resource_payload(
         deleted_at=occurred_at if state == 'DELETE_COMPLETE' else None,
         fault=_fault(notification),
     )
-    document: dict[str, Any] = payload.to_wire()
-    return document
+    return payload.to_wire()
 
 
 def _fault(notification: Notification) -> nested.ExceptionPayload | None:

@@ -115,12 +115,12 @@ def _shown(request: Request, rows: Sequence[StoredEvent]) -> list[dict[str, Any]
     for row in rows:
         there: Mapping[int, Cluster | Node]
         there = clusters if row.event.subject == events.CLUSTER else nodes
-        found.append(represent(row, there.get(row.event.subject_id or 0)))
+        found.append(represent(row, there.get(row.event.key)))
     return found
 
 
 def _ids(rows: Sequence[StoredEvent], subject: str) -> set[int]:
-    return {row.event.subject_id or 0 for row in rows if row.event.subject == subject}
+    return {row.event.key for row in rows if row.event.subject == subject}
 
 
 def _filters(request: Request) -> dict[str, Collection[Any]]:
