@@ -67,6 +67,11 @@ class Runtime:
     :ivar reading: the queries for stacks
     :ivar clusters: the operations on clusters, nodes, policies and receivers
     :ivar worker: None in a process that executes no actions
+
+    :param plugins: from `load_plugins`; None: they are loaded
+    :param only_plan: uuid of the only plan to execute; None: all
+    :param lost: called when the lease is lost
+    :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
     """
 
     def __init__(
@@ -332,24 +337,6 @@ def decode_message(message: Mapping[str, Any]) -> commands.Command | commands.Br
         raise exceptions.Invalid(f'Invalid message: {error}') from None
 
 
-def build(
-    conf: cfg.ConfigOpts,
-    *,
-    lanes: Sequence[str] = (APPLIER,),
-    plugins: loader.Plugins | None = None,
-    only_plan: str | None = None,
-    lost: Callable[[], None] | None = None,
-) -> Runtime:
-    """Return a process that is not started.
-
-    :param plugins: from `load_plugins`; None: they are loaded
-    :param only_plan: uuid of the only plan to execute; None: all
-    :param lost: called when the lease is lost
-    :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
-    """
-    return Runtime(conf, lanes, plugins=plugins, only_plan=only_plan, lost=lost)
-
-
 def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
     """Load the installed plugins, and register their options.
 
@@ -382,13 +369,8 @@ def check(conf: cfg.ConfigOpts) -> None:
         store.close()
 
 
-def open_store(conf: cfg.ConfigOpts) -> Store:
+def open_store(conf: cfg.ConfigOpts) -> database.SqlStore:
     """Return the store; raises StoreUnavailable or SchemaMismatch."""
-    return open_sql_store(conf)
-
-
-def open_sql_store(conf: cfg.ConfigOpts) -> database.SqlStore:
-    """Return the SQL store, which has the operations on its database as well."""
     if not conf.database.connection:
         configuration.state_directory(conf)
     if conf.secrets.encryption_keys:

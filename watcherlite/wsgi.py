@@ -92,7 +92,7 @@ def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
     plugins = bootstrap.load_plugins(configuration)
     for line in conf.advisories(configuration):
         LOG.warning('%s', line)
-    runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
+    runtime = bootstrap.Runtime(configuration, lanes=(), plugins=plugins)
     try:
         # Else clients would see no goals before an engine has begun.
         runtime.sync()

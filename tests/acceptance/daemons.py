@@ -146,7 +146,7 @@ class Operator:
             'quits': plugins.ActionType,
         }
         configuration = conf.new([f'--config-file={ini}'])
-        self.runtime = bootstrap.build(
+        self.runtime = bootstrap.Runtime(
             configuration,
             lanes=(),
             plugins=Plugins.of(action_types=types, options=configuration),

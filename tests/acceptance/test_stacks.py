@@ -28,7 +28,7 @@ class Orchestrator:
 
     def __init__(self, ini):
         configuration = conf.new([f'--config-file={ini}'])
-        self.runtime = bootstrap.build(
+        self.runtime = bootstrap.Runtime(
             configuration,
             lanes=(),
             plugins=Plugins.of(

@@ -30,7 +30,7 @@ def serve(
     configuration: conf.Configuration, report: pathlib.Path, watch: Instrumentation
 ) -> None:
     """Serve the applier lane until SIGTERM."""
-    runtime = bootstrap.build(configuration, lanes=(APPLIER,))
+    runtime = bootstrap.Runtime(configuration, lanes=(APPLIER,))
     watch.install(runtime)
     runtime.start()
     number, stopping = 0, False

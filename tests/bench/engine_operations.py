@@ -178,7 +178,7 @@ def _running(
     deployment: deployments.Deployment, recorder: EndRecorder
 ) -> Iterator[tuple[bootstrap.Runtime, EndRecorder]]:
     configuration = conf.new([f'--config-file={deployment.config_file}'])
-    runtime = bootstrap.build(configuration, lanes=(ENGINE,))
+    runtime = bootstrap.Runtime(configuration, lanes=(ENGINE,))
     runtime.start()
     try:
         if not runtime.bus.wait_until_consuming(_STARTING):

@@ -120,7 +120,7 @@ class _Operator:
 
     def __init__(self, deployment: Deployment) -> None:
         configuration = conf.new([f'--config-file={deployment.config_file}'])
-        self._runtime = bootstrap.build(configuration, lanes=())
+        self._runtime = bootstrap.Runtime(configuration, lanes=())
         self._bus = _RecordingBus(self._runtime.bus)
         self._runtime.bus = cast(Bus, self._bus)
 

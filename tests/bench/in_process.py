@@ -97,7 +97,7 @@ def execute(
         `processes.Memory`), `startup` (s), `messages` (per action), `seen` (see
         `Instrumentation.take`, of the last plan)
     """
-    runtime = bootstrap.build(configuration, lanes=(APPLIER,))
+    runtime = bootstrap.Runtime(configuration, lanes=(APPLIER,))
     watch.install(runtime)
     recorder = _PlanRecorder()
     cast(InProcessBus, runtime.bus).subscribe_notifications(recorder.consume)

@@ -113,7 +113,7 @@ def call(application: Wsgi, path: str, query: str, *, deleted: bool = False) -> 
 def application(deployment: Deployment) -> Iterator[Wsgi]:
     """Yield the application on the database of a deployment."""
     configuration = conf.new([f'--config-file={deployment.config_file}'])
-    runtime = bootstrap.build(configuration, lanes=())
+    runtime = bootstrap.Runtime(configuration, lanes=())
     try:
         yield deploy.application_of(runtime, deploy.services_of(runtime))
     finally:

@@ -28,7 +28,7 @@ from watcherlite.domain.documents import json_values, plan_document
 from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.events import action_event
 from watcherlite.execution import results
-from watcherlite.execution.ports import ActionTypes, NoProjection, Projection
+from watcherlite.execution.ports import ActionTypes, CompositeProjection, Projection
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.execution.signals import (
     ActionSignals,
@@ -76,7 +76,7 @@ class PlanOperations:
         self._on_worker_loss = on_worker_loss
         self._scope = scope
         self._signals = ActionSignals(
-            store, progress, clock, messenger, projection or NoProjection()
+            store, progress, clock, messenger, projection or CompositeProjection()
         )
 
     # plans
@@ -300,16 +300,12 @@ def user_message(reason: str | None) -> str:
     """Return the message of a skip by a user; raise Invalid if it is not valid."""
     if not reason:
         return results.SKIPPED_BY_USER
-    return _message(results.SKIPPED_BY_USER_BECAUSE, reason)
-
-
-def _message(text: str, reason: str) -> str:
     problem = json_values.text_problem(reason)
     if problem:
         raise exceptions.Invalid(f'The reason cannot be stored: {problem}')
-    message = text.format(reason)
+    message = results.SKIPPED_BY_USER_BECAUSE.format(reason)
     if len(message) > MESSAGE_LENGTH:
-        most = MESSAGE_LENGTH - len(text.format(''))
+        most = MESSAGE_LENGTH - len(results.SKIPPED_BY_USER_BECAUSE.format(''))
         raise exceptions.Invalid(
             f'The reason has {len(reason)} characters; at most {most} are kept'
         )

@@ -60,7 +60,7 @@ class PlanProgress:
     """
 
     def __init__(self, types: rollback.RevertTypes | None = None) -> None:
-        self._types = types or rollback.NoReverts()
+        self._types = types
 
     def blocking_reason(self, plan: ActionPlan) -> str | None:
         if plan.claimable:

@@ -25,18 +25,11 @@ class RevertTypes(Protocol):
         """Return whether actions of a type are reverted."""
 
 
-class NoReverts:
-    """The `RevertTypes` of plans without a rollback."""
-
-    def may_revert(self, name: str) -> bool:
-        return False
-
-
 def start(
     store: Store,
     tx: Transaction,
     plan: ActionPlan,
-    types: RevertTypes,
+    types: RevertTypes | None,
     now: datetime.datetime,
 ) -> tuple[ActionPlan, list[Event]]:
     """Insert the actions that revert a plan; return it as REVERTING, and the events.
@@ -45,7 +38,8 @@ def start(
     did nothing (spec 000), and other types cannot be reverted. An action of a type that
     is not installed any more is inserted as well, and fails with that reason.
     """
-    actions = _revert_actions(_succeeded(store, plan, types), now)
+    succeeded = [] if types is None else _succeeded(store, plan, types)
+    actions = _revert_actions(succeeded, now)
     uuids = [action.uuid for action in actions]
     edges = [Edge(uuids[i - 1], uuids[i]) for i in range(1, len(uuids))]
     ids = tx.insert_actions(actions, edges)

@@ -89,7 +89,7 @@ class DaemonService(cotyledon.Service):
             if self._stopping.is_set():
                 return True
             try:
-                runtime = bootstrap.build(
+                runtime = bootstrap.Runtime(
                     self._conf,
                     lanes=self._lanes,
                     plugins=self._plugins,

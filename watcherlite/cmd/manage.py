@@ -129,7 +129,7 @@ def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     if bootstrap.missing_file(configuration) is not None:
         print('The database does not exist yet.')
         return
-    store = bootstrap.open_sql_store(configuration)
+    store = bootstrap.open_store(configuration)
     try:
         store.check()
         counts = store.reseal()

@@ -136,6 +136,8 @@ class ClaimQueue:
 class ClaimQueues:
     """All claim queues of one worker; safe for threads.
 
+    :ivar is_closed: nothing more is claimed
+
     :param lanes: the lanes that it serves
     :param commit_queue: woken by hints, because claims are part of commits
     """
@@ -152,7 +154,7 @@ class ClaimQueues:
             lane: ClaimQueue(None, None, lane) for lane in lanes
         }
         self._yields_until = -math.inf
-        self._closed = False
+        self.is_closed = False
 
     def __iter__(self) -> Iterator[ClaimQueue]:
         with self._lock:
@@ -160,12 +162,7 @@ class ClaimQueues:
 
     def close(self) -> None:
         """Claim nothing more."""
-        self._closed = True
-
-    @property
-    def is_closed(self) -> bool:
-        """Return whether nothing more is claimed."""
-        return self._closed
+        self.is_closed = True
 
     def serves(self, lane: str) -> bool:
         """Return whether this worker serves a lane."""
@@ -247,7 +244,7 @@ class ClaimQueues:
         return self._room(busy) > 0
 
     def _room(self, busy: int) -> int:
-        if self._closed or not self.any_more():
+        if self.is_closed or not self.any_more():
             return 0
         return self.window.room(busy)
 

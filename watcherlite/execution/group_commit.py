@@ -19,7 +19,7 @@ from watcherlite.domain.events import Event, action_event, created_event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import deadlines, dependents, locks, results
 from watcherlite.execution.in_flight import Attempt
-from watcherlite.execution.ports import NoProjection, PlanRules, Projection
+from watcherlite.execution.ports import CompositeProjection, PlanRules, Projection
 from watcherlite.execution.results import Conclusion
 from watcherlite.states import action as states
 
@@ -156,7 +156,7 @@ class GroupCommit:
     ) -> None:
         self.worker = worker
         self.rules = rules
-        self.projection = projection or NoProjection()
+        self.projection = projection or CompositeProjection()
         self.claims = claims
         self.absent: set[int] = set()
 

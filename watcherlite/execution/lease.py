@@ -106,11 +106,6 @@ class Lease:
             return not self._stopped
 
 
-def new_uuid() -> str:
-    """Return a new uuid, which a worker gets with each start."""
-    return str(uuid.uuid4())
-
-
 def of_process(pid: int | None = None) -> str:
     """Return the identity of a process, which is unique forever.
 

@@ -37,23 +37,18 @@ class PolicyCheckFailed(exceptions.WatcherliteError):
         super().__init__(f"Policy check failure: Failed policy '{name}': {reason}")
 
 
-class NoPolicies:
-    """The policy source of a worker without policies."""
-
-    def of(self, attempt: Attempt) -> Pairs:
-        return ()
-
-
 class PolicyChain:
     """Runs the policies before and after an action.
 
     Policies pass decisions on in the `data` of the action. A change of it is durable
     before the next policy runs (spec 001), so that no policy acts on a decision that a
     crash can undo. Each run of a repeated action starts with empty data.
+
+    :param source: None: there are no policies
     """
 
     def __init__(self, source: PolicySource | None = None) -> None:
-        self._source = source or NoPolicies()
+        self._source = source
 
     def before(self, attempt: Attempt) -> None:
         """Run `pre_op` of the policies that apply; raises PolicyCheckFailed.
@@ -113,6 +108,8 @@ class PolicyChain:
             attempt.save_data()
 
     def _policies_of(self, attempt: Attempt) -> Pairs:
+        if self._source is None:
+            return ()
         return retry_while_unavailable(
             attempt.context,
             f'Action {attempt.action.uuid}',

@@ -39,6 +39,7 @@ class Pool:
     only if jobs take long or one of them stalls.
 
     :param commit_queue: flushed by each thread that becomes idle
+    :ivar average: the moving average of the duration of a job, in seconds
     """
 
     def __init__(self, size: int, commit_queue: Flushable, name: str = 'action'):
@@ -53,7 +54,7 @@ class Pool:
         self._detached: set[Job] = set()
         self._seen = 0
         self._taken = 0
-        self._average = SHORT * 10
+        self.average = SHORT * 10
         self._started_at = 0.0
         self._stopped = False
 
@@ -61,11 +62,6 @@ class Pool:
     def backlog(self) -> int:
         """Return the number of jobs that wait."""
         return len(self._jobs)
-
-    @property
-    def average(self) -> float:
-        """Return the moving average of the duration of a job, in seconds."""
-        return self._average
 
     def submit(self, jobs: list[Job]) -> bool:
         """Queue jobs and wake threads for them.
@@ -80,7 +76,7 @@ class Pool:
                 return False
             self._jobs.extend(jobs)
             busy = self._busy()
-            wanted = self.size if self._average > SHORT else max(1, busy)
+            wanted = self.size if self.average > SHORT else max(1, busy)
             woken = self._wake(min(len(self._jobs), wanted - busy))
             return len(self._jobs) > woken
 
@@ -115,7 +111,7 @@ class Pool:
             if not self._jobs or took < seconds:
                 return False
             self._started_at = now
-            self._average = max(self._average, took)
+            self.average = max(self.average, took)
             return True
 
     def withdraw(self, jobs: Container[Job]) -> list[Job]:
@@ -191,7 +187,7 @@ class Pool:
             except BaseException:  # the thread must survive
                 LOG.exception('A job of the core failed')
             took = time.perf_counter() - started
-            self._average += (took - self._average) / 16
+            self.average += (took - self.average) / 16
             done = job
 
     def _next(self) -> Job | None:

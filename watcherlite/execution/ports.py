@@ -178,27 +178,8 @@ class Projection(Protocol):
         """
 
 
-class NoProjection:
-    """The projection of actions without objects."""
-
-    def is_affected_by(self, action: Action) -> bool:
-        return False
-
-    def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
-        return None
-
-    def apply(
-        self,
-        tx: Transaction,
-        held: Any,
-        changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
-        now: datetime.datetime,
-    ) -> list[Event]:
-        return []
-
-
 class CompositeProjection:
-    """Several projections, each applied to its own actions, in the given order."""
+    """Projections, each applied to its own actions, in the given order; or none."""
 
     def __init__(self, *projections: Projection) -> None:
         self._projections = projections

@@ -85,16 +85,13 @@ class Timers:
         self._stopped = False
         self._thread: threading.Thread | None = None
 
-    def at(self, when: float, function: Callable[[], None]) -> None:
-        """Call `function` once, when the monotonic clock reaches `when`."""
+    def after(self, seconds: float, function: Callable[[], None]) -> None:
+        """Call `function` once, in `seconds`."""
+        when = self._clock.monotonic() + seconds
         with self._condition:
             heapq.heappush(self._heap, (when, next(self._numbers), function))
             if self._heap[0][0] == when:
                 self._condition.notify()
-
-    def after(self, seconds: float, function: Callable[[], None]) -> None:
-        """Call `function` once, in `seconds`."""
-        self.at(self._clock.monotonic() + seconds, function)
 
     def every(self, seconds: float, function: Callable[[], None]) -> None:
         """Call `function` periodically."""

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 
 from watcherlite import exceptions
@@ -72,7 +73,7 @@ class Worker:
         admission: AdmissionCheck | None = None,
     ) -> None:
         self.record = api.Worker(
-            lease.new_uuid(), host, lease.of_process(), tuple(lanes)
+            str(uuid.uuid4()), host, lease.of_process(), tuple(lanes)
         )
         self._services = CoreServices(store, clock, settings, self.record.uuid)
         self._process = process

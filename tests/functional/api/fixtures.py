@@ -54,7 +54,7 @@ class ApiFixture(fixture.GabbiFixture):
         self.configure(configuration)
         for (group, option), value in self.options.items():
             configuration.set_override(option, value, group)
-        self.runtime = bootstrap.build(configuration, lanes=self.lanes)
+        self.runtime = bootstrap.Runtime(configuration, lanes=self.lanes)
         self.runtime.sync()
         self.prepare()
         if self.lanes:

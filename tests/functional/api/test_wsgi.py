@@ -22,13 +22,13 @@ class WsgiCase(base.TestCase):
     def runtimes(self):
         """Return a list that fills with the runtimes that are built."""
         found = []
-        build = bootstrap.build
+        build = bootstrap.Runtime
 
         def keep(*arguments, **keys):
             found.append(build(*arguments, **keys))
             return found[-1]
 
-        self.patch(bootstrap, 'build', keep)
+        self.patch(bootstrap, 'Runtime', keep)
         return found
 
 

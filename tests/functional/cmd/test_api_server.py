@@ -25,7 +25,7 @@ class TestStart(base.TestCase):
         configuration.set_override('port', 0, 'api')
         listening = api_server.Api().listen(configuration)
         self.addCleanup(listening.close)
-        self.runtime = bootstrap.build(configuration, lanes=())
+        self.runtime = bootstrap.Runtime(configuration, lanes=())
         self.addCleanup(self.runtime.stop, 0)
         self.server = api_server.ApiServer(listening, self.runtime)
 

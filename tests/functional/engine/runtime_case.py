@@ -23,7 +23,7 @@ class RuntimeCase(base.TestCase):
         path = self.home / 'watcherlite.conf'
         path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n{ini}')
         self.changed = threading.Condition()
-        self.runtime = bootstrap.build(
+        self.runtime = bootstrap.Runtime(
             conf.new(config_files=[str(path)]), lanes=('applier', 'engine')
         )
         self.addCleanup(self.runtime.stop, 0)

@@ -43,7 +43,7 @@ class RuntimeTest(base.TestCase):
         return audit
 
     def a_runtime(self) -> bootstrap.Runtime:
-        runtime = bootstrap.build(self.conf, lanes=('applier', 'engine'))
+        runtime = bootstrap.Runtime(self.conf, lanes=('applier', 'engine'))
         self.addCleanup(runtime.stop, 0)
         runtime.start()
         runtime.add_listener(self.wake)
@@ -81,7 +81,7 @@ class RuntimeTest(base.TestCase):
             (('applier',), bootstrap.Runtime.start),
             ((), bootstrap.Runtime.sync),
         ):
-            runtime = bootstrap.build(self.conf, lanes=lanes)
+            runtime = bootstrap.Runtime(self.conf, lanes=lanes)
             self.addCleanup(runtime.stop, 0)
             ask = runtime.store.now
             runtime.clock._ask = lambda ask=ask: ask() + ahead
@@ -91,7 +91,7 @@ class RuntimeTest(base.TestCase):
                 self.assertLess(abs(late.total_seconds()), PATIENCE)
 
     def test_a_process_without_lanes_synchronises_the_goals(self) -> None:
-        runtime = bootstrap.build(self.conf, lanes=())
+        runtime = bootstrap.Runtime(self.conf, lanes=())
         self.addCleanup(runtime.stop, 0)
         runtime.sync()
         self.assertEqual(
@@ -99,7 +99,7 @@ class RuntimeTest(base.TestCase):
         )
 
     def test_an_expired_plan_is_superseded(self) -> None:
-        other = bootstrap.build(self.conf, lanes=())
+        other = bootstrap.Runtime(self.conf, lanes=())
         self.addCleanup(other.stop, 0)
         inputs = {'message': 'x'}
         action = {'name': 'a', 'action_type': 'nop', 'input_parameters': inputs}

@@ -83,6 +83,3 @@ class TestIdentity(base.TestCase):
         place = lease.of_process().rpartition('/')[0]
 
         self.assertFalse(lease.is_gone(f'{place}/?'))
-
-    def test_each_worker_has_its_own_uuid(self):
-        self.assertEqual(100, len({lease.new_uuid() for _ in range(100)}))

@@ -9,7 +9,7 @@ from tests.factories import NOW, make_action
 from watcherlite.db.api import Transaction
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
-from watcherlite.execution.ports import CompositeProjection, NoProjection
+from watcherlite.execution.ports import CompositeProjection
 from watcherlite.states import action as states
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -51,7 +51,7 @@ class CompositeProjectionTest(base.TestCase):
         self.changes: list[Any] = []
         self.projection = CompositeProjection(
             OfType('stack', self.changes),
-            NoProjection(),
+            CompositeProjection(),
             OfType('cluster', self.changes),
         )
 

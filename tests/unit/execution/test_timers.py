@@ -39,7 +39,7 @@ class TestRunDue(base.TestCase):
 
     def test_due_timers_are_called_in_the_order_of_their_times(self):
         self.timers.after(3, self.record('c'))
-        self.timers.at(1, self.record('a'))
+        self.timers.after(1, self.record('a'))
         self.timers.after(2, self.record('b'))
 
         self.assertEqual([(3, 'a'), (3, 'b'), (3, 'c')], self.pass_time(3))
@@ -52,7 +52,7 @@ class TestRunDue(base.TestCase):
 
     def test_a_timer_in_the_past_is_called_at_once(self):
         self.clock.advance(10)
-        self.timers.at(4, self.record('a'))
+        self.timers.after(-6, self.record('a'))
 
         self.assertEqual([(10, 'a')], self.pass_time(0))
 

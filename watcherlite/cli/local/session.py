@@ -11,6 +11,7 @@ from watcherlite.cli.progress import Progress
 from watcherlite.cli.wakeup import Interrupts, Wake
 from watcherlite.db.query import Query
 from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import APPLIER
 from watcherlite.domain.creators import LOCAL
 from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.plugins.loader import Plugins
@@ -33,7 +34,7 @@ def create(
     :param skipped: name of an action -> reason or None
     :raises InvalidDocument: its inputs are invalid; nothing is stored
     """
-    runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
+    runtime = bootstrap.Runtime(configuration, lanes=(), plugins=plugins)
     try:
         runtime.store.check()
         plan = runtime.plans.create(document, creator=LOCAL)
@@ -66,7 +67,7 @@ def skip_stored(
     :param options: NAME or NAME=REASON
     :raises Invalid, Conflict: they cannot be skipped
     """
-    runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
+    runtime = bootstrap.Runtime(configuration, lanes=(), plugins=plugins)
     try:
         found = summary.actions(runtime.store, plan, None)
         skip(runtime, plan, input_files.skips(options, (a.name or '' for a in found)))
@@ -119,8 +120,12 @@ class Session:
         self._lost = False
         self._asked = False
         self._lease = configuration.applier.lease
-        self.runtime = bootstrap.build(
-            configuration, plugins=plugins, only_plan=plan.uuid, lost=self._lose
+        self.runtime = bootstrap.Runtime(
+            configuration,
+            (APPLIER,),
+            plugins=plugins,
+            only_plan=plan.uuid,
+            lost=self._lose,
         )
 
     def execute(
