@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from urllib import parse
 
 from watcherlite import exceptions
-from watcherlite.domain import capacity, placement
+from watcherlite.domain import capacity
 from watcherlite.plugins.base import Policy, PolicyContext
 from watcherlite.plugins.policies import fragments, sizes
 
@@ -99,21 +99,12 @@ class Deletion(Policy):
     ) -> list[str]:
         if context.node is not None:
             return [context.node.uuid]
-        candidates = context.inputs.get('candidates')
-        if candidates:
-            return list(candidates)
-        nodes = context.nodes
-        ordered = capacity.victims(
-            nodes,
-            len(nodes),
-            context.properties['criteria'],
-            seed=context.action_uuid,
-            profiles=context.profiles(),
+        if context.inputs.get('candidates'):
+            return list(context.inputs['candidates'])
+        criteria, profiles = context.properties['criteria'], context.profiles()
+        return sizes.victims(
+            context, count, decided, criteria=criteria, profiles=profiles
         )
-        chosen = placement.victims(
-            ordered, count, decided.get('regions'), decided.get('zones')
-        )
-        return [node.uuid for node in chosen]
 
 
 class HookedDeletion(Deletion):

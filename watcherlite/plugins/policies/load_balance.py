@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 from urllib import parse
 
-from watcherlite.domain import capacity, placement
 from watcherlite.domain.clusters import Node
 from watcherlite.plugins.base import Policy, PolicyContext
 from watcherlite.plugins.policies import balancing_schema, sizes
@@ -138,12 +137,7 @@ class LoadBalance(Policy):
         candidates = decided.get('candidates') or context.inputs.get('candidates')
         if candidates:
             return list(candidates)
-        nodes = context.nodes
-        ordered = capacity.victims(nodes, len(nodes), seed=context.action_uuid)
-        chosen = placement.victims(
-            ordered, count, decided.get('regions'), decided.get('zones')
-        )
-        uuids = [node.uuid for node in chosen]
+        uuids = sizes.victims(context, count, decided)
         data[sizes.DELETION] = {**decided, 'count': len(uuids), 'candidates': uuids}
         return uuids
 

@@ -82,13 +82,13 @@ class Scaling(Policy):
         """Decide the count, unless the cooldown is in progress."""
         if context.action_type != context.properties['event']:
             return
-        left = cooling(
-            context.properties,
-            context.last_op,
-            context.now(),
-            own=context.binding_data.get(HEEDED) == context.action_uuid,
-        )
-        if left:
+        cooldown = context.properties['adjustment']['cooldown']
+        is_own = context.binding_data.get(HEEDED) == context.action_uuid
+        if (
+            context.last_op is not None
+            and not is_own
+            and context.now() < context.last_op + datetime.timedelta(seconds=cooldown)
+        ):
             raise exceptions.ActionCooldown(
                 f'Policy {context.policy_uuid} cooldown is still in progress.'
             )
@@ -125,20 +125,3 @@ class Scaling(Policy):
         elif count:
             capacity.check_sizes(cluster, wanted, strict=True)
         return abs(wanted - current)
-
-
-def cooling(
-    properties: Mapping[str, Any],
-    last_op: datetime.datetime | None,
-    now: datetime.datetime,
-    *,
-    own: bool = False,
-) -> bool:
-    """Return whether the cooldown of a policy is in progress.
-
-    :param own: it was started by the action that is evaluated
-    """
-    if last_op is None or own:
-        return False
-    wait = datetime.timedelta(seconds=properties['adjustment']['cooldown'])
-    return now < last_op + wait

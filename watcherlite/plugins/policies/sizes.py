@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.domain import capacity
+from watcherlite.domain import capacity, placement
 from watcherlite.plugins.base import PolicyContext
 
 SCALE_IN = 'CLUSTER_SCALE_IN'
@@ -53,6 +53,22 @@ def change(context: PolicyContext, data: Mapping[str, Any]) -> int:
         case 'CLUSTER_DEL_NODES':
             return -len(inputs.get('candidates') or ())
     return 0
+
+
+def victims(
+    context: PolicyContext, count: int, decided: Mapping[str, Any], **order: Any
+) -> list[str]:
+    """Return the nodes to remove if the request names none.
+
+    :param decided: by other policies: the numbers per region and zone
+    :param order: arguments of `capacity.victims`
+    """
+    nodes = context.nodes
+    ordered = capacity.victims(nodes, len(nodes), seed=context.action_uuid, **order)
+    chosen = placement.victims(
+        ordered, count, decided.get('regions'), decided.get('zones')
+    )
+    return [node.uuid for node in chosen]
 
 
 def _requested_count(inputs: Mapping[str, Any]) -> int:

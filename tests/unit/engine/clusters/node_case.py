@@ -1,8 +1,26 @@
-"""Helpers that read nodes and the actions on them."""
+"""The base case of the actions on nodes, and helpers that read nodes and actions."""
 
+from typing import Any
+
+from tests.cluster_worlds import ClusterCase, ClusterWorld
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Node
 from watcherlite.engine.clusters import action_types
+
+
+class NodeCase(ClusterCase):
+    """A world with one node."""
+
+    def a_new_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
+        """Return a world with a node that was never created."""
+        world = self.a_cluster_world()
+        return world, world.a_node(world.profile(**profile), 'n')
+
+    def a_made_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
+        """Return a world with a node that was created."""
+        world, node = self.a_new_node(**profile)
+        world.made(node)
+        return world, node
 
 
 def told(action: Action) -> tuple[str, dict[str, object]]:

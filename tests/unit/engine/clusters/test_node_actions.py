@@ -2,9 +2,8 @@
 
 from typing import ClassVar
 
-from tests.cluster_worlds import ClusterCase
 from tests.stack_worlds import Outside, thing
-from tests.unit.engine.clusters.node_case import status_of, told, why
+from tests.unit.engine.clusters.node_case import NodeCase, status_of, told, why
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property
 from watcherlite.engine.clusters.action_types import (
@@ -25,10 +24,9 @@ def place(node):
     return node.cluster_id, node.index
 
 
-class TestCreating(ClusterCase):
+class TestCreating(NodeCase):
     def test_a_created_node_has_the_values_of_its_resource(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(value='red', wait=2), 'n')
+        world, node = self.a_new_node(value='red', wait=2)
 
         action = world.do(NODE_CREATE, node)
 
@@ -66,8 +64,7 @@ class TestCreating(ClusterCase):
         )
 
     def test_a_creation_that_is_cancelled_before_its_start_has_a_reason(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
+        world, node = self.a_new_node()
         asked = world.ask(NODE_CREATE, node)
 
         world.plans.signal_action(asked.uuid, 'CANCEL')
@@ -107,10 +104,9 @@ class TestCreating(ClusterCase):
         self.assertEqual({'zone': 'az1'}, row.properties['placement'])
 
 
-class TestDeleting(ClusterCase):
+class TestDeleting(NodeCase):
     def test_a_node_that_was_never_created_is_deleted_without_its_handler(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
+        world, node = self.a_new_node()
 
         action = world.do(NODE_DELETE, node)
 
@@ -129,9 +125,8 @@ class TestDeleting(ClusterCase):
         self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
 
     def test_the_row_of_a_deleted_node_keeps_its_last_values(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(value='red'), 'n')
-        made = world.made(node)
+        world, node = self.a_made_node(value='red')
+        made = world.now(node)
 
         world.do(NODE_DELETE, node)
 
@@ -143,9 +138,7 @@ class TestDeleting(ClusterCase):
         )
 
     def test_a_node_whose_deletion_fails_stays_in_error(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        world.made(node)
+        world, node = self.a_made_node()
         world.outside.fails.add(('delete', 'n'))
 
         action = world.do(NODE_DELETE, node)
@@ -175,7 +168,7 @@ class TestDeleting(ClusterCase):
         self.assertEqual('ACTIVE', world.now(node).status)
 
 
-class TestUpdating(ClusterCase):
+class TestUpdating(NodeCase):
     def test_an_update_of_the_row_alone_keeps_the_status(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n', status='ERROR', status_reason='why')
@@ -197,9 +190,8 @@ class TestUpdating(ClusterCase):
         )
 
     def test_a_new_profile_updates_the_node_in_place_if_possible(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(value='red', fixed='f'), 'n')
-        made = world.made(node)
+        world, node = self.a_made_node(value='red', fixed='f')
+        made = world.now(node)
         other = world.profile('q', value='blue', fixed='f', wait=1)
 
         world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
@@ -214,9 +206,7 @@ class TestUpdating(ClusterCase):
         )
 
     def test_a_new_profile_recreates_the_node_otherwise(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(fixed='f'), 'n')
-        world.made(node)
+        world, node = self.a_made_node(fixed='f')
         other = world.profile('q', fixed='g')
 
         world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
@@ -252,9 +242,7 @@ class TestUpdating(ClusterCase):
                 self.assertNotIn('partial_update', row.kept)
 
     def test_an_update_without_changes_keeps_the_resource(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(fixed='f'), 'n')
-        world.made(node)
+        world, node = self.a_made_node(fixed='f')
         world.set(node, status='WARNING', status_reason='so so')
         other = world.profile('q', fixed='f')
 
@@ -265,8 +253,7 @@ class TestUpdating(ClusterCase):
         self.assertEqual('so so', row.status_reason)
 
     def test_a_node_without_a_resource_cannot_be_updated(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
+        world, node = self.a_new_node()
         other = world.profile('q', value='x')
 
         action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
@@ -276,9 +263,7 @@ class TestUpdating(ClusterCase):
         self.assertEqual('INIT', world.now(node).status)
 
     def test_a_profile_of_another_type_is_rejected(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        world.made(node)
+        world, node = self.a_made_node()
         other = world.profile('q', 'plain')
 
         action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
@@ -289,7 +274,7 @@ class TestUpdating(ClusterCase):
         )
 
 
-class TestMembership(ClusterCase):
+class TestMembership(NodeCase):
     def test_a_joining_node_gets_the_next_index_and_a_leaving_one_none(self):
         world = self.a_cluster_world()
         profile = world.profile()
@@ -338,7 +323,7 @@ class TestMembership(ClusterCase):
         self.assertEqual((one.id, 1), place(world.now(node)))
 
 
-class TestCancelling(ClusterCase):
+class TestCancelling(NodeCase):
     def test_a_creation_that_is_cancelled_half_way_can_be_deleted(self):
         world = self.a_cluster_world()
         gate = self.a_gate()
@@ -370,7 +355,7 @@ class TestCancelling(ClusterCase):
         )
 
 
-class TestSuspending(ClusterCase):
+class TestSuspending(NodeCase):
     def test_a_suspended_action_is_not_polled(self):
         world = self.a_cluster_world(max_parallel=1)
         gate = self.a_gate()

@@ -1,8 +1,14 @@
 """Checks, recoveries and operations of nodes."""
 
-from tests.cluster_worlds import ClusterCase, machine
+from tests.cluster_worlds import machine
 from tests.stack_worlds import Outside
-from tests.unit.engine.clusters.node_case import status_of, told, told_operation, why
+from tests.unit.engine.clusters.node_case import (
+    NodeCase,
+    status_of,
+    told,
+    told_operation,
+    why,
+)
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters import action_types
@@ -14,11 +20,10 @@ from watcherlite.engine.clusters.action_types import (
 )
 
 
-class TestChecking(ClusterCase):
+class TestChecking(NodeCase):
     def test_a_check_that_finds_a_missing_resource_succeeds(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        made = world.made(node)
+        world, node = self.a_made_node()
+        made = world.now(node)
         del world.outside.things[made.physical_id]
 
         action = world.do(NODE_CHECK, node)
@@ -46,9 +51,7 @@ class TestChecking(ClusterCase):
         self.assertEqual(('ERROR', 'no room'), status_of(world.now(never)))
 
     def test_a_check_keeps_the_mark_of_a_user(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        world.made(node)
+        world, node = self.a_made_node()
         world.set(node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smells'})
 
         checked = world.do(NODE_CHECK, node)
@@ -126,9 +129,8 @@ class TestChecking(ClusterCase):
         self.assertEqual([('adopt', 'x'), ('check', {'ours': True})], calls)
 
     def test_a_node_that_has_just_changed_may_still_be_starting(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        made = world.made(node)
+        world, node = self.a_made_node()
+        made = world.now(node)
         del world.outside.things[made.physical_id]
         detection = {'node_update_timeout': 3600}
 
@@ -139,11 +141,9 @@ class TestChecking(ClusterCase):
         self.assertIn('It may not be ready yet', reason)
 
 
-class TestRecovering(ClusterCase):
+class TestRecovering(NodeCase):
     def recovered(self, **inputs):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        world.made(node)
+        world, node = self.a_made_node()
         world.set(node, status='ERROR', status_reason='broken')
         world.outside.calls.clear()
         return world, node, world.do(NODE_RECOVER, node, inputs)
@@ -176,9 +176,8 @@ class TestRecovering(ClusterCase):
         self.assertEqual('SUCCEEDED', action.status)
 
     def test_a_recovery_continues_if_its_check_finds_the_node_unhealthy(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        made = world.made(node)
+        world, node = self.a_made_node()
+        made = world.now(node)
         del world.outside.things[made.physical_id]
 
         world.do(NODE_RECOVER, node, {'check': True})
@@ -188,9 +187,7 @@ class TestRecovering(ClusterCase):
         self.assertEqual('ACTIVE', world.now(node).status)
 
     def test_an_unsupported_recovery_fails_with_the_supported_ones(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(type_='plain'), 'n')
-        world.made(node)
+        world, node = self.a_made_node(type_='plain')
 
         action = world.do(NODE_RECOVER, node, {'operation': 'REBOOT'})
 
@@ -223,9 +220,7 @@ class TestRecovering(ClusterCase):
             (True, 'SUCCEEDED', 'ACTIVE'),
         ):
             with self.subTest(force=force):
-                world = self.a_cluster_world()
-                node = world.a_node(world.profile(), 'n')
-                world.made(node)
+                world, node = self.a_made_node()
                 world.outside.fails.add(('delete', 'n'))
 
                 action = world.do(NODE_RECOVER, node, {'force_recreate': force})
@@ -260,8 +255,7 @@ class TestRecovering(ClusterCase):
                 self.assertEqual([('delete', {'for': 'ever'})], cancelled)
 
     def test_the_recovery_of_a_health_policy_is_executed(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
+        world, node = self.a_new_node()
         world.set(node, status='ERROR', physical_id='x')
         world.outside.things['x'] = {}
         asked = world.ask(NODE_RECOVER, node)
@@ -273,11 +267,9 @@ class TestRecovering(ClusterCase):
         self.assertEqual(('SUCCEEDED', 'REBUILD'), told_operation(world.ended(asked)))
 
 
-class TestOperating(ClusterCase):
+class TestOperating(NodeCase):
     def operated(self, inputs, type_='thing'):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(type_=type_), 'n')
-        world.made(node)
+        world, node = self.a_made_node(type_=type_)
         return world, node, world.do(NODE_OPERATION, node, inputs)
 
     def test_an_operation_of_the_profile_is_executed(self):
@@ -314,9 +306,8 @@ class TestOperating(ClusterCase):
                 self.assertEqual('ACTIVE', world.now(node).status)
 
     def test_a_failed_operation_leaves_the_node_in_error(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
-        made = world.made(node)
+        world, node = self.a_made_node()
+        made = world.now(node)
         del world.outside.things[made.physical_id]
 
         action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
@@ -326,8 +317,7 @@ class TestOperating(ClusterCase):
         self.assertEqual(('ERROR', text), status_of(world.now(node)))
 
     def test_an_operation_on_a_node_without_a_resource_fails(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n')
+        world, node = self.a_new_node()
 
         action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
 

@@ -18,6 +18,8 @@ from watcherlite.engine.clusters.requests.admission import is_automatic_check
 from watcherlite.states import cluster as states
 
 Change = tuple[ActionChange, Mapping[str, Any] | None]
+#: The fields of `outcomes.Fault`, if a change is a failure.
+Fault = Mapping[str, Any] | None
 
 
 @dataclasses.dataclass(slots=True)
@@ -65,53 +67,42 @@ class ClusterProjection:
         now: datetime.datetime,
     ) -> list[Event]:
         """See `Projection`."""
-        current = _Pass(held, now)
-        ended: list[Change] = []
+        current = _Pass(tx, held, now)
+        of_clusters = []
         for change, detail in changes:
+            fault = (detail or {}).get('fault')
             if events.is_user_defined(change.after):
-                current.run(change, transitions.fault(detail))
+                current.run(change, fault)
                 continue
             if not transitions.definition_of(change.after).on_cluster:
-                current.node(change, transitions.fault(detail))
+                current.node(change, fault)
             if transitions.changes_cluster(change):
-                ended.append((change, detail))
+                of_clusters.append((change, fault))
         if current.nodes:
             tx.save_nodes(list(current.nodes.values()))
-        self._apply_to_clusters(tx, current, ended)
-        return current.events
-
-    def _apply_to_clusters(
-        self, tx: Transaction, current: '_Pass', ended: Sequence[Change]
-    ) -> None:
-        counts: Mapping[int, Mapping[str, int]] = {}
-        wanted = {
-            current.cluster_id(change)
-            for change, _ in ended
-            if transitions.is_end(change)
-        }
-        if wanted - {None}:
-            counts = tx.count_nodes(sorted(key for key in wanted if key is not None))
-        for change, detail in ended:
-            current.cluster(change, transitions.fault(detail), counts)
-            key = current.cluster_id(change)
-            if key is not None and current.may_leave_nodes(change, counts):
-                nodes = tx.lock_nodes_of(key)
-                tx.save_nodes(current.abandoned_nodes(change, nodes))
+        current.count([change for change, _ in of_clusters])
+        for change, fault in of_clusters:
+            current.cluster(change, fault)
         if current.clusters:
             tx.save_clusters(list(current.clusters.values()))
+        return current.events
 
 
 class _Pass:
     """The changes of rows in one transaction."""
 
-    def __init__(self, held: LockedRows, now: datetime.datetime) -> None:
+    def __init__(
+        self, tx: Transaction, held: LockedRows, now: datetime.datetime
+    ) -> None:
+        self._tx = tx
         self._held = held
         self._now = now
+        self._counts: Mapping[int, Mapping[str, int]] = {}
         self.clusters: dict[str, Cluster] = {}
         self.nodes: dict[str, Node] = {}
         self.events: list[Event] = []
 
-    def run(self, change: ActionChange, fault: Mapping[str, Any] | None) -> None:
+    def run(self, change: ActionChange, fault: Fault) -> None:
         """Store an event for the end of a run of a user-defined action."""
         phase, uuid = transitions.phase_of(change), change.after.target or ''
         target = self._held.clusters.get(uuid) or self._held.nodes.get(uuid)
@@ -119,7 +110,7 @@ class _Pass:
             event = events.run_end_event(target, change, str(phase), self._now, fault)
             self.events.append(event)
 
-    def node(self, change: ActionChange, fault: Mapping[str, Any] | None) -> None:
+    def node(self, change: ActionChange, fault: Fault) -> None:
         """Apply a change to its node."""
         action = change.after
         uuid = action.target or ''
@@ -136,13 +127,8 @@ class _Pass:
             after = self._joined(after, str(action.inputs['cluster_id']))
         if after is not row:
             self.nodes[uuid] = after
-        phase = transitions.phase_of(change)
-        if phase is not None and transitions.is_recorded(change, row, after):
-            cluster = action.within or action.inputs.get('cluster_id')
-            event = events.target_event(
-                row, after, action, phase, self._now, fault, cluster
-            )
-            self.events.append(event)
+        cluster = action.within or action.inputs.get('cluster_id')
+        self._record(row, after, change, fault, cluster)
 
     def _joined(self, row: Node, uuid: str) -> Node:
         cluster = self._cluster(uuid)
@@ -155,59 +141,36 @@ class _Pass:
         found = self.clusters.get(uuid or '') or self._held.clusters.get(uuid or '')
         return None if found is None or found.deleted_at is not None else found
 
-    def cluster_id(self, change: ActionChange) -> int | None:
-        """Return the id of the cluster of a change, if there is one."""
-        row = self._cluster(transitions.cluster_of(change.after))
-        return None if row is None else row.id
+    def count(self, changes: Sequence[ActionChange]) -> None:
+        """Count the nodes of the clusters whose actions end."""
+        ended = (change.after for change in changes if transitions.is_end(change))
+        rows = [self._cluster(transitions.cluster_of(action)) for action in ended]
+        wanted = {row.id for row in rows if row is not None}
+        if wanted:
+            self._counts = self._tx.count_nodes(sorted(wanted))
 
-    def cluster(
-        self,
-        change: ActionChange,
-        fault: Mapping[str, Any] | None,
-        counts: Mapping[int, Mapping[str, int]],
-    ) -> None:
+    def cluster(self, change: ActionChange, fault: Fault) -> None:
         """Apply a change to its cluster."""
         action = change.after
-        uuid = transitions.cluster_of(action) or ''
-        row = self._cluster(uuid)
+        row = self._cluster(transitions.cluster_of(action))
         if row is None:
             return
-        active = counts.get(row.id, {}).get(states.ACTIVE, 0)
+        counts = self._counts.get(row.id, {})
+        active = counts.get(states.ACTIVE, 0)
         after = transitions.project_cluster(row, change, active, self._now)
         if after is not row:
-            self.clusters[uuid] = after
-        phase = transitions.phase_of(change)
-        is_event = transitions.definition_of(
-            action
-        ).on_cluster and transitions.is_recorded(change, row, after)
-        if phase is not None and is_event:
-            event = events.target_event(row, after, action, phase, self._now, fault)
-            self.events.append(event)
+            self.clusters[row.uuid] = after
+        if not transitions.definition_of(action).on_cluster:
+            return
+        self._record(row, after, change, fault)
+        has_failed = transitions.is_end(change) and not transitions.is_success(change)
+        if has_failed and counts.get(states.INIT):
+            self._fail_new_nodes(row.id, action)
 
-    def may_leave_nodes(
-        self, change: ActionChange, counts: Mapping[int, Mapping[str, int]]
-    ) -> bool:
-        """Return whether an ended action may have left uncreated nodes."""
-        key = self.cluster_id(change)
-        if (
-            key is None
-            or not transitions.is_end(change)
-            or transitions.is_success(change)
-            or not transitions.definition_of(change.after).on_cluster
-        ):
-            return False
-        return bool(counts.get(key, {}).get(states.INIT))
-
-    def abandoned_nodes(
-        self, change: ActionChange, nodes: Sequence[Node]
-    ) -> list[Node]:
-        """Return the nodes that an action stored but never created, as failed.
-
-        :param nodes: of its cluster
-        """
-        action = change.after
+    def _fail_new_nodes(self, cluster_id: int, action: Action) -> None:
+        """Fail the nodes that an action stored but never created."""
         found = []
-        for row in nodes:
+        for row in self._tx.lock_nodes_of(cluster_id):
             if row.origin == action.uuid and row.status == states.INIT:
                 after = transitions.fail_creation(row, action)
                 found.append(after)
@@ -215,4 +178,20 @@ class _Pass:
                     row, after, action, events.ERROR, self._now, cluster=action.target
                 )
                 self.events.append(event)
-        return found
+        self._tx.save_nodes(found)
+
+    def _record(
+        self,
+        before: Cluster | Node,
+        after: Cluster | Node,
+        change: ActionChange,
+        fault: Fault,
+        cluster: str | None = None,
+    ) -> None:
+        """Store the event of a change, if it has one."""
+        phase = transitions.phase_of(change)
+        if phase is not None and transitions.is_recorded(change, before, after):
+            event = events.target_event(
+                before, after, change.after, phase, self._now, fault, cluster
+            )
+            self.events.append(event)

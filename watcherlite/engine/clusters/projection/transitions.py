@@ -141,10 +141,6 @@ def cluster_of(action: Action) -> str | None:
     return action.within if is_request_within(action) else None
 
 
-def fault(detail: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    return (detail or {}).get('fault')
-
-
 def apply_fields(row: Any, outputs: Mapping[str, Any], fields: Sequence[str]) -> Any:
     """Return a cluster or node with the values of its action."""
     changes: dict[str, Any] = {}
@@ -352,14 +348,20 @@ def _after_node_deletion(row: Cluster, action: Action, well: bool) -> Cluster:
 def _with_evaluated_status(
     row: Cluster, action: Action, active: int, well: bool
 ) -> Cluster:
-    """Return a cluster with the status for its number of active nodes."""
+    """Return a cluster with its status after an action."""
     if row.status == states.INIT and not definition_of(action).on_cluster:
         # It is not created yet: missing nodes are no fault.
         return row
+    after = evaluated(row, action.action_type, active)
+    creating = action.action_type == action_types.CLUSTER_CREATE
+    if creating and not well and active < row.desired_capacity:
+        return after.evolve(status=states.ERROR)
+    return after
+
+
+def evaluated(row: Cluster, action_type: str, active: int) -> Cluster:
+    """Return a cluster with the status for its number of active nodes."""
     status, text = states.evaluated(
         active, row.desired_capacity, row.min_size, row.max_size
     )
-    creating = action.action_type == action_types.CLUSTER_CREATE
-    if creating and not well and active < row.desired_capacity:
-        status = states.ERROR
-    return row.evolve(status=status, status_reason=f'{action.action_type}: {text}')
+    return row.evolve(status=status, status_reason=f'{action_type}: {text}')

@@ -3,7 +3,7 @@
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.domain.clusters import Node
 from watcherlite.domain.documents import json_values
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.node_record import BEFORE_MARK
@@ -61,11 +61,3 @@ def parse_reason(value: Any) -> str:
             f'{LONGEST_REASON} characters.'
         )
     return str(value)
-
-
-def evaluated(cluster: Cluster, active: int) -> Cluster:
-    """Return a cluster with the status for its number of active nodes."""
-    status, text = states.evaluated(
-        active, cluster.desired_capacity, cluster.min_size, cluster.max_size
-    )
-    return cluster.evolve(status=status, status_reason=f'{ACTION}: {text}')

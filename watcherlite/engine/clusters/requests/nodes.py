@@ -11,6 +11,7 @@ from watcherlite.domain.events import new_uuid
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions.update_batches import is_outdated
 from watcherlite.engine.clusters.projection import events
+from watcherlite.engine.clusters.projection.transitions import evaluated
 from watcherlite.engine.clusters.requests import admission, health_marks, values
 from watcherlite.engine.clusters.requests.adoption import NodeAdoption
 from watcherlite.engine.clusters.requests.base import ActionRequest, Values
@@ -125,7 +126,7 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
             if cluster is not None and cluster.created_at is not None:
                 key = cluster.id
                 active = tx.count_nodes([key]).get(key, {}).get(states.ACTIVE, 0)
-                marked = health_marks.evaluated(cluster, active)
+                marked = evaluated(cluster, health_marks.ACTION, active)
                 tx.save_clusters([marked.evolve(updated_at=now)])
             inputs = {'mark_unhealthy': is_mark, 'status_reason': text}
             label = action_types.unique_name(health_marks.NAME.format(row.uuid[:8]))
