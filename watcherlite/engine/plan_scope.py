@@ -149,12 +149,9 @@ class PlanScope:
         return None
 
     def _problem_of_uuid(self, creator: Creator, name: str) -> str | None:
-        if (Cluster, name) in self._known(
-            [ObjectReference(Cluster, name, ())], creator
-        ):
-            return None
-        if (Node, name) in self._known([ObjectReference(Node, name, ())], creator):
-            return None
+        for kind in (Cluster, Node):
+            if self._known([ObjectReference(kind, name, ())], creator):
+                return None
         return f"The target '{name}' could not be found in the project of the plan."
 
 

@@ -19,7 +19,7 @@ from watcherlite.plugins.base import LoadBalancer, Policy
 #: Maximum number of cached profiles, and of cached clusters.
 CACHE_SIZE = 1024
 
-T = TypeVar('T')
+Row = TypeVar('Row', Profile, Cluster)
 
 
 class ClusterPlugins(ResourceHandlers, Protocol):
@@ -102,12 +102,9 @@ class ClusterServices:
 
         :raises NotFound: there is none
         """
-        found = self._profiles.get(profile_id)
+        found = self._cached(Profile, self._profiles, profile_id)
         if found is None:
-            found = self.store.objects_by_id(Profile, [profile_id]).get(profile_id)
-            if found is None:
-                raise not_found(Profile, str(profile_id))
-            _remember(self._profiles, profile_id, found)
+            raise not_found(Profile, str(profile_id))
         return found
 
     def cluster_of(self, cluster_id: int | None) -> Cluster | None:
@@ -117,11 +114,16 @@ class ClusterServices:
         """
         if cluster_id is None:
             return None
-        found = self._clusters.get(cluster_id)
+        return self._cached(Cluster, self._clusters, cluster_id)
+
+    def _cached(self, kind: type[Row], known: dict[int, Row], key: int) -> Row | None:
+        found = known.get(key)
         if found is None:
-            found = self.store.objects_by_id(Cluster, [cluster_id]).get(cluster_id)
+            found = self.store.objects_by_id(kind, [key]).get(key)
             if found is not None:
-                _remember(self._clusters, cluster_id, found)
+                if len(known) >= CACHE_SIZE:
+                    known.clear()
+                known[key] = found
         return found
 
     def cluster(self, uuid: str) -> Cluster:
@@ -133,12 +135,6 @@ class ClusterServices:
         if found is None or found.deleted_at is not None:
             raise not_found(Cluster, uuid)
         return found
-
-
-def _remember(known: dict[int, T], key: int, row: T) -> None:
-    if len(known) >= CACHE_SIZE:
-        known.clear()
-    known[key] = row
 
 
 def no_worker_error() -> exceptions.PluginError:

@@ -18,14 +18,8 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
-from watcherlite.domain import commands, events
-from watcherlite.domain.actions import (
-    ENGINE,
-    LOOKED_AFTER,
-    Action,
-    ActionChange,
-    NewAction,
-)
+from watcherlite.domain import actions, commands, events
+from watcherlite.domain.actions import ENGINE, Action, ActionChange
 from watcherlite.domain.clusters import Bound, Cluster, Node
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, Outcome
 from watcherlite.engine.clusters import action_types, lock_admission
@@ -64,19 +58,16 @@ class ClusterHealthAction(ActionType):
     description = 'Monitors the health of a cluster.'
     # The derived actions lock the cluster and find what is done already.
     idempotent = True
-    schema: ClassVar[Mapping[str, Any]] = {
-        'type': 'object',
-        'properties': {
-            'cluster': {'type': 'string'},
-            'binding': {'type': 'string'},
-            'round': {
-                'type': 'boolean',
-                'description': 'whether this is a round; else it starts rounds',
-            },
+    schema: ClassVar[Mapping[str, Any]] = action_types.schema(
+        'cluster',
+        'binding',
+        cluster={'type': 'string'},
+        binding={'type': 'string'},
+        round={
+            'type': 'boolean',
+            'description': 'whether this is a round; else it starts rounds',
         },
-        'required': ['cluster', 'binding'],
-        'additionalProperties': False,
-    }
+    )
 
     def __init__(self, parts: ClusterServices) -> None:
         super().__init__()
@@ -104,10 +95,8 @@ class ClusterHealthAction(ActionType):
         The actions of the last round are deleted if it was uneventful.
         """
         store = self._parts.store
-        known = (
-            self._retry(context, lambda: store.get_action(context.uuid).outputs) or {}
-        )
-        last = known.get(LAST)
+        known = self._retry(context, lambda: store.get_action(context.uuid).outputs)
+        last = (known or {}).get(LAST)
         if reason is not None:
             return Done({ROUND: reason, LAST: last})
         family = self._retry(context, lambda: _round_actions(self._parts, last))
@@ -286,7 +275,8 @@ def start(
         try:
             parts.store.get_action(action.uuid)
         except exceptions.NotFound:
-            _insert(parts, action)
+            with parts.store.transaction() as tx:
+                tx.insert_actions([action], [])
 
     retry_while_unavailable(context, f'The health of {cluster}', stored)
     parts.messenger.send(ENGINE, commands.RunActions())
@@ -298,24 +288,19 @@ def _action(
     inputs: Mapping[str, Any],
     now: datetime.datetime,
     interval: int = 0,
-) -> NewAction:
-    return NewAction(
+) -> actions.NewAction:
+    return actions.NewAction(
         uuid=action_uuid,
         action_type=CLUSTER_HEALTH,
         lane=ENGINE,
         name=f'{CLUSTER_HEALTH}_{cluster[:8]}',
         inputs=dict(inputs),
-        context={LOOKED_AFTER: True},
+        context={actions.LOOKED_AFTER: True},
         interval=interval,
         status=action_states.READY,
         not_before=now + datetime.timedelta(seconds=interval) if interval else EPOCH,
         created_at=now,
     )
-
-
-def _insert(parts: ClusterServices, action: NewAction) -> None:
-    with parts.store.transaction() as tx:
-        tx.insert_actions([action], [])
 
 
 def stop(
