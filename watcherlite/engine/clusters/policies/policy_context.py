@@ -24,6 +24,7 @@ from watcherlite.plugins.base import ActionContext, LoadBalancer
 from watcherlite.states import cluster as states
 
 T = TypeVar('T')
+Row = TypeVar('Row', Cluster, Node)
 
 #: Actions that make a node ACTIVE by default.
 _MAKING = frozenset(
@@ -183,9 +184,10 @@ class BoundPolicyContext:
         if binding_data is not None:
             self._save_binding(data=dict(binding_data))
         if cluster_data:
-            self._snapshot.write(lambda tx, row: _save_cluster(tx, row, cluster_data))
-            merged = _merged(self.cluster.data, cluster_data)
-            self._snapshot.cluster = self.cluster.evolve(data=merged)
+            self._snapshot.write(
+                lambda tx, row: tx.save_clusters([_with_data(row, cluster_data)])
+            )
+            self._snapshot.cluster = _with_data(self.cluster, cluster_data)
         if node_data:
             self._snapshot.write(lambda tx, row: _save_nodes(tx, node_data))
             self._snapshot.refresh()
@@ -224,9 +226,10 @@ class BoundPolicyContext:
         return left.evolve(status=status)
 
 
-def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {**data, **changes}
-    return {key: value for key, value in merged.items() if value is not None}
+def _with_data(row: Row, changes: Mapping[str, Any]) -> Row:
+    merged = {**row.data, **changes}
+    data = {key: value for key, value in merged.items() if value is not None}
+    return row.evolve(data=data)
 
 
 def _change_binding(
@@ -237,15 +240,6 @@ def _change_binding(
             tx.save_bindings([known.binding.evolve(**changes)])
 
 
-def _save_cluster(tx: Transaction, row: Cluster, changes: Mapping[str, Any]) -> None:
-    tx.save_clusters([row.evolve(data=_merged(row.data, changes))])
-
-
 def _save_nodes(tx: Transaction, changes: Mapping[str, Mapping[str, Any]]) -> None:
     rows = tx.lock_nodes(sorted(changes))
-    tx.save_nodes(
-        [
-            row.evolve(data=_merged(row.data, changes[uuid]))
-            for uuid, row in rows.items()
-        ]
-    )
+    tx.save_nodes([_with_data(row, changes[uuid]) for uuid, row in rows.items()])

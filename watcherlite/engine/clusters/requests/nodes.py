@@ -57,42 +57,34 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
             init_at=self.clock.now(),
         )
         request = ActionRequest(action_types.NODE_CREATE, by, wait)
-        if not new.cluster:
-            return self._insert(node, request)
-        cluster = self.resolve_reference(Cluster, new.cluster, by)
-        if profile.type != self.parts.profile(cluster.profile_id).type:
-            raise exceptions.BadRequest(
-                'Node and cluster have different profile type, operation aborted.'
-            )
-        return self._insert_into(cluster, node, request)
+        cluster = None
+        if new.cluster:
+            cluster = self.resolve_reference(Cluster, new.cluster, by)
+            if profile.type != self.parts.profile(cluster.profile_id).type:
+                raise exceptions.BadRequest(
+                    'Node and cluster have different profile type, operation aborted.'
+                )
+        return self._insert(cluster, node, request)
 
     @retry_on_conflict
-    def _insert(self, node: NewNode, request: ActionRequest) -> Accepted[Node]:
-        with self.store.transaction() as tx:
-            self.check_unique(tx, Node, node.name, node.owner.tenant)
-            stored = tx.insert_object(node)
-            action = self.insert_action(tx, request, stored, None, {}, self.clock.now())
-        self.announce(action)
-        return Accepted(action.uuid, stored)
-
-    @retry_on(exceptions.StoreConflict)
-    def _insert_into(
-        self, found: Cluster, node: NewNode, request: ActionRequest
+    def _insert(
+        self, found: Cluster | None, node: NewNode, request: ActionRequest
     ) -> Accepted[Node]:
-        now = self.clock.now()
+        row, now = None, self.clock.now()
         with self.store.transaction() as tx:
-            row = admission.lock_cluster(tx, found.uuid)
-            most = self.limits.nodes
-            size = row.desired_capacity + 1
-            capacity.check_sizes(row, size, strict=True, most=most)
-            if not (request.wait or self.is_scheduled(request, now)):
-                admission.check_idle(tx, request.action_type, node, row, now)
-            self.check_unique(tx, Node, node.name, row.owner.tenant)
-            # Its action increases the desired capacity of the cluster.
-            tx.save_clusters([row.evolve(next_index=row.next_index + 1)])
-            stored = tx.insert_object(
-                node.evolve(cluster_id=row.id, index=row.next_index, owner=row.owner)
-            )
+            if found is not None:
+                row = admission.lock_cluster(tx, found.uuid)
+                size = row.desired_capacity + 1
+                capacity.check_sizes(row, size, strict=True, most=self.limits.nodes)
+                if not (request.wait or self.is_scheduled(request, now)):
+                    admission.check_idle(tx, request.action_type, node, row, now)
+                # Its action increases the desired capacity of the cluster.
+                index = row.next_index
+                node = node.evolve(cluster_id=row.id, index=index, owner=row.owner)
+            self.check_unique(tx, Node, node.name, node.owner.tenant)
+            if row is not None:
+                tx.save_clusters([row.evolve(next_index=row.next_index + 1)])
+            stored = tx.insert_object(node)
             action = self.insert_action(tx, request, stored, row, {}, now)
         self.announce(action)
         return Accepted(action.uuid, stored)
