@@ -36,7 +36,7 @@ class LostCase(ClusterCase):
         world = self.a_cluster_world(handlers={'Mortal': kind}, lease=1000)
         outside.kill = lambda: world._mortals[world.workers[0].record.uuid].die()
         world.outside = outside
-        return world
+        return world, world.a_node(world.profile(type_='mortal'), 'n')
 
     def lost(self, world, node, at, action_type, inputs=None):
         """Request an action; kill its worker at a call; let another continue."""
@@ -55,8 +55,7 @@ class LostCase(ClusterCase):
 
 class TestLostWorkers(LostCase):
     def test_an_idempotent_operation_is_repeated(self):
-        world = self.a_world()
-        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world, node = self.a_world()
 
         action = self.lost(world, node, ('create', 'n'), NODE_CREATE)
 
@@ -73,8 +72,7 @@ class TestLostWorkers(LostCase):
         def find(self, context):
             return Ready('the-first', attributes={'output': 'found'})
 
-        world = self.a_world(idempotent=False, find=find)
-        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world, node = self.a_world(idempotent=False, find=find)
 
         self.lost(world, node, ('create', 'n'), NODE_CREATE)
 
@@ -83,8 +81,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual(('ACTIVE', 'the-first'), (row.status, row.physical_id))
 
     def test_an_action_with_an_unknown_effect_fails_with_the_reason(self):
-        world = self.a_world(idempotent=False)
-        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world, node = self.a_world(idempotent=False)
 
         action = self.lost(world, node, ('create', 'n'), NODE_CREATE)
 
@@ -94,8 +91,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual(['create'], self.calls(world))
 
     def test_a_deletion_is_always_repeated(self):
-        world = self.a_world(idempotent=False)
-        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world, node = self.a_world(idempotent=False)
         world.set(node, status='ACTIVE', physical_id='x')
 
         action = self.lost(world, node, ('delete', 'n'), NODE_DELETE)
@@ -104,8 +100,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual(['delete', 'delete'], self.calls(world))
 
     def test_a_reboot_that_may_have_happened_is_not_repeated(self):
-        world = self.a_world(idempotent=False)
-        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world, node = self.a_world(idempotent=False)
         world.set(node, status='ERROR', physical_id='x')
 
         action = self.lost(
@@ -116,8 +111,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual(['reboot'], self.calls(world))
 
     def test_a_recreation_continues_at_its_current_step(self):
-        world = self.a_world()
-        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world, node = self.a_world()
         world.set(node, status='ERROR', physical_id='old')
 
         action = self.lost(world, node, ('create', 'n'), NODE_RECOVER)
@@ -135,8 +129,7 @@ class TestLostWorkers(LostCase):
                 world.outside.called('poll', 'n')
             return Ready(attributes={'output': (context.physical_id, context.data)})
 
-        world = self.a_world(create=create, poll=poll, idempotent=False)
-        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world, node = self.a_world(create=create, poll=poll, idempotent=False)
 
         action = self.lost(world, node, ('poll', 'n'), NODE_CREATE)
 
@@ -155,7 +148,7 @@ class TestLostWorkers(LostCase):
         def find(self, context):
             raise AssertionError('nothing was begun that could be found')
 
-        world = self.a_world(create=create, find=find, idempotent=False)
+        world, _ = self.a_world(create=create, find=find, idempotent=False)
         gate = self.a_gate()
         world.outside.gates['check', 'first'] = gate
         profile = world.profile(type_='mortal')
