@@ -13,8 +13,8 @@ import datetime
 import functools
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
@@ -30,6 +30,7 @@ from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
+T = TypeVar('T')
 LOG = logging.getLogger(__name__)
 
 #: The action type; plans and plugins cannot name it.
@@ -157,7 +158,7 @@ class ClusterHealthAction(ActionType):
         )
         return _derive(RECOVER, action_types.CLUSTER_RECOVER, cluster, {})
 
-    def _retry(self, context: ActionContext, call: Any) -> Any:
+    def _retry(self, context: ActionContext, call: Callable[[], T]) -> T:
         return retry_while_unavailable(
             context, f'The health of {context.inputs["cluster"]}', call
         )
@@ -175,8 +176,7 @@ class ClusterHealthAction(ActionType):
                     return cluster, bound
             return cluster, None
 
-        known: tuple[Cluster | None, Bound | None] = self._retry(context, found)
-        return known
+        return self._retry(context, found)
 
     def _blocking_reason(
         self, context: ActionContext, cluster: Cluster, bound: Bound

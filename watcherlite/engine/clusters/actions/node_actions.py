@@ -367,7 +367,7 @@ class NodeRecover(NodeAction):
 
     def steps(self, target: NodeTarget) -> NodeSteps:
         wanted = _recovery(target)
-        asked: tuple[str, Mapping[str, Any]] | None = None
+        asked: tuple[str, Mapping[str, Any]] = ('', {})
         name = wanted['operation'].lower()
         if name in target.handler.operations:
             given = wanted.get('operation_params')

@@ -173,6 +173,7 @@ class NodeTarget:
         return bool(status == states.ACTIVE)
 
 
+@dataclasses.dataclass(slots=True)
 class NodeSteps:
     """Runs the steps of an action on a node.
 
@@ -184,23 +185,13 @@ class NodeSteps:
     :param force: continue when DELETE fails
     """
 
-    def __init__(
-        self,
-        target: NodeTarget,
-        profile: Profile | None = None,
-        operation: tuple[str, Mapping[str, Any]] | None = None,
-        ended: Mapping[str, Any] | None = None,
-        outputs: Mapping[str, Any] | None = None,
-        delete_timeout: float | None = None,
-        force: bool = False,
-    ) -> None:
-        self._target = target
-        self._profile = profile or target.profile
-        self._operation = operation or ('', {})
-        self._ended = dict(ended or {})
-        self._outputs = dict(outputs or {})
-        self._delete_timeout = delete_timeout
-        self._force = force
+    target: NodeTarget
+    profile: Profile | None = None
+    operation: tuple[str, Mapping[str, Any]] = ('', {})
+    ended: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    outputs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    delete_timeout: float | None = None
+    force: bool = False
 
     def run(self, *steps: str) -> Outcome:
         """Start the first of these steps."""
@@ -214,20 +205,16 @@ class NodeSteps:
     def advance(self, token: Mapping[str, Any]) -> Outcome:
         """Poll the current step, or start the next one."""
         step, left = token['step'], tuple(token['left'])
-        now = self._target.action.now()
         until = token.get('until')
-        rest = None
-        if until is not None:
-            then = datetime.datetime.fromisoformat(until)
-            rest = (then - now).total_seconds()
+        rest = None if until is None else self._seconds_until(until)
         over = rest is not None and rest <= 0
         if step == PAUSE:
             if rest is None or over:
                 return self._start(left[0], left[1:])
             return InProgress(token, rest)
         if 'handler' not in token:
-            if token['attempt'] != self._target.action.attempt:
-                self._target = dataclasses.replace(self._target, lost=True)
+            if token['attempt'] != self.target.action.attempt:
+                self.target = dataclasses.replace(self.target, lost=True)
                 if self._is_unsafe(step):
                     return failed(UNKNOWN)
             return self._start(step, left)
@@ -236,7 +223,7 @@ class NodeSteps:
             self.cancel(token)
             return self._expire(left)
         try:
-            result = self._target.handler.poll(
+            result = self.target.handler.poll(
                 context, self._hook(step), token['handler']
             )
         except (exceptions.Cancelled, exceptions.TimedOut):
@@ -249,7 +236,7 @@ class NodeSteps:
         """Cancel the operation of the handler."""
         if 'handler' in token:
             step = token['step']
-            self._target.handler.cancel(
+            self.target.handler.cancel(
                 self._handler_context(step), self._hook(step), token['handler']
             )
 
@@ -257,25 +244,23 @@ class NodeSteps:
 
     def _handler_context(self, step: str, begins: bool = False) -> HandlerContext:
         fits = step in (CREATE, UPDATE)
-        wanted = (
-            self._target.desired_properties(self._profile, begins) if fits else None
-        )
-        return self._target.handler_context(wanted, begins)
+        wanted = self.target.desired_properties(self.profile, begins) if fits else None
+        return self.target.handler_context(wanted, begins)
 
     def _hook(self, step: str) -> str:
         """Return the handler operation of a step."""
         if step == OPERATE:
-            return self._operation[0]
+            return self.operation[0]
         return 'check' if step == LOOK else step
 
     def _is_unsafe(self, step: str) -> bool:
         """Return whether a step that may have started is unsafe to repeat."""
-        if step in (DELETE, LOOK) or self._target.handler.idempotent:
+        if step in (DELETE, LOOK) or self.target.handler.idempotent:
             return False
-        return step != CREATE or not self._target.handler.supports('find')
+        return step != CREATE or not self.target.handler.supports('find')
 
     def _start(self, step: str, left: Sequence[str]) -> Outcome:
-        target = self._target
+        target = self.target
         if step == LOOK and not target.handler.supports('check'):
             return (
                 self._finish_healthy()
@@ -284,8 +269,8 @@ class NodeSteps:
             )
         context = self._handler_context(step, begins=True)
         until = None
-        if step == DELETE and self._delete_timeout is not None:
-            until = self._deadline_in(self._delete_timeout)
+        if step == DELETE and self.delete_timeout is not None:
+            until = self._deadline_in(self.delete_timeout)
         try:
             result = self._call(step, context)
         except (exceptions.Cancelled, exceptions.TimedOut):
@@ -295,10 +280,10 @@ class NodeSteps:
         return self._apply_result(step, left, context, result, until)
 
     def _call(self, step: str, context: HandlerContext) -> Result:
-        handler = self._target.handler
+        handler = self.target.handler
         if step == OPERATE:
-            return handler.operate(context, *self._operation)
-        if step == CREATE and self._target.lost:
+            return handler.operate(context, *self.operation)
+        if step == CREATE and self.target.lost:
             # The lost worker may have created the resource.
             found = handler.find(context)
             if found is not None:
@@ -326,10 +311,10 @@ class NodeSteps:
             )
         if result is not None and not isinstance(result, Ready):
             return failed(
-                f'{self._target.node.handler} returned {type(result).__name__} from '
+                f'{self.target.node.handler} returned {type(result).__name__} from '
                 f'{self._hook(step)}, which is not a result'
             )
-        if step == LOOK and action_types.unhealthy_mark(self._target.node) is None:
+        if step == LOOK and action_types.unhealthy_mark(self.target.node) is None:
             return self._finish_healthy()
         return self._finish_step(left, self._changes(step, context, result or Ready()))
 
@@ -357,22 +342,22 @@ class NodeSteps:
             changes['kept'] = kept(ready.data, name)
         if step in (CREATE, UPDATE):
             changes['properties'] = dict(context.properties)
-            changes['profile_id'] = self._profile.id
+            changes['profile_id'] = (self.profile or self.target.profile).id
         return changes
 
     def _finish_step(self, left: Sequence[str], changes: Mapping[str, Any]) -> Outcome:
         """Start the next step after a success, or finish."""
         if left:
             return self._in_progress(left[0], left[1:], 0.0, changes)
-        outputs = dict(self._outputs)
+        outputs = dict(self.outputs)
         if changes.get('physical_id') is not None:
             outputs['physical_id'] = changes['physical_id']
-        return Done({**outputs, action_types.NODE: {**changes, **self._ended}})
+        return Done({**outputs, action_types.NODE: {**changes, **self.ended}})
 
     def _finish_healthy(self) -> Outcome:
         text = 'Recovery not needed: the node is well'
         well = {'status': states.ACTIVE, 'status_reason': text}
-        return Done({action_types.NODE: {**well, **self._ended}})
+        return Done({action_types.NODE: {**well, **self.ended}})
 
     def _handle_error(
         self, step: str, left: Sequence[str], error: Exception
@@ -380,26 +365,30 @@ class NodeSteps:
         """Return the outcome after an exception of a step, or raise it again."""
         if step == LOOK and isinstance(error, exceptions.StateUnknown):
             return refused(f'Its state is unknown: {public_text(error)}')
-        goes_on = step == LOOK or (step == DELETE and self._force and left)
+        goes_on = step == LOOK or (step == DELETE and self.force and left)
         if not goes_on:
             raise error
         LOG.info(
             'Node %s: %s failed, continuing the recovery: %s',
-            self._target.node.uuid,
+            self.target.node.uuid,
             step,
             public_text(error),
         )
         return self._finish_step(left, {})
 
     def _expire(self, left: Sequence[str]) -> Outcome:
-        seconds = self._delete_timeout
-        if self._force and left:
+        seconds = self.delete_timeout
+        if self.force and left:
             return self._finish_step(left, {})
         return failed(f'The resource of the node was not deleted in {seconds} s')
 
     def _deadline_in(self, seconds: float) -> str:
-        then = self._target.action.now() + datetime.timedelta(seconds=seconds)
+        then = self.target.action.now() + datetime.timedelta(seconds=seconds)
         return then.isoformat()
+
+    def _seconds_until(self, until: str) -> float:
+        then = datetime.datetime.fromisoformat(until)
+        return (then - self.target.action.now()).total_seconds()
 
     def _in_progress(
         self,
@@ -412,15 +401,13 @@ class NodeSteps:
         token = {
             'step': step,
             'left': list(left),
-            'attempt': self._target.action.attempt,
+            'attempt': self.target.action.attempt,
             **{key: value for key, value in more.items() if value is not None},
         }
         if 'handler' in more:
             token['handler'] = more['handler']
         if more.get('until') is not None:
-            then = datetime.datetime.fromisoformat(more['until'])
-            rest = (then - self._target.action.now()).total_seconds()
-            delay = min(delay, max(0.0, rest))
+            delay = min(delay, max(0.0, self._seconds_until(more['until'])))
         if changes:
             token[action_types.NODE] = dict(changes)
         return InProgress(token, delay)

@@ -1,5 +1,6 @@
 """The context of policies, see `plugins.base.PolicyContext`."""
 
+import dataclasses
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ _MAKING = frozenset(
 )
 
 
+@dataclasses.dataclass(slots=True)
 class ClusterSnapshot:
     """The cluster of an action with its nodes, shared by the policies.
 
@@ -41,20 +43,12 @@ class ClusterSnapshot:
     :ivar cluster: its row, with the changes of policies
     """
 
-    def __init__(
-        self,
-        store: Store,
-        plugins: ClusterPlugins,
-        action: ActionContext,
-        action_type: str,
-        cluster: Cluster,
-    ) -> None:
-        self.store = store
-        self.plugins = plugins
-        self.action = action
-        self.action_type = action_type
-        self.cluster = cluster
-        self._nodes: list[Node] | None = None
+    store: Store
+    plugins: ClusterPlugins
+    action: ActionContext
+    action_type: str
+    cluster: Cluster
+    _nodes: list[Node] | None = None
 
     @property
     def nodes(self) -> list[Node]:

@@ -88,36 +88,34 @@ class ClusterProjection:
         return current.events
 
 
+@dataclasses.dataclass(slots=True)
 class _Pass:
     """The changes of rows in one transaction."""
 
-    def __init__(
-        self, tx: Transaction, held: LockedRows, now: datetime.datetime
-    ) -> None:
-        self._tx = tx
-        self._held = held
-        self._now = now
-        self._counts: Mapping[int, Mapping[str, int]] = {}
-        self.clusters: dict[str, Cluster] = {}
-        self.nodes: dict[str, Node] = {}
-        self.events: list[Event] = []
+    tx: Transaction
+    held: LockedRows
+    now: datetime.datetime
+    counts: Mapping[int, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    clusters: dict[str, Cluster] = dataclasses.field(default_factory=dict)
+    nodes: dict[str, Node] = dataclasses.field(default_factory=dict)
+    events: list[Event] = dataclasses.field(default_factory=list)
 
     def run(self, change: ActionChange, fault: Fault) -> None:
         """Store an event for the end of a run of a user-defined action."""
         phase, uuid = transitions.phase_of(change), change.after.target or ''
-        target = self._held.clusters.get(uuid) or self._held.nodes.get(uuid)
+        target = self.held.clusters.get(uuid) or self.held.nodes.get(uuid)
         if target is not None and phase in (events.END, events.ERROR):
-            event = events.run_end_event(target, change, str(phase), self._now, fault)
+            event = events.run_end_event(target, change, str(phase), self.now, fault)
             self.events.append(event)
 
     def node(self, change: ActionChange, fault: Fault) -> None:
         """Apply a change to its node."""
         action = change.after
         uuid = action.target or ''
-        row = self.nodes.get(uuid) or self._held.nodes.get(uuid)
+        row = self.nodes.get(uuid) or self.held.nodes.get(uuid)
         if row is None or row.deleted_at is not None:
             return
-        after = transitions.project_node(row, change, self._now)
+        after = transitions.project_node(row, change, self.now)
         if is_automatic_check(action) and after == row:
             after = row
         if (
@@ -138,7 +136,7 @@ class _Pass:
         return row.evolve(cluster_id=cluster.id, index=cluster.next_index)
 
     def _cluster(self, uuid: str | None) -> Cluster | None:
-        found = self.clusters.get(uuid or '') or self._held.clusters.get(uuid or '')
+        found = self.clusters.get(uuid or '') or self.held.clusters.get(uuid or '')
         return None if found is None or found.deleted_at is not None else found
 
     def count(self, changes: Sequence[ActionChange]) -> None:
@@ -147,7 +145,7 @@ class _Pass:
         rows = [self._cluster(transitions.cluster_of(action)) for action in ended]
         wanted = {row.id for row in rows if row is not None}
         if wanted:
-            self._counts = self._tx.count_nodes(sorted(wanted))
+            self.counts = self.tx.count_nodes(sorted(wanted))
 
     def cluster(self, change: ActionChange, fault: Fault) -> None:
         """Apply a change to its cluster."""
@@ -155,9 +153,9 @@ class _Pass:
         row = self._cluster(transitions.cluster_of(action))
         if row is None:
             return
-        counts = self._counts.get(row.id, {})
+        counts = self.counts.get(row.id, {})
         active = counts.get(states.ACTIVE, 0)
-        after = transitions.project_cluster(row, change, active, self._now)
+        after = transitions.project_cluster(row, change, active, self.now)
         if after is not row:
             self.clusters[row.uuid] = after
         if not transitions.definition_of(action).on_cluster:
@@ -170,15 +168,15 @@ class _Pass:
     def _fail_new_nodes(self, cluster_id: int, action: Action) -> None:
         """Fail the nodes that an action stored but never created."""
         found = []
-        for row in self._tx.lock_nodes_of(cluster_id):
+        for row in self.tx.lock_nodes_of(cluster_id):
             if row.origin == action.uuid and row.status == states.INIT:
                 after = transitions.fail_creation(row, action)
                 found.append(after)
                 event = events.target_event(
-                    row, after, action, events.ERROR, self._now, cluster=action.target
+                    row, after, action, events.ERROR, self.now, cluster=action.target
                 )
                 self.events.append(event)
-        self._tx.save_nodes(found)
+        self.tx.save_nodes(found)
 
     def _record(
         self,
@@ -192,6 +190,6 @@ class _Pass:
         phase = transitions.phase_of(change)
         if phase is not None and transitions.is_recorded(change, before, after):
             event = events.target_event(
-                before, after, change.after, phase, self._now, fault, cluster
+                before, after, change.after, phase, self.now, fault, cluster
             )
             self.events.append(event)
