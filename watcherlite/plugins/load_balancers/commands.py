@@ -5,7 +5,6 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -26,17 +25,14 @@ class CommandOption(allow_list.CommandLine):
         return 'Command'
 
 
-def words(command: str, path: str) -> list[str]:
-    """Return a command with `{file}` replaced by a file, also within a word."""
-    return [word.replace(FILE, path) for word in shlex.split(command)]
-
-
-def run(what: str, argv: Sequence[str], timeout: float) -> None:
+def run(what: str, command: str, path: str, timeout: float) -> None:
     """Run a command until it ends; its child processes may survive.
 
     :param what: the purpose, for messages
+    :param path: of the file that replaces `{file}`, also within a word
     :raises WatcherliteError: it could not be run, failed, or timed out
     """
+    argv = [word.replace(FILE, path) for word in shlex.split(command)]
     # A file, not a pipe: a surviving process keeps it open, and must not be awaited.
     with tempfile.TemporaryFile() as output:
         try:

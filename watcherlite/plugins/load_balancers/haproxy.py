@@ -184,8 +184,7 @@ class HAProxy(LoadBalancer):
 
     def _run(self, what: str, command: str | None, path: pathlib.Path) -> None:
         if command:
-            argv = commands.words(command, str(path))
-            commands.run(what, argv, self.options.command_timeout)
+            commands.run(what, command, str(path), self.options.command_timeout)
 
     def _values(
         self,

@@ -45,7 +45,9 @@ def change(context: PolicyContext, data: Mapping[str, Any]) -> int:
         case 'CLUSTER_SCALE_IN':
             return -min(_requested_count(inputs), current)
         case 'CLUSTER_RESIZE':
-            return _resized(context, current) - current
+            wanted = capacity.Adjustment.of(inputs)
+            resized = capacity.resized(context.cluster, current, wanted)
+            return resized.desired_capacity - current
         case 'NODE_CREATE':
             return 1
         case 'NODE_DELETE':
@@ -74,8 +76,3 @@ def victims(
 def _requested_count(inputs: Mapping[str, Any]) -> int:
     count = inputs.get('count')
     return 1 if count is None else int(count)
-
-
-def _resized(context: PolicyContext, current: int) -> int:
-    adjustment = capacity.Adjustment.of(context.inputs)
-    return capacity.resized(context.cluster, current, adjustment).desired_capacity

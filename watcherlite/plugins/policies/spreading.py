@@ -57,7 +57,10 @@ class Spreading(Policy):
         decided = data.get(key) or {}
         if not count or self.places in decided:
             return
-        wanted = self._wanted(context.properties)
+        wanted = [
+            Place(place['name'], place['weight'], place.get('cap', -1))
+            for place in context.properties[self.places]
+        ]
         if context.node is not None:
             self._place(context, context.node.uuid, wanted)
             return
@@ -83,12 +86,6 @@ class Spreading(Policy):
         (name,) = placement.grown(placement.counted(others, self.key), wanted, 1)
         placed[self.key] = name
         context.save(node_data={node: {placement.PLACEMENT: placed}})
-
-    def _wanted(self, properties: Mapping[str, Any]) -> list[Place]:
-        return [
-            Place(place['name'], place['weight'], place.get('cap', -1))
-            for place in properties[self.places]
-        ]
 
 
 class RegionPlacement(Spreading):

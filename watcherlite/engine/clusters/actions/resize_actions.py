@@ -5,7 +5,6 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain import capacity, placement
-from watcherlite.domain.clusters import Node
 from watcherlite.domain.outcomes import DerivedAction, Done, Outcome
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import derivation, lifecycle_hooks
@@ -78,7 +77,7 @@ class ClusterAddNodes(ClusterAction):
 
     def advance(self, stage: ClusterStage) -> Outcome:
         """Set the desired capacity to the new size."""
-        return _as_large_as_it_is(stage).conclude(ADDING)
+        return stage.save(desired_capacity=len(stage.nodes)).conclude(ADDING)
 
 
 class ClusterDelNodes(ShrinkingAction):
@@ -90,7 +89,9 @@ class ClusterDelNodes(ShrinkingAction):
         """Remove the named nodes, except those that have left already."""
         uuids = stage.inputs['candidates']
         known = stage.tx.lock_nodes(sorted(uuids))
-        missing = [uuid for uuid in uuids if _is_gone(known.get(uuid))]
+        missing = [
+            u for u in uuids if u not in known or known[u].deleted_at is not None
+        ]
         if missing:
             raise exceptions.Invalid(f'Nodes not found: {", ".join(missing)}.')
         nodes = [node.uuid for node in stage.members(uuids)]
@@ -103,7 +104,7 @@ class ClusterDelNodes(ShrinkingAction):
     def advance(self, stage: ClusterStage) -> Outcome:
         """Set the desired capacity to the new size, unless a policy keeps it."""
         if reduces_capacity(stage):
-            stage = _as_large_as_it_is(stage)
+            stage = stage.save(desired_capacity=len(stage.nodes))
         return stage.conclude(REMOVING)
 
 
@@ -267,10 +268,6 @@ def find_problems(
             problems.append(f'Node {uuid} is not in ACTIVE status.')
 
 
-def _is_gone(row: Node | None) -> bool:
-    return row is None or row.deleted_at is not None
-
-
 def _refuse(problems: Sequence[str]) -> None:
     if problems:
         raise exceptions.Invalid('\n'.join(problems))
@@ -279,7 +276,3 @@ def _refuse(problems: Sequence[str]) -> None:
 def _check_size(stage: ClusterStage, size: int) -> None:
     most = stage.parts.limits.nodes
     capacity.check_sizes(stage.cluster, size, strict=True, most=most)
-
-
-def _as_large_as_it_is(stage: ClusterStage) -> ClusterStage:
-    return stage.save(desired_capacity=len(stage.nodes))

@@ -17,17 +17,11 @@ from watcherlite.engine.clusters.projection import events, transitions
 from watcherlite.engine.clusters.requests.admission import is_automatic_check
 from watcherlite.states import cluster as states
 
+#: The locked clusters and nodes, by uuid.
+LockedRows = tuple[Mapping[str, Cluster], Mapping[str, Node]]
 Change = tuple[ActionChange, Mapping[str, Any] | None]
 #: The fields of `outcomes.Fault`, if a change is a failure.
 Fault = Mapping[str, Any] | None
-
-
-@dataclasses.dataclass(slots=True)
-class LockedRows:
-    """The locked clusters and nodes, by uuid."""
-
-    clusters: dict[str, Cluster]
-    nodes: dict[str, Node]
 
 
 class ClusterProjection:
@@ -54,7 +48,7 @@ class ClusterProjection:
             if action.target is not None
             and not transitions.definition_of(action).on_cluster
         } | either
-        return LockedRows(
+        return (
             tx.lock_clusters(sorted(clusters)) if clusters else {},
             tx.lock_nodes(sorted(nodes)) if nodes else {},
         )
@@ -67,7 +61,8 @@ class ClusterProjection:
         now: datetime.datetime,
     ) -> list[Event]:
         """See `Projection`."""
-        current = _Pass(tx, held, now)
+        clusters, nodes = held
+        current = _Pass(tx, clusters, nodes, now)
         of_clusters = []
         for change, detail in changes:
             fault = (detail or {}).get('fault')
@@ -93,7 +88,8 @@ class _Pass:
     """The changes of rows in one transaction."""
 
     tx: Transaction
-    held: LockedRows
+    locked_clusters: Mapping[str, Cluster]
+    locked_nodes: Mapping[str, Node]
     now: datetime.datetime
     counts: Mapping[int, Mapping[str, int]] = dataclasses.field(default_factory=dict)
     clusters: dict[str, Cluster] = dataclasses.field(default_factory=dict)
@@ -103,7 +99,7 @@ class _Pass:
     def run(self, change: ActionChange, fault: Fault) -> None:
         """Store an event for the end of a run of a user-defined action."""
         phase, uuid = transitions.phase_of(change), change.after.target or ''
-        target = self.held.clusters.get(uuid) or self.held.nodes.get(uuid)
+        target = self.locked_clusters.get(uuid) or self.locked_nodes.get(uuid)
         if target is not None and phase in (events.END, events.ERROR):
             event = events.run_end_event(target, change, str(phase), self.now, fault)
             self.events.append(event)
@@ -112,7 +108,7 @@ class _Pass:
         """Apply a change to its node."""
         action = change.after
         uuid = action.target or ''
-        row = self.nodes.get(uuid) or self.held.nodes.get(uuid)
+        row = self.nodes.get(uuid) or self.locked_nodes.get(uuid)
         if row is None or row.deleted_at is not None:
             return
         after = transitions.project_node(row, change, self.now)
@@ -136,7 +132,7 @@ class _Pass:
         return row.evolve(cluster_id=cluster.id, index=cluster.next_index)
 
     def _cluster(self, uuid: str | None) -> Cluster | None:
-        found = self.clusters.get(uuid or '') or self.held.clusters.get(uuid or '')
+        found = self.clusters.get(uuid or '') or self.locked_clusters.get(uuid or '')
         return None if found is None or found.deleted_at is not None else found
 
     def count(self, changes: Sequence[ActionChange]) -> None:

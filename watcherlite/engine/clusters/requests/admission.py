@@ -122,7 +122,7 @@ def check_idle(
         found = actions_under_way(tx, [target.uuid, *around], (), now)
     if not found:
         return
-    if any(_has_started(action) for action in found):
+    if any(one.under_way or one.status in action_states.STARTED for one in found):
         title = TITLES[Cluster if isinstance(target, Cluster) else Node]
         raise exceptions.ResourceIsLocked(
             f'{action_type} for {title} {target.uuid} cannot be completed because it '
@@ -132,10 +132,6 @@ def check_idle(
         f'The {action_type} action for target {target.uuid} conflicts with the '
         f'following action(s): {_listed(found)}.'
     )
-
-
-def _has_started(action: Action) -> bool:
-    return action.under_way or action.status in action_states.STARTED
 
 
 def _listed(found: Sequence[Action]) -> str:

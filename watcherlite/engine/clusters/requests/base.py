@@ -118,7 +118,11 @@ class ClusterOperationBase:
         missing: list[str] = []
         for name in wanted:
             row = found.get(name.lower())
-            if row is None or not _is_visible(row, by):
+            if (
+                row is None
+                or row.deleted_at is not None
+                or by.tenant not in (None, row.owner.tenant)
+            ):
                 try:
                     row = self.store.find_object(Node, name, by.tenant)
                 except exceptions.NotFound:
@@ -273,7 +277,3 @@ class ClusterOperationBase:
             except (exceptions.NotFound, exceptions.Conflict) as error:
                 # It has ended meanwhile.
                 LOG.debug('Action %s not cancelled: %s', uuid, error)
-
-
-def _is_visible(row: Node, by: RequestContext) -> bool:
-    return row.deleted_at is None and by.tenant in (None, row.owner.tenant)
