@@ -25,9 +25,9 @@ SETTINGS: dict[str, Any] = {
     'statement_timeout': 20,
     'busy_timeout': 10,
 }
-
-
-_COMPILED: dict[Any, Any] = {}
+#: Compiled statements, by dialect among others. To compile those of lists takes longer
+#: than to execute them.
+_COMPILED: Any = sa.util.LRUCache(1_000)
 _DIALECTS: dict[str, sa.Dialect] = {}
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class ServerDatabase(unittest.TestCase):
 
     def open_again(self, **settings: Any) -> SqlStore:
         """Return another store on the same database."""
-        return open_store(DatabaseSettings(self.url, **{**SETTINGS, **settings}))
+        return _open(self.url, settings)
 
 
 class SqliteDatabase(base.TestCase):
@@ -110,8 +110,7 @@ class SqliteDatabase(base.TestCase):
 
     def open_again(self, **settings: Any) -> SqlStore:
         """Return another store on the same database."""
-        url = f'sqlite:///{self.path}'
-        return open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
+        return _open(f'sqlite:///{self.path}', settings)
 
 
 class PostgresqlDatabase(ServerDatabase, base.TestCase):
