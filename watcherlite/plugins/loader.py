@@ -19,31 +19,22 @@ from oslo_config import cfg
 from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.destinations import Destinations
-from watcherlite.domain.solutions import IndicatorSpecification
 from watcherlite.plugins import base, options, parameters, properties, schemas, specs
 
 LOG = logging.getLogger(__name__)
 
-#: The base class required of the plugins of a namespace.
-BASES: Mapping[str, type] = {
-    base.ACTION_TYPES: base.ActionType,
-    base.RESOURCE_HANDLERS: base.ResourceHandler,
-    base.POLICIES: base.Policy,
-    base.LOAD_BALANCERS: base.LoadBalancer,
-    base.GOALS: base.Goal,
-    base.STRATEGIES: base.Strategy,
-    base.PLANNERS: base.Planner,
+#: Namespace -> the base class required of its plugins, and the noun for one.
+KINDS: Mapping[str, tuple[type[Any], str]] = {
+    base.ACTION_TYPES: (base.ActionType, 'action type'),
+    base.RESOURCE_HANDLERS: (base.ResourceHandler, 'resource handler'),
+    base.POLICIES: (base.Policy, 'policy'),
+    base.LOAD_BALANCERS: (base.LoadBalancer, 'load balancer'),
+    base.GOALS: (base.Goal, 'goal'),
+    base.STRATEGIES: (base.Strategy, 'strategy'),
+    base.PLANNERS: (base.Planner, 'planner'),
 }
-#: The noun for a plugin of a namespace.
-NOUNS: Mapping[str, str] = {
-    base.ACTION_TYPES: 'action type',
-    base.RESOURCE_HANDLERS: 'resource handler',
-    base.POLICIES: 'policy',
-    base.LOAD_BALANCERS: 'load balancer',
-    base.GOALS: 'goal',
-    base.STRATEGIES: 'strategy',
-    base.PLANNERS: 'planner',
-}
+#: Those of a namespace that is not ours.
+_OTHER: tuple[type[Any], str] = (object, 'plugin')
 REASON_LENGTH = 300
 #: Modules below this are built in: other distributions cannot take their names.
 OURS = 'watcherlite.'
@@ -98,8 +89,8 @@ class _Candidate:
         if not isinstance(plugin, type):
             self.reason = f'it is a {type(plugin).__name__}, not a class'
             return
-        expected = BASES.get(self.namespace)
-        if expected is not None and not issubclass(plugin, expected):
+        expected, _ = KINDS.get(self.namespace, _OTHER)
+        if not issubclass(plugin, expected):
             self.reason = (
                 f'it is no subclass of {expected.__module__}.{expected.__name__}'
             )
@@ -186,10 +177,6 @@ class Plugins:
         """
         return self.plugin(base.ACTION_TYPES, name)
 
-    def make_action_type(self, name: str) -> base.ActionType:
-        """Return a new instance with its options; raises what `action_type` does."""
-        return self.make(base.ACTION_TYPES, name)
-
     def make(self, namespace: str, name: str) -> Any:
         """Return a new instance of any plugin; raises what `plugin` does."""
         made = self._made.get((namespace, name))
@@ -202,36 +189,18 @@ class Plugins:
             plugin.read_destinations = self._destinations
         return plugin
 
-    def make_resource_handler(self, name: str) -> base.ResourceHandler:
-        """Return a resource handler with its options; raises what `plugin` does."""
-        return self.make(base.RESOURCE_HANDLERS, name)
+    make_action_type = functools.partialmethod(make, base.ACTION_TYPES)
+    make_resource_handler = functools.partialmethod(make, base.RESOURCE_HANDLERS)
+    #: A policy is named by its type with the version: `senlin.policy.scaling-1.0`.
+    make_policy = functools.partialmethod(make, base.POLICIES)
+    make_load_balancer = functools.partialmethod(make, base.LOAD_BALANCERS)
+    make_goal = functools.partialmethod(make, base.GOALS)
+    make_strategy = functools.partialmethod(make, base.STRATEGIES)
+    make_planner = functools.partialmethod(make, base.PLANNERS)
 
     def resource_types(self) -> dict[str, type[base.ResourceHandler]]:
         """Return the usable types of resources, by name."""
         return self.loadable(base.RESOURCE_HANDLERS)
-
-    def make_policy(self, name: str) -> base.Policy:
-        """Return a policy with its options; raises what `plugin` does.
-
-        :param name: its type with the version: `senlin.policy.scaling-1.0`
-        """
-        return self.make(base.POLICIES, name)
-
-    def make_load_balancer(self, name: str) -> base.LoadBalancer:
-        """Return a load balancer's driver; raises what `plugin` does."""
-        return self.make(base.LOAD_BALANCERS, name)
-
-    def make_goal(self, name: str) -> base.Goal:
-        """Return a goal with its options; raises what `plugin` does."""
-        return self.make(base.GOALS, name)
-
-    def make_strategy(self, name: str) -> base.Strategy:
-        """Return a strategy with its options; raises what `plugin` does."""
-        return self.make(base.STRATEGIES, name)
-
-    def make_planner(self, name: str) -> base.Planner:
-        """Return a planner with its options; raises what `plugin` does."""
-        return self.make(base.PLANNERS, name)
 
     def loadable(self, namespace: str) -> dict[str, Any]:
         """Return the usable classes of a namespace, by name."""
@@ -253,37 +222,11 @@ class Plugins:
         except exceptions.PluginError:
             return True
 
-    def validate_inputs(
-        self, action_type: base.ActionType | type[base.ActionType], inputs: Any
-    ) -> None:
-        """Check inputs; see `schemas.validate_inputs`."""
-        schemas.validate_inputs(action_type, inputs)
-
-    def fill_parameters(
-        self, spec: Mapping[str, Any], given: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return parameters with their defaults; see `parameters.fill`."""
-        return parameters.fill(spec, given)
-
-    def fit_properties(
-        self,
-        handler: base.ResourceHandler,
-        values: Mapping[str, Any],
-        *,
-        known: bool = True,
-    ) -> dict[str, Any]:
-        """Return the properties of a resource; see `properties.fit`."""
-        return properties.fit(handler, values, known=known)
-
-    def fit_policy(self, policy: base.Policy, given: Any) -> dict[str, Any]:
-        """Return the properties of a policy; see `specs.fit`."""
-        return specs.fit(policy, given)
-
-    def check_indicator(
-        self, specification: IndicatorSpecification, value: object
-    ) -> None:
-        """Validate an indicator; see `parameters.check_indicator`."""
-        parameters.check_indicator(specification, value)
+    validate_inputs = staticmethod(schemas.validate_inputs)
+    fill_parameters = staticmethod(parameters.fill)
+    fit_properties = staticmethod(properties.fit)
+    fit_policy = staticmethod(specs.fit)
+    check_indicator = staticmethod(parameters.check_indicator)
 
     def plugin(self, namespace: str, name: str) -> Any:
         """Return a class; raises PluginNotFound or PluginError."""
@@ -292,7 +235,7 @@ class Plugins:
             raise exceptions.PluginNotFound(self._not_found(namespace, name))
         plugin = candidate.load()
         if plugin is None:
-            noun = NOUNS.get(namespace, 'plugin')
+            _, noun = KINDS.get(namespace, _OTHER)
             raise exceptions.PluginError(
                 f'The {noun} {name} ({candidate.target}) cannot be used: '
                 f'{candidate.reason}'
@@ -350,7 +293,7 @@ class Plugins:
                 LOG.warning(
                     'The %s %s (%s) cannot be used: %s. Its users will fail; other '
                     'plugins are not affected.',
-                    NOUNS.get(candidate.namespace, 'plugin'),
+                    KINDS.get(candidate.namespace, _OTHER)[1],
                     candidate.name,
                     candidate.target,
                     candidate.reason,
@@ -362,7 +305,7 @@ class Plugins:
         return options.alone(self.plugin(namespace, name))
 
     def _say_not_found(self, namespace: str, name: str) -> str:
-        noun = NOUNS.get(namespace, 'plugin')
+        _, noun = KINDS.get(namespace, _OTHER)
         names = self.names(namespace)
         near = difflib.get_close_matches(name, names, n=1)
         meant = f' Did you mean {near[0]}?' if near else ''

@@ -13,11 +13,7 @@ from watcherlite.api.clustering.versions import since
 from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.engine.clusters.requests.values import (
-    Accepted,
-    AdoptionRequest,
-    NodeRequest,
-)
+from watcherlite.engine.clusters.requests import values
 
 
 def represent(
@@ -93,7 +89,7 @@ def index(request: Request) -> Response:
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
     """Return the created node, and the address of the action."""
     row = lookup.get(request, Node, created['node'])
-    done = Accepted(created['action'], row)
+    done = values.Accepted(created['action'], row)
     return responses.accepted_with(request, done, _body(request, row))
 
 
@@ -108,7 +104,7 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
 def create(request: Request) -> Response:
     """Create a node."""
     asked = dict(request.body['node'])
-    new = NodeRequest(
+    new = values.NodeRequest(
         profile=asked.pop('profile_id'),
         cluster=asked.pop('cluster_id', None) or None,
         **asked,
@@ -197,12 +193,12 @@ def delete(request: Request) -> Response:
     return responses.accepted_deletion(request, done)
 
 
-def _adoption(request: Request) -> AdoptionRequest:
+def _adoption(request: Request) -> values.AdoptionRequest:
     asked = dict(request.body)
     snapshot = asked.pop('snapshot', None)
     if isinstance(snapshot, str):
         snapshot = snapshot.lower() == 'true'
-    return AdoptionRequest(snapshot=bool(snapshot), **asked)
+    return values.AdoptionRequest(snapshot=bool(snapshot), **asked)
 
 
 def _body(request: Request, row: Node, details: bool = False) -> dict[str, Any]:

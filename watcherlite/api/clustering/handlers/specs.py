@@ -9,13 +9,7 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import specs as schemas
 from watcherlite.api.clustering.versions import since
-from watcherlite.api.operation import (
-    Request,
-    Response,
-    Routes,
-    RouteTable,
-    merge_routes,
-)
+from watcherlite.api.operation import Request, Response, RouteTable, merge_routes
 from watcherlite.conf import masking
 from watcherlite.domain.clusters import PolicyObject, Profile
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
@@ -121,7 +115,7 @@ class _Handlers(Generic[Row]):
         location = links.location(request, self.nouns, row.uuid)
         return Response({self.noun: self.represent(row)}, 201, location)
 
-    def routes(self, updated: str, deleted: str) -> Routes:
+    def routes(self, updated: str, deleted: str) -> RouteTable:
         """Return the routes.
 
         :param updated: the summary of the update
@@ -186,7 +180,7 @@ POLICIES = _Handlers(
     policy,
     operator.attrgetter('policies'),
 )
-ROUTES: Routes = merge_routes(
+ROUTES = merge_routes(
     PROFILES.routes(
         'Update the name or the metadata of a profile.',
         'Delete a profile without nodes.',

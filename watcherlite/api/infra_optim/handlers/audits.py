@@ -5,16 +5,10 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import attributes, patches
+from watcherlite.api.infra_optim import attributes, patches, versions
 from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import audits as schemas
 from watcherlite.api.infra_optim.schemas import scopes
-from watcherlite.api.infra_optim.versions import (
-    DELETED,
-    FORCE,
-    START_AND_END,
-    STATUS_MESSAGE,
-)
 from watcherlite.api.operation import Request, Response
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedAudit
@@ -32,7 +26,7 @@ def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, 
         'uuid': audit.uuid,
         'name': audit.name,
         'audit_type': audit.audit_type,
-        'state': DELETED if audit.deleted_at else audit.state,
+        'state': versions.DELETED if audit.deleted_at else audit.state,
         'goal_uuid': listed.goal_uuid,
         'goal_name': listed.goal_name,
         'strategy_uuid': listed.strategy_uuid,
@@ -48,12 +42,12 @@ def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, 
     shown['parameters'] = masking.mask_data(dict(audit.parameters))
     # Any engine may run it.
     shown['hostname'] = None
-    if request.version >= START_AND_END:
+    if request.version >= versions.START_AND_END:
         shown['start_time'] = timestamps.naive(audit.start_time)
         shown['end_time'] = timestamps.naive(audit.end_time)
-    if request.version >= FORCE:
+    if request.version >= versions.FORCE:
         shown['force'] = audit.force
-    if request.version >= STATUS_MESSAGE:
+    if request.version >= versions.STATUS_MESSAGE:
         shown['status_message'] = audit.status_message
     shown.update(timestamps.of(audit))
     return shown
@@ -165,7 +159,7 @@ def _requested(request: Request) -> AuditRequest:
 
 def _check_times(request: Request, names: Collection[str]) -> None:
     early = [name for name in TIMES if name in names]
-    if early and request.version < START_AND_END:
+    if early and request.version < versions.START_AND_END:
         raise exceptions.NotAcceptable(
             f'API microversion 1.1 or higher is required for {" and ".join(early)}.'
         )

@@ -41,16 +41,6 @@ _RANGES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def support() -> dict[str, Any]:
-    """Return the support status of a type: all installed types are supported."""
-    return {
-        'status': SUPPORTED,
-        'message': None,
-        'version': None,
-        'previous_status': None,
-    }
-
-
 def represent(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
     """Return a type with its properties and attributes."""
     return {
@@ -61,7 +51,13 @@ def represent(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
         'attributes': {
             key: {'description': text} for key, text in handler.attributes.items()
         },
-        'support_status': support(),
+        # All installed types are supported.
+        'support_status': {
+            'status': SUPPORTED,
+            'message': None,
+            'version': None,
+            'previous_status': None,
+        },
     }
 
 

@@ -1,0 +1,246 @@
+"""Objects as clients of Watcher read them."""
+
+from typing import Any
+
+import jsonschema
+
+from tests import base, factories
+from tests.factories import NOW, at
+from tests.unit.api.infra_optim import fakes
+from tests.worlds import kind
+from watcherlite import exceptions
+from watcherlite.api import operation
+from watcherlite.api.infra_optim import handlers
+from watcherlite.api.infra_optim.schemas import audit_templates as template_schemas
+from watcherlite.api.infra_optim.schemas import strategies as strategy_schemas
+from watcherlite.api.operation import Request
+from watcherlite.db import query
+from watcherlite.domain.audits import AuditTemplate
+from watcherlite.domain.events import STATE_CHANGED, Event, StoredEvent
+from watcherlite.plugins.loader import Plugins
+from watcherlite.states import action as states
+
+UUID = '11111111-1111-4111-8111-111111111111'
+SECRETS = {'password': 'sesame', 'para1': 3.2}
+MASKED = {'password': '***', 'para1': 3.2}
+
+
+def request(**parts: Any) -> Request:
+    """Return a request of the last version."""
+    return fakes.request(fakes.services(**parts), version=(1, 7))
+
+
+class TestPlans(base.TestCase):
+    def test_in_a_list(self) -> None:
+        saved = {'name': 'saved', 'description': 'd', 'unit': '%', 'value': 50.0}
+        nodes = {'name': 'nodes', 'description': 'd', 'unit': None, 'value': 2.0}
+        plan = factories.make_plan(
+            uuid=UUID,
+            state='RECOMMENDED',
+            global_efficacy=[saved],
+            efficacy_indicators=[nodes],
+        )
+        listed = query.ListedPlan(plan, 'an audit', 'a strategy', 'dummy')
+        self.assertEqual(
+            {
+                'uuid': UUID,
+                'state': 'RECOMMENDED',
+                'audit_uuid': 'an audit',
+                'strategy_uuid': 'a strategy',
+                'strategy_name': 'dummy',
+                'efficacy_indicators': [nodes],
+                'global_efficacy': [saved],
+                'updated_at': None,
+                'links': [
+                    {'href': f'{fakes.HOST}/v1/action_plans/{UUID}', 'rel': 'self'},
+                    {'href': f'{fakes.HOST}/action_plans/{UUID}', 'rel': 'bookmark'},
+                ],
+            },
+            handlers.action_plans.represent(request(), listed, False),
+        )
+
+
+class TestActions(base.TestCase):
+    def shown(self, **values: Any) -> dict[str, Any]:
+        types = Plugins.of(action_types={'nop': kind(description='It does nothing.')})
+        listed = query.ListedAction(factories.make_action(uuid=UUID, **values), 'p')
+        return handlers.actions.represent(request(plugins=types), listed, True)
+
+    def test_deleted_action_has_the_state_deleted(self) -> None:
+        shown = self.shown(status=states.SUCCEEDED, deleted_at=NOW)
+        self.assertEqual('DELETED', shown['state'])
+
+    def test_credentials_among_its_inputs_are_masked(self) -> None:
+        shown = self.shown(inputs={'url': 'http://u:s3@h/', 'auth': {'token': 's3'}})
+        self.assertEqual(
+            {'url': 'http://u:***@h/', 'auth': {'token': '***'}},
+            shown['input_parameters'],
+        )
+
+
+class TestAudits(base.TestCase):
+    def shown(self, **values: Any) -> dict[str, Any]:
+        audit = factories.make_audit(1, uuid=UUID, **values)
+        listed = query.ListedAudit(audit, UUID, 'dummy', UUID, 'actuator')
+        return handlers.audits.represent(request(), listed, True)
+
+    def test_times_of_runs_have_no_offset_and_those_of_the_row_have_one(self) -> None:
+        shown = self.shown(
+            start_time=NOW, end_time=at(60), next_run_time=at(3600), updated_at=at(1)
+        )
+        self.assertEqual(
+            {
+                'next_run_time': '2026-03-29T02:30:15.123456',
+                'start_time': '2026-03-29T01:30:15.123456',
+                'end_time': '2026-03-29T01:31:15.123456',
+                'created_at': '2026-03-29T01:30:15.123456+00:00',
+                'updated_at': '2026-03-29T01:30:16.123456+00:00',
+                'deleted_at': None,
+            },
+            {name: shown[name] for name in shown if name.endswith(('_at', '_time'))},
+        )
+
+    def test_credentials_among_the_parameters_are_masked(self) -> None:
+        self.assertEqual(MASKED, self.shown(parameters=SECRETS)['parameters'])
+
+
+class TestAuditTemplates(base.TestCase):
+    def test_credentials_among_the_parameters_are_masked(self) -> None:
+        template = AuditTemplate(
+            UUID, 'nightly', 1, id=1, default_parameters=SECRETS, created_at=NOW
+        )
+        listed = query.ListedTemplate(template, UUID, 'dummy', None, None)
+
+        shown = handlers.audit_templates.represent(request(), listed, True)
+
+        self.assertEqual(MASKED, shown['default_parameters'])
+        jsonschema.validate(shown, operation.at(template_schemas.TEMPLATE, (1, 7)))
+
+
+class TestServices(base.TestCase):
+    """A service is one lane of one worker."""
+
+    def test_one_was_seen_until_its_lease_ended_or_is_seen_now(self) -> None:
+        workers = [
+            query.ListedWorker(1, UUID, 'host', ('applier',), NOW, at(130), True),
+            query.ListedWorker(2, UUID, 'host', ('applier',), NOW, at(90), False),
+        ]
+        alive, lost = handlers.services.of_workers(workers, at(100))
+
+        self.assertEqual((at(100), at(90)), (alive.last_seen_up, lost.last_seen_up))
+
+
+class Installed:
+    """Plugins, of which one can be used."""
+
+    def plugin(self, namespace: str, name: str) -> type:
+        if (namespace, name) != ('watcherlite.strategies', 'dummy'):
+            raise exceptions.PluginNotFound(f'There is no strategy {name}.')
+        return object
+
+
+class TestRequirements(base.TestCase):
+    """The requirements of a strategy, as `strategy state` shows them."""
+
+    def test_no_requirement_is_mandatory_and_models_are_missing(self) -> None:
+        shown = handlers.strategies.requirements('dummy', Installed())
+
+        self.assertEqual(
+            [
+                {
+                    'type': 'Datasource',
+                    'state': 'Datasource is not presented for this strategy',
+                    'mandatory': False,
+                    'comment': '',
+                },
+                {'type': 'Metrics', 'state': [], 'mandatory': False, 'comment': ''},
+                {
+                    'type': 'CDM',
+                    'state': [
+                        {'compute_model': 'not available'},
+                        {'storage_model': 'not available'},
+                        {'baremetal_model': 'not available'},
+                    ],
+                    'mandatory': False,
+                    'comment': '',
+                },
+                {'type': 'Name', 'state': 'dummy', 'mandatory': '', 'comment': ''},
+            ],
+            shown,
+        )
+        jsonschema.validate(shown, operation.at(strategy_schemas.STATE, (1, 0)))
+
+    def test_uninstalled_strategy_is_reported(self) -> None:
+        shown = handlers.strategies.requirements('gone', Installed())
+
+        self.assertEqual('There is no strategy gone.', shown[-1]['comment'])
+
+
+def stored(subject: str, old: str | None, new: str, **values: Any) -> StoredEvent:
+    """Return an event of a change of state."""
+    event = Event(
+        *(subject, STATE_CHANGED, 1, 2, old, new, 'why', 'ONGOING', None, NOW),
+        **{'uuid': UUID, **values},
+    )
+    return StoredEvent(7, event, 'a-uuid', 'drain', 'nop')
+
+
+class TestEvents(base.TestCase):
+    def test_of_an_action(self) -> None:
+        shown = handlers.events.represent(stored('action', 'READY', 'RUNNING'))
+        self.assertEqual(
+            {
+                'sequence': 7,
+                'uuid': UUID,
+                'occurred_at': '2026-03-29T01:30:15.123456+00:00',
+                'subject': 'action',
+                'kind': 'state_changed',
+                'action_uuid': 'a-uuid',
+                'action_name': 'drain',
+                'action_type': 'nop',
+                'old_state': 'PENDING',
+                'new_state': 'ONGOING',
+                'suspended': False,
+                'message': 'why',
+                'detail': None,
+            },
+            shown,
+        )
+
+    def test_an_action_that_waits_after_it_was_started_is_ongoing(self) -> None:
+        shown = handlers.events.represent(
+            stored('action', 'RUNNING', 'WAITING', detail={'started': True})
+        )
+        self.assertEqual(
+            ('ONGOING', 'ONGOING', None),
+            (shown['old_state'], shown['new_state'], shown['detail']),
+        )
+
+    def test_suspended_action_is_ongoing_and_marked(self) -> None:
+        shown = handlers.events.represent(stored('action', 'RUNNING', 'SUSPENDED'))
+        self.assertEqual(
+            ('ONGOING', 'ONGOING', True),
+            (shown['old_state'], shown['new_state'], shown['suspended']),
+        )
+
+    def test_the_states_of_a_plan_are_its_own(self) -> None:
+        shown = handlers.events.represent(
+            stored('action_plan', 'ONGOING', 'CANCELLING')
+        )
+        self.assertEqual(
+            ('ONGOING', 'CANCELLING'), (shown['old_state'], shown['new_state'])
+        )
+
+    def test_new_object_has_no_old_state(self) -> None:
+        shown = handlers.events.represent(stored('action', None, 'INIT'))
+        self.assertEqual((None, 'PENDING'), (shown['old_state'], shown['new_state']))
+
+    def test_credentials_in_its_detail_are_masked(self) -> None:
+        shown = handlers.events.represent(
+            stored('action', 'RUNNING', 'FAILED', detail={'fault': {'password': 's3'}})
+        )
+        self.assertEqual({'fault': {'password': '***'}}, shown['detail'])
+
+    def test_in_a_stream_it_is_one_line_with_its_sequence(self) -> None:
+        chunk = handlers.events.chunk(stored('action', None, 'INIT')).decode()
+        self.assertRegex(chunk, r'\Aid: 7\ndata: \{"sequence": 7, .*\}\n\n\Z')

@@ -1,0 +1,122 @@
+"""The error formats of Heat and Senlin."""
+
+import json
+
+import jsonschema
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api.errors import HEAT_ERRORS, SENLIN_ERRORS, TypedError, fault_of
+
+TITLES = {
+    400: 'Bad Request',
+    401: 'Unauthorized',
+    403: 'Forbidden',
+    404: 'Not Found',
+    406: 'Not Acceptable',
+    409: 'Conflict',
+    500: 'Internal Server Error',
+    503: 'Service Unavailable',
+}
+#: Error -> (status, type) as clients of Senlin tell them apart.
+SENLIN = {
+    exceptions.Invalid('x'): (400, 'HTTPBadRequest'),
+    exceptions.BadRequest('x'): (400, 'BadRequest'),
+    exceptions.InvalidSpec('x'): (400, 'InvalidSpec'),
+    exceptions.Ambiguous('x', ['u']): (400, 'MultipleChoices'),
+    exceptions.RequestLimitExceeded('x'): (400, 'RequestLimitExceeded'),
+    exceptions.VersionTooEarly('x'): (400, 'MethodVersionNotFound'),
+    exceptions.Unauthorized('x'): (401, 'HTTPUnauthorized'),
+    exceptions.Forbidden('x'): (403, 'Forbidden'),
+    exceptions.OverQuota('x'): (403, 'OverQuota'),
+    exceptions.NotFound('x'): (404, 'ResourceNotFound'),
+    exceptions.PolicyBindingNotFound('x'): (404, 'PolicyBindingNotFound'),
+    exceptions.NotAcceptable('x'): (406, 'HTTPNotAcceptable'),
+    exceptions.NoSuchVersion('x'): (406, 'InvalidGlobalAPIVersion'),
+    exceptions.ResourceIsLocked('x'): (409, 'ResourceIsLocked'),
+    exceptions.ActionConflict('x'): (409, 'ActionConflict'),
+    exceptions.ActionCooldown('x'): (409, 'ActionCooldown'),
+    exceptions.ActionInProgress('x'): (409, 'ActionInProgress'),
+    exceptions.ActionImmutable('x'): (409, 'ActionImmutable'),
+    exceptions.FeatureNotSupported('x'): (409, 'FeatureNotSupported'),
+    exceptions.NodeNotOrphan('x'): (409, 'NodeNotOrphan'),
+    exceptions.ResourceInUse('x'): (409, 'ResourceInUse'),
+    exceptions.StoreUnavailable('x'): (503, 'HTTPServiceUnavailable'),
+    KeyError('x'): (500, 'HTTPInternalServerError'),
+}
+#: Error -> (status, type) as clients of Heat tell them apart.
+HEAT = {
+    exceptions.Invalid('x'): (400, 'HTTPBadRequest'),
+    exceptions.TemplateInvalid('x'): (400, 'StackValidationFailed'),
+    exceptions.StackValidationFailed('x'): (400, 'StackValidationFailed'),
+    exceptions.UserParameterMissing('x'): (400, 'UserParameterMissing'),
+    exceptions.UnknownUserParameter('x'): (400, 'UnknownUserParameter'),
+    exceptions.CircularDependency('x'): (400, 'CircularDependencyException'),
+    exceptions.RequestLimitExceeded('x'): (400, 'RequestLimitExceeded'),
+    exceptions.ImmutableParameterModified('x'): (400, 'ImmutableParameterModified'),
+    exceptions.NotSupported('x'): (400, 'NotSupported'),
+    exceptions.ResourceActionNotSupported('x'): (400, 'ResourceActionNotSupported'),
+    exceptions.PhysicalResourceIDAmbiguity('x'): (400, 'PhysicalResourceIDAmbiguity'),
+    exceptions.PluginNotFound('x'): (400, 'StackValidationFailed'),
+    exceptions.Unauthorized('x'): (401, 'HTTPUnauthorized'),
+    exceptions.Forbidden('x'): (403, 'Forbidden'),
+    exceptions.StackNotFound('x'): (404, 'EntityNotFound'),
+    exceptions.ResourceNotFound('x'): (404, 'ResourceNotFound'),
+    exceptions.NotFound('x'): (404, 'NotFound'),
+    exceptions.StackExists('x'): (409, 'StackExists'),
+    exceptions.ActionInProgress('x'): (409, 'ActionInProgress'),
+    exceptions.Conflict('x'): (409, 'Conflict'),
+    exceptions.StoreUnavailable('x'): (503, 'HTTPServiceUnavailable'),
+    KeyError('x'): (500, 'HTTPInternalServerError'),
+}
+
+
+def written(shape: TypedError, error: Exception):
+    """Return the body of an error."""
+    return json.loads(shape.data(fault_of(error, 'req-1')))
+
+
+class TestFormats(base.TestCase):
+    def test_clients_can_tell_them_apart(self):
+        for shape, errors in ((SENLIN_ERRORS, SENLIN), (HEAT_ERRORS, HEAT)):
+            found = {}
+            for error in errors:
+                body = written(shape, error)
+                jsonschema.validate(body, shape.schema)
+                self.assertEqual(TITLES[body['code']], body['title'])
+                found[error] = (body['code'], body['error']['type'])
+            self.assertEqual(errors, found)
+
+    def test_the_whole_of_one_of_senlin(self):
+        self.assertEqual(
+            {
+                'code': 409,
+                'title': 'Conflict',
+                'explanation': 'The request conflicts with the current state.',
+                'error': {
+                    'code': 409,
+                    'message': 'The cluster is busy.',
+                    'type': 'ResourceIsLocked',
+                },
+            },
+            written(SENLIN_ERRORS, exceptions.ResourceIsLocked('The cluster is busy.')),
+        )
+
+    def test_error_of_heat_has_the_message(self):
+        there = exceptions.StackExists('The Stack (a) already exists.')
+        body = written(HEAT_ERRORS, there)
+
+        self.assertEqual('The Stack (a) already exists.', body['error']['message'])
+        self.assertIsNone(body['error']['traceback'])
+
+    def test_credentials_are_masked(self):
+        text = 'https://ada:geheim@example.org is there.'
+        body = written(HEAT_ERRORS, exceptions.Conflict(text))
+
+        self.assertNotIn('geheim', json.dumps(body))
+
+    def test_unexpected_errors_are_hidden(self):
+        body = written(HEAT_ERRORS, KeyError('geheim'))
+
+        self.assertNotIn('geheim', json.dumps(body))
+        self.assertIn('req-1', body['error']['message'])
