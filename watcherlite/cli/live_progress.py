@@ -72,16 +72,13 @@ class LiveTree:
             self._console.print(Text(note), soft_wrap=True)
 
     def note(self, text: str) -> None:
-        """See Progress."""
         with self._lock:
             self._notes.append(one_line(text))
 
     def known(self, change: Change) -> None:
-        """See Progress."""
         self.changed(change)
 
     def changed(self, change: Change) -> None:
-        """See Progress."""
         with self._lock:
             if change.action_id is None:
                 self._state = change.new
@@ -89,7 +86,6 @@ class LiveTree:
                 self._rows[change.action_id] = change
 
     def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
-        """See Progress."""
         with self._lock:
             self._counted = (plan, recent)
 

@@ -61,14 +61,12 @@ class PlainProgress:
         """Do nothing."""
 
     def note(self, text: str) -> None:
-        """See Progress."""
         self._out.line(one_line(text))
 
     def known(self, change: Change) -> None:
         """Do nothing: earlier output stays, and the summary has the rest."""
 
     def changed(self, change: Change) -> None:
-        """See Progress."""
         if change.old is not None:
             what = f'{change.old} -> {change.new} {change.text}'
         elif change.text:
@@ -78,7 +76,6 @@ class PlainProgress:
         self._out.line(one_line(f'{clock_time(change.when)} {change.name}: {what}'))
 
     def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
-        """See Progress."""
         now = self._monotonic()
         if self._counted_at is not None and now - self._counted_at < INTERVAL:
             return

@@ -1,6 +1,5 @@
 """Base classes and options of the commands of the clustering API."""
 
-import abc
 import argparse
 import math
 import re
@@ -269,9 +268,13 @@ class CreateByAction(ClusterWaiting, _Changing):
 class Acting(ClusterWaiting, base.Show):
     """A command that requests an action on a cluster or node, and prints it.
 
+    :cvar action: the name of the action in the API
+    :cvar names: the attributes that can be set
     :cvar place: the resource below the object: `actions` or `ops`
     """
 
+    action: ClassVar[str]
+    names: ClassVar[tuple[str, ...]] = ()
     place: ClassVar[str] = 'actions'
     columns = ACTION
     arguments: Declarations = (base.identifier_argument, QUEUE, SCHEDULE)
@@ -285,9 +288,9 @@ class Acting(ClusterWaiting, base.Show):
         self.wait(clustering, action, parsed, about, marker)
         return self.changed(clustering, target['id'], action)
 
-    @abc.abstractmethod
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return the body of the request: `{'check': {}}`."""
+        return {self.action: given_attributes(parsed, *self.names)}
 
     def request(
         self,
@@ -305,12 +308,8 @@ class Acting(ClusterWaiting, base.Show):
 
 
 class UpdateByAction(Acting):
-    """A command that updates a cluster or node by an action, and prints it.
+    """A command that updates a cluster or node by an action, and prints it."""
 
-    :cvar names: the attributes that can be set
-    """
-
-    names: ClassVar[tuple[str, ...]]
     arguments: Declarations = (
         option('--name', 'NAME', 'new name'),
         option(

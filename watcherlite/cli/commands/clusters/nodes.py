@@ -106,13 +106,14 @@ class NodeDelete(Nodes, cluster_command.DeleteByAction):
 class NodeCheck(cluster_command.Acting, Nodes):
     """Check the health of a node."""
 
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        return {'check': {}}
+    action = 'check'
 
 
 class NodeRecover(cluster_command.Acting, Nodes):
     """Recover a node."""
 
+    action = 'recover'
+    names = ('operation', 'check', 'delete_timeout', 'force_recreate')
     arguments = (
         *cluster_command.RECOVERY,
         option(
@@ -127,10 +128,6 @@ class NodeRecover(cluster_command.Acting, Nodes):
             default=None,
         ),
     )
-
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        names = ('operation', 'check', 'delete_timeout', 'force_recreate')
-        return {'recover': cluster_command.given_attributes(parsed, *names)}
 
 
 class NodeOp(cluster_command.Acting, Nodes):

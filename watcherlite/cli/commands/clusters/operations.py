@@ -16,7 +16,7 @@ BINDING_SHOWN = fields(
 )
 
 _NODES = argument('nodes', 'NODE', 'node: name or ID', nargs='+')
-_POLICY = argument('policy', 'POLICY', 'policy: name or ID')
+_POLICY = argument('policy_id', 'POLICY', 'policy: name or ID')
 
 
 class _ClusterActing(cluster_command.Acting, clusters.Clusters):
@@ -26,21 +26,18 @@ class _ClusterActing(cluster_command.Acting, clusters.Clusters):
 class ClusterCheck(_ClusterActing):
     """Check the health of a cluster's nodes."""
 
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        return {'check': {}}
+    action = 'check'
 
 
 class ClusterRecover(_ClusterActing):
     """Recover the unhealthy nodes of a cluster."""
 
+    action = 'recover'
+    names = ('operation', 'check', 'check_capacity')
     arguments = (
         *cluster_command.RECOVERY,
         flag('--check-capacity', 'create missing nodes as well', default=None),
     )
-
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        names = ('operation', 'check', 'check_capacity')
-        return {'recover': cluster_command.given_attributes(parsed, *names)}
 
 
 class ClusterLifecycleComplete(clusters.Clusters, base.Show):
@@ -141,13 +138,9 @@ class ClusterResize(_ClusterActing):
 
 
 class _Scale(_ClusterActing):
-    """A command that adds or removes nodes.
+    """A command that adds or removes nodes."""
 
-    :cvar name: its name in the API
-    """
-
-    name: ClassVar[str]
-
+    names = ('count',)
     arguments = (
         option(
             '--count',
@@ -157,34 +150,32 @@ class _Scale(_ClusterActing):
         ),
     )
 
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        return {self.name: cluster_command.given_attributes(parsed, 'count')}
-
 
 class ClusterScaleIn(_Scale):
     """Remove nodes from a cluster."""
 
-    name = 'scale_in'
+    action = 'scale_in'
 
 
 class ClusterScaleOut(_Scale):
     """Add new nodes to a cluster."""
 
-    name = 'scale_out'
+    action = 'scale_out'
 
 
 class ClusterMembersAdd(_ClusterActing):
     """Add existing nodes to a cluster."""
 
+    action = 'add_nodes'
+    names = ('nodes',)
     arguments = (_NODES,)
-
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        return {'add_nodes': {'nodes': parsed.nodes}}
 
 
 class ClusterMembersDel(_ClusterActing):
     """Remove nodes from a cluster."""
 
+    action = 'del_nodes'
+    names = ('nodes', 'destroy_after_deletion')
     arguments = (
         _NODES,
         flag(
@@ -194,11 +185,6 @@ class ClusterMembersDel(_ClusterActing):
             action=argparse.BooleanOptionalAction,
         ),
     )
-
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        destroy = parsed.destroy_after_deletion
-        given = {} if destroy is None else {'destroy_after_deletion': destroy}
-        return {'del_nodes': {'nodes': parsed.nodes, **given}}
 
 
 class ClusterMembersReplace(_ClusterActing):
@@ -239,26 +225,16 @@ class ClusterMembersList(clusters.Clusters, base.Rows):
 
 
 class _OnPolicy(_ClusterActing):
-    """A command on the binding of a policy to a cluster.
+    """A command on the binding of a policy to a cluster."""
 
-    :cvar name: its name in the API
-    """
-
-    name: ClassVar[str]
-
+    names: ClassVar[tuple[str, ...]] = ('policy_id', 'enabled')
     arguments = (_POLICY,)
-
-    def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        enabled = cluster_command.given_attributes(
-            parsed, *({'enabled'} & vars(parsed).keys())
-        )
-        return {self.name: {'policy_id': parsed.policy, **enabled}}
 
 
 class ClusterPolicyAttach(_OnPolicy):
     """Attach a policy to a cluster."""
 
-    name = 'policy_attach'
+    action = 'policy_attach'
     arguments = (
         flag(
             '--disabled',
@@ -273,13 +249,14 @@ class ClusterPolicyAttach(_OnPolicy):
 class ClusterPolicyDetach(_OnPolicy):
     """Detach a policy from a cluster."""
 
-    name = 'policy_detach'
+    action = 'policy_detach'
+    names = ('policy_id',)
 
 
 class ClusterPolicyUpdate(_OnPolicy):
     """Enable or disable a policy of a cluster."""
 
-    name = 'policy_update'
+    action = 'policy_update'
 
     arguments = (
         exclusive(
@@ -314,5 +291,5 @@ class ClusterPolicyShow(clusters.Clusters, base.Show):
     arguments = (base.identifier_argument, _POLICY)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        path = ('clusters', parsed.identifier, 'policies', parsed.policy)
+        path = ('clusters', parsed.identifier, 'policies', parsed.policy_id)
         return dict(clustering.read('cluster_policy', *path))

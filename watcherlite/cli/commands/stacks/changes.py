@@ -69,19 +69,12 @@ class _Change(StackWaiting, base.Show):
         # Help needs no YAML
         from watcherlite.cli.commands.stacks import template_files
 
-        collection = template_files.FileCollection()
         body: dict[str, Any] = {
             'parameters': template_files.values(
                 parsed.parameters, parsed.parameter_files
-            )
+            ),
+            **template_files.documents(parsed.template, parsed.environments),
         }
-        if parsed.template is not None:
-            body['template'] = collection.template(parsed.template)
-        if parsed.environments:
-            body['environment_files'] = [
-                collection.environment(name) for name in parsed.environments
-            ]
-        body['files'] = collection.files
         if parsed.timeout_mins is not None:
             body['timeout_mins'] = parsed.timeout_mins
         if parsed.tags is not None:

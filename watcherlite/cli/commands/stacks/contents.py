@@ -174,16 +174,10 @@ class StackTemplateValidate(StackRemote, base.Show):
         # Help needs no YAML
         from watcherlite.cli.commands.stacks import template_files
 
-        collection = template_files.FileCollection()
-        body: dict[str, Any] = {'template': collection.template(parsed.template)}
-        if parsed.environments:
-            body['environment_files'] = [
-                collection.environment(name) for name in parsed.environments
-            ]
+        body = template_files.documents(parsed.template, parsed.environments)
         if parsed.parameters:
             given = template_files.values(parsed.parameters, [])
             body['environment'] = {'parameters': given}
-        body['files'] = collection.files
         query = {'show_nested': 'true'} if parsed.show_nested else None
         return dict(stacks.ask_all('POST', 'validate', query=query, body=body))
 

@@ -129,6 +129,22 @@ class FileCollection:
         return url
 
 
+def documents(template: str | None, environments: list[str]) -> dict[str, Any]:
+    """Return the part of a request with a template, environments and their files.
+
+    :raises Invalid: see `FileCollection.template`
+    """
+    collection = FileCollection()
+    body: dict[str, Any] = {}
+    if template is not None:
+        body['template'] = collection.template(template)
+    if environments:
+        body['environment_files'] = [
+            collection.environment(name) for name in environments
+        ]
+    return {**body, 'files': collection.files}
+
+
 def values(given: list[str], in_files: list[str]) -> dict[str, str]:
     """Return parameters of `NAME=VALUE` and `NAME=FILE`; the last one wins.
 
