@@ -91,27 +91,29 @@ class RefusalTest(RemoteCase):
 class OtherServerTest(RemoteCase):
     """Something answers, and it is not the API."""
 
-    def test_an_address_that_leads_nowhere(self):
-        self.api.answers['GET /v1/goals'] = Reply(b'<html>', 404)
-
-        self.assertEqual(
-            (2, '/v1/goals was not found; check that URL is the endpoint of the API'),
-            self.fail('goal', 'list'),
-        )
-
-    def test_response_that_is_not_json(self):
-        self.api.answers['GET /v1/goals'] = Reply(
-            b'<html>', headers={'Content-Type': 'text/html'}
-        )
-
-        self.assertEqual(
+    def test_foreign_responses(self):
+        location = 'https://elsewhere.example/v1/goals'
+        for reply, message in (
             (
-                2,
+                Reply(b'<html>', 404),
+                '/v1/goals was not found; check that URL is the endpoint of the API',
+            ),
+            (
+                Reply(b'<html>', headers={'Content-Type': 'text/html'}),
                 'URL is not the API of watcherlite (the response is text/html, not '
                 'JSON); check the endpoint',
             ),
-            self.fail('goal', 'list'),
-        )
+            # Redirects are not followed with credentials.
+            (
+                Reply(None, 301, {'Location': location}),
+                f'URL redirects to {location}; use that endpoint instead',
+            ),
+        ):
+            self.api.answers['GET /v1/goals'] = reply
+            self.api.asked.clear()
+
+            self.assertEqual((2, message), self.fail('goal', 'list'))
+            self.assertEqual(1, len(self.api.asked))
 
     def test_json_of_another_shape(self):
         for body in (None, {'versions': []}, Reply([]), {'goals': 1}):
@@ -133,21 +135,6 @@ class OtherServerTest(RemoteCase):
             code, message = self.fail(*argv)
             self.assertEqual(2, code)
             self.assertTrue(message.startswith('URL is not the API of'), message)
-
-    def test_redirects_are_not_followed_with_credentials(self):
-        self.api.answers['GET /v1/goals'] = Reply(
-            None, 301, {'Location': 'https://elsewhere.example/v1/goals'}
-        )
-
-        self.assertEqual(
-            (
-                2,
-                'URL redirects to https://elsewhere.example/v1/goals; use that '
-                'endpoint instead',
-            ),
-            self.fail('goal', 'list'),
-        )
-        self.assertEqual(1, len(self.api.asked))
 
 
 class NobodyTest(RemoteCase):

@@ -31,22 +31,26 @@ class TestBadValues(ProblemsCase):
     """A value that cannot work is found at the start, with its place."""
 
     def test_invalid_values_are_reported_with_file_group_and_option(self):
-        self.assertEqual(
-            '~/watcherlite.conf: [applier] lease is not valid: '
-            'Should be greater than or equal to 1; '
-            '~/watcherlite.conf: [notifications] batch_size is not valid: '
-            "invalid literal for int() with base 10: 'ten'",
-            self.refused_text(
-                '[applier]\nlease = 0\n[notifications]\nbatch_size = ten\n'
+        file = '~/watcherlite.conf: '
+        for text, expected in (
+            (
+                '[applier]\nlease = 0\n[notifications]\nbatch_size = ten\n',
+                f'{file}[applier] lease is not valid: Should be greater than or equal '
+                f'to 1; {file}[notifications] batch_size is not valid: '
+                "invalid literal for int() with base 10: 'ten'",
             ),
-        )
-
-    def test_invalid_choice_is_reported_with_the_choices(self):
-        self.assertEqual(
-            '~/watcherlite.conf: [applier] on_worker_loss is not valid: '
-            "Valid values are [resume, fail, cancel], but found 'hope'",
-            self.refused_text('[applier]\non_worker_loss = hope\n'),
-        )
+            (
+                '[applier]\non_worker_loss = hope\n',
+                f'{file}[applier] on_worker_loss is not valid: '
+                "Valid values are [resume, fail, cancel], but found 'hope'",
+            ),
+            # An option of the command line, too
+            (
+                '[DEFAULT]\ndebug = maybe\n',
+                '[DEFAULT] debug is not valid: Invalid Boolean value: maybe',
+            ),
+        ):
+            self.assertEqual(expected, self.refused_text(text))
 
     def test_invalid_environment_value_is_reported_with_the_variable(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_ENGINE__WORKERS', 'many'))
@@ -55,12 +59,6 @@ class TestBadValues(ProblemsCase):
             'OS_ENGINE__WORKERS: [engine] workers is not valid: '
             "invalid literal for int() with base 10: 'many'",
             self.refused(config_files=[]),
-        )
-
-    def test_a_bad_value_of_an_option_of_the_command_line_is_an_error_too(self):
-        self.assertEqual(
-            '[DEFAULT] debug is not valid: Invalid Boolean value: maybe',
-            self.refused_text('[DEFAULT]\ndebug = maybe\n'),
         )
 
     def test_a_dollar_sign_in_a_password_is_explained_without_the_password(self):
@@ -89,23 +87,23 @@ class TestBadValues(ProblemsCase):
 class TestFiles(ProblemsCase):
     """A file that cannot be read is one line that names it."""
 
-    def test_a_missing_file(self):
-        self.assertEqual(
-            'There is no configuration file ~/none.conf',
-            self.refused(['--config-file', str(self.home / 'none.conf')]),
-        )
-
-    def test_a_missing_directory(self):
-        self.assertEqual(
-            'There is no configuration directory ~/none.d',
-            self.refused(['--config-dir', str(self.home / 'none.d')]),
-        )
-
-    def test_a_directory_instead_of_a_file(self):
-        self.assertEqual(
-            'The configuration ~ cannot be read: Is a directory',
-            self.refused(config_files=[str(self.home)]),
-        )
+    def test_a_path_that_leads_to_no_file(self):
+        file, directory = self.home / 'none.conf', self.home / 'none.d'
+        for arguments, expected in (
+            (
+                ['--config-file', str(file)],
+                'There is no configuration file ~/none.conf',
+            ),
+            (
+                ['--config-dir', str(directory)],
+                'There is no configuration directory ~/none.d',
+            ),
+            (
+                ['--config-file', str(self.home)],
+                'The configuration ~ cannot be read: Is a directory',
+            ),
+        ):
+            self.assertEqual(expected, self.refused(arguments))
 
     def test_binary_file(self):
         self.ini.write_bytes(b'[DEFAULT]\nhost = \xff\xfe\n')
@@ -132,47 +130,41 @@ class TestUnknownOptions(ProblemsCase):
         found = conf.unknown_options(self.new(text), environ or {})
         return [line.replace(str(self.home), '~') for line in found]
 
-    def test_unknown_option_is_reported_with_a_similar_name(self):
-        self.assertEqual(
-            [
-                '~/watcherlite.conf: [database] has no option conection; '
-                'did you mean connection?'
-            ],
-            self.problems('[database]\nconection = x\n'),
-        )
+    def test_unknown_names_are_reported_with_a_similar_one(self):
+        for text, problem in (
+            (
+                '[database]\nconection = x\n',
+                '[database] has no option conection; did you mean connection?',
+            ),
+            ('[engine]\ncolour = blue\n', '[engine] has no option colour; remove it.'),
+            # An option of another group
+            (
+                '[engine]\non_worker_loss = fail\n',
+                '[engine] has no option on_worker_loss; remove it.',
+            ),
+            (
+                '[databse]\nconnection = x\n',
+                'there are no options in a group [databse]; did you mean [database]?',
+            ),
+            # The group of a plugin that is not installed
+            (
+                '[watcherlite.action_types.gone]\nurl = x\n',
+                'there are no options in a group [watcherlite.action_types.gone]; no '
+                'such plugin has any.',
+            ),
+        ):
+            expected = [f'~/watcherlite.conf: {problem}']
+            self.assertEqual(expected, self.problems(text))
 
-    def test_an_option_like_no_other_is_to_be_removed(self):
-        self.assertEqual(
-            ['~/watcherlite.conf: [engine] has no option colour; remove it.'],
-            self.problems('[engine]\ncolour = blue\n'),
-        )
-
-    def test_an_option_of_another_group_is_unknown(self):
-        self.assertEqual(
-            ['~/watcherlite.conf: [engine] has no option on_worker_loss; remove it.'],
-            self.problems('[engine]\non_worker_loss = fail\n'),
-        )
-
-    def test_misspelt_group_is_reported_with_a_similar_name(self):
-        self.assertEqual(
-            [
-                '~/watcherlite.conf: there are no options in a group [databse]; '
-                'did you mean [database]?'
-            ],
-            self.problems('[databse]\nconnection = x\n'),
-        )
-
-    def test_a_group_of_another_program_is_none_of_our_business(self):
-        self.assertEqual([], self.problems('[keystone_authtoken]\nauth_url = x\n'))
-
-    def test_group_of_a_missing_plugin_is_reported(self):
-        self.assertEqual(
-            [
-                '~/watcherlite.conf: there are no options in a group '
-                '[watcherlite.action_types.gone]; no such plugin has any.'
-            ],
-            self.problems('[watcherlite.action_types.gone]\nurl = x\n'),
-        )
+    def test_names_of_others_are_no_problem(self):
+        for text in (
+            # Another program that shares the file
+            '[keystone_authtoken]\nauth_url = x\n',
+            # oslo.log
+            '[DEFAULT]\nuse_json = true\nlog_file = x\nlog_dir = y\n'
+            'default_log_levels = a=WARN\n',
+        ):
+            self.assertEqual([], self.problems(text))
 
     def test_options_of_a_plugin_are_known_once_they_are_registered(self):
         configuration = self.new(
@@ -190,15 +182,6 @@ class TestUnknownOptions(ProblemsCase):
                 'did you mean root?'
             ],
             found,
-        )
-
-    def test_options_of_oslo_log_are_known_by_all_their_names(self):
-        self.assertEqual(
-            [],
-            self.problems(
-                '[DEFAULT]\nuse_json = true\nlog_file = x\nlog_dir = y\n'
-                'default_log_levels = a=WARN\n'
-            ),
         )
 
     def test_variable_of_an_unknown_option_is_reported(self):

@@ -153,39 +153,20 @@ resources:
         self.assertEqual(text, self.template(text))
         self.assertEqual({self.url('a%20b%25'): 'hello'}, self.collection.files)
 
-    def test_nothing_is_fetched_from_other_machines(self):
+    def test_files_that_cannot_be_read_are_reported_with_their_reference(self):
         url = 'https://example.org/x.yaml'
-        path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: "{url}"}}}}')
-
-        self.assertEqual(
-            f'HOME/stack.yaml: resources.a.type: {url} is not fetched: save it as a '
-            'file, and refer to that',
-            self.refusal(self.collection.template, path),
-        )
-        self.assertEqual(
-            f'{url} is not fetched: save it as a file, and refer to that',
-            self.refusal(self.collection.template, url),
-        )
-        self.assertEqual(
-            'file://there/x is on another host; use a local file',
-            self.refusal(self.collection.template, 'file://there/x'),
-        )
-
-    def test_missing_file_is_reported_with_its_reference(self):
-        path = self.file('stack.yaml', f'{HEAD}a: [{{get_file: gone}}]')
-
-        self.assertEqual(
-            'HOME/stack.yaml: a[0].get_file: the file HOME/gone does not exist',
-            self.refusal(self.collection.template, path),
-        )
-        self.assertEqual(
-            'the template HOME/none.yaml does not exist',
-            self.refusal(self.collection.template, f'{self.home}/none.yaml'),
-        )
-        self.assertEqual(
-            'the template HOME cannot be read: Is a directory',
-            self.refusal(self.collection.template, str(self.home)),
-        )
+        fetched = f'{url} is not fetched: save it as a file, and refer to that'
+        remote = self.file('remote.yaml', f'{HEAD}resources: {{a: {{type: "{url}"}}}}')
+        gone = self.file('gone.yaml', f'{HEAD}a: [{{get_file: gone}}]')
+        for name, expected in (
+            (remote, f'HOME/remote.yaml: resources.a.type: {fetched}'),
+            (url, fetched),
+            ('file://there/x', 'file://there/x is on another host; use a local file'),
+            (gone, 'HOME/gone.yaml: a[0].get_file: the file HOME/gone does not exist'),
+            (f'{self.home}/none.yaml', 'the template HOME/none.yaml does not exist'),
+            (str(self.home), 'the template HOME cannot be read: Is a directory'),
+        ):
+            self.assertEqual(expected, self.refusal(self.collection.template, name))
 
     def test_problems_are_reported_with_lines(self):
         self.file('inner.yaml', f'{HEAD}a: 1\na: 2\n')
