@@ -5,12 +5,17 @@ import datetime
 from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
+from watcherlite import exceptions
 from watcherlite.cli.output import Output
 from watcherlite.cli.state_changes import Change
 from watcherlite.cmd.exits import one_line
 
 #: Seconds between two lines with the counts of a large plan.
 INTERVAL = 2.0
+#: Maximum number of actions of a plan whose changes are shown one by one.
+MANY = 50
+#: Number of recent changes that are shown of a large plan.
+RECENT = 8
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,6 +48,44 @@ class Progress(Protocol):
 
     def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
         """Show the number of ended actions, and some recent changes."""
+
+
+class Outage:
+    """An outage of a server: reported once, tolerated for some seconds.
+
+    :param server: its name in the reports
+    :param patience: seconds for which it may be unavailable
+    :param report: shows a line
+    :param monotonic: seconds
+    """
+
+    def __init__(
+        self,
+        server: str,
+        patience: float,
+        report: Callable[[str], object],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._server = server
+        self._patience = patience
+        self._report = report
+        self._monotonic = monotonic
+        self._since: float | None = None
+
+    def tolerate(self, error: exceptions.WatcherliteError) -> None:
+        """Report the error if the outage begins; raise it if it lasts too long."""
+        now = self._monotonic()
+        if self._since is None:
+            self._since = now
+            self._report(f'waiting for the {self._server}: {error}')
+        if now - self._since > self._patience:
+            raise error
+
+    def end(self) -> None:
+        """Report that the server is available again, if it was not."""
+        if self._since is not None:
+            self._since = None
+            self._report(f'the {self._server} is available again')
 
 
 class PlainProgress:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from watcherlite import exceptions
-from watcherlite.cli.commands.poll import Outage
+from watcherlite.cli.commands.poll import PATIENCE
 from watcherlite.cli.http import server_sent_events
+from watcherlite.cli.progress import Outage
 from watcherlite.domain import events
 from watcherlite.states import action_plan as states
 
@@ -49,7 +50,7 @@ class Feed:
         self._client = client
         self._place = ('action_plans', uuid, 'events')
         self._wait = wait
-        self._outage = Outage(note, monotonic)
+        self._outage = Outage('API', PATIENCE, note, monotonic)
         self._last = 0
         self._over = False
 
@@ -84,7 +85,8 @@ class Feed:
     def _polled(self) -> Iterator[Event]:
         for _ in range(TRY_STREAM):
             try:
-                page, more = self._page()
+                query = {'after': self._last, 'limit': PAGE}
+                page, more = next(self._client.pages(*self._place, query=query))
             except exceptions.ApiUnavailable as error:
                 self._outage.tolerate(error)
                 page, more = [], False
@@ -99,10 +101,6 @@ class Feed:
                 return
             if not more:
                 self._wait(POLL)
-
-    def _page(self) -> tuple[list[dict[str, Any]], bool]:
-        query = {'after': self._last, 'limit': PAGE}
-        return next(self._client.pages(*self._place, query=query))
 
     def _new(self, event: Event) -> Iterator[Event]:
         if event['sequence'] > self._last:

@@ -15,7 +15,7 @@ from watcherlite.cli.commands import base
 from watcherlite.cli.commands.event_feed import Event, Feed
 from watcherlite.cli.formatting import action_count, capitalized, plan_label
 from watcherlite.cli.output import Output
-from watcherlite.cli.progress import Counts, PlainProgress, Progress
+from watcherlite.cli.progress import MANY, RECENT, Counts, PlainProgress, Progress
 from watcherlite.cli.state_changes import Change, change_of_shown
 from watcherlite.cmd import exits
 from watcherlite.cmd.exits import one_line
@@ -30,10 +30,6 @@ EPILOG = """\
 Exit codes: 0 the plan SUCCEEDED; 1 it did not; 2 the command line is invalid, or the
 plan does not exist; 3 the API is unavailable; 130 Ctrl-C: the plan continues.
 """
-#: Maximum number of actions of a plan whose changes are shown one by one.
-MANY = 50
-#: Number of recent changes that are shown of a large plan.
-RECENT = 8
 #: Number of rows requested at a time.
 PAGE = 1000
 #: The states of actions, in the order of their counts.

@@ -14,6 +14,7 @@ from watcherlite import exceptions
 from watcherlite.cli.command import Declaration, flag
 from watcherlite.cli.commands.base import Remote
 from watcherlite.cli.output import Output
+from watcherlite.cli.progress import Outage
 from watcherlite.cmd import exits
 from watcherlite.cmd.exits import one_line
 
@@ -26,36 +27,6 @@ PATIENCE = 60.0
 MANY = 50
 
 Shown = Mapping[str, Any]
-
-
-class Outage:
-    """An outage of the API: reported once, tolerated for PATIENCE seconds.
-
-    :param report: shows a line
-    :param monotonic: seconds
-    """
-
-    def __init__(
-        self, report: Callable[[str], object], monotonic: Callable[[], float]
-    ) -> None:
-        self._report = report
-        self._monotonic = monotonic
-        self._since: float | None = None
-
-    def tolerate(self, error: exceptions.ApiUnavailable) -> None:
-        """Report the error if the outage begins; raise it if it lasts too long."""
-        now = self._monotonic()
-        if self._since is None:
-            self._since = now
-            self._report(f'waiting for the API: {error}')
-        if now - self._since > PATIENCE:
-            raise error
-
-    def end(self) -> None:
-        """Report that the API is available again, if it was not."""
-        if self._since is not None:
-            self._since = None
-            self._report('the API is available again')
 
 
 class Poll(abc.ABC):
@@ -78,7 +49,9 @@ class Poll(abc.ABC):
         self._err = err
         self._verbose = verbose
         self._wait = wait
-        self._outage = Outage(lambda text: err.line(one_line(text)), monotonic)
+        self._outage = Outage(
+            'API', PATIENCE, lambda text: err.line(one_line(text)), monotonic
+        )
         self._shown = 0
         self._omitted = 0
 

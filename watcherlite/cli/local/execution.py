@@ -11,10 +11,9 @@ from watcherlite.applier import creation, operations
 from watcherlite.cli import input_files, wakeup
 from watcherlite.cli.formatting import action_count, capitalized, plan_label
 from watcherlite.cli.local import dry_run, logs, summary
-from watcherlite.cli.local.plan_follower import MANY
 from watcherlite.cli.local.session import Session, create, find, skip_stored
 from watcherlite.cli.output import Output
-from watcherlite.cli.progress import PlainProgress, Progress
+from watcherlite.cli.progress import MANY, PlainProgress, Progress
 from watcherlite.cmd import exits
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.documents.plan_document import PlanDocument, Validate

@@ -6,7 +6,7 @@ import typing
 from collections.abc import Callable, Sequence
 
 from watcherlite import exceptions
-from watcherlite.cli.progress import Counts, Progress
+from watcherlite.cli.progress import MANY, RECENT, Counts, Outage, Progress
 from watcherlite.cli.state_changes import Change, change_of
 from watcherlite.cli.wakeup import Wake
 from watcherlite.db.api import Store
@@ -16,10 +16,6 @@ from watcherlite.domain.actions import Action
 from watcherlite.domain.events import Event
 from watcherlite.states import action_plan as states
 
-#: Maximum number of actions of a plan whose changes are shown one by one.
-MANY = 50
-#: Number of recent changes that are shown of a large plan.
-RECENT = 8
 #: Seconds between two polls of the store, for changes by other processes.
 LOOK = 1.0
 #: The same for a large plan.
@@ -51,10 +47,8 @@ class Follower:
         self._plan = plan
         self._progress = progress
         self._wake = wake
-        self._monotonic = monotonic
         self._details = plan.total <= MANY if details is None else details
-        self._patience = patience
-        self._away_since: float | None = None
+        self._outage = Outage('database', patience, progress.note, monotonic)
         self._sequence = 0
         self._recent: collections.deque[int] = collections.deque(maxlen=RECENT)
 
@@ -99,11 +93,9 @@ class Follower:
                 recent = [_last_change(action) for action in found.values()]
                 self._progress.counted(_counts(plan), recent)
         except exceptions.StoreUnavailable as error:
-            self._be_patient(error)
+            self._outage.tolerate(error)
             return self._plan
-        if self._away_since is not None:
-            self._away_since = None
-            self._progress.note('the database is available again')
+        self._outage.end()
         self._plan = plan
         return plan
 
@@ -118,14 +110,6 @@ class Follower:
             if change is not None:
                 show(change)
         return len(page) == PAGE
-
-    def _be_patient(self, error: exceptions.StoreUnavailable) -> None:
-        now = self._monotonic()
-        if self._away_since is None:
-            self._away_since = now
-            self._progress.note(f'waiting for the database: {error}')
-        if now - self._away_since > self._patience:
-            raise error
 
 
 def _counts(plan: ActionPlan) -> Counts:
