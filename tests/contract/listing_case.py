@@ -1,9 +1,9 @@
 """A world to be listed, for the store's contract."""
 
-import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
+from tests.contract import store_case
 from tests.contract.store_case import StoreCase
 from tests.factories import (
     at,
@@ -54,14 +54,12 @@ class ListingCase(StoreCase):
     def ids(self, noun: str, **values: Any) -> list[int | None]:
         return [row.id for row in self.page(noun, **values)]
 
-    def walk(self, noun: str, query: Query) -> Iterator[Any]:
-        """Go through all pages, to the empty one at the end."""
-        pages = self.pages_of(noun)
-        while page := pages(query):
-            self.assertLessEqual(len(page), query.limit)
-            yield from page
-            last = getattr(page[-1], ROWS[noun]).uuid
-            query = dataclasses.replace(query, after=last)
+    def walk(self, noun: str, query: Query) -> list[Any]:
+        """Return the rows of all pages."""
+        rows = store_case.walk(
+            self.pages_of(noun), query, lambda one: str(getattr(one, ROWS[noun]).uuid)
+        )
+        return list(rows)
 
     def insert_rows(self) -> None:
         """Store some of everything, with values that are equal and that are none."""

@@ -1,12 +1,13 @@
 """Base class of the contract tests of the store."""
 
 import concurrent.futures
+import dataclasses
 import threading
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tests.factories import NOW
+from tests.factories import NOW, at
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.actions import Action, ActionChange
@@ -88,9 +89,58 @@ class StoreCase(Base):
         found = self.store.actions_by_id(ids)
         return [found[key] for key in ids]
 
+    def publish(self) -> None:
+        """Mark all events as published."""
+        sequences = [stored.sequence for stored in self.store.pending_events(100)]
+        self.store.mark_published(sequences, NOW)
+
+    def assert_rows_purged(
+        self, purge: Callable[..., Mapping[str, int]], **expected: int
+    ) -> None:
+        """Check a dry run of a purge, the purge, and that nothing is left for one."""
+        later = at(10**9)
+        self.assertEqual(
+            [expected, expected, dict.fromkeys(expected, 0)],
+            [
+                dict(purge(later, 100, dry_run=True)),
+                *(dict(purge(later, 100)) for _ in range(2)),
+            ],
+        )
+
     def assert_stored(self, *expected: Action) -> None:
         """Check that actions are stored exactly so."""
         self.assertEqual(list(expected), self.now_stored(*expected))
+
+
+def walk(
+    pages: Callable[[Any], list[Result]], query: Any, uuid: Callable[[Result], str]
+) -> Iterator[Result]:
+    """Yield the rows of all pages, to the empty one at the end.
+
+    :param uuid: returns the uuid of a row, after which the next page begins
+    """
+    while page := pages(query):
+        assert query.limit is None or len(page) <= query.limit
+        yield from page
+        query = dataclasses.replace(query, after=uuid(page[-1]))
+
+
+def in_order(
+    rows: Sequence[Result],
+    keys: Sequence[tuple[str, bool]],
+    value: Callable[[Result, str], Any],
+) -> list[Result]:
+    """Return rows in the order of sort keys; equal ones stay as they are.
+
+    Rows without a value come last in both directions.
+    """
+    found = list(rows)
+    for key, descending in reversed(keys):
+        absent = [row for row in found if value(row, key) is None]
+        present = [row for row in found if value(row, key) is not None]
+        present.sort(key=lambda row: value(row, key), reverse=descending)
+        found = [*present, *absent]
+    return found
 
 
 def names(actions: list[Action]) -> list[str | None]:

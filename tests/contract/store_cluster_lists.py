@@ -1,5 +1,6 @@
 """Contract of the store: searches, lists and events of clusters."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.contract.cluster_case import (
     make_cluster,
     make_receiver,
 )
+from tests.contract.store_case import in_order, walk
 from tests.factories import at, make_action, make_event, new_uuid, store_plan
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
@@ -312,7 +314,9 @@ class StoreClusterListsContract(ClusterCase):
 
     def noun_page(self, kind: type, **values: Any) -> list[Any]:
         """Return a page of rows."""
-        query = Query(**{'tenant': TENANT, **values})
+        return self.rows_of(kind, Query(**{'tenant': TENANT, **values}))
+
+    def rows_of(self, kind: type, query: Query) -> list[Any]:
         if kind is Action:
             return [one.action for one in self.store.list_cluster_actions(query)]
         return self.store.list_objects(kind, query)
@@ -342,25 +346,13 @@ class StoreClusterListsContract(ClusterCase):
         limits: tuple[int | None, ...],
     ) -> None:
         keys = list(dict(sort or ((DEFAULT_SORT[kind], False),)).items())
-        expected = sorted(rows, key=lambda row: row.id, reverse=keys[-1][1])
-        for key, descending in reversed(keys):
-            present = [row for row in expected if value_of(row, key) is not None]
-            absent = [row for row in expected if value_of(row, key) is None]
-            present.sort(key=lambda row: value_of(row, key), reverse=descending)
-            # Those without a value come last in both directions.
-            expected = [*present, *absent]
+        expected = in_order(rows, [*keys, ('id', keys[-1][1])], value_of)
         for limit in limits:
-            found: list[Any] = []
-            after = None
-            while len(found) <= len(rows):
-                page = self.noun_page(
-                    kind, tenant=tenant, sort=sort, after=after, limit=limit
-                )
-                if not page:
-                    break
-                found += page
-                after = page[-1].uuid
-            self.assertEqual(expected, found, (kind, sort, limit, tenant))
+            query = Query(tenant=tenant, sort=sort, limit=limit)
+            found = walk(
+                functools.partial(self.rows_of, kind), query, lambda row: str(row.uuid)
+            )
+            self.assertEqual(expected, list(found), (kind, sort, limit, tenant))
 
     def test_each_filter_selects_rows_with_one_of_its_values(self) -> None:
         world = self.insert_each_class()
@@ -516,16 +508,15 @@ class StoreClusterListsContract(ClusterCase):
                         'filters': filters,
                         'descending': descending,
                     }
-                    found: list[str] = []
-                    after = None
-                    while len(found) < 9:
-                        query = EventQuery(**values, after=after, limit=2)
-                        page = self.store.list_cluster_events(query)
-                        if not page:
-                            break
-                        found += [one.event.message or '' for one in page]
-                        after = page[-1].event.uuid
-                    self.assertEqual(self.event_names(**values), ' '.join(found))
+                    found = walk(
+                        self.store.list_cluster_events,
+                        EventQuery(**values, limit=2),
+                        lambda one: one.event.uuid,
+                    )
+                    self.assertEqual(
+                        self.event_names(**values),
+                        ' '.join(one.event.message or '' for one in found),
+                    )
         (theirs,) = self.store.list_cluster_events(EventQuery(tenant=OTHER.tenant))
         for missing in (theirs.event.uuid, new_uuid()):
             with self.assertRaisesRegex(exceptions.NotFound, missing):

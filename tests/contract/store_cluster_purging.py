@@ -11,21 +11,11 @@ LATER = at(10**9)
 class StoreClusterPurgingContract(StoreClusterListsContract):
     """A purge deletes old softly deleted rows with their actions and events."""
 
-    def publish_every(self) -> None:
-        sequences = [stored.sequence for stored in self.store.pending_events(100)]
-        self.store.mark_published(sequences, NOW)
-
     def assert_clusters_purged(self, *counts: int) -> None:
         """Check that so many go: clusters, nodes, actions and events."""
         names = ('clusters', 'nodes', 'actions', 'events')
         expected = dict(zip(names, counts, strict=True))
-        self.assertEqual(
-            [expected, expected, dict.fromkeys(names, 0)],
-            [
-                dict(self.store.purge_clusters(LATER, 100, dry_run=True)),
-                *(dict(self.store.purge_clusters(LATER, 100)) for _ in range(2)),
-            ],
-        )
+        self.assert_rows_purged(self.store.purge_clusters, **expected)
 
     def test_deleted_clusters_and_nodes_are_purged_with_their_rows(self) -> None:
         cluster, kept, node = self.insert_cluster_events()
@@ -41,7 +31,7 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         self.delete_softly(young, LATER)
         self.delete_softly(cluster)
         self.delete_softly(node)
-        self.publish_every()
+        self.publish()
         self.assert_clusters_purged(1, 1, 2, 4)
         uuids = [cluster.uuid, kept.uuid, young.uuid]
         self.assertEqual({kept.uuid, young.uuid}, {*self.store.clusters_by_uuid(uuids)})
@@ -61,7 +51,7 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         for row in (cluster, busy, told, node):
             self.delete_softly(row)
         self.assert_clusters_purged(0, 1, 0, 0)
-        self.publish_every()
+        self.publish()
         self.assert_clusters_purged(0, 1, 0, 1)
         self.changed(action, status='FAILED', updated_at=NOW)
         self.assert_clusters_purged(1, 1, 1, 0)
@@ -82,7 +72,7 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         )
         self.delete_softly(node)
         self.delete_softly(cluster)
-        self.publish_every()
+        self.publish()
         before = at(5)
         expected = dict(self.store.purge(before, 100, dry_run=True))
         self.assertEqual(

@@ -1,9 +1,11 @@
 """Contract of the store: pages of lists."""
 
 import dataclasses
+import functools
 from typing import Any
 
 from tests.contract.listing_case import ROWS, ListingCase
+from tests.contract.store_case import in_order
 from tests.factories import at, make_action, new_uuid, store_plan
 from watcherlite import exceptions
 from watcherlite.db import query as queries
@@ -31,20 +33,15 @@ class StoreListingContract(ListingCase):
     def assert_walked(
         self, noun: str, whole: list[Any], query: Query, limits: tuple[int, ...]
     ) -> None:
-        ((key, descending),) = query.sort
-
-        def place(one: Any) -> tuple[Any, int]:
-            value = self.value(noun, one, key)
-            return (0 if value is None else value), getattr(one, ROWS[noun]).id
-
-        absent = [one for one in whole if self.value(noun, one, key) is None]
-        present = [one for one in whole if self.value(noun, one, key) is not None]
-        for part in (present, absent):
-            part.sort(key=place, reverse=descending)
+        ((_, descending),) = query.sort
+        by_id = [(key, descending) for key in ('id',) if query.sort[0][0] != key]
+        expected = in_order(
+            whole, [*query.sort, *by_id], functools.partial(self.value, noun)
+        )
         for limit in limits:
             self.assertEqual(
-                [*present, *absent],
-                list(self.walk(noun, dataclasses.replace(query, limit=limit))),
+                expected,
+                self.walk(noun, dataclasses.replace(query, limit=limit)),
                 (noun, query, limit),
             )
 
@@ -69,7 +66,7 @@ class StoreListingContract(ListingCase):
                 for key in queries.SORT_KEYS[noun]:
                     for sort in (((key, False),), ((key, True),)):
                         query = Query(chosen, sort, limit=1)
-                        walked = list(self.walk(noun, query))
+                        walked = self.walk(noun, query)
                         self.assertEqual(
                             sorted(getattr(o, ROWS[noun]).id for o in whole),
                             sorted(getattr(o, ROWS[noun]).id for o in walked),

@@ -96,10 +96,6 @@ class StorePurgingContract(StoreCase):
         counts = self.store.purge(NOW, 10)
         self.assertEqual({**NOTHING, 'actions': 1}, {**dict(counts), 'events': 0})
 
-    def publish(self) -> None:
-        sequences = [stored.sequence for stored in self.store.pending_events(100)]
-        self.store.mark_published(sequences, NOW)
-
     def event(self, **values: Any) -> Event:
         common = {
             **dict.fromkeys(field.name for field in dataclasses.fields(Event)),

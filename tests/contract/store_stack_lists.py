@@ -10,6 +10,7 @@ from tests.contract.stack_case import (
     resource_event,
     stack_event,
 )
+from tests.contract.store_case import in_order, walk
 from tests.factories import NOW, at, make_action, new_uuid
 from watcherlite import exceptions
 from watcherlite.db.query import EventQuery, Query
@@ -121,27 +122,13 @@ class StoreStackListsContract(StackCase):
     def assert_stacks_walked(
         self, whole: list[ListedStack], sort: tuple[tuple[str, bool], ...]
     ) -> None:
-        expected = sorted(whole, key=lambda one: one.stack.id)
-        for key, descending in reversed(sort):
-            expected.sort(
-                key=lambda one: getattr(one.stack, key) or NOW, reverse=descending
-            ) if key == 'updated_at' else expected.sort(
-                key=lambda one: getattr(one.stack, key), reverse=descending
-            )
-            # Those without a value come last in both directions.
-            expected.sort(key=lambda one: getattr(one.stack, key) is None)
+        expected = in_order(
+            whole, [*sort, ('id', False)], lambda one, key: getattr(one.stack, key)
+        )
         for limit in (1, 3, 100):
-            found: list[ListedStack] = []
-            more, after = True, None
-            while more:
-                page = self.store.list_stacks(
-                    Query(
-                        nested=True, deleted=True, sort=sort, after=after, limit=limit
-                    )
-                )
-                found += page
-                after, more = (page[-1].stack.uuid if page else None), bool(page)
-            self.assertEqual(expected, found, (sort, limit))
+            query = Query(nested=True, deleted=True, sort=sort, limit=limit)
+            found = walk(self.store.list_stacks, query, lambda one: one.stack.uuid)
+            self.assertEqual(expected, list(found), (sort, limit))
 
     def test_a_page_continues_after_a_stack_that_is_no_longer_listed(self) -> None:
         world = self.insert_stacks()
@@ -244,15 +231,11 @@ class StoreStackListsContract(StackCase):
             ids = [each.id for each in stacks]
             for descending in (False, True):
                 for limit in (1, 2, 4, 9):
-                    found: list[StoredEvent] = []
-                    after = None
-                    while True:
-                        query = EventQuery({'stack_id': ids}, descending, after, limit)
-                        page = self.store.list_stack_events(query)
-                        if not page:
-                            break
-                        found += page
-                        after = page[-1].event.uuid
+                    found = walk(
+                        self.store.list_stack_events,
+                        EventQuery({'stack_id': ids}, descending, limit=limit),
+                        lambda one: one.event.uuid,
+                    )
                     self.assertEqual(
                         self.history_of(*stacks, descending=descending),
                         [each.event.message for each in found],
@@ -274,21 +257,11 @@ class StoreStackListsContract(StackCase):
 
     # purge
 
-    def publish_all(self) -> None:
-        sequences = [stored.sequence for stored in self.store.pending_events(100)]
-        self.store.mark_published(sequences, NOW)
-
     def assert_stacks_purged(self, *counts: int) -> None:
         """Check that so many go: stacks, resources, events and definitions."""
         names = ('stacks', 'resources', 'events', 'definitions')
         expected = dict(zip(names, counts, strict=True))
-        self.assertEqual(
-            [expected, expected, dict.fromkeys(names, 0)],
-            [
-                dict(self.store.purge_stacks(LATER, 100, dry_run=True)),
-                *(dict(self.store.purge_stacks(LATER, 100)) for _ in range(2)),
-            ],
-        )
+        self.assert_rows_purged(self.store.purge_stacks, **expected)
 
     def test_deleted_stacks_are_purged_with_their_rows(self) -> None:
         stack, kept, _ = self.insert_stack_events()
@@ -297,7 +270,7 @@ class StoreStackListsContract(StackCase):
         young = self.delete_stack(self.insert_stack(), LATER)
         self.delete_stack(inner)
         self.delete_stack(stack)
-        self.publish_all()
+        self.publish()
         self.assert_stacks_purged(2, 3, 5, 1)
         self.assertEqual(
             (None, None), (self.stored_stack(stack), self.stored_stack(inner))
@@ -319,7 +292,7 @@ class StoreStackListsContract(StackCase):
         self.delete_stack(inner)
         self.delete_stack(stack)
         self.assert_stacks_purged(0, 0, 0, 0)
-        self.publish_all()
+        self.publish()
         self.assert_stacks_purged(2, 0, 1, 1)
 
     def test_a_stack_is_kept_while_it_has_nested_stacks(self) -> None:
@@ -381,10 +354,10 @@ class StoreStackListsContract(StackCase):
     def test_a_purge_counts_rows_of_stacks_once(self) -> None:
         stack, _, _ = self.insert_stack_events()
         self.delete_stack(stack)
-        self.publish_all()
+        self.publish()
         young = stack_event(stack, occurred_at=at(10**9 + 1))
         self.add_stack_events(stack, young)
-        self.publish_all()
+        self.publish()
         expected = {
             'action_plans': 0,
             'audits': 0,

@@ -166,7 +166,22 @@ class MigrationTests(Base):
         metadata = sa.MetaData()
         metadata.reflect(engine)
         now = NOW.replace(tzinfo=None)
+        goal = {
+            'name': 'Größe Ż',
+            'lower_name': 'größe ż',
+            'display_name': 'G',
+            'efficacy_specification': '[]',
+            'deleted': 0,
+        }
+        strategy = {
+            'goal_id': 1,
+            'display_name': 'S',
+            'parameters_spec': '{}',
+            'deleted': 0,
+        }
         audit = {
+            'name': 'Once',
+            'lower_name': 'once',
             'audit_type': 'ONESHOT',
             'state': 'SUCCEEDED',
             'goal_id': 1,
@@ -197,70 +212,24 @@ class MigrationTests(Base):
             **dict.fromkeys(('dependents', 'run_interval', 'timeout'), 0),
             **dict.fromkeys(('attempt', 'recoveries', 'pending'), 0),
         }
+        event = {'subject': 'action_plan', 'kind': 'created', 'plan_id': 1}
+        worker = {'host': 'h', 'identity': 'i', 'lanes': '["applier"]'}
+        documents = dict.fromkeys(('actor', 'params', 'channel'), '{}')
+        receiver = {'type': 'webhook', 'tenant': 't', **documents}
         rows: dict[str, list[dict[str, object]]] = {
             'goals': [
-                {
-                    'uuid': 'g',
-                    'name': 'Größe Ż',
-                    'lower_name': 'größe ż',
-                    'display_name': 'G',
-                    'efficacy_specification': '[]',
-                    'deleted': 0,
-                }
+                {'uuid': 'g', 'name': 'Größe Ż', 'lower_name': 'größe ż', **goal}
             ],
-            'strategies': [
-                {
-                    'uuid': 's',
-                    'name': 'S',
-                    'lower_name': 's',
-                    'goal_id': 1,
-                    'display_name': 'S',
-                    'parameters_spec': '{}',
-                    'deleted': 0,
-                }
-            ],
+            'strategies': [{'uuid': 's', 'name': 'S', 'lower_name': 's', **strategy}],
             'audits': [
-                {'uuid': 'a1', 'name': 'Once', 'lower_name': 'once', **audit},
-                {
-                    'uuid': 'a2',
-                    'name': 'Once',
-                    'lower_name': 'once',
-                    **audit,
-                    'deleted': 2,
-                    'deleted_at': now,
-                },
+                {'uuid': 'a1', **audit},
+                {'uuid': 'a2', **audit, 'deleted': 2, 'deleted_at': now},
             ],
             'action_plans': [{'uuid': 'p', **plan}],
             'actions': [{'uuid': f'x{n}', **action, 'plan_id': n} for n in (1, None)],
-            'events': [
-                {
-                    'uuid': 'e',
-                    'subject': 'action_plan',
-                    'kind': 'created',
-                    'plan_id': 1,
-                    'occurred_at': now,
-                    'pending': 1,
-                }
-            ],
-            'workers': [
-                {
-                    'uuid': 'w',
-                    'host': 'h',
-                    'identity': 'i',
-                    'lanes': '["applier"]',
-                    'started_at': now,
-                    'lease_until': now,
-                }
-            ],
-            'receivers': [
-                {
-                    'uuid': 'r',
-                    'name': 'R',
-                    'type': 'webhook',
-                    'tenant': 't',
-                    **dict.fromkeys(('actor', 'params', 'channel'), '{}'),
-                }
-            ],
+            'events': [{'uuid': 'e', **event, 'occurred_at': now, 'pending': 1}],
+            'workers': [{'uuid': 'w', **worker, 'started_at': now, 'lease_until': now}],
+            'receivers': [{'uuid': 'r', 'name': 'R', **receiver}],
         }
         with engine.connect() as connection:
             for table, some in rows.items():

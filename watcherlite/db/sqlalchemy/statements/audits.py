@@ -1,13 +1,11 @@
 """Statements on audits, audit templates, goals and strategies."""
 
-import contextlib
 import datetime
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from watcherlite import exceptions
 from watcherlite.db import query as queries
 from watcherlite.db.sqlalchemy.constructs import (
     LIMIT,
@@ -27,7 +25,7 @@ from watcherlite.db.sqlalchemy.mappers import (
     STRATEGIES,
 )
 from watcherlite.db.sqlalchemy.rows import RowMapper, split
-from watcherlite.db.sqlalchemy.statements.group import StatementGroup
+from watcherlite.db.sqlalchemy.statements.group import StatementGroup, conflict_as
 from watcherlite.db.sqlalchemy.tables.actions import action_plans
 from watcherlite.db.sqlalchemy.tables.audits import (
     audit_templates,
@@ -167,27 +165,16 @@ _GOALS = PluginRows(GOALS, 'display_name', 'efficacy_specification')
 _STRATEGIES = PluginRows(STRATEGIES, 'display_name', 'goal_id', 'parameters_spec')
 
 
-@contextlib.contextmanager
-def _named(collection: str, name: str) -> Iterator[None]:
-    """Translate a conflict into one that has the name of the object."""
-    try:
-        yield
-    except exceptions.StoreConflict:
-        raise
-    except exceptions.Conflict as error:
-        raise queries.name_in_use(collection, name) from error
-
-
 class AuditStatements(StatementGroup):
     """Implementation of `db.audits.AuditTransaction`, and of inserts of its rows."""
 
     def insert_audit(self, audit: NewAudit) -> Audit:
-        with _named('audits', audit.name):
+        with conflict_as(queries.name_in_use('audits', audit.name)):
             key = self._session.insert_row(audits, stored(AUDITS, audit))
         return audit.stored(key)
 
     def insert_audit_template(self, template: NewAuditTemplate) -> AuditTemplate:
-        with _named('audit_templates', template.name):
+        with conflict_as(queries.name_in_use('audit_templates', template.name)):
             values = stored(AUDIT_TEMPLATES, template)
             key = self._session.insert_row(audit_templates, values)
         return template.stored(key)
@@ -201,11 +188,11 @@ class AuditStatements(StatementGroup):
         return AUDIT_TEMPLATES.read(rows[0]) if rows else None
 
     def save_audit(self, audit: Audit) -> None:
-        with _named('audits', audit.name):
+        with conflict_as(queries.name_in_use('audits', audit.name)):
             self._save(AUDITS, audit)
 
     def save_audit_template(self, template: AuditTemplate) -> None:
-        with _named('audit_templates', template.name):
+        with conflict_as(queries.name_in_use('audit_templates', template.name)):
             self._save(AUDIT_TEMPLATES, template)
 
     def _save(self, mapper: RowMapper[Any], row: Audit | AuditTemplate) -> None:

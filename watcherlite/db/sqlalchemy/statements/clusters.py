@@ -37,6 +37,7 @@ from watcherlite.db.sqlalchemy.statements.group import (
     RowUpdate,
     StatementGroup,
     by_id,
+    conflict_as,
     read_all,
 )
 from watcherlite.db.sqlalchemy.tables.actions import action_dependencies, actions
@@ -370,13 +371,8 @@ class ClusterStatements(StatementGroup):
         session = self._session
         if not session.rows(LOCK_POLICY, key=binding.policy_id):
             raise exceptions.Conflict('The policy has been deleted.')
-        try:
+        with conflict_as(exceptions.Conflict('The cluster has that policy already.')):
             key = session.insert_row(bindings, BINDINGS.by_column(binding))
-        except exceptions.StoreConflict:
-            raise
-        except exceptions.Conflict as error:
-            text = 'The cluster has that policy already.'
-            raise exceptions.Conflict(text) from error
         return binding.stored(key)
 
     def save_bindings(self, bindings: Sequence[Binding]) -> None:

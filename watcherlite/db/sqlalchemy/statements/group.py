@@ -1,10 +1,12 @@
 """Base class of the statement groups of a transaction, and statements on many rows."""
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
+from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.constructs import (
     RowSource,
     id_in,
@@ -41,6 +43,17 @@ def read_all(
 def by_id(objects: Iterable[Any]) -> dict[int, Any]:
     """Return objects by their ids."""
     return {found.id: found for found in objects}
+
+
+@contextlib.contextmanager
+def conflict_as(replacement: exceptions.Conflict) -> Iterator[None]:
+    """Translate a conflict with a stored row into another error."""
+    try:
+        yield
+    except exceptions.StoreConflict:
+        raise
+    except exceptions.Conflict as error:
+        raise replacement from error
 
 
 class RowInsert:
