@@ -3,6 +3,8 @@
 import threading
 from typing import Any
 
+from oslo_config import cfg
+
 from tests import base
 from tests.factories import all_plans
 from watcherlite import bootstrap, conf
@@ -15,21 +17,28 @@ PATIENCE = 20.0
 class RuntimeCase(base.TestCase):
     """Both lanes in one process, on SQLite, without a broker."""
 
-    def build(self, ini: str = '') -> bootstrap.Runtime:
-        """Build the process and start it.
+    runtime: bootstrap.Runtime
 
-        :param ini: what the file of options has besides the place of the database
+    def setUp(self) -> None:
+        super().setUp()
+        self.changed = threading.Condition()
+
+    def options(self, ini: str = '') -> cfg.ConfigOpts:
+        """Return the options of a file.
+
+        :param ini: what it has besides the place of the database
         """
         path = self.home / 'watcherlite.conf'
         path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n{ini}')
-        self.changed = threading.Condition()
-        self.runtime = bootstrap.Runtime(
-            conf.new(config_files=[str(path)]), lanes=('applier', 'engine')
-        )
-        self.addCleanup(self.runtime.stop, 0)
-        self.runtime.start()
-        self.runtime.add_listener(self.wake)
-        return self.runtime
+        return conf.new(config_files=[str(path)])
+
+    def start(self, options: cfg.ConfigOpts) -> bootstrap.Runtime:
+        """Build the process and start it."""
+        runtime = bootstrap.Runtime(options, lanes=('applier', 'engine'))
+        self.addCleanup(runtime.stop, 0)
+        runtime.start()
+        runtime.add_listener(self.wake)
+        return runtime
 
     def wake(self, stored: Any) -> None:
         with self.changed:

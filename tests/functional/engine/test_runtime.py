@@ -1,31 +1,23 @@
 """A process as daemons build it: audits are wired up to plans."""
 
 import datetime
-import threading
 import time
-from typing import Any
 
-from tests import base
 from tests.factories import all_plans
-from watcherlite import bootstrap, conf
+from tests.functional.engine.runtime_case import PATIENCE, RuntimeCase
+from watcherlite import bootstrap
 from watcherlite.domain.audits import Audit, AuditRequest
 from watcherlite.engine.audits.reconciler import ROLE
 from watcherlite.states import audit as states
 
-PATIENCE = 20.0
 #: Seconds between two looks.
 LOOK = 0.05
 
 
-class RuntimeTest(base.TestCase):
-    """Both lanes in one process, on SQLite, without a broker."""
-
+class RuntimeTest(RuntimeCase):
     def setUp(self) -> None:
         super().setUp()
-        path = self.home / 'watcherlite.conf'
-        path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n')
-        self.conf = conf.new(config_files=[str(path)])
-        self.changed = threading.Condition()
+        self.conf = self.options()
 
     def actuate(self, runtime: bootstrap.Runtime) -> Audit:
         """Let an audit propose a plan of one action, and execute it."""
@@ -42,30 +34,15 @@ class RuntimeTest(base.TestCase):
         self.until(lambda: 'SUCCEEDED' in [p.state for p in all_plans(runtime.store)])
         return audit
 
-    def a_runtime(self) -> bootstrap.Runtime:
-        runtime = bootstrap.Runtime(self.conf, lanes=('applier', 'engine'))
-        self.addCleanup(runtime.stop, 0)
-        runtime.start()
-        runtime.add_listener(self.wake)
-        return runtime
-
-    def wake(self, stored: Any) -> None:
-        with self.changed:
-            self.changed.notify_all()
-
-    def until(self, condition: Any) -> None:
-        with self.changed:
-            self.assertTrue(self.changed.wait_for(condition, PATIENCE))
-
     def test_an_audit_becomes_a_plan_that_is_executed(self) -> None:
-        runtime = self.a_runtime()
+        runtime = self.start(self.conf)
         audit = self.actuate(runtime)
 
         self.assertEqual(states.SUCCEEDED, runtime.store.get_audit(audit.uuid).state)
 
     def test_plans_of_users_and_audits_have_the_configured_on_worker_loss(self) -> None:
         self.conf.set_override('on_worker_loss', 'cancel', group='applier')
-        runtime = self.a_runtime()
+        runtime = self.start(self.conf)
         self.actuate(runtime)
         actions = [
             {'name': 'a', 'action_type': 'nop', 'input_parameters': {'message': 'x'}}
@@ -106,7 +83,7 @@ class RuntimeTest(base.TestCase):
         plan = other.plans.create_from({'actions': [action]})
         self.conf.set_override('action_plan_expiry', 1e-9, group='engine')
 
-        self.a_runtime()
+        self.start(self.conf)
 
         def state() -> str:
             return other.store.get_plan(plan.uuid).state
@@ -119,7 +96,7 @@ class RuntimeTest(base.TestCase):
         self.assertEqual('SUPERSEDED', state())
 
     def test_the_reconciler_role_is_released_when_the_process_stops(self) -> None:
-        runtime = self.a_runtime()
+        runtime = self.start(self.conf)
         assert runtime.reconciler is not None and runtime.worker is not None
         mine = runtime.worker.record.uuid
         # Its own thread may take it in the same moment.

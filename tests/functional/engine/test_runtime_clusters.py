@@ -20,7 +20,8 @@ SPEC = {'type': 'os.heat.test_resource', 'version': '1.0'}
 class RuntimeOfClustersTest(RuntimeCase):
     def setUp(self) -> None:
         super().setUp()
-        self.build('[clusters]\nmax_nodes_per_cluster = 3\nuser_action_types = nop\n')
+        ini = '[clusters]\nmax_nodes_per_cluster = 3\nuser_action_types = nop\n'
+        self.runtime = self.start(self.options(ini))
         self.clusters = self.runtime.clusters
         self.clusters.profiles.create('p', SPEC, BY)
         wanted = ClusterRequest(

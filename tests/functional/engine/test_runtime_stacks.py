@@ -19,7 +19,7 @@ TEMPLATE = {
 class RuntimeOfStacksTest(RuntimeCase):
     def setUp(self) -> None:
         super().setUp()
-        self.build()
+        self.runtime = self.start(self.options())
         self.stack = self.runtime.stacks.create(StackRequest('web', TEMPLATE), TENANT)
         self.until(lambda: self.now().state.name == 'CREATE_COMPLETE')
 

@@ -1,6 +1,7 @@
 """command with real processes, most of them unpleasant."""
 
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -335,9 +336,11 @@ class TestChildren(CommandTestCase):
 
 
 class TestSignals(CommandTestCase):
+    counter = itertools.count()
+
     def started(self, script, **settings):
         """Run a script that writes a process id to $1, and wait for that."""
-        pids = self.fifo('pids')
+        pids = self.fifo(f'pids-{next(self.counter)}')
         context = testing.FakeContext()
         result = self.in_thread(
             lambda: self.run_command(
@@ -366,43 +369,40 @@ class TestSignals(CommandTestCase):
         self.assertEqual('FAILED', result().status)
         self.assertEqual('', state_of(pid))
 
-    def test_its_children_end_with_it(self):
-        context, result, child = self.started('sleep 60 & echo $! > $1; wait')
+    def test_it_and_its_children_are_asked_before_they_are_killed(self):
+        for name, script in (
+            ('itself', 'trap "{0}" TERM; echo $$ > $1; {1}'),
+            (
+                'a child',
+                'trap exit TERM; '
+                'sh -c \'trap "sleep 0.2; {0}" TERM; echo $$ > $0; {1}\' $1 & wait',
+            ),
+        ):
+            with self.subTest(who=name):
+                mark = self.home / name.replace(' ', '-')
+                tidy = f'echo tidy > {mark}; exit'
+                context, result, _ = self.started(script.format(tidy, FOREVER))
 
-        context.send('CANCEL')
+                context.send('CANCEL')
 
-        self.assertEqual('CANCELLED', result().status)
-        self.assertGone(child)
+                self.assertEqual('CANCELLED', result().status)
+                self.assertEqual('tidy\n', mark.read_text())
 
-    def test_it_is_asked_before_it_is_killed(self):
-        mark = self.home / 'mark'
-        script = f'trap "echo tidy > {mark}; exit" TERM; echo $$ > $1; {FOREVER}'
-        context, result, _ = self.started(script)
+    def test_all_that_it_started_is_killed(self):
+        for name, script in (
+            ('a child', 'sleep 60 & echo $! > $1; wait'),
+            (
+                'a child of one that ignores SIGTERM',
+                'trap "" TERM; sleep 60 & echo $! > $1; while :; do sleep 1; done',
+            ),
+        ):
+            with self.subTest(killed=name):
+                context, result, pid = self.started(script, options={'kill_grace': 0.2})
 
-        context.send('CANCEL')
+                context.send('CANCEL')
 
-        self.assertEqual('CANCELLED', result().status)
-        self.assertEqual('tidy\n', mark.read_text())
-
-    def test_its_children_may_tidy_up_as_well(self):
-        mark = self.home / 'mark'
-        tidy = f'sleep 0.2; echo tidy > {mark}; exit'
-        child = f'trap "{tidy}" TERM; echo $$ > $0; {FOREVER}'
-        context, result, _ = self.started(f"trap exit TERM; sh -c '{child}' $1 & wait")
-
-        context.send('CANCEL')
-
-        self.assertEqual('CANCELLED', result().status)
-        self.assertEqual('tidy\n', mark.read_text())
-
-    def test_one_that_ignores_that_is_killed_with_its_children(self):
-        script = 'trap "" TERM; sleep 60 & echo $! > $1; while :; do sleep 1; done'
-        context, result, child = self.started(script, options={'kill_grace': 0.2})
-
-        context.send('CANCEL')
-
-        self.assertEqual('CANCELLED', result().status)
-        self.assertGone(child)
+                self.assertEqual('CANCELLED', result().status)
+                self.assertGone(pid)
 
     def test_one_that_stands_still_is_killed(self):
         script = 'echo $$ > $1; kill -STOP $$'

@@ -1,6 +1,8 @@
 """http_request against real servers, most of them unpleasant."""
 
 import base64
+import contextlib
+import errno
 import gc
 import json
 import os
@@ -19,6 +21,8 @@ from watcherlite.plugins import options
 from watcherlite.plugins.action_types.http_request import HttpRequest, ServerSilent
 
 UUID = '00000000-0000-4000-8000-000000000001'
+#: So many connections fill any queue of a server that accepts none.
+MANY = 16
 
 
 class HttpTestCase(base.TestCase):
@@ -239,56 +243,52 @@ class TestBounds(HttpTestCase):
         )
 
     def test_an_endless_body_is_cut(self):
-        def endless(exchange, request):
-            exchange.begin(200)
-            exchange.drip(b'x' * 65536, 0)
+        for headers, data, limits, body in (
+            ({}, b'x' * 65536, {}, 'x' * 65536),
+            (
+                {'transfer_encoding': 'chunked'},
+                b'4\r\nabcd\r\n',
+                {'max_response_size': 6},
+                'abcdab',
+            ),
+        ):
+            with self.subTest(headers=headers):
 
-        server = self.serve(endless)
+                def endless(exchange, request, headers=headers, data=data):
+                    exchange.begin(200, **headers)
+                    exchange.drip(data, 0)
 
-        outputs = self.run_get(server.url).outputs
+                server = self.serve(endless)
 
-        self.assertEqual((65536, True), (len(outputs['body']), outputs['truncated']))
+                outputs = self.run_get(server.url, options=limits).outputs
 
-    def test_an_endless_chunked_body_is_cut(self):
-        def endless(exchange, request):
-            exchange.begin(200, transfer_encoding='chunked')
-            exchange.drip(b'4\r\nabcd\r\n', 0)
+                self.assertEqual((body, True), (outputs['body'], outputs['truncated']))
 
-        server = self.serve(endless)
-
-        outputs = self.run_get(server.url, options={'max_response_size': 6}).outputs
-
-        self.assertEqual(('abcdab', True), (outputs['body'], outputs['truncated']))
-
-    def too_slow(self, behaviour):
-        server = self.serve(behaviour)
-        started = time.monotonic()
-
-        result = self.run_get(server.url, timeout=0.3, retries=0)
-
-        self.assertLess(time.monotonic() - started, 5)
-        self.assertEqual(
-            f'Action failed in execute: GET {server.url}: no complete response within '
-            '0.3 s',
-            result.status_message,
-        )
-
-    def test_a_dripping_body_is_not_waited_for(self):
-        def drip(exchange, request):
+    def test_a_slow_answer_is_not_waited_for(self):
+        def dripping_body(exchange, request):
             exchange.begin(200)
             exchange.drip(b'x')
 
-        self.too_slow(drip)
-
-    def test_dripping_headers_are_not_waited_for(self):
-        def drip(exchange, request):
+        def dripping_headers(exchange, request):
             exchange.write(b'HTTP/1.1 200 OK\r\nX-Slow: ')
             exchange.drip(b'x')
 
-        self.too_slow(drip)
+        def silence(exchange, request):
+            exchange.hang()
 
-    def test_silence_is_not_waited_for(self):
-        self.too_slow(lambda exchange, request: exchange.hang())
+        for behaviour in (dripping_body, dripping_headers, silence):
+            with self.subTest(behaviour=behaviour.__name__):
+                server = self.serve(behaviour)
+                started = time.monotonic()
+
+                result = self.run_get(server.url, timeout=0.3, retries=0)
+
+                self.assertLess(time.monotonic() - started, 5)
+                self.assertEqual(
+                    f'Action failed in execute: GET {server.url}: no complete response '
+                    'within 0.3 s',
+                    result.status_message,
+                )
 
     def test_a_broken_answer_is_told(self):
         cases = [
@@ -523,6 +523,32 @@ class TestRedirects(HttpTestCase):
         result = self.run_get(f'{server.url}/', follow_redirects=True)
 
         self.assertEqual('SUCCEEDED', result.status)
+
+
+class TestConnecting(HttpTestCase):
+    def full(self):
+        """Return the port of a server whose queue of connections is full."""
+        stack = self.enterContext(contextlib.ExitStack())
+        server = stack.enter_context(socket.socket())
+        server.bind(('127.0.0.1', 0))
+        server.listen(0)
+        for _ in range(MANY):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            self.assertEqual(
+                errno.EINPROGRESS, waiting.connect_ex(server.getsockname())
+            )
+        return server.getsockname()[1]
+
+    def test_a_connection_that_is_not_made_in_time_is_given_up(self):
+        url = f'http://127.0.0.1:{self.full()}/'
+
+        result = self.run_get(url, connect_timeout=0.2, retries=0)
+
+        self.assertEqual(
+            f'Action failed in execute: GET {url}: no connection within 0.2 s',
+            result.status_message,
+        )
 
 
 class TestSignals(HttpTestCase):

@@ -291,6 +291,36 @@ class TestLife(ProcessCase):
 
 
 class TestHealth(ProcessCase):
+    def answering(self, statuses):
+        return self.useFixture(
+            Server(lambda exchange, received: exchange.answer(statuses.pop(0)))
+        )
+
+    def test_a_port_is_looked_for_at_the_host_that_is_named(self):
+        with socket.create_server(('127.0.0.2', 0)) as server:
+            port = server.getsockname()[1]
+            run = self.made(
+                health={'type': 'port', 'host': '127.0.0.2', 'port': port, **QUICK}
+            )
+            open_port = run.check()
+        closed = run.check()
+
+        self.assertEqual('COMPLETE', open_port.status)
+        self.assertIn(f'port {port} of 127.0.0.2: Connection refused', closed.reason)
+
+    def test_a_url_is_to_answer_with_one_of_the_statuses_that_are_expected(self):
+        server = self.answering([204, 401, 200])
+        health = {'type': 'url', 'url': server.url, 'expected_statuses': [204, 401]}
+        run = self.made(health={**health, **QUICK})
+
+        checked = [run.check() for _ in range(2)]
+
+        self.assertEqual('COMPLETE', checked[0].status)
+        self.assertIn(
+            f'is unhealthy: {server.url} answered 200, not 204, 401', checked[1].reason
+        )
+        self.assertEqual(['GET'] * 3, [request.method for request in server.received])
+
     def test_a_process_that_dies_at_once_is_not_made(self):
         run = self.run_of()
 
@@ -334,9 +364,7 @@ class TestHealth(ProcessCase):
 
     def test_it_is_healthy_as_long_as_its_url_answers_as_expected(self):
         statuses = [503, 503, 200, 500]
-        server = self.useFixture(
-            Server(lambda exchange, received: exchange.answer(statuses.pop(0)))
-        )
+        server = self.answering(statuses)
         health = {'type': 'url', 'url': f'{server.url}/up?token=hunter2', **QUICK}
 
         run = self.made(health=health)
@@ -346,10 +374,7 @@ class TestHealth(ProcessCase):
         self.assertIn(f'{server.url}/up?… answered 500, not 200-299', checked.reason)
 
     def test_one_that_is_at_rest_need_only_be_there(self):
-        statuses = [200, 500]
-        server = self.useFixture(
-            Server(lambda exchange, received: exchange.answer(statuses.pop(0)))
-        )
+        server = self.answering([200, 500])
         run = self.made(health={'type': 'url', 'url': server.url, **QUICK})
 
         run.suspend()

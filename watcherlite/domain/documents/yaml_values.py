@@ -205,9 +205,7 @@ class Builder:
             return
         top.repeated = key in top.value
         if top.repeated:
-            self.problems.append(
-                (line, self._path(), 'this key is there twice; keep one of them')
-            )
+            self._report(line, 'this key is there twice; keep one of them')
         else:
             self._note(line)
 
@@ -216,13 +214,10 @@ class Builder:
         if all(isinstance(m, dict) for m in merged):
             top.merged += merged
         else:
-            self.problems.append(
-                (
-                    line,
-                    self._path(),
-                    'only mappings can be merged; name an alias of one',
-                )
-            )
+            self._report(line, 'only mappings can be merged; name an alias of one')
+
+    def _report(self, line: int, text: str) -> None:
+        self.problems.append((line, self._path(), text))
 
     def _note(self, line: int) -> None:
         """Record the line of the next value, or of its key."""
@@ -245,22 +240,14 @@ class Builder:
         elif tag == _MERGE:
             value = _MERGE_KEY if self._expects_key() else text
         elif tag in _NUMBERS and len(text) > _MAX_DIGITS:
-            self.problems.append(
-                (
-                    line,
-                    self._path(),
-                    'this number has too many digits; put it in quotes',
-                )
-            )
+            self._report(line, 'this number has too many digits; put it in quotes')
             return None
         elif tag in _SCALARS:
             try:
                 value = _converted(loader, tag, text)
             except (ValueError, KeyError, IndexError, OverflowError):
                 what = tag.removeprefix(_TAG)
-                self.problems.append(
-                    (line, self._path(), f'{text[:40]!r} is not of the type {what}')
-                )
+                self._report(line, f'{text[:40]!r} is not of the type {what}')
                 return None
         else:
             self._tag(tag, line)
@@ -275,9 +262,7 @@ class Builder:
 
     def _tag(self, tag: str, line: int) -> None:
         shown = tag.replace(_TAG, '!!', 1)
-        self.problems.append(
-            (line, self._path(), f'the tag {shown} is not allowed; write a plain value')
-        )
+        self._report(line, f'the tag {shown} is not allowed; write a plain value')
 
 
 def _converted(loader: Any, tag: str, text: str) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.templates import constraints, document, parameters
 from watcherlite.domain.templates import environment as environments
-from watcherlite.domain.templates.constraints import Constraint
 from watcherlite.domain.templates.definitions import ParameterDefinition
 from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.scope import MAX_SHOWN, EvaluationBudget
@@ -95,19 +94,16 @@ def _parameter(parameter: ParameterDefinition, value: Any) -> dict[str, Any]:
         found['Tags'] = list(parameter.tags)
     descriptions = []
     for rule in parameter.constraints:
-        found |= _rule(rule)
+        if rule.kind in _VALUES:
+            found[_VALUES[rule.kind]] = rule.settings['value']
+        else:
+            names = _RANGES[rule.kind]
+            found |= {names[key]: setting for key, setting in rule.settings.items()}
         if rule.description:
             descriptions.append(rule.description)
     if descriptions:
         found['ConstraintDescription'] = ' '.join(descriptions)
     return found
-
-
-def _rule(rule: Constraint) -> dict[str, Any]:
-    if rule.kind in _VALUES:
-        return {_VALUES[rule.kind]: rule.settings['value']}
-    names = _RANGES[rule.kind]
-    return {names[key]: value for key, value in rule.settings.items()}
 
 
 def _plain(value: Any) -> Any:

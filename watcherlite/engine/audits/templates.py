@@ -7,7 +7,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
-from watcherlite.db.api import Store
+from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.audits import (
     AuditTemplate,
     AuditTemplateRequest,
@@ -78,9 +78,7 @@ class TemplateOperations:
             raise exceptions.Invalid('An audit template needs a goal')
         refers = self._reference(goal, changes.get('strategy', found.strategy_id))
         with self._store.transaction() as tx:
-            before = tx.lock_audit_template(found.uuid)
-            if before is None:
-                raise _not_found(found)
+            before = _locked(tx, found)
             if seen is not None and seen != before:
                 raise exceptions.OutOfDate
             if requests.has_other_reference(found, before):
@@ -99,9 +97,7 @@ class TemplateOperations:
         now = self._clock.now()
         found = self._store.find_audit_template(name).template
         with self._store.transaction() as tx:
-            template = tx.lock_audit_template(found.uuid)
-            if template is None:
-                raise _not_found(found)
+            template = _locked(tx, found)
             tx.save_audit_template(template.evolve(updated_at=now, deleted_at=now))
 
     def _reference(
@@ -166,5 +162,8 @@ def _plain(changes: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _not_found(template: AuditTemplate) -> exceptions.NotFound:
-    return exceptions.NotFound(f'Audit template {template.uuid} could not be found.')
+def _locked(tx: Transaction, found: AuditTemplate) -> AuditTemplate:
+    template = tx.lock_audit_template(found.uuid)
+    if template is None:
+        raise exceptions.NotFound(f'Audit template {found.uuid} could not be found.')
+    return template

@@ -11,7 +11,7 @@ import hashlib
 import os
 import pwd
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from watcherlite.plugins import paths
@@ -24,7 +24,10 @@ def resolve_owner(owner: str) -> tuple[int, int]:
     :raises ResourceFault: one of them does not exist on this machine
     """
     user, _, group = owner.partition(':')
-    return _user(user), _group(group) if group else -1
+    user_id = _number('user', user, lambda: pwd.getpwnam(user).pw_uid)
+    if not group:
+        return user_id, -1
+    return user_id, _number('group', group, lambda: grp.getgrnam(group).gr_gid)
 
 
 def has_owner(owner: str, user: int, group: int) -> bool:
@@ -33,18 +36,11 @@ def has_owner(owner: str, user: int, group: int) -> bool:
     return wanted_user == user and wanted_group in (-1, group)
 
 
-def _user(name: str) -> int:
+def _number(noun: str, name: str, find: Callable[[], int]) -> int:
     try:
-        return int(name) if name.isdecimal() else pwd.getpwnam(name).pw_uid
+        return int(name) if name.isdecimal() else find()
     except KeyError:
-        raise ResourceFault(f'There is no user {name} on this machine') from None
-
-
-def _group(name: str) -> int:
-    try:
-        return int(name) if name.isdecimal() else grp.getgrnam(name).gr_gid
-    except KeyError:
-        raise ResourceFault(f'There is no group {name} on this machine') from None
+        raise ResourceFault(f'There is no {noun} {name} on this machine') from None
 
 
 _CHUNK = 1 << 20
@@ -161,9 +157,7 @@ class ManagedPath:
                 f'{self._path} exists and was not created by a resource; remove it, '
                 'or choose another path'
             )
-        claim = f'.{self._name}.{resource}{_CLAIM}'
-        with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:
-            file.write(resource)
+        claim = self._write_claim(resource)
         try:
             # Atomic, and only one of two concurrent claims succeeds.
             os.link(
@@ -190,12 +184,7 @@ class ManagedPath:
         if owner != resource and owner != before:
             why = 'another resource' if owner is not None else 'no resource any more'
             raise ResourceFault(f'{self._path} belongs to {why}')
-        claim = f'.{self._name}.{resource}{_CLAIM}'
-        with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:
-            file.write(resource)
-        os.replace(
-            claim, self._marker, src_dir_fd=self._directory, dst_dir_fd=self._directory
-        )
+        self._rename(self._write_claim(resource), self._marker)
 
     def look(self) -> Found | None:
         """Return the attributes of the file; None: it does not exist."""
@@ -235,12 +224,7 @@ class ManagedPath:
                 os.fchmod(file.fileno(), mode)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(
-                temporary,
-                self._name,
-                src_dir_fd=self._directory,
-                dst_dir_fd=self._directory,
-            )
+            self._rename(temporary, self._name)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary, dir_fd=self._directory)
@@ -260,6 +244,16 @@ class ManagedPath:
         for name in (self._name, *left, self._marker):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=self._directory)
+
+    def _write_claim(self, resource: str) -> str:
+        """Write the record of an owner to be; return its name."""
+        claim = f'.{self._name}.{resource}{_CLAIM}'
+        with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:
+            file.write(resource)
+        return claim
+
+    def _rename(self, name: str, to: str) -> None:
+        os.replace(name, to, src_dir_fd=self._directory, dst_dir_fd=self._directory)
 
     def _exists(self) -> bool:
         try:

@@ -30,20 +30,18 @@ _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 _SUCCESS = frozenset(range(200, 300))
 #: The operation that performs one of the calls in `operations`.
 CALL = 'call'
+#: Further properties that are calls, with their descriptions.
+_FURTHER_CALLS = {
+    'suspend': 'The call that suspends it.',
+    'resume': 'The call that resumes it.',
+    'lock': 'The call that protects it against changes by others.',
+    'unlock': 'The call that removes the protection.',
+    'reboot': 'The call that restarts it, for the recovery of nodes by REBOOT.',
+    'rebuild': 'The call that recreates it in place, for the recovery of nodes by '
+    'REBUILD.',
+}
 #: Properties that are calls.
-CALLS = (
-    'create',
-    'find',
-    'read',
-    'update',
-    'delete',
-    'suspend',
-    'resume',
-    'lock',
-    'unlock',
-    'reboot',
-    'rebuild',
-)
+CALLS = ('create', 'find', 'read', 'update', 'delete', *_FURTHER_CALLS)
 #: The step of a `delete` that has found the result of a failed `create`.
 _FOUND = 'found'
 #: Properties whose change must be sent to the server.
@@ -97,33 +95,10 @@ class HttpResource(ResourceHandler):
             'created.',
             updatable=True,
         ),
-        'suspend': Property(
-            http_calls.call_schema('POST'), 'The call that suspends it.', updatable=True
-        ),
-        'resume': Property(
-            http_calls.call_schema('POST'), 'The call that resumes it.', updatable=True
-        ),
-        'lock': Property(
-            http_calls.call_schema('POST'),
-            'The call that protects it against changes by others.',
-            updatable=True,
-        ),
-        'unlock': Property(
-            http_calls.call_schema('POST'),
-            'The call that removes the protection.',
-            updatable=True,
-        ),
-        'reboot': Property(
-            http_calls.call_schema('POST'),
-            'The call that restarts it, for the recovery of nodes by REBOOT.',
-            updatable=True,
-        ),
-        'rebuild': Property(
-            http_calls.call_schema('POST'),
-            'The call that recreates it in place, for the recovery of nodes by '
-            'REBUILD.',
-            updatable=True,
-        ),
+        **{
+            name: Property(http_calls.call_schema('POST'), text, updatable=True)
+            for name, text in _FURTHER_CALLS.items()
+        },
         'operations': Property(
             {'type': 'object', 'additionalProperties': http_calls.call_schema('POST')},
             'Further calls by name, for the operation `call` of nodes.',
