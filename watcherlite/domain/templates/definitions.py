@@ -245,8 +245,6 @@ def _tags(findings: Findings, path: Path, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-__all__ = ['OutputDefinition', 'ParameterDefinition', 'ResourceDefinition']
-
 DELETE, RETAIN = 'Delete', 'Retain'
 _NOTHING = Static(None)
 

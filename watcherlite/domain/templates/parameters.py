@@ -7,8 +7,8 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.markup import path_text
-from watcherlite.domain.templates.definitions import InvalidValue
-from watcherlite.domain.templates.template import ParameterDefinition, Template
+from watcherlite.domain.templates.definitions import InvalidValue, ParameterDefinition
+from watcherlite.domain.templates.template import Template
 
 #: Replaces hidden values.
 MASK = '******'

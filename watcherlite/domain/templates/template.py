@@ -18,14 +18,6 @@ from watcherlite.domain.templates.definitions import (
 )
 from watcherlite.domain.templates.nodes import ValueNode
 
-__all__ = [
-    'OutputDefinition',
-    'ParameterDefinition',
-    'ResourceDefinition',
-    'Template',
-    'load',
-]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Template:

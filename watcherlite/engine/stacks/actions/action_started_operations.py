@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.db.api import Transaction
 from watcherlite.domain.outcomes import Done, Failed, Outcome
-from watcherlite.domain.stacks import Definition, Stack, StackRequest
+from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.domain.templates import document
 from watcherlite.engine.stacks.action_inputs import REASON, StackInputs
 from watcherlite.engine.stacks.projection import stack_events, stack_transitions
@@ -37,18 +36,6 @@ UPDATE_FIELDS = (
 )
 #: An argument like `parameters`, whose values are never shown.
 PRIVATE_PARAMETERS = 'private_parameters'
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Update:
-    """A validated update.
-
-    :param before: the id of the definition that it is merged into
-    """
-
-    before: int
-    definition: Definition
-    changes: Mapping[str, Any]
 
 
 def start(services: StackServices, context: ActionContext) -> Outcome | None:
@@ -76,38 +63,29 @@ def _begin(
     if stack.operation == context.uuid:
         # A lost worker has started it.
         return None
-    update = _update(services, stack, inputs) if inputs.do == states.UPDATE else None
+    apply = None
+    if inputs.do == states.UPDATE:
+        new = build_update(stack.name, inputs.asked or {}, services.limits.template)
+        apply = validation.prepare_update(services, stack, new)
     with services.store.transaction() as tx:
-        return _store_start(tx, stack, context, inputs, update)
-
-
-def _store_start(
-    tx: Transaction,
-    stack: Stack,
-    context: ActionContext,
-    inputs: StackInputs,
-    update: _Update | None,
-) -> Outcome | None:
-    tree = StackTree.lock(tx, stack)
-    before, now = tree.stack, context.now()
-    admission.check_allowed(tree, inputs.do)
-    if before.state.busy:
-        # An older request must not supersede a newer one.
-        raise exceptions.ActionInProgress(
-            f'Stack {before.name} already has an action ({before.action}) in progress.'
-        )
-    if is_locked_at(before, inputs.do, inputs.level):
-        return Done({})
-    changed = before
-    if update is not None:
-        if before.definition_id != update.before:
-            raise exceptions.OutOfDate
-        stored = tx.insert_definition(update.definition)
-        inputs = dataclasses.replace(inputs, definition=stored.id)
-        changed = before.evolve(**update.changes)
-    after = stack_transitions.in_progress(changed, inputs, context.uuid, now)
-    tx.save_stacks([after])
-    tx.add_events([stack_events.stack_event(before, after, now)])
+        tree = StackTree.lock(tx, stack)
+        before, now = tree.stack, context.now()
+        admission.check_allowed(tree, inputs.do)
+        if before.state.busy:
+            # An older request must not supersede a newer one.
+            raise exceptions.ActionInProgress(
+                f'Stack {before.name} already has an action ({before.action}) in '
+                'progress.'
+            )
+        if is_locked_at(before, inputs.do, inputs.level):
+            return Done({})
+        changed = before
+        if apply is not None:
+            changed, definition_id = apply(tx, before)
+            inputs = dataclasses.replace(inputs, definition=definition_id)
+        after = stack_transitions.in_progress(changed, inputs, context.uuid, now)
+        tx.save_stacks([after])
+        tx.add_events([stack_events.stack_event(before, after, now)])
     return None
 
 
@@ -115,17 +93,6 @@ def is_locked_at(stack: Stack, do: str, level: str | None) -> bool:
     """Return whether the operation is a LOCK that the stack already has."""
     same = stack.lock_level == (level or states.ALL)
     return do == states.LOCK and same and stack.state.name == 'LOCK_COMPLETE'
-
-
-def _update(services: StackServices, stack: Stack, inputs: StackInputs) -> _Update:
-    """Return the validated update; raises Invalid."""
-    new = build_update(stack.name, inputs.asked or {}, services.limits.template)
-    definition = validation.validate_update(services, stack, new)
-    return _Update(
-        stack.definition_id,
-        definition,
-        validation.attribute_changes(stack, new, definition),
-    )
 
 
 def build_update(name: str, asked: Mapping[str, Any], limit: int) -> StackRequest:

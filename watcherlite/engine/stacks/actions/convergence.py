@@ -69,11 +69,6 @@ class Convergence:
     def __init__(self, work: ResourceOperation) -> None:
         self._work = work
 
-    @property
-    def is_new(self) -> bool:
-        """Return whether the resource must be created, see `is_new`."""
-        return is_new(self._work.row)
-
     def decide(self, properties: Mapping[str, Any]) -> str:
         """Return KEEP, UPDATE, REPLACE or ADOPT, see `decide`."""
         work = self._work

@@ -28,7 +28,7 @@ from watcherlite.engine.stacks.action_inputs import (
     StackInputs,
     failure_reason,
 )
-from watcherlite.engine.stacks.actions.convergence import Convergence
+from watcherlite.engine.stacks.actions.convergence import Convergence, is_new
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
 from watcherlite.engine.stacks.projection import resource_transitions
 from watcherlite.engine.stacks.requests import abandonment
@@ -118,7 +118,7 @@ class NestedStackOperation:
         work = self._work
         convergence = Convergence(work)
         properties = convergence.target_properties()
-        if convergence.is_new:
+        if is_new(work.row):
             return self._expand(work, properties, states.CREATE)
         if convergence.restore(properties) is not None:
             return Done({UNCHANGED: RESTORED, **convergence.outputs(properties)})

@@ -36,7 +36,7 @@ from watcherlite.engine.stacks.action_inputs import (
     ResourceInputs,
     failure_reason,
 )
-from watcherlite.engine.stacks.actions.convergence import ADOPT, Convergence
+from watcherlite.engine.stacks.actions.convergence import ADOPT, Convergence, is_new
 from watcherlite.engine.stacks.actions.nested_stack_operation import (
     NestedStackOperation,
 )
@@ -208,7 +208,7 @@ class ResourceAction(base.ActionType):
         """Decide how the resource converges, and start that."""
         convergence = Convergence(work)
         properties = convergence.target_properties()
-        new = convergence.is_new
+        new = is_new(work.row)
         if new and work.external_id is None:
             return self._start_creation(work, convergence.outputs(properties))
         if convergence.restore(properties) is not None:

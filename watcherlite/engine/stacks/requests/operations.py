@@ -165,16 +165,12 @@ class StackOperations:
         :raises StackNotFound, Invalid, Conflict: see the message
         """
         stack = self._store.find_stack(name, tenant)
-        definition = validation.validate_update(self._services, stack, new)
-        changes = validation.attribute_changes(stack, new, definition)
+        apply = validation.prepare_update(self._services, stack, new)
 
         def change(tx: Transaction, tree: StackTree) -> tuple[Stack, StackInputs]:
-            if tree.stack.definition_id != stack.definition_id:
-                # Another update came first: this one must be merged with its result.
-                raise exceptions.OutOfDate
-            stored = tx.insert_definition(definition)
-            inputs = StackInputs(tree.stack.id, states.UPDATE, definition=stored.id)
-            return tree.stack.evolve(**changes), inputs
+            changed, definition_id = apply(tx, tree.stack)
+            inputs = StackInputs(changed.id, states.UPDATE, definition=definition_id)
+            return changed, inputs
 
         return self._start(stack, states.UPDATE, change, context)
 

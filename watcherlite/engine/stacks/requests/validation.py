@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -162,6 +162,28 @@ def validate_update(
         known = {}
     parameters.check_immutable(blueprint.template, known, blueprint.parameters)
     return definition
+
+
+def prepare_update(
+    services: StackServices, stack: stacks.Stack, new: stacks.StackRequest
+) -> Callable[[Transaction, stacks.Stack], tuple[stacks.Stack, int]]:
+    """Validate an update, and return the function that stores its definition.
+
+    It takes the stack, locked, and returns the stack with its other changes and the id
+    of the definition; it raises OutOfDate if another update came first: this one must
+    be merged with its result.
+
+    :raises Invalid: see `validate_update`
+    """
+    definition = validate_update(services, stack, new)
+    changes = attribute_changes(stack, new, definition)
+
+    def apply(tx: Transaction, locked: stacks.Stack) -> tuple[stacks.Stack, int]:
+        if locked.definition_id != stack.definition_id:
+            raise exceptions.OutOfDate
+        return locked.evolve(**changes), tx.insert_definition(definition).id
+
+    return apply
 
 
 def describe_template(
