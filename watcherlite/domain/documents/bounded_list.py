@@ -18,15 +18,14 @@ class BoundedList(list[T]):
     :ivar dropped: number of items that were not kept
     """
 
-    def __init__(self, limit: int = MAX_KEPT) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._limit = limit
         self.dropped = 0
 
     @property
     def is_full(self) -> bool:
         """Return whether further items are dropped."""
-        return len(self) >= self._limit
+        return len(self) >= MAX_KEPT
 
     def append(self, item: T) -> None:
         """Keep an item, or count it."""

@@ -149,7 +149,7 @@ class AuditReconciler:
             found = self._store.expired_plans(
                 [plan_states.RECOMMENDED], before, PAGE_SIZE
             )
-            ids = sorted(plan.id for plan in found if plan.id is not None)
+            ids = sorted(plan.id for plan in found)
             if not ids:
                 break
             with self._store.transaction() as tx:

@@ -274,7 +274,7 @@ class StackQueries:
         # A parent is stored before its children: its id is lower.
         for other in sorted(others, key=lambda one: one.id):
             near = other.depth - stack.depth <= depth
-            if other.owner_id in found and near and other.id is not None:
+            if other.owner_id in found and near:
                 found[other.id] = other
         return found
 

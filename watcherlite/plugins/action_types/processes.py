@@ -74,19 +74,17 @@ def run(
     max_output: int,
     kill_grace: float,
     descriptor: Callable[[int], int | None] = pidfd,
-    guarding: 'Guarding | None' = None,
 ) -> Ended:
     """Run a command and return its result; its child processes may survive.
 
     :param max_output: bytes to store of each stream
     :param kill_grace: seconds between SIGTERM and SIGKILL
-    :param guarding: ends the command if this process dies; None: the shared one
     :param descriptor: a replacement for `pidfd`
     :raises OSError, ValueError: it cannot be started
     :raises Cancelled, TimedOut: from the context; the group has been terminated
     """
     marks = [f'{k}={v}' for k, v in environment.items() if k.startswith(MARKER)]
-    with (guarding or _GUARDING).run(marks) as started:
+    with _GUARDING.run(marks) as started:
         with _input(stdin) as source:
             context.fence()
             process = subprocess.Popen(  # noqa: S603  # nosec B603  # the caller has an allow-list

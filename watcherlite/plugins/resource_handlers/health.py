@@ -55,36 +55,10 @@ def health_problem(
     :param destinations: the allowed destinations
     :raises StateUnknown: the destination is not allowed
     """
-    match health['type']:
-        case 'port':
-            return _port(health['host'], health['port'], destinations)
-        case 'url':
-            return _url(context, health, options, group, destinations)
-    return None
-
-
-def _port(host: str, port: int, destinations: Destinations) -> str | None:
-    try:
-        # Local services must not be exposed to users over HTTP; this check only reveals
-        # whether a port is open.
-        home = outgoing.is_loopback(host)
-        found = [host] if home else outgoing.resolve(host, port, destinations)
-        socket.create_connection((found[0], port), _PATIENCE).close()
-    except DestinationRefusedError as refused:
-        raise exceptions.StateUnknown(f'port {port} of {host}: {refused}') from None
-    except OSError as error:
-        why = error.strerror or 'no connection in time'
-        return f'port {port} of {host}: {why}'
-    return None
-
-
-def _url(
-    context: ResourceContext,
-    health: Mapping[str, Any],
-    options: Any,
-    group: str,
-    destinations: Destinations,
-) -> str | None:
+    if health['type'] == 'port':
+        return _port(health['host'], health['port'], destinations)
+    if health['type'] != 'url':
+        return None
     # Slow to import and not needed without HTTP.
     from watcherlite.plugins import http_exchange
 
@@ -101,3 +75,18 @@ def _url(
     if answer.status in expected:
         return None
     return f'{url} answered {answer.status}, not {http_parts.ranges(expected)}'
+
+
+def _port(host: str, port: int, destinations: Destinations) -> str | None:
+    try:
+        # Local services must not be exposed to users over HTTP; this check only reveals
+        # whether a port is open.
+        home = outgoing.is_loopback(host)
+        found = [host] if home else outgoing.resolve(host, port, destinations)
+        socket.create_connection((found[0], port), _PATIENCE).close()
+    except DestinationRefusedError as refused:
+        raise exceptions.StateUnknown(f'port {port} of {host}: {refused}') from None
+    except OSError as error:
+        why = error.strerror or 'no connection in time'
+        return f'port {port} of {host}: {why}'
+    return None

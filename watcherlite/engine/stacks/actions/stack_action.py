@@ -71,11 +71,8 @@ class StackAction(ActionType):
     ) -> Outcome:
         return self._next_stage(context, results)
 
-    def overdue(
-        self, context: ActionContext, results: Sequence[DerivedResult]
-    ) -> Outcome:
-        """Derive the next stage: there may be something to undo."""
-        return self._next_stage(context, results)
+    #: There may be something to undo.
+    overdue = complete
 
     def _next_stage(
         self, context: ActionContext, results: Sequence[DerivedResult] | None
