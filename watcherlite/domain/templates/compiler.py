@@ -7,20 +7,8 @@ from typing import Any
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.plan_values import Findings
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import functions, versions
+from watcherlite.domain.templates import functions, nodes, versions
 from watcherlite.domain.templates.functions import Function
-from watcherlite.domain.templates.nodes import (
-    Call,
-    Choice,
-    EvaluationFailed,
-    Listed,
-    Mapped,
-    NamedCondition,
-    ReferencedNames,
-    Static,
-    ValueNode,
-    truth,
-)
 from watcherlite.domain.templates.scope import MAX_MADE, Scope
 
 #: The pseudo parameters of every stack.
@@ -63,7 +51,7 @@ class Compiler:
 
     # values
 
-    def value(self, written: Any, path: Path) -> ValueNode:
+    def value(self, written: Any, path: Path) -> nodes.ValueNode:
         """Return the node of a value."""
         if isinstance(written, dict):
             if len(written) == 1:
@@ -71,36 +59,38 @@ class Compiler:
                 if name in self._missing:
                     text = f'the function {name} is not supported here; '
                     self._findings.add(path, text + self._missing[name])
-                    return Static(None)
+                    return nodes.Static(None)
                 if name in self._functions:
                     return self._call(self._functions[name], written[name], path)
-            nodes = {key: self.value(v, (*path, key)) for key, v in written.items()}
-            if all(isinstance(node, Static) for node in nodes.values()):
-                return Static(written)
-            return Mapped(tuple(nodes.items()))
+            members = {k: self.value(v, (*path, k)) for k, v in written.items()}
+            if all(isinstance(node, nodes.Static) for node in members.values()):
+                return nodes.Static(written)
+            return nodes.Mapped(tuple(members.items()))
         if isinstance(written, list):
             items = [self.value(v, (*path, i)) for i, v in enumerate(written)]
-            if all(isinstance(node, Static) for node in items):
-                return Static(written)
-            return Listed(tuple(items))
-        return Static(written)
+            if all(isinstance(node, nodes.Static) for node in items):
+                return nodes.Static(written)
+            return nodes.Listed(tuple(items))
+        return nodes.Static(written)
 
-    def _call(self, function: Function, written: Any, path: Path) -> ValueNode:
+    def _call(self, function: Function, written: Any, path: Path) -> nodes.ValueNode:
         place = (*path, function.name)
         problem = function.shape(written)
         if problem:
             self._findings.add(place, problem)
-            return Static(None)
+            return nodes.Static(None)
         if function.call is None:
             return self._choice(written, place)
         if function.refers == 'resource' and self._within is not None:
             text = 'a condition is decided before anything is made; use get_param'
             self._findings.add(place, text)
-            return Static(None)
+            return nodes.Static(None)
         self._check_name(function, written, place)
         arguments = self.value(written, place)
-        node = Call(function.name, function.call, arguments, place, function.refers)
-        if function.pure and isinstance(arguments, Static):
+        node = nodes.Call(
+            function.name, function.call, arguments, place, function.refers
+        )
+        if function.pure and isinstance(arguments, nodes.Static):
             self._try(node)
         return node
 
@@ -120,7 +110,7 @@ class Compiler:
         hint = f'did you mean {near}?' if near else f'name a {noun} of the template'
         self._findings.add(place, f'there is no {noun} {name}; {hint}')
 
-    def _try(self, node: Call) -> None:
+    def _try(self, node: nodes.Call) -> None:
         """Report a function with constant arguments that fails."""
         if self._left <= 0:
             return
@@ -128,35 +118,37 @@ class Compiler:
         before = scope.left
         try:
             node.value(scope)
-        except EvaluationFailed as error:
+        except nodes.EvaluationFailed as error:
             # A function that exceeds only the remaining budget is valid.
             if scope.left >= 0 or before == MAX_MADE:
                 self._findings.add(error.path, error.text)
         self._left -= before - scope.left
 
-    def _choice(self, written: Any, place: Path) -> ValueNode:
+    def _choice(self, written: Any, place: Path) -> nodes.ValueNode:
         if not isinstance(written, list):
             usage = 'if: [CONDITION, VALUE, OTHERWISE]'
             text = f'its arguments are {kind(written)}, not a list; write {usage}'
             self._findings.add(place, text)
-            return Static(None)
+            return nodes.Static(None)
         if len(written) == 2 and self._date < versions.OPEN_IF:
             self._findings.add(
                 place,
                 'it has 2 arguments, not 3; add the value for when the condition does '
                 f'not hold, or use {versions.KEY} {versions.OPEN_IF}',
             )
-            return Static(None)
+            return nodes.Static(None)
         condition = self.condition(written[0], (*place, 0))
         then = self.value(written[1], (*place, 1))
         otherwise = None
         if len(written) == 3:
             otherwise = self.value(written[2], (*place, 2))
-        return Choice(condition, then, otherwise, place)
+        return nodes.Choice(condition, then, otherwise, place)
 
     # conditions
 
-    def definition(self, written: Any, path: Path) -> tuple[ValueNode, tuple[str, ...]]:
+    def definition(
+        self, written: Any, path: Path
+    ) -> tuple[nodes.ValueNode, tuple[str, ...]]:
         """Return the node of a named condition, and the conditions that it refers
         to."""
         self._within = []
@@ -166,22 +158,22 @@ class Compiler:
         finally:
             self._within = None
 
-    def condition(self, written: Any, path: Path) -> ValueNode:
+    def condition(self, written: Any, path: Path) -> nodes.ValueNode:
         """Return the node of a condition: a name, true or false, or a function."""
         if isinstance(written, bool):
-            return Static(written)
+            return nodes.Static(written)
         if isinstance(written, str):
             self._named('condition', written, path)
             if self._within is not None:
                 self._within.append(written)
-            return NamedCondition(written)
+            return nodes.NamedCondition(written)
         if not isinstance(written, dict) or len(written) != 1:
             self._findings.add(
                 path,
                 f'this is {kind(written)}; a condition is a name of one, true or '
                 'false, or one function like {equals: [{get_param: size}, small]}',
             )
-            return Static(False)
+            return nodes.Static(False)
         outer = self._within
         self._within = [] if outer is None else outer
         try:
@@ -191,7 +183,7 @@ class Compiler:
 
     def _decision(
         self, name: str, arguments: Any, written: Any, path: Path
-    ) -> ValueNode:
+    ) -> nodes.ValueNode:
         place = (*path, name)
         function = self._conditions.get(name)
         if function is None:
@@ -199,7 +191,7 @@ class Compiler:
                 known = sorted({*self._conditions, *self._functions})
                 text = f'there is no function {name}; known are {", ".join(known)}'
                 self._findings.add(path, text)
-                return Static(False)
+                return nodes.Static(False)
             return self.value(written, path)
         if function.call is not None:
             return self._call(function, arguments, path)
@@ -208,7 +200,7 @@ class Compiler:
             problem = f'its arguments are {kind(arguments)}; they must be a list'
         if problem:
             self._findings.add(place, problem)
-            return Static(False)
+            return nodes.Static(False)
         if name == 'not':
             return _Combined(_negated, (self.condition(arguments, place),), place)
         each = [self.condition(a, (*place, i)) for i, a in enumerate(arguments)]
@@ -220,13 +212,13 @@ class _Combined:
     """A `not`, `and` or `or` of conditions, which are evaluated as far as needed."""
 
     combine: Callable[[Iterator[bool]], bool]
-    items: tuple[ValueNode, ...]
+    items: tuple[nodes.ValueNode, ...]
     place: Path
 
     def value(self, scope: Scope) -> Any:
-        return self.combine(truth(node, scope, self.place) for node in self.items)
+        return self.combine(nodes.truth(node, scope, self.place) for node in self.items)
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
+    def refer(self, scope: Scope, named: nodes.ReferencedNames) -> None:
         """Do nothing: conditions cannot refer to resources."""
 
 

@@ -8,15 +8,8 @@ from watcherlite import exceptions
 from watcherlite.domain import graph
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import definitions, document
+from watcherlite.domain.templates import definitions, document, nodes
 from watcherlite.domain.templates.environment import Registry
-from watcherlite.domain.templates.nodes import (
-    Attribute,
-    EvaluationFailed,
-    ReferencedNames,
-    ValueNode,
-    holds,
-)
 from watcherlite.domain.templates.scope import Scope
 from watcherlite.domain.templates.template import Template
 
@@ -32,7 +25,7 @@ class Resolved:
     resources: Mapping[str, definitions.ResourceDefinition]
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[nodes.Attribute, ...]
 
 
 def resolve(
@@ -82,16 +75,15 @@ class _Resolver:
         self._scope = scope
         self.problems: list[_Found] = []
         self.requires: dict[str, tuple[str, ...]] = {}
-        self.attributes: list[Attribute] = []
+        self.attributes: list[nodes.Attribute] = []
         self.resources = self._present()
 
     def add_resource(self, name: str, resource: definitions.ResourceDefinition) -> None:
         """Resolve the references of a resource."""
-        nodes = resource.nodes
-        if nodes.external_id is not None:
-            self.resources[name] = self._external(name, resource, nodes.external_id)
-        parts = (nodes.properties, nodes.metadata, nodes.update_policy)
-        named = self._named(parts)
+        made = resource.nodes
+        if made.external_id is not None:
+            self.resources[name] = self._external(name, resource, made.external_id)
+        named = self._named((made.properties, made.metadata, made.update_policy))
         # An omitted resource is no dependency.
         others = {other for other in resource.depends_on if other in self.resources}
         self.requires[name] = tuple(sorted(named | others))
@@ -99,10 +91,10 @@ class _Resolver:
     def add_output(self, key: str, output: definitions.OutputDefinition) -> None:
         """Resolve the references of an output, if its condition is true."""
         try:
-            present = holds(
+            present = nodes.holds(
                 output.condition_node, self._scope.again(), ('outputs', key)
             )
-        except EvaluationFailed as error:
+        except nodes.EvaluationFailed as error:
             self.problems.append((error.path, error.text))
             return
         if present:
@@ -114,23 +106,23 @@ class _Resolver:
         for name, resource in self._template.resources.items():
             path = ('resources', name)
             try:
-                if holds(resource.nodes.condition, self._scope.again(), path):
+                if nodes.holds(resource.nodes.condition, self._scope.again(), path):
                     found[name] = resource
-            except EvaluationFailed as error:
+            except nodes.EvaluationFailed as error:
                 self.problems.append((error.path, error.text))
                 found[name] = resource
         return found
 
     def _external(
-        self, name: str, resource: definitions.ResourceDefinition, node: ValueNode
+        self, name: str, resource: definitions.ResourceDefinition, node: nodes.ValueNode
     ) -> definitions.ResourceDefinition:
         """Return a resource with its external id; an empty id is none."""
         path = ('resources', name, 'external_id')
-        named = ReferencedNames()
+        named = nodes.ReferencedNames()
         try:
             node.refer(self._scope.again(), named)
             value = node.value(self._scope.again())
-        except EvaluationFailed as error:
+        except nodes.EvaluationFailed as error:
             self.problems.append((error.path, error.text))
             return resource
         if named.resources:
@@ -145,13 +137,13 @@ class _Resolver:
             return dataclasses.replace(resource, external_id=known)
         return resource
 
-    def _named(self, nodes: tuple[ValueNode, ...]) -> set[str]:
+    def _named(self, parts: tuple[nodes.ValueNode, ...]) -> set[str]:
         """Return the names of the resources that parts refer to."""
-        named = ReferencedNames()
-        for node in nodes:
+        named = nodes.ReferencedNames()
+        for node in parts:
             try:
                 node.refer(self._scope.again(), named)
-            except EvaluationFailed as error:
+            except nodes.EvaluationFailed as error:
                 self.problems.append((error.path, error.text))
         found: set[str] = set()
         for one in named.resources:

@@ -9,13 +9,8 @@ from watcherlite.domain import graph
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.plan_values import Findings, check_keys
-from watcherlite.domain.templates import document, sections, versions
+from watcherlite.domain.templates import definitions, document, sections, versions
 from watcherlite.domain.templates.compiler import Compiler
-from watcherlite.domain.templates.definitions import (
-    OutputDefinition,
-    ParameterDefinition,
-    ResourceDefinition,
-)
 from watcherlite.domain.templates.nodes import ValueNode
 
 
@@ -33,10 +28,10 @@ class Template:
     version: str
     description: str
     groups: tuple[Mapping[str, Any], ...]
-    parameters: Mapping[str, ParameterDefinition]
+    parameters: Mapping[str, definitions.ParameterDefinition]
     conditions: Mapping[str, ValueNode]
-    resources: Mapping[str, ResourceDefinition]
-    outputs: Mapping[str, OutputDefinition]
+    resources: Mapping[str, definitions.ResourceDefinition]
+    outputs: Mapping[str, definitions.OutputDefinition]
 
     @property
     def hidden(self) -> frozenset[str]:

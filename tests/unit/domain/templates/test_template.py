@@ -7,7 +7,7 @@ from tests import base
 from tests.unit.domain.templates.worlds import VERSION, parsed
 from watcherlite import exceptions
 from watcherlite.domain.templates import functions, template, versions
-from watcherlite.domain.templates.template import (
+from watcherlite.domain.templates.definitions import (
     OutputDefinition,
     ParameterDefinition,
     ResourceDefinition,
