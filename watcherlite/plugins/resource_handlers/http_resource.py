@@ -233,7 +233,7 @@ class HttpResource(ResourceHandler):
         if 'read' not in context.properties:
             return super().check(context)
         call = {'method': 'GET', **context.properties['read']}
-        called = self._make(context, 'read', call)
+        called = self._call(context, 'read', call)
         return Ready(attributes=self._attributes(context, called.content))
 
     def update(self, context: ResourceContext) -> Result:
@@ -289,7 +289,7 @@ class HttpResource(ResourceHandler):
             raise ResourceFault(f'{context.resource_name} has no call for {name}')
         if context.attempt > 1:
             _check_repeatable(context, name, calls[name])
-        self._make(context, name, calls[name])
+        self._call(context, name, calls[name])
         return self._awaited_statuses(context, calls[name].get('done'), Ready())
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
@@ -321,21 +321,18 @@ class HttpResource(ResourceHandler):
         return self._poll_or_finish(context, name, Ready())
 
     def _call(
-        self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
-    ) -> Called:
-        """Make a call; raise unless the response is as expected.
-
-        :param also: further expected statuses
-        """
-        return self._make(context, name, context.properties[name], also)
-
-    def _make(
         self,
         context: ResourceContext,
         name: str,
-        call: Mapping[str, Any],
+        call: Mapping[str, Any] | None = None,
         also: frozenset[int] = frozenset(),
     ) -> Called:
+        """Make a call; raise unless the response is as expected.
+
+        :param call: None: the property of that name
+        :param also: further expected statuses
+        """
+        call = context.properties[name] if call is None else call
         called = self._exchange(context, call)
         expected = frozenset(call.get('expected_statuses', _SUCCESS))
         if called.status not in expected | also:
