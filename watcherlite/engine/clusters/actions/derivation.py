@@ -73,6 +73,33 @@ def join_action(node: str, cluster: Cluster) -> DerivedAction:
     return dataclasses.replace(action, lane=ENGINE)
 
 
+def own_action(
+    key: str,
+    action_type: str,
+    inputs: Mapping[str, Any],
+    target: Cluster | Node,
+    cluster: Cluster | None,
+    operation: str | None = None,
+) -> DerivedAction:
+    """Return a derived action that locks its target itself, like a request.
+
+    :param cluster: the target, or the cluster of the target
+    :param operation: for the name, see `action_name`
+    """
+    within = cluster if isinstance(target, Node) else None
+    return DerivedAction(
+        key,
+        action_type,
+        dict(inputs),
+        name=action_types.action_name(action_type, target.uuid, operation),
+        target=target.uuid,
+        timeout=cluster.timeout if cluster is not None else 0,
+        lane=ENGINE,
+        tenant=target.owner.tenant,
+        within=within.uuid if within is not None else None,
+    )
+
+
 def new_nodes(
     cluster: Cluster,
     count: int,

@@ -21,8 +21,9 @@ from watcherlite.clock import EPOCH
 from watcherlite.domain import actions, commands, events
 from watcherlite.domain.actions import ENGINE, Action, ActionChange
 from watcherlite.domain.clusters import Bound, Cluster, Node
-from watcherlite.domain.outcomes import Derived, DerivedAction, Done, Outcome
+from watcherlite.domain.outcomes import Derived, Done, Outcome
 from watcherlite.engine.clusters import action_types, lock_admission
+from watcherlite.engine.clusters.actions import derivation
 from watcherlite.engine.clusters.requests import admission
 from watcherlite.engine.clusters.services import ClusterLimits, ClusterServices
 from watcherlite.execution.retries import retry_while_unavailable
@@ -86,7 +87,8 @@ class ClusterHealthAction(ActionType):
             return Done({ROUND: reason})
         detection = bound.binding.data.get('detection')
         inputs = {} if detection is None else {'detection': detection}
-        return _derive(CHECK, action_types.CLUSTER_CHECK, cluster, inputs)
+        kind = action_types.CLUSTER_CHECK
+        return Derived((derivation.own_action(CHECK, kind, inputs, cluster, cluster),))
 
     def _start_round(
         self, context: ActionContext, cluster: Cluster, reason: str | None
@@ -156,7 +158,8 @@ class ClusterHealthAction(ActionType):
             cluster.uuid,
             ', '.join(unhealthy),
         )
-        return _derive(RECOVER, action_types.CLUSTER_RECOVER, cluster, {})
+        kind = action_types.CLUSTER_RECOVER
+        return Derived((derivation.own_action(RECOVER, kind, {}, cluster, cluster),))
 
     def _retry(self, context: ActionContext, call: Callable[[], T]) -> T:
         return retry_while_unavailable(
@@ -226,23 +229,6 @@ def _has_changed(nodes: Sequence[Node], began: datetime.datetime | None) -> bool
     """Return whether a node has changed since a round started."""
     times = [node.updated_at for node in nodes if node.updated_at is not None]
     return began is not None and any(time >= began for time in times)
-
-
-def _derive(
-    key: str, action_type: str, cluster: Cluster, inputs: Mapping[str, Any]
-) -> Derived:
-    """Derive an action on a cluster that takes its own lock."""
-    derived = DerivedAction(
-        key,
-        action_type,
-        dict(inputs),
-        name=action_types.action_name(action_type, cluster.uuid),
-        target=cluster.uuid,
-        timeout=cluster.timeout,
-        lane=ENGINE,
-        tenant=cluster.owner.tenant,
-    )
-    return Derived((derived,))
 
 
 # start and stop

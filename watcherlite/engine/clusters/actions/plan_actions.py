@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from watcherlite import exceptions
-from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.outcomes import DerivedAction, Failed, Outcome, Skipped
 from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.actions import derivation
 from watcherlite.engine.clusters.lock_admission import CLUSTER, NODE, NodeLocks
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.engine.derived_operations import OPERATION, OperationAction
@@ -110,26 +110,16 @@ class _PlanAction(OperationAction):
     def _derive(self, context: ActionContext) -> DerivedAction:
         row = self._target(context)
         cluster: Cluster | None = None
-        within = None
         if isinstance(row, Cluster):
             cluster = row
         elif row.cluster_id is not None:
             key = row.cluster_id
             cluster = self._parts.store.objects_by_id(Cluster, [key]).get(key)
-            within = cluster.uuid if cluster is not None else None
-        operation = context.inputs.get('operation')
-        if self._kind.name in (action_types.CLUSTER_RECOVER, action_types.NODE_RECOVER):
+        kind, operation = self._kind.name, context.inputs.get('operation')
+        if kind in (action_types.CLUSTER_RECOVER, action_types.NODE_RECOVER):
             operation = None
-        return DerivedAction(
-            OPERATION,
-            self._kind.name,
-            dict(context.inputs),
-            name=action_types.action_name(self._kind.name, row.uuid, operation),
-            target=row.uuid,
-            timeout=cluster.timeout if cluster is not None else 0,
-            lane=ENGINE,
-            tenant=row.owner.tenant,
-            within=within,
+        return derivation.own_action(
+            OPERATION, kind, context.inputs, row, cluster, operation
         )
 
     def title(self, context: ActionContext) -> str:
