@@ -3,6 +3,7 @@
 A number stands for one sequence of events, as far as threads let it be one.
 """
 
+import dataclasses
 import random
 import time
 from collections.abc import Callable
@@ -111,21 +112,21 @@ class ClusterChaos(FaultInjection):
         return begun.row
 
     def _ask_cluster(self) -> None:
-        name, by = self._random.choice(self.clusters).uuid, self._by
-        wait = {'wait': self._chance(0.5)}
+        name = self._random.choice(self.clusters).uuid
+        by = dataclasses.replace(self._by, wait=self._chance(0.5))
         operations = self._operations
         count = self._random.randrange(1, 4)
         size = {'adjustment_type': 'EXACT_CAPACITY', 'number': count}
         profile = self._random.choice(self._profiles).uuid
         recover = {'check': self._chance(0.5), 'check_capacity': self._chance(0.5)}
         asked: list[Callable[[], Accepted[Any]]] = [
-            lambda: operations.scale(name, by, 'CLUSTER_SCALE_OUT', count, **wait),
-            lambda: operations.scale(name, by, 'CLUSTER_SCALE_IN', count, **wait),
-            lambda: operations.resize(name, by, size, **wait),
-            lambda: operations.update(name, by, {'profile_id': profile}, **wait),
-            lambda: operations.check(name, by, **wait),
-            lambda: operations.recover(name, by, recover, **wait),
-            lambda: operations.operate(name, by, 'reboot', {}, {}, **wait),
+            lambda: operations.scale(name, by, 'CLUSTER_SCALE_OUT', count),
+            lambda: operations.scale(name, by, 'CLUSTER_SCALE_IN', count),
+            lambda: operations.resize(name, by, size),
+            lambda: operations.update(name, by, {'profile_id': profile}),
+            lambda: operations.check(name, by),
+            lambda: operations.recover(name, by, recover),
+            lambda: operations.operate(name, by, 'reboot', {}, {}),
         ]
         if self._chance(0.05):
             asked = [lambda: operations.delete(name, by, force=self._chance(0.5))]
@@ -144,11 +145,12 @@ class ClusterChaos(FaultInjection):
             new = NodeRequest(f'n{len(self.accepted)}', self._profiles[0].uuid, cluster)
             self._promised(nodes.create(new, by))
             return
-        name, wait = self._node().uuid, {'wait': self._chance(0.5)}
+        name = self._node().uuid
+        by = dataclasses.replace(by, wait=self._chance(0.5))
         asked: list[Callable[[], Accepted[Any]]] = [
-            lambda: nodes.check(name, by, **wait),
-            lambda: nodes.recover(name, by, {'check': True}, **wait),
-            lambda: nodes.update(name, by, {'tainted': True}, **wait),
+            lambda: nodes.check(name, by),
+            lambda: nodes.recover(name, by, {'check': True}),
+            lambda: nodes.update(name, by, {'tainted': True}),
             lambda: nodes.delete(name, by, force=self._chance(0.5)),
         ]
         self._promised(self._random.choice(asked)())

@@ -1,5 +1,6 @@
 """A world in which clusters are made of profiles; see `tests.worlds`."""
 
+import dataclasses
 import functools
 import re
 from collections.abc import Callable, Mapping
@@ -60,6 +61,8 @@ from watcherlite.plugins.action_types.sleep import Sleep
 
 TENANT = 'a-project'
 BY = RequestContext(Owner(TENANT, 'a user'))
+#: Queues actions behind the running ones.
+QUEUED = dataclasses.replace(BY, wait=True)
 #: The short ids of the target and of the action itself.
 _SUFFIX = re.compile(r'(_[0-9a-f]{8}){1,2}\Z')
 #: What a test reads of an event: name, verb and phase, status then.
@@ -281,10 +284,11 @@ class ClusterWorld(World):
         action_type: str,
         row: Cluster | Node,
         inputs: Mapping[str, Any] | None = None,
+        by: RequestContext = BY,
         **wish: Any,
     ) -> Action:
         """Ask for an action on a cluster or node; do not wait."""
-        wanted = ActionRequest(action_type, BY, **wish)
+        wanted = ActionRequest(action_type, by, **wish)
         given = dict(inputs or {})
         if isinstance(row, Cluster):
             begun = self.requests.request_action(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.cluster_worlds import BY, ClusterWorld
+from tests.cluster_worlds import BY, QUEUED, ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, deciding
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, NewReceiver, Receiver
@@ -211,7 +211,7 @@ class TestDelete(ClusterActionCase):
         first = world.ask(action_types.CLUSTER_DELETE, cluster)
         gate.until_entered()
         second = world.ask(action_types.CLUSTER_DELETE, cluster)
-        third = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, wait=True)
+        third = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, by=QUEUED)
         gate.open()
         self.assertEqual(
             ['SUCCEEDED', 'SUCCEEDED', 'CANCELLED'],

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from tests.cluster_worlds import ClusterWorld
+from tests.cluster_worlds import QUEUED, ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase
 from watcherlite.domain.clusters import Node
 from watcherlite.engine.clusters import action_types
@@ -152,7 +152,7 @@ class TestAFailedMember(ClusterActionCase):
         cluster, action = self.begin(world, 2)
         gate.until_entered()
         world.until(lambda: 'ERROR' in self.statuses(world, cluster).values())
-        after = world.ask(action_types.CLUSTER_CHECK, cluster, wait=True)
+        after = world.ask(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
         world.until(lambda: world.store.get_action(after.uuid).blocked_on is not None)
         self.assertEqual(
             ('WAITING', 'CREATING', {'n1': 'ERROR', 'n2': 'CREATING'}),
@@ -182,7 +182,7 @@ class TestCancel(ClusterActionCase):
         cluster, action = self.begin(world, 9)
         gate.until_entered()
         world.plans.signal_action(action.uuid, action_states.CANCEL)
-        after = world.ask(action_types.CLUSTER_CHECK, cluster, wait=True)
+        after = world.ask(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
         world.until(lambda: self.statuses(world, cluster)['n9'] == 'ERROR')
         self.assertEqual(
             ('WAITING', 'CREATING', 'CREATING', True),
@@ -243,7 +243,7 @@ class TestCancel(ClusterActionCase):
         gate = self.a_gate_at(world, 'check', 'n1')
         first = world.ask(action_types.CLUSTER_CHECK, cluster)
         gate.until_entered()
-        second = world.ask(action_types.CLUSTER_SCALE_IN, cluster, wait=True)
+        second = world.ask(action_types.CLUSTER_SCALE_IN, cluster, by=QUEUED)
         world.plans.signal_action(second.uuid, action_states.CANCEL)
         gate.open()
         world.ended(first)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from tests.cluster_chaos import ClusterChaos
-from tests.cluster_worlds import BY, ClusterCase
+from tests.cluster_worlds import BY, QUEUED, ClusterCase
 from tests.functional.execution.test_worker import FailingStore, queues_of
 from tests.operated_worlds import OperatedWorld
 from tests.worlds import Silent
@@ -69,7 +69,7 @@ class ClusterPromises(Base):
         ):
             self.assertEqual('ACTIVE', world.row(ask()).status, world.happened())
         # Each of these waits for the one before.
-        begun = [do.check('c', BY, wait=True) for _ in range(3)]
+        begun = [do.check('c', QUEUED) for _ in range(3)]
         begun.append(do.delete('c', BY))
         self.assertEqual(
             ['SUCCEEDED'] * 4, [world.ended(one.action).status for one in begun]
@@ -167,7 +167,7 @@ class ClusterPromises(Base):
         cluster = world.a_cluster(world.profile(), 0)
 
         def ask() -> Any:
-            return world.operations.scale('c', BY, 'CLUSTER_SCALE_OUT', wait=True)
+            return world.operations.scale('c', QUEUED, 'CLUSTER_SCALE_OUT')
 
         answers = together([ask] * 6)
 

@@ -1,5 +1,6 @@
 """Spec 001, paragraph by paragraph: the actions of clusters, as whole stories."""
 
+import dataclasses
 import datetime
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -41,10 +42,9 @@ class StoryCase(OperatedCase):
     def of_type(self, name: str) -> list[Action]:
         return [a for a in self.world._actions() if a.action_type == name]
 
-    def scale_out(self, count: int = 1, **keys: Any) -> str:
-        begun = self.operations.scale(
-            'c', self.by, action_types.CLUSTER_SCALE_OUT, count, **keys
-        )
+    def scale_out(self, count: int = 1, wait: bool = False) -> str:
+        by = dataclasses.replace(self.by, wait=wait)
+        begun = self.operations.scale('c', by, action_types.CLUSTER_SCALE_OUT, count)
         return begun.action
 
 

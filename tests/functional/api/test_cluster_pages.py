@@ -23,7 +23,7 @@ class TestPages(base.TestCase):
         super().setUp()
         self.fixture = fixtures.ApiFixture.of(self)
         self.clusters = self.fixture.runtime.clusters
-        self.by = RequestContext(Owner('default', 'ada'), True)
+        self.by = RequestContext(Owner('default', 'ada'), True, wait=True)
         self.statements: list[str] = []
         told = (self.fixture.runtime.store.engine, 'before_cursor_execute', self._note)
         sqlalchemy.event.listen(*told)
@@ -38,7 +38,7 @@ class TestPages(base.TestCase):
         self.clusters.profiles.create(f'p-{name}', SPEC, self.by)
         made = self.clusters.create(ClusterRequest(f'c-{name}', f'p-{name}'), self.by)
         member = NodeRequest(f'n-{name}', f'p-{name}', made.row.uuid)
-        self.clusters.nodes.create(member, self.by, wait=True)
+        self.clusters.nodes.create(member, self.by)
         new = ReceiverRequest(f'r-{name}', 'webhook', made.row.uuid, 'CLUSTER_CHECK')
         self.clusters.receivers.create(new, self.by, 'http://127.0.0.1/v1')
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
-from tests.cluster_worlds import BY, TENANT
+from tests.cluster_worlds import BY, QUEUED, TENANT
 from tests.functional.db import stores
 from tests.functional.db.stores import MYSQL, SQLITE
 from tests.operated_worlds import OperatedCase, OperatedWorld
@@ -121,7 +121,7 @@ class TestSameMoment(OperatedCase):
             'cluster': lambda: users.create(ClusterRequest('twice', 'p'), BY),
             'node': lambda: users.nodes.create(NodeRequest('twice', 'p'), BY),
             'member': lambda: users.nodes.create(
-                NodeRequest('member', 'p', 'c'), BY, wait=True
+                NodeRequest('member', 'p', 'c'), QUEUED
             ),
             'adopted': lambda: users.nodes.adopt(adoption, BY),
         }
@@ -155,7 +155,7 @@ class TestSameMoment(OperatedCase):
             world.store,
             'has_name',
             lambda: users.create(ClusterRequest('new', 'p'), BY),
-            lambda: users.update('old', BY, {'name': 'new'}, wait=True),
+            lambda: users.update('old', QUEUED, {'name': 'new'}),
         )
 
         self.assertEqual(['BadRequest', 'done'], became)
@@ -195,7 +195,7 @@ class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlData
 
         made = users.create(ClusterRequest('c', 'p'), BY).row
         users.nodes.create(NodeRequest('n', 'p'), BY)
-        users.update('c', BY, {'name': 'd'}, wait=True)
+        users.update('c', QUEUED, {'name': 'd'})
         users.profiles.update('p', BY, {'name': 'q'})
 
         self.assertEqual([made], store.list_objects(Cluster, Query(tenant=TENANT)))

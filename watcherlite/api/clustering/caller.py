@@ -24,7 +24,16 @@ def context_of(request: Request) -> RequestContext:
             'The token has no project; clusters and their objects belong to projects. '
             'Use a token that is scoped to a project'
         )
-    return RequestContext(Owner(tenant, caller.user_id), everywhere, request.context)
+    return _context(request, tenant, everywhere)
+
+
+def _context(request: Request, tenant: str, everywhere: bool) -> RequestContext:
+    return RequestContext(
+        Owner(tenant, request.caller.user_id),
+        everywhere,
+        request.context,
+        wait=bool(request.query.get('wait')),
+    )
 
 
 def admin_context(request: Request) -> RequestContext | None:
@@ -33,7 +42,7 @@ def admin_context(request: Request) -> RequestContext | None:
         return None
     caller = request.caller
     tenant = caller.project_id or DEFAULT_PROJECT
-    return RequestContext(Owner(tenant, caller.user_id), True, request.context)
+    return _context(request, tenant, True)
 
 
 def project_scope(request: Request) -> str | None:

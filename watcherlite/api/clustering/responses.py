@@ -11,11 +11,6 @@ from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.requests.values import Accepted, parse_time
 
 
-def is_queued(request: Request) -> bool:
-    """Return whether the action queues behind the running action of its target."""
-    return bool(request.query.get('wait'))
-
-
 def scheduled_operations(request: Request) -> ClusterOperations:
     """Return the operations on clusters, scheduled for `not_before` if it is given.
 

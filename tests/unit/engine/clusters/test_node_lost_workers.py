@@ -1,6 +1,6 @@
 """The recovery of actions on nodes whose worker was lost."""
 
-from tests.cluster_worlds import ClusterCase, machine
+from tests.cluster_worlds import QUEUED, ClusterCase, machine
 from tests.stack_worlds import Outside
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters.action_types import (
@@ -156,7 +156,7 @@ class TestLostWorkers(LostCase):
         world.worker()
         held = world.ask('NODE_CHECK', node)
         gate.until_entered()
-        waiting = world.ask(NODE_CREATE, node, wait=True)
+        waiting = world.ask(NODE_CREATE, node, by=QUEUED)
         world.until(
             lambda: world.store.get_action(waiting.uuid).status == 'WAITING',
             world.happened,

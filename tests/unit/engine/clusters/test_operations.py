@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.cluster_worlds import BY
+from tests.cluster_worlds import BY, QUEUED
 from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster
@@ -145,7 +145,7 @@ class TestUniqueNames(OperationsCase):
     def test_a_name_reserved_by_an_action_is_taken(self) -> None:
         first = self.operations.create(ClusterRequest('c', 'p'), BY).row
         self.operations.create(ClusterRequest('d', 'p'), BY)
-        self.operations.update('c', BY, {'name': 'e'}, wait=True)
+        self.operations.update('c', QUEUED, {'name': 'e'})
         taken = "A cluster named 'e' already exists."
 
         with self.refused(taken):
@@ -153,7 +153,7 @@ class TestUniqueNames(OperationsCase):
         with self.refused(taken):
             self.operations.update('d', BY, {'name': 'e'})
         # By itself it may be asked for again
-        self.operations.update('c', BY, {'name': 'e', 'timeout': 9}, wait=True)
+        self.operations.update('c', QUEUED, {'name': 'e', 'timeout': 9})
 
         # And once that is not to be, it is free
         self.over(first)
@@ -167,10 +167,10 @@ class TestUniqueNames(OperationsCase):
 
     def test_projects_have_separate_names(self) -> None:
         self.operations.create(ClusterRequest('c', 'p'), BY)
-        boss = RequestContext(OTHERS.owner, everywhere=True)
+        boss = RequestContext(OTHERS.owner, everywhere=True, wait=True)
 
         # It is in the project of the cluster that the name has to be free
-        self.operations.update('c', boss, {'name': 'd'}, wait=True)
+        self.operations.update('c', boss, {'name': 'd'})
         with self.refused("A cluster named 'd' already exists."):
             self.operations.create(ClusterRequest('d', 'p'), BY)
         self.operations.create(ClusterRequest('c', 'p'), boss)

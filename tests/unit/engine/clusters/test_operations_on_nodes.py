@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 from unittest import mock
 
-from tests.cluster_worlds import BY
+from tests.cluster_worlds import BY, QUEUED
 from tests.unit.engine.clusters.operations_case import OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain.actions import COMPLETE, ActionChange
@@ -79,7 +79,7 @@ class TestBusy(OperationsCase):
             self.operations.recover('c', BY)
 
     def test_a_waiting_request_is_queued(self) -> None:
-        begun = self.operations.recover('c', BY, wait=True)
+        begun = self.operations.recover('c', QUEUED)
 
         self.assertEqual('READY', self.world.store.get_action(begun.action).status)
 
@@ -376,9 +376,9 @@ class TestDelete(OperationsCase):
         (node,) = self.world.nodes(cluster)
         nodes = self.operations.nodes
         around = self.operations.check('d', BY).action
-        before = nodes.check(node.uuid, BY, wait=True).action
+        before = nodes.check(node.uuid, QUEUED).action
         begun = nodes.delete(node.uuid, BY)
-        after = self.operations.check('d', BY, wait=True).action
+        after = self.operations.check('d', QUEUED).action
 
         again = nodes.delete(node.uuid, BY, force=True)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from watcherlite.api import arguments, links, timestamps
-from watcherlite.api.clustering import caller, lookup, pages, responses
+from watcherlite.api.clustering import caller, lookup, pages
 from watcherlite.api.clustering.schemas import actions as schemas
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas.actions import CLUSTER, OURS
@@ -185,7 +185,7 @@ def create(request: Request) -> Response:
     """
     new = NewClusterAction(**request.body['action'])
     done = request.services.clusters.actions.create(
-        new, *lookup.search_contexts(request), wait=responses.is_queued(request)
+        new, *lookup.search_contexts(request)
     )
     return _restored(request, {'action': done.action})
 

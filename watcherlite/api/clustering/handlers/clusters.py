@@ -132,7 +132,7 @@ def update(request: Request) -> Response:
     """Update a cluster."""
     found, by = lookup.find(request, Cluster, request.path['cluster'])
     done = responses.scheduled_operations(request).update(
-        found.uuid, by, request.body['cluster'], wait=responses.is_queued(request)
+        found.uuid, by, request.body['cluster']
     )
     return responses.accepted_with(request, done, _body(request, done.row))
 
@@ -195,29 +195,28 @@ def _start(
     uuid: str,
     by: RequestContext,
     given: Mapping[str, Any],
-    wait: bool,
 ) -> Accepted[Cluster]:
     """Start the action that a body names, except COMPLETE, which starts none."""
     match name:
         case 'add_nodes':
-            return clusters.add_nodes(uuid, by, given['nodes'], wait=wait)
+            return clusters.add_nodes(uuid, by, given['nodes'])
         case 'del_nodes':
             destroy = given.get('destroy_after_deletion')
             destroy = False if destroy is None else destroy
-            return clusters.del_nodes(uuid, by, given['nodes'], destroy, wait=wait)
+            return clusters.del_nodes(uuid, by, given['nodes'], destroy)
         case 'replace_nodes':
-            return clusters.replace_nodes(uuid, by, given['nodes'], wait=wait)
+            return clusters.replace_nodes(uuid, by, given['nodes'])
         case 'resize':
             params = {key: value for key, value in given.items() if value is not None}
-            return clusters.resize(uuid, by, params, wait=wait)
+            return clusters.resize(uuid, by, params)
         case 'scale_in' | 'scale_out':
             kind = f'CLUSTER_{name.upper()}'
-            return clusters.scale(uuid, by, kind, given.get('count'), wait=wait)
+            return clusters.scale(uuid, by, kind, given.get('count'))
         case 'policy_attach' | 'policy_detach' | 'policy_update':
-            return _bind(clusters, name, uuid, by, given, wait)
+            return _bind(clusters, name, uuid, by, given)
         case 'check':
-            return clusters.check(uuid, by, given, wait=wait)
-    return clusters.recover(uuid, by, given, wait=wait)
+            return clusters.check(uuid, by, given)
+    return clusters.recover(uuid, by, given)
 
 
 def _bind(
@@ -226,16 +225,15 @@ def _bind(
     uuid: str,
     by: RequestContext,
     given: Mapping[str, Any],
-    wait: bool,
 ) -> Accepted[Cluster]:
     """Start to change the binding of a cluster to a policy."""
     policy, enabled = given['policy_id'], given.get('enabled')
     if name == 'policy_attach':
         enabled = True if enabled is None else enabled
-        return clusters.attach_policy(uuid, by, policy, enabled, wait=wait)
+        return clusters.attach_policy(uuid, by, policy, enabled)
     if name == 'policy_detach':
-        return clusters.detach_policy(uuid, by, policy, wait=wait)
-    return clusters.update_policy(uuid, by, policy, enabled, wait=wait)
+        return clusters.detach_policy(uuid, by, policy)
+    return clusters.update_policy(uuid, by, policy, enabled)
 
 
 @ROUTES.route(
@@ -262,12 +260,7 @@ def act(request: Request) -> Response:
         )
         return responses.accepted(request, Accepted(ended.uuid, found))
     done = _start(
-        responses.scheduled_operations(request),
-        name,
-        found.uuid,
-        by,
-        given or {},
-        responses.is_queued(request),
+        responses.scheduled_operations(request), name, found.uuid, by, given or {}
     )
     return responses.accepted(request, done)
 
@@ -287,11 +280,6 @@ def operate(request: Request) -> Response:
     ((name, given),) = request.body.items()
     given = given or {}
     done = responses.scheduled_operations(request).operate(
-        found.uuid,
-        by,
-        name,
-        given.get('params'),
-        given.get('filters'),
-        wait=responses.is_queued(request),
+        found.uuid, by, name, given.get('params'), given.get('filters')
     )
     return responses.accepted(request, done)

@@ -110,7 +110,7 @@ def create(request: Request) -> Response:
         **asked,
     )
     done = responses.scheduled_operations(request).nodes.create(
-        new, caller.context_of(request), wait=responses.is_queued(request)
+        new, caller.context_of(request)
     )
     return responses.accepted_with(request, done, _body(request, done.row))
 
@@ -171,7 +171,7 @@ def update(request: Request) -> Response:
     """Update a node."""
     found, by = lookup.find(request, Node, request.path['node'])
     done = responses.scheduled_operations(request).nodes.update(
-        found.uuid, by, request.body['node'], wait=responses.is_queued(request)
+        found.uuid, by, request.body['node']
     )
     return responses.accepted_with(request, done, _body(request, done.row))
 
@@ -236,7 +236,7 @@ def act(request: Request) -> Response:
         (shown,) = represent(request, [row])
         return Response({'node': shown}, 202)
     begin = nodes.check if name == 'check' else nodes.recover
-    done = begin(found.uuid, by, given, wait=responses.is_queued(request))
+    done = begin(found.uuid, by, given)
     return responses.accepted(request, done)
 
 
@@ -254,6 +254,6 @@ def operate(request: Request) -> Response:
     found, by = lookup.find(request, Node, request.path['node'])
     ((name, given),) = request.body.items()
     done = responses.scheduled_operations(request).nodes.operate(
-        found.uuid, by, name, given, wait=responses.is_queued(request)
+        found.uuid, by, name, given
     )
     return responses.accepted(request, done)

@@ -190,7 +190,7 @@ def trigger(request: Request) -> Response:
         request.path['receiver'],
         request.query.get(bearer_tokens.ARGUMENT),
         inputs,
-        wait=responses.is_queued(request),
+        wait=bool(request.query.get('wait')),
     )
     return responses.accepted(request, begun)
 

@@ -115,7 +115,6 @@ class ActionOperations(ClusterOperationBase):
         request = ActionRequest(
             new.action,
             by,
-            wait,
             name=None if new.name is None else values.parse_name(new.name),
             interval=interval,
             not_before=values.parse_time(new.not_before),

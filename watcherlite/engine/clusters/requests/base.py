@@ -38,13 +38,11 @@ class ActionRequest:
     """A request for an action.
 
     :param name: None: generated from the type and the target
-    :param wait: queue it behind the running actions, instead of rejecting it
     :param timeout: None: that of the cluster
     """
 
     action_type: str
     by: RequestContext
-    wait: bool = False
     name: str | None = None
     interval: int = 0
     not_before: datetime.datetime = EPOCH
@@ -204,7 +202,7 @@ class ClusterOperationBase:
             cluster, row = admission.lock(tx, found)
             inputs = build_inputs(tx, row)
             is_later = self.is_scheduled(request, now)
-            if not (request.wait or is_later):
+            if not (request.by.wait or is_later):
                 admission.check_idle(tx, request.action_type, row, cluster, now)
             if request.action_type in action_types.SCALING and not is_later:
                 bound = tx.bindings_of(row.id)

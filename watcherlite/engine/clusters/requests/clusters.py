@@ -171,9 +171,7 @@ class ClusterOperations(TargetOperations[Cluster]):
 
     # members
 
-    def add_nodes(
-        self, name: str, by: RequestContext, nodes: Any, *, wait: bool = False
-    ) -> Accepted[Cluster]:
+    def add_nodes(self, name: str, by: RequestContext, nodes: Any) -> Accepted[Cluster]:
         """Add nodes that are in no cluster.
 
         :param nodes: uuids, names or short ids
@@ -187,7 +185,7 @@ class ClusterOperations(TargetOperations[Cluster]):
             self._check_size(row, size)
             return {'nodes': [node.uuid for node in rows]}
 
-        return self._request('ADD_NODES', name, by, build_inputs, wait)
+        return self._request('ADD_NODES', name, by, build_inputs)
 
     def del_nodes(
         self,
@@ -195,8 +193,6 @@ class ClusterOperations(TargetOperations[Cluster]):
         by: RequestContext,
         nodes: Any,
         destroy_after_deletion: Any = None,
-        *,
-        wait: bool = False,
     ) -> Accepted[Cluster]:
         """Remove nodes, and delete them if requested.
 
@@ -217,10 +213,10 @@ class ClusterOperations(TargetOperations[Cluster]):
                 **given,
             }
 
-        return self._request('DEL_NODES', name, by, build_inputs, wait)
+        return self._request('DEL_NODES', name, by, build_inputs)
 
     def replace_nodes(
-        self, name: str, by: RequestContext, nodes: Any, *, wait: bool = False
+        self, name: str, by: RequestContext, nodes: Any
     ) -> Accepted[Cluster]:
         """Replace nodes with others that are in no cluster.
 
@@ -243,7 +239,7 @@ class ClusterOperations(TargetOperations[Cluster]):
             pairs = zip(old, new, strict=True)
             return {'candidates': {left.uuid: come.uuid for left, come in pairs}}
 
-        return self._request('REPLACE_NODES', name, by, build_inputs, wait)
+        return self._request('REPLACE_NODES', name, by, build_inputs)
 
     def _lock_orphans(
         self, tx: Transaction, nodes: list[Node], row: Cluster
@@ -258,12 +254,7 @@ class ClusterOperations(TargetOperations[Cluster]):
     # sizes
 
     def resize(
-        self,
-        name: str,
-        by: RequestContext,
-        params: Values | None = None,
-        *,
-        wait: bool = False,
+        self, name: str, by: RequestContext, params: Values | None = None
     ) -> Accepted[Cluster]:
         """Change the number of nodes of a cluster, or its limits.
 
@@ -277,16 +268,10 @@ class ClusterOperations(TargetOperations[Cluster]):
             capacity.resized(row, size, adjustment, self.limits.nodes)
             return inputs
 
-        return self._request('RESIZE', name, by, build_inputs, wait)
+        return self._request('RESIZE', name, by, build_inputs)
 
     def scale(
-        self,
-        name: str,
-        by: RequestContext,
-        action: str,
-        count: Any = None,
-        *,
-        wait: bool = False,
+        self, name: str, by: RequestContext, action: str, count: Any = None
     ) -> Accepted[Cluster]:
         """Scale a cluster out or in.
 
@@ -304,7 +289,7 @@ class ClusterOperations(TargetOperations[Cluster]):
             return inputs
 
         verb = action.removeprefix('CLUSTER_')
-        return self._request(verb, name, by, build_inputs, wait)
+        return self._request(verb, name, by, build_inputs)
 
     def _check_size(self, row: Cluster, size: int) -> None:
         capacity.check_sizes(row, size, strict=True, most=self.limits.nodes)
@@ -312,48 +297,30 @@ class ClusterOperations(TargetOperations[Cluster]):
     # policies
 
     def attach_policy(
-        self,
-        name: str,
-        by: RequestContext,
-        policy: str,
-        enabled: Any = None,
-        *,
-        wait: bool = False,
+        self, name: str, by: RequestContext, policy: str, enabled: Any = None
     ) -> Accepted[Cluster]:
         if enabled is None:
             enabled = True
         return self._request_on_policy(
-            'ATTACH_POLICY', name, by, policy, wait, enabled=enabled
+            'ATTACH_POLICY', name, by, policy, enabled=enabled
         )
 
     def detach_policy(
-        self, name: str, by: RequestContext, policy: str, *, wait: bool = False
+        self, name: str, by: RequestContext, policy: str
     ) -> Accepted[Cluster]:
         """Detach a policy from a cluster; BadRequest if it is not attached."""
-        return self._request_on_policy('DETACH_POLICY', name, by, policy, wait)
+        return self._request_on_policy('DETACH_POLICY', name, by, policy)
 
     def update_policy(
-        self,
-        name: str,
-        by: RequestContext,
-        policy: str,
-        enabled: Any = None,
-        *,
-        wait: bool = False,
+        self, name: str, by: RequestContext, policy: str, enabled: Any = None
     ) -> Accepted[Cluster]:
         """Enable or disable a policy of a cluster; BadRequest if it is not attached."""
         return self._request_on_policy(
-            'UPDATE_POLICY', name, by, policy, wait, enabled=enabled
+            'UPDATE_POLICY', name, by, policy, enabled=enabled
         )
 
     def _request_on_policy(
-        self,
-        verb: str,
-        name: str,
-        by: RequestContext,
-        policy: str,
-        wait: bool,
-        **flags: Any,
+        self, verb: str, name: str, by: RequestContext, policy: str, **flags: Any
     ) -> Accepted[Cluster]:
         found = self.resolve_reference(PolicyObject, str(policy), by)
         inputs: dict[str, Any] = {'policy_id': found.uuid}
@@ -372,7 +339,7 @@ class ClusterOperations(TargetOperations[Cluster]):
                 )
             return inputs
 
-        return self._request(verb, name, by, build_inputs, wait)
+        return self._request(verb, name, by, build_inputs)
 
     def binding(
         self, name: str, by: RequestContext, policy: str

@@ -39,7 +39,7 @@ class TargetDeletion(ClusterOperationBase, Generic[Target]):
             those that an earlier deletion waits for, and those on the cluster of a node
         :raises ActionInProgress: an action changes it, and `force` is not set
         """
-        request = ActionRequest(f'{self.noun}_DELETE', by, wait=True)
+        request = ActionRequest(f'{self.noun}_DELETE', by)
         found = self.store.find_object(self.kind, name, by.tenant)
         now = self.clock.now()
         with self.store.transaction() as tx:

@@ -36,9 +36,7 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
         'tainted': values.parse_boolean,
     }
 
-    def create(
-        self, new: NodeRequest, by: RequestContext, *, wait: bool = False
-    ) -> Accepted[Node]:
+    def create(self, new: NodeRequest, by: RequestContext) -> Accepted[Node]:
         """Store a node as INIT, in a cluster or in none, and request its creation.
 
         :raises BadRequest, Invalid: the request is invalid
@@ -56,7 +54,7 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
             status_reason='Initializing',
             init_at=self.clock.now(),
         )
-        request = ActionRequest(action_types.NODE_CREATE, by, wait)
+        request = ActionRequest(action_types.NODE_CREATE, by)
         cluster = None
         if new.cluster:
             cluster = self.resolve_reference(Cluster, new.cluster, by)
@@ -76,7 +74,7 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
                 row = admission.lock_cluster(tx, found.uuid)
                 size = row.desired_capacity + 1
                 capacity.check_sizes(row, size, strict=True, most=self.limits.nodes)
-                if not (request.wait or self.is_scheduled(request, now)):
+                if not (request.by.wait or self.is_scheduled(request, now)):
                     admission.check_idle(tx, request.action_type, node, row, now)
                 # Its action increases the desired capacity of the cluster.
                 index = row.next_index

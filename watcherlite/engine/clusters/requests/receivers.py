@@ -153,7 +153,7 @@ class ReceiverOperations(ClusterOperationBase):
 
         :param params: override the parameters of the receiver; unknown ones, which
             monitoring systems send, are ignored
-        :param wait: see `ActionRequest`
+        :param wait: see `RequestContext`
         :raises NotFound: the receiver does not exist, or the token is wrong
         """
         row = self._triggered(uuid)
@@ -164,14 +164,15 @@ class ReceiverOperations(ClusterOperationBase):
         sent = values.parse_mapping(params, 'params')
         given = {**row.params, **{k: v for k, v in sent.items() if k in known}}
         cluster = self._cluster(row)
-        context = {
+        found = {
             'user_id': row.owner.user,
             'project_id': row.owner.tenant,
             'receiver': row.uuid,
         }
-        by = RequestContext(row.owner, context={k: v for k, v in context.items() if v})
+        context = {key: value for key, value in found.items() if value}
+        by = RequestContext(row.owner, context=context, wait=wait)
         name = action_types.unique_name(f'webhook_{row.uuid[:8]}')
-        request = ActionRequest(str(row.action), by, wait, name=name)
+        request = ActionRequest(str(row.action), by, name=name)
         return self._actions.request(cluster, request, given)
 
     def _triggered(self, uuid: str) -> Receiver | None:

@@ -21,8 +21,8 @@ from watcherlite.engine.clusters.requests.values import Accepted, RequestContext
 class TargetOperations(TargetDeletion[Target], abc.ABC):
     """The operations on clusters or on nodes; a name is a uuid, a name or a short id.
 
-    With `wait` an action is queued behind the running actions; without it the
-    request is rejected (ResourceIsLocked, ActionConflict).
+    During other actions on the target a request is rejected (ResourceIsLocked,
+    ActionConflict) unless its context has `wait`.
 
     :cvar parsers: the fields that an update may change, and the parser of each
     :cvar options: of an update besides its fields, likewise
@@ -32,7 +32,7 @@ class TargetOperations(TargetDeletion[Target], abc.ABC):
     options: ClassVar[Mapping[str, values.Parser]] = {}
 
     def update(
-        self, name: str, by: RequestContext, changes: Values, *, wait: bool = False
+        self, name: str, by: RequestContext, changes: Values
     ) -> Accepted[Target]:
         """Change the target, and with another profile also its resources.
 
@@ -61,7 +61,7 @@ class TargetOperations(TargetDeletion[Target], abc.ABC):
                 self.check_unique(tx, self.kind, inputs['name'], tenant, row.uuid)
             return inputs
 
-        return self._request('UPDATE', name, by, build_inputs, wait)
+        return self._request('UPDATE', name, by, build_inputs)
 
     def _check_updatable(self, row: Target) -> None:
         """Raise FeatureNotSupported if the status does not allow an update."""
@@ -80,25 +80,15 @@ class TargetOperations(TargetDeletion[Target], abc.ABC):
             )
 
     def check(
-        self,
-        name: str,
-        by: RequestContext,
-        params: Values | None = None,
-        *,
-        wait: bool = False,
+        self, name: str, by: RequestContext, params: Values | None = None
     ) -> Accepted[Target]:
         """Check a node, or all nodes of a cluster."""
         action_type = f'{self.noun}_CHECK'
         inputs = action_inputs.check(self.parts, action_type, params or {})
-        return self._request('CHECK', name, by, lambda tx, row: inputs, wait)
+        return self._request('CHECK', name, by, lambda tx, row: inputs)
 
     def recover(
-        self,
-        name: str,
-        by: RequestContext,
-        params: Values | None = None,
-        *,
-        wait: bool = False,
+        self, name: str, by: RequestContext, params: Values | None = None
     ) -> Accepted[Target]:
         """Recover a node, or the nodes of a cluster that are not ACTIVE.
 
@@ -110,7 +100,7 @@ class TargetOperations(TargetDeletion[Target], abc.ABC):
             profile = self.parts.profile(row.profile_id)
             return action_inputs.recover(self.parts, action_type, profile, params or {})
 
-        return self._request('RECOVER', name, by, build_inputs, wait)
+        return self._request('RECOVER', name, by, build_inputs)
 
     def operate(
         self,
@@ -119,8 +109,6 @@ class TargetOperations(TargetDeletion[Target], abc.ABC):
         operation: Any,
         params: Values | None = None,
         filters: Values | None = None,
-        *,
-        wait: bool = False,
     ) -> Accepted[Target]:
         """Run an operation of the profile on a node, or on nodes of a cluster.
 
@@ -133,7 +121,7 @@ class TargetOperations(TargetDeletion[Target], abc.ABC):
             inputs = action_inputs.operate(self.parts, profile, str(operation), given)
             return {**inputs, **self._operated_nodes(tx, row, filters or {}, by)}
 
-        return self._request('OPERATION', name, by, build_inputs, wait, str(operation))
+        return self._request('OPERATION', name, by, build_inputs, str(operation))
 
     def _operated_nodes(
         self, tx: Transaction, row: Target, filters: Values, by: RequestContext
@@ -147,8 +135,7 @@ class TargetOperations(TargetDeletion[Target], abc.ABC):
         name: str,
         by: RequestContext,
         build_inputs: BuildInputs[Target],
-        wait: bool,
         operation: str | None = None,
     ) -> Accepted[Target]:
-        request = ActionRequest(f'{self.noun}_{verb}', by, wait, operation=operation)
+        request = ActionRequest(f'{self.noun}_{verb}', by, operation=operation)
         return self.request_action(self.kind, name, request, build_inputs)

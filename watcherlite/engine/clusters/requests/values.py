@@ -30,11 +30,14 @@ class RequestContext:
     :param owner: of the objects that the request creates
     :param everywhere: whether it sees the objects of all projects
     :param context: stored with the requested actions; never credentials
+    :param wait: queue the requested actions behind the running actions of their
+        targets, instead of rejecting them
     """
 
     owner: Owner
     everywhere: bool = False
     context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    wait: bool = False
 
     @property
     def tenant(self) -> str | None:
