@@ -4,10 +4,19 @@
 `make_store`.
 """
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from tests.specs.stack_promises import AFTER, BEFORE, FAILING, FEW, PLAIN, PromiseCase
+from tests.specs.stack_promises import (
+    AFTER,
+    BEFORE,
+    FAILING,
+    FEW,
+    PLAIN,
+    Factory,
+    PromiseCase,
+)
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from watcherlite.domain.resource_results import Batch, Property, Ready
 from watcherlite.domain.stacks import Stack
@@ -40,14 +49,11 @@ class StackPromises(PromiseCase):
         :param prepare: what is done with it before
         :returns: whether it came to this commit
         """
-        world, factory = self.a_factory_world()
         stack: Stack | None = None
-        if resources is not None:
-            healthy = world.worker()
-            stack = world.make(resources)
-            if prepare is not None:
-                prepare(world, stack)
-            world.kill(healthy)
+        if resources is None:
+            world, factory = self.a_factory_world()
+        else:
+            world, factory, stack = self.a_prepared_world(resources, prepare)
         worker = world.worker(**dies)
         begun = begin(world, stack)
         world.until(
@@ -63,6 +69,20 @@ class StackPromises(PromiseCase):
         self.assert_world_outside(world, factory, after)
         world.stop()
         return died
+
+    def a_prepared_world(
+        self,
+        resources: Mapping[str, Any],
+        prepare: Callable[[StackWorld, Stack], Any] | None,
+    ) -> tuple[StackWorld, Factory, Stack]:
+        """Return a world with a stack and without a worker."""
+        world, factory = self.a_factory_world()
+        worker = world.worker()
+        stack = world.make(resources)
+        if prepare is not None:
+            prepare(world, stack)
+        world.kill(worker)
+        return world, factory, stack
 
     def whatever_it_dies_at(
         self,
@@ -321,4 +341,31 @@ def _steps() -> type[base.NestedHandler]:
 
 
 class MemoryStackPromisesTest(StackPromises, StackWorldCase):
-    """On the in-memory store."""
+    """On the in-memory store; each test makes its stack once, and copies it."""
+
+    _prepared: tuple[bytes, StackWorld, Factory, Stack] | None = None
+
+    def a_prepared_world(
+        self,
+        resources: Mapping[str, Any],
+        prepare: Callable[[StackWorld, Stack], Any] | None,
+    ) -> tuple[StackWorld, Factory, Stack]:
+        if self._prepared is None:
+            first, its, stack = super().a_prepared_world(resources, prepare)
+            with _database(first.store) as database:
+                self._prepared = database.serialize(), first, its, stack
+        data, first, its, stack = self._prepared
+        world, factory = self.a_factory_world()
+        with _database(world.store) as database:
+            database.deserialize(data)
+        world.outside.things.update(first.outside.things)
+        world.outside.locked.update(first.outside.locked)
+        factory.made += its.made
+        factory.present |= its.present
+        return world, factory, stack
+
+
+@contextlib.contextmanager
+def _database(store: Any) -> Iterator[Any]:
+    with store.engine.connect() as connection:
+        yield connection.connection.driver_connection
