@@ -29,6 +29,8 @@ class Chaos(FaultInjection):
     :ivar starts: the names of the actions that were executed, once for each time
     """
 
+    refusals = (exceptions.Conflict,)
+
     def __init__(self, store: Store, seed: int) -> None:
         super().__init__(seed)
         self._lock = threading.Lock()
@@ -119,8 +121,7 @@ class Chaos(FaultInjection):
 
     def run(self) -> None:
         """Run plans, disturb them, and wait for their end."""
-        for _ in range(self._random.randrange(1, 4)):
-            self.world.worker()
+        self._start_workers()
         self.plans = [self._plan(n) for n in range(self._random.randrange(1, 3))]
         disturbances: list[Callable[[], None]] = [
             *[self._signal] * 5,
@@ -129,28 +130,17 @@ class Chaos(FaultInjection):
             self._drain,
             self._outlive,
         ]
-        for _ in range(self._random.randrange(20)):
-            seen = len(self.world.events()) + self._random.randrange(6)
-            # Where everything is suspended nothing more happens by itself.
-            self.world.wait_for(
-                lambda n=seen: self._over() or len(self.world.events()) >= n, 0.05
-            )
-            try:
-                self._random.choice(disturbances)()
-            except exceptions.Conflict:
-                continue  # too late, which is an answer as well
-        self.world.until(self._settled, self.world.report)
+        self._disturb(disturbances, self._random.randrange(20), 6, self.world.report)
 
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         return all(
             self.world.store.get_plan(p.uuid).state in plan_states.ENDED
             for p in self.plans
         )
 
-    def _settled(self) -> bool:
-        """Let go of what only a user could let go of; say whether all is over."""
+    def _is_settled(self) -> bool:
         self._let_go()
-        return self._over()
+        return self._is_over()
 
     def _cancel_a_plan(self) -> None:
         self.world.plans.cancel(self._random.choice(self.plans).uuid)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.cluster_worlds import machine
-from tests.fault_injection import FaultInjection
+from tests.fault_injection import SHORT, FaultInjection
 from tests.operated_worlds import OperatedWorld
 from tests.stack_worlds import BrokenThingError, Outside
 from watcherlite import exceptions
@@ -21,9 +21,6 @@ from watcherlite.engine.clusters.requests.values import (
     ClusterRequest,
     NodeRequest,
 )
-
-#: Seconds after which something else goes wrong, if nothing happens.
-SHORT = 0.05
 
 
 class Unreliable(Outside):
@@ -73,8 +70,7 @@ class ClusterChaos(FaultInjection):
 
     def run(self) -> None:
         """Make clusters, ask for this and that, disturb it, and wait for the end."""
-        for _ in range(self._random.randrange(1, 4)):
-            self.world.worker()
+        self._start_workers()
         for name in ('c', 'd')[: self._random.randrange(1, 3)]:
             size = self._random.randrange(4)
             new = ClusterRequest(name, self._profiles[0].uuid, desired_capacity=size)
@@ -88,14 +84,7 @@ class ClusterChaos(FaultInjection):
             self._drain,
             self._outlive,
         ]
-        for _ in range(self._random.randrange(10, 40)):
-            seen = len(self.world.events()) + self._random.randrange(8)
-            self.world.wait_for(lambda n=seen: len(self.world.events()) >= n, SHORT)
-            try:
-                self._random.choice(steps)()
-            except (exceptions.Conflict, exceptions.NotFound, exceptions.Invalid):
-                continue  # refused, which is an answer as well
-        self.world.until(self._settled, self.world.happened)
+        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.happened)
 
     # what users do
 
@@ -160,8 +149,3 @@ class ClusterChaos(FaultInjection):
     def _force(self) -> None:
         uuid = self._unfinished().uuid
         self._operations.actions.update(uuid, self._by, 'CANCELLED', force=True)
-
-    def _settled(self) -> bool:
-        self._let_go()
-        actions = self.world.store.list_actions(limit=100_000)
-        return all(action.finished for action in actions)

@@ -6,10 +6,9 @@ A number stands for one sequence of events, as far as threads let it be one.
 from collections.abc import Callable
 from typing import Any
 
-from tests.cluster_chaos import SHORT, Unreliable
-from tests.fault_injection import FaultInjection
+from tests.cluster_chaos import Unreliable
+from tests.fault_injection import SHORT, FaultInjection
 from tests.stack_worlds import TENANT, StackWorld, res, thing
-from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain.stacks import Stack
 from watcherlite.states import stack as states
@@ -45,8 +44,7 @@ class StackChaos(FaultInjection):
 
     def run(self) -> None:
         """Make stacks, ask for this and that, disturb it, and wait for the end."""
-        for _ in range(self._random.randrange(1, 4)):
-            self.world.worker()
+        self._start_workers()
         for name in ('s', 't')[: self._random.randrange(1, 3)]:
             self.stacks.append(self.world.begin(self._resources(), name))
         steps: list[Callable[[], object]] = [
@@ -62,14 +60,7 @@ class StackChaos(FaultInjection):
         ]
         if self._chance(0.3):
             steps.append(self._delete)
-        for _ in range(self._random.randrange(10, 40)):
-            seen = len(self.world.events()) + self._random.randrange(8)
-            self.world.wait_for(lambda n=seen: len(self.world.events()) >= n, SHORT)
-            try:
-                self._random.choice(steps)()
-            except (exceptions.Conflict, exceptions.NotFound, exceptions.Invalid):
-                continue  # refused, which is an answer as well
-        self.world.until(self._settled, self.world.happened)
+        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.happened)
 
     # what users do
 
@@ -119,8 +110,3 @@ class StackChaos(FaultInjection):
     def _ring(self) -> None:
         stack, count = self._random.choice(self.stacks), self._random.randrange(4)
         self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': count})
-
-    def _settled(self) -> bool:
-        self._let_go()
-        actions = self.world.store.list_actions(limit=100_000)
-        return all(action.finished for action in actions)

@@ -3,20 +3,15 @@
 import collections
 import os
 import pathlib
-import signal
 import urllib.error
 import urllib.request
 
-from tests.acceptance.daemons import ENGINE, DaemonTestCase, wait_until
-from tests.acceptance.listening import HearingCase, data
-from tests.acceptance.target import APPLIED, BEGIN
+from tests.acceptance.daemons import wait_until
 from tests.acceptance.test_cluster_examples import ClusterExampleCase
 from tests.acceptance.test_stack_examples import README, SERVE, told_commands
-from tests.acceptance.test_stacks import MARK, Middle, Orchestrator
+from tests.acceptance.test_stacks import Orchestrator, SharedCase
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
-from watcherlite.plugins import options
-from watcherlite.plugins.base import RESOURCE_HANDLERS
 from watcherlite.states import action as action_states
 
 BY = RequestContext(Owner('a-project'))
@@ -71,36 +66,15 @@ class Keeper(Orchestrator):
         return sorted((row.name, row.index, row.status) for row in rows)
 
 
-class SharedTest(HearingCase, DaemonTestCase):
-    """Two daemons on PostgreSQL and RabbitMQ; one of them is killed with SIGKILL."""
-
-    def ini(self, name='watcherlite.conf', **groups):
-        lane = {'lease': 2, 'sweep_interval': 0.3}
-        own = {options.group_name(RESOURCE_HANDLERS, MARK): {'target': self.target.url}}
-        return super().ini(name, **{'engine': lane, **own, **groups})
-
-    def setUp(self):
-        super().setUp()
-        self.keeper = Keeper(self.path)
-        self.addCleanup(self.keeper.close)
-        self.daemons = [self.start_ready(ENGINE, self.path) for _ in range(2)]
-
-    def effects(self):
-        """Return how often each node was made."""
-        made = [c.name for c in self.target.calls() if c.result == APPLIED]
-        return dict(collections.Counter(made))
+class SharedTest(SharedCase):
+    nouns = ('cluster', 'node')
+    operator = Keeper
 
     def test_one_that_is_created_is_active_and_each_node_was_made_once(self):
-        middle = self.target.on_call = Middle(COUNT // 2)
-        cluster, action = self.keeper.begin(COUNT)
-        pid = middle.wait()
-        (doomed,) = (d for d in self.daemons if pid in d.workers())
-        both = set.union(*(daemon.workers() for daemon in self.daemons))
-        doomed.kill()
-        middle.go_on()
+        cluster, action = self.kill_one_half_way(COUNT, lambda: self.own.begin(COUNT))
 
-        status = self.keeper.ended(action)
-        cluster = self.keeper.cluster(cluster)
+        status = self.own.ended(action)
+        cluster = self.own.cluster(cluster)
 
         self.assertEqual('SUCCEEDED', status)
         self.assertEqual(
@@ -109,44 +83,25 @@ class SharedTest(HearingCase, DaemonTestCase):
         )
         self.assertEqual(
             [(name, at, 'ACTIVE') for at, name in enumerate(names(COUNT), 1)],
-            self.keeper.nodes(cluster),
+            self.own.nodes(cluster),
         )
-        self.assertEqual(dict.fromkeys(names(COUNT), 1), self.effects())
-        # Both had a part in it.
-        self.assertEqual(both, self.target.pids())
-        self.assert_told(cluster, 'create', COUNT)
+        self.assert_each_was_made_once(names(COUNT))
+        self.assert_notified(cluster, 'create', COUNT)
 
     def test_one_that_is_deleted_is_gone_when_all_are_killed_and_one_comes_back(self):
-        cluster, action = self.keeper.begin(12)
-        self.keeper.ended(action)
-        gate = self.target.hold('m07', what=BEGIN)
-        action = self.keeper.clusters.delete(cluster.uuid, BY).action
-        gate.wait()
-        gate.let_newcomers_pass()
-        for daemon in self.daemons:
-            daemon.send_all(signal.SIGKILL)
-            daemon.end()
-        gate.drop()
-        self.start_ready(ENGINE, self.path)
+        cluster, action = self.own.begin(12)
+        self.own.ended(action)
+        begun = self.kill_all_at(
+            'm07', lambda: self.own.clusters.delete(cluster.uuid, BY)
+        )
 
-        status = self.keeper.ended(action)
-        cluster = self.keeper.cluster(cluster)
+        status = self.own.ended(begun.action)
+        cluster = self.own.cluster(cluster)
 
         self.assertEqual('SUCCEEDED', status)
         self.assertIsNotNone(cluster.deleted_at)
-        self.assertEqual([], self.keeper.nodes(cluster))
-        self.assert_told(cluster, 'delete', 12)
-
-    def assert_told(self, cluster, verb, count):
-        """Check that the world was told once of each start and each end."""
-        heard = {n['message_id']: n for n in self.hear()}.values()
-        told = collections.Counter(n['event_type'] for n in heard)
-        for moment in ('start', 'end'):
-            self.assertEqual(1, told[f'cluster.{verb}.{moment}'], told)
-            self.assertEqual(count, told[f'node.{verb}.{moment}'], told)
-        last = [n for n in heard if n['event_type'].startswith('cluster.')][-1]
-        self.assertEqual(f'cluster.{verb}.end', last['event_type'])
-        self.assertEqual(cluster.uuid, data(last)['uuid'])
+        self.assertEqual([], self.own.nodes(cluster))
+        self.assert_notified(cluster, 'delete', 12)
 
 
 #: Of the cluster of the README: its name, and how many nodes it has at first.

@@ -103,49 +103,48 @@ def marks(count=COUNT):
     return {**found, 'last': {'type': MARK, 'depends_on': list(found)}}
 
 
-class SharedTest(HearingCase, DaemonTestCase):
-    """Two daemons on PostgreSQL and RabbitMQ; one of them is killed with SIGKILL."""
+class SharedCase(HearingCase, DaemonTestCase):
+    """Two daemons on PostgreSQL and RabbitMQ; one of them is killed with SIGKILL.
 
-    lane: ClassVar[dict[str, float]] = {'lease': 2, 'sweep_interval': 0.3}
+    :cvar nouns: of the notifications: what is made, and what it is made of
+    :cvar operator: makes it, from the process of the test
+    """
+
+    nouns: ClassVar[tuple[str, str]]
+    operator: ClassVar[type]
 
     def ini(self, name='watcherlite.conf', **groups):
+        lane = {'lease': 2, 'sweep_interval': 0.3}
         own = {options.group_name(RESOURCE_HANDLERS, MARK): {'target': self.target.url}}
-        return super().ini(name, **{'engine': self.lane, **own, **groups})
+        return super().ini(name, **{'engine': lane, **own, **groups})
 
     def setUp(self):
         super().setUp()
-        self.orchestrator = Orchestrator(self.path)
-        self.addCleanup(self.orchestrator.close)
+        self.own = self.operator(self.path)
+        self.addCleanup(self.own.close)
         self.daemons = [self.start_ready(ENGINE, self.path) for _ in range(2)]
 
-    def effects(self):
-        """Return how often each mark was made."""
-        made = [c.name for c in self.target.calls() if c.result == APPLIED]
-        return collections.Counter(made)
-
-    def test_a_creation_is_complete_and_each_was_made_once(self):
-        middle = self.target.on_call = Middle(COUNT // 2)
-        stack = self.orchestrator.create(marks())
+    def kill_one_half_way(self, count, begin):
+        """Kill a daemon that has made some of many marks; return what was begun."""
+        middle = self.target.on_call = Middle(count // 2)
+        begun = begin()
         pid = middle.wait()
         (doomed,) = (d for d in self.daemons if pid in d.workers())
-        both = set.union(*(daemon.workers() for daemon in self.daemons))
+        self.both = set.union(*(daemon.workers() for daemon in self.daemons))
         doomed.kill()
         middle.go_on()
+        return begun
 
-        stack = self.orchestrator.settled(stack)
+    def assert_each_was_made_once(self, names):
+        """Check that each mark was made once, and that both daemons made some."""
+        made = [c.name for c in self.target.calls() if c.result == APPLIED]
+        self.assertEqual(dict.fromkeys(names, 1), dict(collections.Counter(made)))
+        self.assertEqual(self.both, self.target.pids())
 
-        self.assertEqual('CREATE_COMPLETE', stack.state.name)
-        self.assertEqual({'CREATE_COMPLETE': COUNT}, self.orchestrator.states(stack))
-        self.assertEqual(dict.fromkeys(marks(), 1), dict(self.effects()))
-        # Both had a part in it.
-        self.assertEqual(both, self.target.pids())
-        self.assert_told(stack, 'create', COUNT)
-
-    def test_a_deletion_is_too_when_all_daemons_are_killed_and_one_comes_back(self):
-        stack = self.orchestrator.create(marks(20))
-        self.orchestrator.settled(stack)
-        gate = self.target.hold('r12', what=BEGIN)
-        self.orchestrator.stacks.act(stack.uuid, TENANT, states.DELETE)
+    def kill_all_at(self, name, begin):
+        """Kill both daemons at a mark, start another one; return what was begun."""
+        gate = self.target.hold(name, what=BEGIN)
+        begun = begin()
         gate.wait()
         gate.let_newcomers_pass()
         for daemon in self.daemons:
@@ -153,20 +152,43 @@ class SharedTest(HearingCase, DaemonTestCase):
             daemon.end()
         gate.drop()
         self.start_ready(ENGINE, self.path)
+        return begun
 
-        stack = self.orchestrator.settled(stack)
+    def assert_notified(self, row, verb, count):
+        """Check that there was one notification of each start and of each end."""
+        whole, part = self.nouns
+        heard = {n['message_id']: n for n in self.hear()}.values()
+        types = collections.Counter(n['event_type'] for n in heard)
+        for moment in ('start', 'end'):
+            self.assertEqual(1, types[f'{whole}.{verb}.{moment}'], types)
+            self.assertEqual(count, types[f'{part}.{verb}.{moment}'], types)
+        last = [n for n in heard if n['event_type'].startswith(f'{whole}.')][-1]
+        self.assertEqual(f'{whole}.{verb}.end', last['event_type'])
+        self.assertEqual(row.uuid, data(last)['uuid'])
+
+
+class SharedTest(SharedCase):
+    nouns = ('stack', 'resource')
+    operator = Orchestrator
+
+    def test_a_creation_is_complete_and_each_was_made_once(self):
+        stack = self.kill_one_half_way(COUNT, lambda: self.own.create(marks()))
+
+        stack = self.own.settled(stack)
+
+        self.assertEqual('CREATE_COMPLETE', stack.state.name)
+        self.assertEqual({'CREATE_COMPLETE': COUNT}, self.own.states(stack))
+        self.assert_each_was_made_once(marks())
+        self.assert_notified(stack, 'create', COUNT)
+
+    def test_a_deletion_is_too_when_all_daemons_are_killed_and_one_comes_back(self):
+        stack = self.own.create(marks(20))
+        self.own.settled(stack)
+        delete = (stack.uuid, TENANT, states.DELETE)
+        self.kill_all_at('r12', lambda: self.own.stacks.act(*delete))
+
+        stack = self.own.settled(stack)
 
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
-        self.assertEqual([], self.orchestrator.store.list_resources([stack.id]))
-        self.assert_told(stack, 'delete', 20)
-
-    def assert_told(self, stack, action, count):
-        """Check that the world was told once of each start and each end."""
-        heard = {n['message_id']: n for n in self.hear()}.values()
-        told = collections.Counter(n['event_type'] for n in heard)
-        for moment in ('start', 'end'):
-            self.assertEqual(1, told[f'stack.{action}.{moment}'], told)
-            self.assertEqual(count, told[f'resource.{action}.{moment}'], told)
-        last = [n for n in heard if n['event_type'].startswith('stack.')][-1]
-        self.assertEqual(f'stack.{action}.end', last['event_type'])
-        self.assertEqual(stack.uuid, data(last)['uuid'])
+        self.assertEqual([], self.own.store.list_resources([stack.id]))
+        self.assert_notified(stack, 'delete', 20)

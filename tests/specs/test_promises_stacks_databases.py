@@ -1,23 +1,14 @@
-"""The promises of the design for stacks, on PostgreSQL; and what they cost.
+"""The promises of the design for stacks, on PostgreSQL; and what they cost."""
 
-The cost is that of SQLite: the same statements are executed everywhere.
-"""
-
-import threading
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.bench.query_counters import COMMITS, STATEMENTS, Counters
 from tests.functional.db import stores
+from tests.specs.cost_case import CostCase, Costs, EndListener
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_promises_stacks import StackPromises
-from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from tests.stack_worlds import TENANT, StackWorldCase, res
 from watcherlite.domain.events import STACK, Event
-from watcherlite.domain.stacks import Stack, StackRequest
-from watcherlite.states import stack as states
-
-#: Seconds of real time after which an operation is taken to be stuck.
-PATIENCE = 120
+from watcherlite.domain.stacks import Stack
 
 
 class PostgresqlStackPromisesTest(
@@ -28,25 +19,9 @@ class PostgresqlStackPromisesTest(
     every = 31
 
 
-class Ends:
-    """Hears of the ends of operations on stacks, without asking the database."""
-
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._states: list[str] = []
-
-    def hear(self, stored: Sequence[Event]) -> None:
-        """Take events that are durable."""
-        with self._condition:
-            self._states += [
-                event.new_status or '' for event in stored if event.subject == STACK
-            ]
-            self._condition.notify_all()
-
-    def wait_for(self, state: str) -> bool:
-        """Wait until an operation ends so."""
-        with self._condition:
-            return self._condition.wait_for(lambda: state in self._states, PATIENCE)
+def ended_stack(event: Event) -> str | None:
+    """Return the new state of a stack."""
+    return event.new_status if event.subject == STACK else None
 
 
 def flat(size: int, value: str) -> dict[str, Any]:
@@ -70,63 +45,39 @@ def fan(size: int, value: str) -> dict[str, Any]:
     return found
 
 
-class CostTest(OnDatabase, StackWorldCase, stores.SqliteDatabase):
+class CostTest(CostCase, StackWorldCase):
     """The cost of a resource does not grow with their number."""
 
-    #: How many share a transaction depends on how long a commit takes, which on a
-    #: busy machine is not always the same. Growth with the number would be tenfold.
-    growth = 2.5
-
-    def costs(self, shape: Any, size: int) -> dict[str, tuple[float, float]]:
-        """Return statements and commits a resource, by operation."""
+    def costs_of(self, shape: Any, size: int) -> Costs:
+        """Return the costs of each resource of a stack."""
         world = self.a_stack_world(sweep_interval=3600.0, lease=600.0)
-        ends, counters = Ends(), Counters()
-        worker = world.worker()
-        worker.add_listener(ends.hear)
-        found = {}
-        with counters.counted():
-            stack: Stack | None = None
-            for operation in (states.CREATE, states.UPDATE, states.DELETE):
-                counters.take()
-                stack = self.begin(world, stack, operation, shape, size)
-                end = f'{operation}_COMPLETE'
-                self.assertTrue(ends.wait_for(end), operation)
-                counts: Mapping[str, int] = counters.take()['counts']
-                found[operation] = (counts[STATEMENTS] / size, counts[COMMITS] / size)
+        ends = EndListener(ended_stack)
+        world.worker().add_listener(ends.hear)
+
+        begun: list[Stack] = []
+
+        def create() -> bool:
+            begun.append(world.begin(shape(size, 'v')))
+            return ends.wait_for('CREATE_COMPLETE')
+
+        def update() -> bool:
+            world.begin_change(begun[0], shape(size, 'w'))
+            return ends.wait_for('UPDATE_COMPLETE')
+
+        def delete() -> bool:
+            world.stacks.delete(begun[0].uuid, TENANT)
+            return ends.wait_for('DELETE_COMPLETE')
+
+        operations = {'create': create, 'update': update, 'delete': delete}
+        found = self.costs(operations, size)
         world.stop()
         return found
 
-    def begin(
-        self,
-        world: StackWorld,
-        stack: Stack | None,
-        operation: str,
-        shape: Any,
-        size: int,
-    ) -> Stack:
-        """Begin an operation."""
-        if stack is None:
-            return world.begin(shape(size, 'v'))
-        if operation == states.DELETE:
-            return world.stacks.delete(stack.uuid, TENANT)
-        new = StackRequest(stack.name, template(shape(size, 'w')))
-        return world.stacks.update(stack.uuid, TENANT, new)
-
-    def assert_steady(self, shape: Any, size: int) -> None:
-        """Check that a resource costs no more among many of them."""
-        # Few share no transaction to speak of. Many share one when the machine is idle,
-        # so that two sizes that may are not to be compared with each other.
-        few, many = found = [self.costs(shape, 10), self.costs(shape, size)]
-        for operation, (statements, commits) in many.items():
-            most = [self.growth * cost for cost in few[operation]]
-            self.assertLessEqual(statements, most[0], (operation, found))
-            self.assertLessEqual(commits, most[1], (operation, found))
-
     def test_of_those_that_need_nothing_of_each_other(self) -> None:
-        self.assert_steady(flat, 200)
+        self.assert_steady(self.costs_of(flat, 10), self.costs_of(flat, 200))
 
     def test_of_those_that_need_the_one_before(self) -> None:
-        self.assert_steady(chain, 100)
+        self.assert_steady(self.costs_of(chain, 10), self.costs_of(chain, 100))
 
     def test_of_those_that_one_needs(self) -> None:
-        self.assert_steady(fan, 100)
+        self.assert_steady(self.costs_of(fan, 10), self.costs_of(fan, 100))
