@@ -68,7 +68,7 @@ class Keeper(Orchestrator):
 
 class SharedTest(SharedCase):
     nouns = ('cluster', 'node')
-    operator = Keeper
+    maker = Keeper
 
     def test_one_that_is_created_is_active_and_each_node_was_made_once(self):
         cluster, action = self.kill_one_half_way(COUNT, lambda: self.own.begin(COUNT))

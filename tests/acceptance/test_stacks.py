@@ -107,11 +107,11 @@ class SharedCase(HearingCase, DaemonTestCase):
     """Two daemons on PostgreSQL and RabbitMQ; one of them is killed with SIGKILL.
 
     :cvar nouns: of the notifications: what is made, and what it is made of
-    :cvar operator: makes it, from the process of the test
+    :cvar maker: makes it, from the process of the test
     """
 
     nouns: ClassVar[tuple[str, str]]
-    operator: ClassVar[type]
+    maker: ClassVar[type]
 
     def ini(self, name='watcherlite.conf', **groups):
         lane = {'lease': 2, 'sweep_interval': 0.3}
@@ -120,7 +120,7 @@ class SharedCase(HearingCase, DaemonTestCase):
 
     def setUp(self):
         super().setUp()
-        self.own = self.operator(self.path)
+        self.own = self.maker(self.path)
         self.addCleanup(self.own.close)
         self.daemons = [self.start_ready(ENGINE, self.path) for _ in range(2)]
 
@@ -169,7 +169,7 @@ class SharedCase(HearingCase, DaemonTestCase):
 
 class SharedTest(SharedCase):
     nouns = ('stack', 'resource')
-    operator = Orchestrator
+    maker = Orchestrator
 
     def test_a_creation_is_complete_and_each_was_made_once(self):
         stack = self.kill_one_half_way(COUNT, lambda: self.own.create(marks()))
