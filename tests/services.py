@@ -61,16 +61,6 @@ _COMMAND_TIMEOUT = 60
 _AMQP_ERRORS = (*pyamqp.Transport.connection_errors, *pyamqp.Transport.channel_errors)
 
 
-def postgresql_url() -> str:
-    """Return the URL of a PostgreSQL server whose user may create databases."""
-    return _url(POSTGRESQL)
-
-
-def mysql_url() -> str:
-    """Return the URL of a MariaDB or MySQL server whose user may create databases."""
-    return _url(MYSQL)
-
-
 def amqp_url() -> str:
     """Return the URL of a RabbitMQ virtual host in which queues may be created."""
     return _url(AMQP)
