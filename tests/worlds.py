@@ -211,8 +211,8 @@ def end_threads(worker: Worker) -> None:
 
     Left alone they wake up again and again, and slow down all tests that follow.
     """
-    worker._timers.stop(0)
-    worker._chores.stop(0)
+    worker._services.timers.stop(0)
+    worker._services.chores.stop(0)
     worker.committer.stop(0)
     worker.dispatcher.stop()
     worker.lease.stop()

@@ -24,7 +24,7 @@ from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import WorkerProcess
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.plugins.base import DerivedResult
 from watcherlite.states import action as states
 
@@ -124,17 +124,13 @@ class WaitTimeouts:
     """Times out the waiting actions in the lanes of a worker."""
 
     def __init__(
-        self,
-        services: CoreServices,
-        lanes: Sequence[str],
-        timers: Timers,
-        process: WorkerProcess,
+        self, services: CoreServices, lanes: Sequence[str], process: WorkerProcess
     ) -> None:
         self._store = services.store
         self._clock = services.clock
         self._settings = services.settings
         self._lanes = lanes
-        self._timers = timers
+        self._timers = services.chores
         self._process = process
         self._lock = threading.Lock()
         self._next: datetime.datetime | None = None
@@ -211,14 +207,13 @@ class Watchdog:
         services: CoreServices,
         in_flight: InFlight,
         pools: Pools,
-        timers: Timers,
         control: WatchedControl,
     ) -> None:
         self._clock = services.clock
         self._settings = services.settings
         self._in_flight = in_flight
         self._pools = pools
-        self._timers = timers
+        self._timers = services.timers
         self._control = control
 
     def start(self) -> None:

@@ -17,7 +17,7 @@ from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.committer import EventListeners
 from watcherlite.execution.deadlines import WaitTimeouts
 from watcherlite.execution.ports import Claimant, PlanRules, WorkerProcess
-from watcherlite.execution.services import CoreServices, Timers
+from watcherlite.execution.services import CoreServices
 from watcherlite.states import action_plan as plan_states
 
 #: Seconds for which hints are collected.
@@ -29,13 +29,11 @@ ALONE_TTL = 1.0
 class WorkHints:
     """Broadcasts hints about the work that this worker leaves to others, if any."""
 
-    def __init__(
-        self, services: CoreServices, timers: Timers, process: WorkerProcess
-    ) -> None:
+    def __init__(self, services: CoreServices, process: WorkerProcess) -> None:
         self._store = services.store
         self._worker = services.worker_id
         self._clock = services.clock
-        self._timers = timers
+        self._timers = services.chores
         self._process = process
         self._lock = threading.Lock()
         self._plans: set[str] = set()
@@ -114,7 +112,6 @@ class WorkDiscovery:
         rules: PlanRules,
         lanes: Sequence[str],
         only_plan: str | None,
-        timers: Timers,
         queues: ClaimQueues,
         hints: WorkHints,
         wait_timeouts: WaitTimeouts,
@@ -125,7 +122,7 @@ class WorkDiscovery:
         self._rules = rules
         self._lanes = lanes
         self._only_plan = only_plan
-        self._timers = timers
+        self._timers = services.chores
         self._queues = queues
         self._hints = hints
         self._wait_timeouts = wait_timeouts

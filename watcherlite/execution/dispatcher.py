@@ -27,7 +27,7 @@ from watcherlite.execution.ports import WorkerEvents
 from watcherlite.execution.prefetch import DependentPrefetcher
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices, Timers
+from watcherlite.execution.services import CoreServices
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -49,7 +49,6 @@ class Backlog:
         pools: Pools,
         in_flight: InFlight,
         commit_queue: CommitQueue,
-        timers: Timers,
         runner: Runner,
         control: 'Dispatcher',
     ) -> None:
@@ -58,7 +57,7 @@ class Backlog:
         self._pool = pools.actions
         self._in_flight = in_flight
         self._commit_queue = commit_queue
-        self._timers = timers
+        self._timers = services.timers
         self._runner = runner
         self._control = control
         self._relieving = False
@@ -136,13 +135,12 @@ class DeferredPolling:
         services: CoreServices,
         in_flight: InFlight,
         runner: Runner,
-        timers: Timers,
         control: 'Dispatcher',
     ) -> None:
         self._clock = services.clock
         self._in_flight = in_flight
         self._runner = runner
-        self._timers = timers
+        self._timers = services.timers
         self._control = control
 
     def poll_later(self, attempt: Attempt, delay: float) -> None:
@@ -259,7 +257,6 @@ class Dispatcher:
         commit_queue: CommitQueue,
         pools: Pools,
         runner: Runner,
-        timers: Timers,
         events: WorkerEvents,
     ) -> None:
         self._clock = services.clock
@@ -269,14 +266,12 @@ class Dispatcher:
         self._commit_queue = commit_queue
         self._pools = pools
         self._runner = runner
-        self._timers = timers
+        self._timers = services.timers
         self._events = events
         self._prefetcher = DependentPrefetcher(services, runner)
-        self._backlog = Backlog(
-            services, pools, in_flight, commit_queue, timers, runner, self
-        )
-        self._deferred = DeferredPolling(services, in_flight, runner, timers, self)
-        self._watchdog = Watchdog(services, in_flight, pools, timers, self)
+        self._backlog = Backlog(services, pools, in_flight, commit_queue, runner, self)
+        self._deferred = DeferredPolling(services, in_flight, runner, self)
+        self._watchdog = Watchdog(services, in_flight, pools, self)
         #: the next jobs after a transaction; used by the committer's thread only
         self._jobs: list[tuple[Job, Attempt]] = []
 

@@ -24,7 +24,7 @@ from watcherlite.execution.dispatcher import Dispatcher
 from watcherlite.execution.group_commit import PendingCommit
 from watcherlite.execution.ports import ActionTypes, PlanRules
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices, Timers
+from watcherlite.execution.services import CoreServices
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -301,14 +301,13 @@ class SignalDelivery:
         self,
         services: CoreServices,
         dispatcher: Dispatcher,
-        timers: Timers,
         wait_timeouts: WaitTimeouts,
         hints: WorkHints,
     ) -> None:
         self._store = services.store
         self._worker = services.worker_id
         self._dispatcher = dispatcher
-        self._timers = timers
+        self._timers = services.chores
         self._wait_timeouts = wait_timeouts
         self._hints = hints
         self._requested = False
@@ -378,7 +377,6 @@ class Sweeper:
         self,
         services: CoreServices,
         recovery: Recovery,
-        timers: Timers,
         dispatcher: Dispatcher,
         discovery: WorkDiscovery,
         signals: SignalDelivery,
@@ -387,7 +385,7 @@ class Sweeper:
         self._store = services.store
         self._worker = services.worker_id
         self._settings = services.settings
-        self._timers = timers
+        self._timers = services.chores
         self._dispatcher = dispatcher
         self._discovery = discovery
         self._signals = signals

@@ -57,19 +57,6 @@ MUTABLE = (
 )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class CoreServices:
-    """The store, the clock and the settings of one worker.
-
-    :param worker_id: uuid of the worker, the owner of the actions that it claims
-    """
-
-    store: Store
-    clock: Clock
-    settings: ExecutionSettings
-    worker_id: str
-
-
 class Timers:
     """Calls functions at their times, one after another, in a thread of its own.
 
@@ -146,3 +133,24 @@ class Timers:
                     left = self._heap[0][0] - self._clock.monotonic()
                 if left is None or left > 0:
                     self._clock.wait(self._condition, left)
+
+
+@dataclasses.dataclass(slots=True)
+class CoreServices:
+    """The store, the clock, the settings and the timers of one worker.
+
+    :param worker_id: uuid of the worker, the owner of the actions that it claims
+    :ivar timers: of functions that do not use the store
+    :ivar chores: of functions that may use it
+    """
+
+    store: Store
+    clock: Clock
+    settings: ExecutionSettings
+    worker_id: str
+    timers: Timers = dataclasses.field(init=False)
+    chores: Timers = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.timers = Timers(self.clock, 'timers')
+        self.chores = Timers(self.clock, 'chores')

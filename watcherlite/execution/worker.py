@@ -36,7 +36,7 @@ from watcherlite.execution.recovery import (
     Sweeper,
 )
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 
 LOG = logging.getLogger(__name__)
 
@@ -79,19 +79,16 @@ class Worker:
         self._process = process
         self._stopping = threading.Lock()
         self.lease = Lease(self._services, self)
-        self._timers = Timers(clock, 'timers')
-        self._chores = Timers(clock, 'chores')
         self._listeners = EventListeners()
         self._commit_queue = CommitQueue(self._services)
         self._queues = ClaimQueues(self._services, lanes, self._commit_queue)
-        self._hints = WorkHints(self._services, self._chores, process)
-        self._wait_timeouts = WaitTimeouts(self._services, lanes, self._chores, process)
+        self._hints = WorkHints(self._services, process)
+        self._wait_timeouts = WaitTimeouts(self._services, lanes, process)
         self.discovery = WorkDiscovery(
             self._services,
             rules,
             lanes,
             only_plan,
-            self._chores,
             self._queues,
             self._hints,
             self._wait_timeouts,
@@ -110,11 +107,7 @@ class Worker:
             projection,
         )
         self._signals = SignalDelivery(
-            self._services,
-            self.dispatcher,
-            self._chores,
-            self._wait_timeouts,
-            self._hints,
+            self._services, self.dispatcher, self._wait_timeouts, self._hints
         )
         recovery = Recovery(
             self._services,
@@ -126,7 +119,6 @@ class Worker:
         self.sweeper = Sweeper(
             self._services,
             recovery,
-            self._chores,
             self.dispatcher,
             self.discovery,
             self._signals,
@@ -154,7 +146,6 @@ class Worker:
             self._commit_queue,
             pools,
             runner,
-            self._timers,
             self.discovery,
         )
 
@@ -170,8 +161,8 @@ class Worker:
         )
         self.lease.start()
         self.committer.start()
-        self._timers.start()
-        self._chores.start()
+        self._services.timers.start()
+        self._services.chores.start()
         self.dispatcher.watch_deadlines()
         self.sweeper.start()
 
@@ -190,8 +181,8 @@ class Worker:
                     'their types allow',
                     self.record.uuid,
                 )
-            self._timers.stop()
-            self._chores.stop()
+            self._services.timers.stop()
+            self._services.chores.stop()
             self.committer.stop(max(1.0, min(drain, self._services.settings.lease)))
             self.dispatcher.stop()
             self.lease.stop()
@@ -260,6 +251,6 @@ class Worker:
                 self._hints.add(plans, lanes)
                 receipt.settle()
 
-        self._timers.after(PASS_ON, pass_on)
-        self._timers.after(LONGEST, receipt.settle)
+        self._services.timers.after(PASS_ON, pass_on)
+        self._services.timers.after(LONGEST, receipt.settle)
         return receipt

@@ -8,7 +8,6 @@ same ids.
 """
 
 import dataclasses
-import datetime
 import logging
 import math
 import random
@@ -97,21 +96,9 @@ class Relay:
         self._failures = 0
         self._outage_since: float | None = None
         self._caught_up = 0
-        self._oldest: datetime.datetime | None = None
         self.published = 0
         self.events = 0
         self.build_failures = 0
-
-    @property
-    def lag(self) -> float:
-        """Return the age of the oldest pending event in seconds, 0 for none.
-
-        It is 0 in a worker that is not the relay.
-        """
-        oldest = self._oldest
-        if oldest is None:
-            return 0.0
-        return max(0.0, (self._clock.now() - oldest).total_seconds())
 
     def reconfigure(
         self,
@@ -278,7 +265,6 @@ class Relay:
         """Publish and mark the oldest events; return whether there may be more."""
         limit = self._relay_settings.batch_size
         stored = self._store.pending_events(limit)
-        self._oldest = stored[0].event.occurred_at if stored else None
         if not stored:
             self._publisher.keep_alive()
             return False
@@ -299,10 +285,7 @@ class Relay:
         self.build_failures += len(batch.build_failures)
         for build_failures in batch.build_failures:
             _report(build_failures)
-        more = len(stored) == limit
-        if not more:
-            self._oldest = None
-        return more
+        return len(stored) == limit
 
     def _build(self, stored: Sequence[StoredEvent]) -> MessageBatch:
         # Without a broker and without a subscriber in this process nobody ever
@@ -346,7 +329,6 @@ class Relay:
         """Clear the state of a relay: another worker has the role."""
         self._failures = 0
         self._outage_since = None
-        self._oldest = None
         self._redelivery.reset()
 
     def _drop_role(self) -> None:

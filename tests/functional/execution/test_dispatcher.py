@@ -22,7 +22,7 @@ from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import Claimant
 from watcherlite.execution.prefetch import PREPARE_TIMEOUT
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType
 from watcherlite.states import action as states
@@ -63,7 +63,6 @@ class DispatcherCase(base.TestCase):
     ) -> None:
         self.clock = ManualClock()
         self.store = Watched(self.clock, after_commit)
-        self.timers = Timers(self.clock)
         self.settings = ExecutionSettings(
             **{'max_parallel': 2, 'linger': 0.0, **settings}
         )
@@ -74,6 +73,7 @@ class DispatcherCase(base.TestCase):
         self.condition = threading.Condition()
         plugins = loader.Plugins.of(action_types={'nop': kind(), **types})
         services = CoreServices(self.store, self.clock, self.settings, 'w')
+        self.timers = services.timers
         queue = CommitQueue(services)
         self.queues = ClaimQueues(services, ('applier',), queue)
         self.in_flight = InFlight(self.clock)
@@ -85,14 +85,7 @@ class DispatcherCase(base.TestCase):
             CheckpointWriter(services, queue, self.in_flight, pools),
         )
         self.dispatcher = Dispatcher(
-            services,
-            self.queues,
-            self.in_flight,
-            queue,
-            pools,
-            self.runner,
-            self.timers,
-            self,
+            services, self.queues, self.in_flight, queue, pools, self.runner, self
         )
         listeners = EventListeners()
         listeners.add(lambda stored: self.wake())

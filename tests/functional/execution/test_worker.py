@@ -164,7 +164,7 @@ class HintTest(WorldCase):
         gate.until_entered()
         swept = threading.Event()
         # After its first sweep, which would find the plan without a hint.
-        world.worker()._chores.after(0, swept.set)
+        world.worker()._services.chores.after(0, swept.set)
         self.assertTrue(swept.wait(LONGEST / 2))
         plan = World(world.store).start('b')
 
@@ -404,11 +404,11 @@ class DueTest(WorldCase):
         worker = world.worker()
         world.start(action('a', not_before='2999-01-01T00:00:00Z'))
         world.until(lambda: 'applier' in worker.discovery._due)
-        timers = len(worker._chores._heap)
+        timers = len(worker._services.chores._heap)
         since = world.clock.now() - datetime.timedelta(seconds=1)
         for _ in range(5):
             worker.discovery._check_due_in('applier', since)
-        self.assertEqual(timers, len(worker._chores._heap))
+        self.assertEqual(timers, len(worker._services.chores._heap))
 
 
 class LifeTest(WorldCase):

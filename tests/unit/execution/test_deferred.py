@@ -10,7 +10,7 @@ from watcherlite.execution.context import TIMEOUT, Context
 from watcherlite.execution.dispatcher import DeferredPolling
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
@@ -44,16 +44,18 @@ class DeferredPollingTest(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.clock = ManualClock()
-        self.timers = Timers(self.clock)
+        services = CoreServices(
+            MemoryStore(self.clock), self.clock, ExecutionSettings(), 'w'
+        )
+        self.timers = services.timers
         self.in_flight = InFlight(self.clock)
         self.runner = FakeRunner()
         self.done: list[str] = []
         self.jobs: list[Callable[[], None]] = []
         self.deferred = DeferredPolling(
-            CoreServices(MemoryStore(self.clock), self.clock, ExecutionSettings(), 'w'),
+            services,
             self.in_flight,
             self.runner,  # type: ignore[arg-type]
-            self.timers,
             Control(self),
         )
         self.attempt = make_attempt(

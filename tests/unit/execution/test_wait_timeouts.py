@@ -16,7 +16,7 @@ from watcherlite.execution.deadlines import (
     is_expired,
     seconds_left,
 )
-from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.states import action as states
 from watcherlite.testing.actions import SimulatedResult
 from watcherlite.testing.clock import ManualClock
@@ -39,14 +39,14 @@ class WaitTimeoutsTest(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.clock = ManualClock()
-        self.timers = Timers(self.clock)
         self.store = CountingStore(self.clock)
         self.addCleanup(self.store.close)
         self.ended: list[str] = []
         self.error: Exception | None = None
         settings = ExecutionSettings(sweep_interval=10.0)
         services = CoreServices(self.store, self.clock, settings, 'me')
-        self.timeouts = WaitTimeouts(services, ('engine',), self.timers, self)  # type: ignore[arg-type]
+        self.timers = services.chores
+        self.timeouts = WaitTimeouts(services, ('engine',), self)  # type: ignore[arg-type]
 
     def time_out(self, uuid: str) -> None:
         if self.error is not None:

@@ -9,7 +9,7 @@ from watcherlite.execution.context import TIMEOUT
 from watcherlite.execution.deadlines import WATCH_INTERVAL, Watchdog
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
@@ -38,17 +38,17 @@ class WatchdogTest(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.clock = ManualClock()
-        self.timers = Timers(self.clock)
         self.in_flight = InFlight(self.clock)
         self.pool = FakePool()
         self.applied: list[str] = []
         self.concluded: list[Conclusion] = []
         settings = ExecutionSettings(signal_grace=5.0)
+        services = CoreServices(MemoryStore(self.clock), self.clock, settings, 'w')
+        self.timers = services.timers
         Watchdog(
-            CoreServices(MemoryStore(self.clock), self.clock, settings, 'w'),
+            services,
             self.in_flight,
             self.pool,  # type: ignore[arg-type]
-            self.timers,
             self,
         ).start()
 

@@ -7,7 +7,7 @@ from tests.factories import make_worker
 from watcherlite import exceptions
 from watcherlite.domain.commands import WorkAvailable
 from watcherlite.execution.discovery import ALONE_TTL, HINT_INTERVAL, WorkHints
-from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -33,13 +33,13 @@ class WorkHintsTest(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.clock = ManualClock()
-        self.timers = Timers(self.clock)
         self.store = CountingStore(self.clock)
         self.addCleanup(self.store.close)
         self.store.register_worker(make_worker(uuid='me'), 3600)
         self.broadcasts: list[WorkAvailable] = []
         services = CoreServices(self.store, self.clock, ExecutionSettings(), 'me')
-        self.offers = WorkHints(services, self.timers, self)  # type: ignore[arg-type]
+        self.timers = services.chores
+        self.offers = WorkHints(services, self)  # type: ignore[arg-type]
 
     def broadcast(self, message: WorkAvailable) -> None:
         self.broadcasts.append(message)

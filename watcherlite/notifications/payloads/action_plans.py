@@ -94,6 +94,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
         event = stored.event
         change = base.of_change(stored, matched)
         gone = event.plan_state == DELETED
+        parents = stored.action_parents
         terse_plan = {
             'uuid': plan.uuid,
             'state': event.plan_state,
@@ -109,7 +110,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
             'uuid': stored.action_uuid,
             'action_type': stored.action_type,
             'input_parameters': base.masked_document(stored.action_inputs),
-            'parents': _spliced(stored.action_parents),
+            'parents': None if parents is None else Encoded(parents),
             'action_plan_uuid': plan.uuid,
             'action_plan': terse_plan,
             'created_at': stored.action_created_at,
@@ -170,7 +171,3 @@ def _of_plan(
         'created_at': plan.created_at,
         **base.of_change(stored, matched),
     }
-
-
-def _spliced(text: str | None) -> Encoded | None:
-    return None if text is None else Encoded(text)

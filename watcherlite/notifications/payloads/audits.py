@@ -4,12 +4,13 @@ States, status message and the time of the change come from the event. All other
 may change, and are read once a batch.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
-from watcherlite.domain.audits import AuditSurroundings, Goal
+from watcherlite.domain.audits import AuditSurroundings
 from watcherlite.domain.events import AUDIT, StoredEvent
 from watcherlite.notifications import encoder
 from watcherlite.notifications.payloads import base
@@ -62,22 +63,10 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
             'goal_uuid': found.goal.uuid,
             'strategy_uuid': strategy.uuid if strategy else None,
             'goal': encoder.encode(
-                'GoalPayload', self._pinned, _goal_fields(found.goal)
+                'GoalPayload', self._pinned, dataclasses.asdict(found.goal)
             ),
             'strategy': base.encode_strategy(self._pinned, strategy),
             'auto_trigger': audit.auto_trigger,
             'next_run_time': encoder.encode_time(audit.next_run_time),
             'created_at': encoder.encode_time(audit.created_at),
         }
-
-
-def _goal_fields(goal: Goal) -> dict[str, Any]:
-    return {
-        'uuid': goal.uuid,
-        'name': goal.name,
-        'display_name': goal.display_name,
-        'efficacy_specification': goal.efficacy_specification,
-        'created_at': goal.created_at,
-        'updated_at': goal.updated_at,
-        'deleted_at': goal.deleted_at,
-    }

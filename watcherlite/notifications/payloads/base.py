@@ -4,6 +4,7 @@ An event is a small row. A PayloadBuilder reads the rest of a payload, for a who
 at once. There is one for each kind of object, in a module of its own.
 """
 
+import dataclasses
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
@@ -56,16 +57,7 @@ def encode_strategy(pinned: str, strategy: Strategy | None) -> Encoded | None:
     """
     if strategy is None:
         return None
-    fields = {
-        'uuid': strategy.uuid,
-        'name': strategy.name,
-        'display_name': strategy.display_name,
-        'parameters_spec': strategy.parameters_spec,
-        'created_at': strategy.created_at,
-        'updated_at': strategy.updated_at,
-        'deleted_at': strategy.deleted_at,
-    }
-    return encoder.encode('StrategyPayload', pinned, fields)
+    return encoder.encode('StrategyPayload', pinned, dataclasses.asdict(strategy))
 
 
 class InfraOptimPayloads:
