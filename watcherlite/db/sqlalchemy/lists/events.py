@@ -10,19 +10,7 @@ import sqlalchemy as sa
 
 from watcherlite.db import clusters as port
 from watcherlite.db.query import EventQuery
-from watcherlite.db.sqlalchemy.constructs import (
-    LAST_ID,
-    LIMIT,
-    NEVER,
-    ZERO,
-    constant,
-    id_in,
-    number,
-    ordered,
-    text_in,
-    union_of_selects,
-    use_index,
-)
+from watcherlite.db.sqlalchemy import constructs
 from watcherlite.db.sqlalchemy.lists.filters import Expression
 from watcherlite.db.sqlalchemy.mappers import EVENTS
 from watcherlite.db.sqlalchemy.tables.clusters import clusters
@@ -64,7 +52,7 @@ _SCANS: Mapping[str, tuple[Expression, Any, str]] = {
     ),
     'tenant': (events.c.tenant, _TENANT, 'ix_events_tenant'),
     **{
-        level: (events.c.level, constant(level), 'ix_events_level')
+        level: (events.c.level, constructs.constant(level), 'ix_events_level')
         for level in port.LEVELS
     },
 }
@@ -179,7 +167,7 @@ def page(shape: EventShape) -> sa.Select[Any]:
     the marker does not exist.
     """
     scans = [_scan(shape, key) for key in shape.scans]
-    parts = scans[0] if len(scans) == 1 else union_of_selects(scans)
+    parts = scans[0] if len(scans) == 1 else constructs.union_of_selects(scans)
     found = parts.subquery('page')
     source: Any = found
     if shape.marked:
@@ -190,13 +178,17 @@ def page(shape: EventShape) -> sa.Select[Any]:
             marker = marker.where(_of_stacks(shape))
         source = marker.subquery('marker').outerjoin(found, sa.true())
     statement = sa.select(*found.c).select_from(source)
-    statement = statement.order_by(*ordered([(found.c.sequence, shape.descending)]))
-    return statement.limit(LIMIT) if shape.limited else statement
+    statement = statement.order_by(
+        *constructs.ordered([(found.c.sequence, shape.descending)])
+    )
+    return statement.limit(constructs.LIMIT) if shape.limited else statement
 
 
 def _scope(shape: EventShape) -> list[Expression]:
     found: list[Expression] = [
-        events.c.subject.in_([constant(subject) for subject in shape.subjects])
+        events.c.subject.in_(
+            [constructs.constant(subject) for subject in shape.subjects]
+        )
     ]
     if shape.tenant:
         found.append(events.c.tenant == _TENANT)
@@ -228,8 +220,8 @@ def _scan(shape: EventShape, key: str | None) -> sa.Select[Any]:
             row: Any = sa.tuple_(*order)
             where += [
                 column.is_not(None),
-                row >= sa.tuple_(value, ZERO),
-                row <= sa.tuple_(value, number(LAST_ID)),
+                row >= sa.tuple_(value, constructs.ZERO),
+                row <= sa.tuple_(value, constructs.number(constructs.LAST_ID)),
             ]
             if shape.marked:
                 where.append(_is_beyond(shape, row, sa.tuple_(value, marker)))
@@ -239,11 +231,13 @@ def _scan(shape: EventShape, key: str | None) -> sa.Select[Any]:
         where.append(_is_beyond(shape, events.c.sequence, marker))
     where += [_condition(name, kind) for name, kind in shape.filters]
     found = sa.select(events.c.sequence, *EVENTS.columns).where(*where)
-    found = found.order_by(*ordered((column, shape.descending) for column in order))
+    found = found.order_by(
+        *constructs.ordered((column, shape.descending) for column in order)
+    )
     if shape.limited:
-        found = found.limit(LIMIT)
+        found = found.limit(constructs.LIMIT)
     if index and not {'about', 'uuid'} & dict(shape.filters).keys():
-        found = use_index(found, events, index, 'mysql', 'sqlite')
+        found = constructs.use_index(found, events, index, 'mysql', 'sqlite')
     return found
 
 
@@ -254,21 +248,23 @@ def _is_beyond(shape: EventShape, found: Any, last: Any) -> Any:
 def _condition(name: str, kind: Any) -> Expression:
     """Return the condition of a filter; see `_parsed`."""
     if not kind:
-        return NEVER
+        return constructs.NEVER
     parameter = f'of_{name}'
     if name == 'about':
         return sa.or_(
             *(
                 sa.and_(
-                    events.c.subject == constant(subject),
-                    id_in(events.c.subject_id, f'of_{subject}'),
+                    events.c.subject == constructs.constant(subject),
+                    constructs.id_in(events.c.subject_id, f'of_{subject}'),
                 )
                 for subject in kind
             )
         )
     if name == 'stack_id':
-        return id_in(events.c.subject_id, parameter)
+        return constructs.id_in(events.c.subject_id, parameter)
     if name == 'cluster_id':
-        of = sa.select(clusters.c.uuid).where(id_in(clusters.c.id, parameter))
+        of = sa.select(clusters.c.uuid).where(
+            constructs.id_in(clusters.c.id, parameter)
+        )
         return events.c.within.in_(of)
-    return text_in(_COLUMNS[name], parameter)
+    return constructs.text_in(_COLUMNS[name], parameter)

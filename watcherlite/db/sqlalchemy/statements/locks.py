@@ -12,15 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from watcherlite.db.sqlalchemy.constructs import (
-    EMPTY,
-    RowSource,
-    constant,
-    id_in,
-    insert_rows,
-    meets,
-    text_in,
-)
+from watcherlite.db.sqlalchemy import constructs
 from watcherlite.db.sqlalchemy.statements.actions import COLUMNS, UNFINISHED, claimable
 from watcherlite.db.sqlalchemy.statements.group import ActionUpdate, StatementGroup
 from watcherlite.db.sqlalchemy.tables.actions import actions
@@ -35,17 +27,17 @@ SHARED = 0
 #: it.
 CLOSED = -1
 
-LOCKS = RowSource(locks.c.target, locks.c.action_id)
-TAKE = insert_rows(locks, LOCKS, ignore=True)
-SHARE = insert_rows(shared_locks, LOCKS, ignore=True)
-_OF_TARGETS = text_in(locks.c.target, 'targets')
+LOCKS = constructs.RowSource(locks.c.target, locks.c.action_id)
+TAKE = constructs.insert_rows(locks, LOCKS, ignore=True)
+SHARE = constructs.insert_rows(shared_locks, LOCKS, ignore=True)
+_OF_TARGETS = constructs.text_in(locks.c.target, 'targets')
 LOCK = (
     sa.select(locks.c.target, locks.c.action_id)
     .where(_OF_TARGETS)
     .order_by(locks.c.target)
     .with_for_update()
 )
-DROP = sa.delete(locks).where(id_in(locks.c.action_id, 'ids'))
+DROP = sa.delete(locks).where(constructs.id_in(locks.c.action_id, 'ids'))
 DROP_RETURNING = DROP.returning(locks.c.target)
 CLOSE = (
     sa.update(locks)
@@ -53,9 +45,9 @@ CLOSE = (
     .values(action_id=CLOSED)
 )
 SHARING = sa.select(shared_locks.c.action_id).where(
-    id_in(shared_locks.c.action_id, 'ids')
+    constructs.id_in(shared_locks.c.action_id, 'ids')
 )
-LEAVE = sa.delete(shared_locks).where(id_in(shared_locks.c.action_id, 'ids'))
+LEAVE = sa.delete(shared_locks).where(constructs.id_in(shared_locks.c.action_id, 'ids'))
 DROP_EMPTY = sa.delete(locks).where(
     _OF_TARGETS,
     locks.c.action_id.in_([SHARED, CLOSED]),
@@ -63,7 +55,7 @@ DROP_EMPTY = sa.delete(locks).where(
 )
 
 _READY = sa.case(
-    (meets(readiness.UNBLOCKED, COLUMNS), constant(states.READY)),
+    (constructs.meets(readiness.UNBLOCKED, COLUMNS), constructs.constant(states.READY)),
     else_=actions.c.status,
 )
 _UNBLOCK = (
@@ -81,8 +73,8 @@ UNBLOCK_FIRST = ActionUpdate(
     actions.c.id.in_(
         sa.select(sa.func.min(_OTHER.c.id))
         .where(
-            text_in(_OTHER.c.blocked_on, 'targets'),
-            _OTHER.c.ended == EMPTY,
+            constructs.text_in(_OTHER.c.blocked_on, 'targets'),
+            _OTHER.c.ended == constructs.EMPTY,
             _NOBODY_HOLDS,
         )
         .group_by(_OTHER.c.blocked_on)
@@ -92,12 +84,12 @@ UNBLOCK_FIRST = ActionUpdate(
 #: Unblocks the shared waiters of targets before the first exclusive one.
 UNBLOCK_SHARERS = ActionUpdate(
     sa.and_(
-        text_in(actions.c.blocked_on, 'targets'),
+        constructs.text_in(actions.c.blocked_on, 'targets'),
         UNFINISHED,
         actions.c.within == actions.c.blocked_on,
         ~sa.exists().where(
             _OTHER.c.blocked_on == actions.c.blocked_on,
-            _OTHER.c.ended == EMPTY,
+            _OTHER.c.ended == constructs.EMPTY,
             _OTHER.c.id < actions.c.id,
             sa.or_(_OTHER.c.within.is_(None), _OTHER.c.within != _OTHER.c.blocked_on),
         ),
@@ -113,7 +105,7 @@ UNBLOCK_STALE = ActionUpdate(
         # A derived action is blocked while the action that derived it is suspended.
         ~sa.exists().where(
             _OTHER.c.uuid == actions.c.blocked_on,
-            _OTHER.c.status == constant(states.SUSPENDED),
+            _OTHER.c.status == constructs.constant(states.SUSPENDED),
         ),
     ),
     *_UNBLOCK,

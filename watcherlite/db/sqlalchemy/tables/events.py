@@ -2,18 +2,8 @@
 
 import sqlalchemy as sa
 
+from watcherlite.db.sqlalchemy.tables import types
 from watcherlite.db.sqlalchemy.tables.schema import column, counter, partial, table
-from watcherlite.db.sqlalchemy.tables.types import (
-    BIG,
-    FLAG,
-    MESSAGE,
-    NAME,
-    TEXT,
-    TIME,
-    UUID,
-    WORD,
-    EncryptedJson,
-)
 
 #: The condition of events of stacks and resources.
 OF_STACKS = "subject IN ('stack', 'resource')"
@@ -22,29 +12,29 @@ OF_STACKS = "subject IN ('stack', 'resource')"
 events = table(
     'events',
     counter('sequence'),
-    column('uuid', UUID),
-    column('subject', WORD),
-    column('kind', WORD),
-    sa.Column('plan_id', BIG),
-    sa.Column('action_id', BIG),
-    sa.Column('old_status', WORD),
-    sa.Column('new_status', WORD),
-    sa.Column('message', MESSAGE),
-    sa.Column('plan_state', WORD),
-    sa.Column('plan_message', MESSAGE),
-    sa.Column('detail', EncryptedJson(always=False)),
-    column('occurred_at', TIME),
-    sa.Column('pending', FLAG),
-    sa.Column('published_at', TIME),
-    sa.Column('subject_id', BIG),
+    column('uuid', types.UUID),
+    column('subject', types.WORD),
+    column('kind', types.WORD),
+    sa.Column('plan_id', types.BIG),
+    sa.Column('action_id', types.BIG),
+    sa.Column('old_status', types.WORD),
+    sa.Column('new_status', types.WORD),
+    sa.Column('message', types.MESSAGE),
+    sa.Column('plan_state', types.WORD),
+    sa.Column('plan_message', types.MESSAGE),
+    sa.Column('detail', types.EncryptedJson(always=False)),
+    column('occurred_at', types.TIME),
+    sa.Column('pending', types.FLAG),
+    sa.Column('published_at', types.TIME),
+    sa.Column('subject_id', types.BIG),
     # In events of stacks, name and type of the resource, '' for the stack itself. In
     # events of clusters and nodes, their name and the type of the action.
-    sa.Column('name', NAME),
-    sa.Column('type', TEXT),
+    sa.Column('name', types.NAME),
+    sa.Column('type', types.TEXT),
     # In events of clusters and nodes; `within` is the uuid of the cluster.
-    sa.Column('tenant', NAME),
-    sa.Column('within', UUID),
-    sa.Column('level', WORD),
+    sa.Column('tenant', types.NAME),
+    sa.Column('within', types.UUID),
+    sa.Column('level', types.WORD),
     sa.UniqueConstraint('uuid'),
     sa.Index('ix_events_pending', 'pending', 'sequence', **partial('pending = 1')),
     sa.Index('ix_events_plan_id', 'plan_id', 'sequence'),

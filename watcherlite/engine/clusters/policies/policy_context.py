@@ -6,14 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from watcherlite.db.api import Store, Transaction
-from watcherlite.domain.clusters import (
-    Binding,
-    Cluster,
-    NewBinding,
-    Node,
-    PolicyObject,
-    Profile,
-)
+from watcherlite.domain import clusters
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.node_record import PREVIOUS_STATUS
 from watcherlite.engine.clusters.profile_types import ProfileTypes
@@ -25,7 +18,7 @@ from watcherlite.plugins.base import ActionContext, LoadBalancer
 from watcherlite.states import cluster as states
 
 T = TypeVar('T')
-Row = TypeVar('Row', Cluster, Node)
+Row = TypeVar('Row', clusters.Cluster, clusters.Node)
 
 #: Actions that make a node ACTIVE by default.
 _MAKING = frozenset(
@@ -47,17 +40,17 @@ class ClusterSnapshot:
     plugins: ClusterPlugins
     action: ActionContext
     action_type: str
-    cluster: Cluster
-    _nodes: list[Node] | None = None
+    cluster: clusters.Cluster
+    _nodes: list[clusters.Node] | None = None
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[clusters.Node]:
         """Return the nodes of the cluster, by index."""
         if self._nodes is None:
             return self.refresh()
         return self._nodes
 
-    def refresh(self) -> list[Node]:
+    def refresh(self) -> list[clusters.Node]:
         """Read the nodes again."""
         found = self.retry(lambda: self.store.nodes_of([self.cluster.id]))
         self._nodes = sorted(found, key=lambda node: (node.index, node.id))
@@ -68,10 +61,10 @@ class ClusterSnapshot:
         what = f'A policy of cluster {self.cluster.uuid}'
         return retry_while_unavailable(self.action, what, call)
 
-    def write(self, call: Callable[[Transaction, Cluster], T]) -> T:
+    def write(self, call: Callable[[Transaction, clusters.Cluster], T]) -> T:
         """Call a function in a transaction that holds the lock of the cluster."""
 
-        def written() -> tuple[Cluster, T]:
+        def written() -> tuple[clusters.Cluster, T]:
             with self.store.transaction() as tx:
                 locked = tx.lock_clusters([self.cluster.uuid])
                 row = locked.get(self.cluster.uuid, self.cluster)
@@ -92,8 +85,8 @@ class BoundPolicyContext:
     def __init__(
         self,
         snapshot: ClusterSnapshot,
-        binding: NewBinding,
-        policy: PolicyObject,
+        binding: clusters.NewBinding,
+        policy: clusters.PolicyObject,
         properties: Mapping[str, Any],
     ) -> None:
         self._snapshot = snapshot
@@ -107,17 +100,17 @@ class BoundPolicyContext:
         self.result: str | None = None
 
     @property
-    def cluster(self) -> Cluster:
+    def cluster(self) -> clusters.Cluster:
         """Return the cluster."""
         return self._snapshot.cluster
 
     @property
-    def nodes(self) -> Sequence[Node]:
+    def nodes(self) -> Sequence[clusters.Node]:
         """Return its nodes by index."""
         return [self._projected(node) for node in self._snapshot.nodes]
 
     @property
-    def node(self) -> Node | None:
+    def node(self) -> clusters.Node | None:
         """Return the target node of the action; None for actions on the cluster."""
         if self.action_type in action_types.CLUSTER_TYPES:
             return None
@@ -138,12 +131,12 @@ class BoundPolicyContext:
         """Return the wall-clock time, aware, in UTC."""
         return self._snapshot.action.now()
 
-    def profile(self, node: Node | None = None) -> Mapping[str, Any]:
+    def profile(self, node: clusters.Node | None = None) -> Mapping[str, Any]:
         """Return the spec of the profile of a node, or of the cluster."""
         key = (self.cluster if node is None else node).profile_id
         return self._profiles([key])[key].spec
 
-    def profiles(self) -> Mapping[int, Profile]:
+    def profiles(self) -> Mapping[int, clusters.Profile]:
         """Return the profiles of the cluster and its nodes, by id."""
         keys = {self.cluster.profile_id, *(node.profile_id for node in self.nodes)}
         return self._profiles(sorted(keys))
@@ -155,7 +148,7 @@ class BoundPolicyContext:
         found = types.find(self._profiles([key])[key].type)
         return tuple(found.declared.operations)
 
-    def refresh(self) -> Sequence[Node]:
+    def refresh(self) -> Sequence[clusters.Node]:
         """Read the nodes again."""
         self._snapshot.refresh()
         return self.nodes
@@ -188,15 +181,15 @@ class BoundPolicyContext:
 
     def _save_binding(self, **changes: Any) -> None:
         self._binding = self._binding.evolve(**changes)
-        if isinstance(self._binding, Binding):
+        if isinstance(self._binding, clusters.Binding):
             key = self._binding.id
             self._snapshot.write(lambda tx, row: _change_binding(tx, row, key, changes))
 
-    def _profiles(self, keys: Sequence[int]) -> Mapping[int, Profile]:
+    def _profiles(self, keys: Sequence[int]) -> Mapping[int, clusters.Profile]:
         store = self._snapshot.store
-        return self._snapshot.retry(lambda: store.objects_by_id(Profile, keys))
+        return self._snapshot.retry(lambda: store.objects_by_id(clusters.Profile, keys))
 
-    def _projected(self, node: Node) -> Node:
+    def _projected(self, node: clusters.Node) -> clusters.Node:
         """Return the target node as it will be after a successful action.
 
         Its row changes when the action ends, after all policies have run.
@@ -205,7 +198,9 @@ class BoundPolicyContext:
         if self.result != OK or node.uuid != action.target:
             return node
         said = (action.outputs or {}).get(action_types.NODE) or {}
-        left: Node = transitions.apply_fields(node, said, transitions.NODE_FIELDS)
+        left: clusters.Node = transitions.apply_fields(
+            node, said, transitions.NODE_FIELDS
+        )
         if 'status' in said or self.action_type not in _MAKING:
             return left
         status = states.ACTIVE
@@ -227,7 +222,7 @@ def _with_data(row: Row, changes: Mapping[str, Any]) -> Row:
 
 
 def _change_binding(
-    tx: Transaction, row: Cluster, key: int, changes: Mapping[str, Any]
+    tx: Transaction, row: clusters.Cluster, key: int, changes: Mapping[str, Any]
 ) -> None:
     for known in tx.bindings_of(row.id):
         if known.binding.id == key:
