@@ -32,7 +32,7 @@ def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
 
 
 def messaging_settings(conf: cfg.ConfigOpts) -> MessagingSettings:
-    """Return how to reach the broker."""
+    """Return the settings of the connection to the broker."""
     group = conf.messaging
     return MessagingSettings(
         url=group.url.strip(),
@@ -64,7 +64,7 @@ def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
 
 
 def stack_limits(conf: cfg.ConfigOpts) -> StackLimits:
-    """Return how large stacks may become."""
+    """Return the limits of stacks."""
     group = conf.stacks
     return StackLimits(
         depth=group.max_nested_stack_depth,
@@ -78,7 +78,7 @@ def stack_limits(conf: cfg.ConfigOpts) -> StackLimits:
 
 
 def cluster_limits(conf: cfg.ConfigOpts) -> ClusterLimits:
-    """Return how large clusters may become, and what may be done with them."""
+    """Return the limits of clusters and of their actions."""
     group = conf.clusters
     return ClusterLimits(
         nodes=group.max_nodes_per_cluster,
@@ -92,7 +92,7 @@ def cluster_limits(conf: cfg.ConfigOpts) -> ClusterLimits:
 
 
 def destinations(conf: cfg.ConfigOpts) -> Destinations:
-    """Return which servers users may have connected to."""
+    """Return the servers that requests on behalf of users may reach."""
     group = conf.outgoing_http
     return Destinations(
         hosts=tuple(group.allowed_hosts),
@@ -102,7 +102,7 @@ def destinations(conf: cfg.ConfigOpts) -> Destinations:
 
 
 def reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
-    """Return what the engine looks after by itself, and how often."""
+    """Return the settings of the reconciler of audits."""
     group = conf.engine
     return ReconcilerSettings(
         action_plan_expiry=group.action_plan_expiry,
@@ -113,7 +113,7 @@ def reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
 def payload_settings(
     conf: cfg.ConfigOpts,
 ) -> notification_settings.NotificationSettings:
-    """Return what notifications say."""
+    """Return the settings of the contents of notifications."""
     group = conf.notifications
     return notification_settings.NotificationSettings(
         host=conf.host,
@@ -125,7 +125,7 @@ def payload_settings(
 
 
 def relay_settings(conf: cfg.ConfigOpts) -> notification_settings.RelaySettings:
-    """Return how notifications are published."""
+    """Return the settings of the relay."""
     group = conf.notifications
     return notification_settings.RelaySettings(
         batch_size=group.batch_size,
