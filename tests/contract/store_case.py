@@ -119,8 +119,12 @@ def walk(
 
     :param uuid: returns the uuid of a row, after which the next page begins
     """
+    seen: set[str] = set()
     while page := pages(query):
         assert query.limit is None or len(page) <= query.limit
+        # Otherwise a page that repeats rows would have no end.
+        assert seen.isdisjoint(map(uuid, page))
+        seen.update(map(uuid, page))
         yield from page
         query = dataclasses.replace(query, after=uuid(page[-1]))
 

@@ -1,12 +1,11 @@
-"""Run commands of the clients, in an interpreter that has imported them once.
+"""Run commands of unmodified clients in processes forked from one interpreter.
 
-This is run by the interpreter of the environment that the clients are in, and uses
-nothing but the standard library and them. A line of JSON on standard input, with the
-name of a program, its arguments and what to add to the environment, is answered by one
-on standard output, with exit code and output. Each command is a process of its own,
-forked from this one, which calls what the script of the program calls: it differs from
-that only in what has been imported before, which is most of its time, and in that it
-sleeps for less time between two requests when it waits for the end of something.
+The interpreter of the clients' environment runs this module, which uses only the
+standard library and the clients. It reads one JSON object a line from standard input:
+the name of a program, its arguments and additions to the environment. It writes one
+JSON object a line with exit code and output. Each command is a forked process that
+calls the `main` of the program. It differs from the installed script in two ways: the
+modules are imported already, and waits between two requests are shorter.
 """
 
 import contextlib
@@ -24,9 +23,8 @@ import traceback
 from importlib import metadata
 
 PROGRAMS = {'watcher': 'watcherclient.shell', 'openstack': 'openstackclient.shell'}
-#: What the programs import once they know what to do: these, and the modules of all
-#: entry points of the groups that begin like this.
-LATER = (
+#: Modules that the programs import when they run a command.
+PRELOADED = (
     'heatclient.common.event_utils',
     'heatclient.common.template_utils',
     'heatclient.osc.plugin',
@@ -42,6 +40,7 @@ LATER = (
     'watcherclient.osc.plugin',
     'watcherclient.v1.client',
 )
+#: Prefixes of the groups of entry points whose modules are imported as well.
 GROUPS = (
     'cliff.formatter.',
     'dogpile.cache',
@@ -49,26 +48,27 @@ GROUPS = (
     'openstack.',
     'watcherclient.',
 )
-#: How much shorter than the clients want it they wait until they ask again.
-FASTER = 20
+#: The factor by which waits between two requests are shorter.
+SPEEDUP = 20
 
 
 def main():
     answers = os.fdopen(os.dup(1), 'w')
     os.dup2(2, 1)
-    for name in (*PROGRAMS.values(), *LATER):
+    for name in (*PROGRAMS.values(), *PRELOADED):
         # Each environment has only some of the clients.
         if importlib.util.find_spec(name.partition('.')[0]):
             importlib.import_module(name)
     for group in metadata.entry_points().groups:
         for point in metadata.entry_points(group=group):
-            # Some need what is not installed; a command that needed one would say so.
+            # Some need packages that are not installed; their commands would fail.
             with contextlib.suppress(ImportError, AttributeError):
                 if group.startswith(GROUPS):
                     importlib.import_module(point.module)
-    # Each command shows which distribution it is from, for which it reads all of them.
-    importlib.import_module('cliff.command')._get_distributions_by_modules()
-    # What is shared is not to be copied.
+    # cliff reads the metadata of all distributions once, to name that of a command.
+    with contextlib.suppress(AttributeError):
+        importlib.import_module('cliff.command')._get_distributions_by_modules()
+    # A collection in a child would copy the shared pages.
     gc.collect()
     gc.freeze()
     for line in sys.stdin:
@@ -77,7 +77,7 @@ def main():
 
 
 def answer(program, argv, environment):
-    """Return what became of a command."""
+    """Run a command in a child process; return its exit code and output."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         pid = os.fork()
         if not pid:
@@ -95,7 +95,7 @@ def answer(program, argv, environment):
 
 
 def run(program, argv, environment, out, err):
-    """Do in the new process what the script of the program does."""
+    """Run a program as its installed script does; return its exit code."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdin = os.fdopen(0, closefd=False)
     os.dup2(out, 1)
@@ -114,7 +114,7 @@ def run(program, argv, environment, out, err):
 
 
 def sleep_less(sleep, seconds):
-    sleep(seconds / FASTER)
+    sleep(seconds / SPEEDUP)
 
 
 def text(file):
