@@ -1,10 +1,10 @@
 """Spec 003: versioned notifications of action plans."""
 
 from tests import base, factories
+from tests.notification_samples import documents
 from tests.specs import published
 from tests.unit.notifications import expectations
 from watcherlite.notifications import messages
-from watcherlite.notifications.samples import documents
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.testing.memory_store import MemoryStore
 

@@ -4,6 +4,9 @@ import dataclasses
 import json
 
 from tests import factories
+from tests.notification_samples import clusters as cluster_samples
+from tests.notification_samples import documents, infra_optim
+from tests.notification_samples import stacks as stack_samples
 from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.domain.audits import AuditSurroundings
@@ -11,9 +14,6 @@ from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Stack, StackSurroundings
 from watcherlite.notifications.rules import subjects
-from watcherlite.notifications.samples import clusters as cluster_samples
-from watcherlite.notifications.samples import documents, infra_optim
-from watcherlite.notifications.samples import stacks as stack_samples
 
 GOAL = factories.make_goal(id=1, uuid=infra_optim.GOAL_UUID)
 STRATEGY = audits.Strategy(

@@ -1,10 +1,10 @@
 """Messages built of events whose surroundings a test decides."""
 
 from tests import base
+from tests.notification_samples import documents
 from tests.unit.notifications import expectations
 from watcherlite import exceptions
 from watcherlite.notifications import messages
-from watcherlite.notifications.samples import documents
 from watcherlite.notifications.settings import NotificationSettings
 
 

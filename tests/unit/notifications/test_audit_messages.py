@@ -1,10 +1,10 @@
 """From batches of events of audits to messages."""
 
 from tests import factories
+from tests.notification_samples import infra_optim
 from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.audits import AuditSurroundings
-from watcherlite.notifications.samples import infra_optim
 
 FAULT = {'exception': 'E', 'message': 'no host', 'module': 'm', 'function': 'f'}
 

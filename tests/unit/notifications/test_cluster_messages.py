@@ -1,9 +1,9 @@
 """From batches of events of clusters and nodes to messages."""
 
 from tests import factories
+from tests.notification_samples import clusters as cluster_samples
 from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.notifications.samples import clusters as cluster_samples
 
 FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
 

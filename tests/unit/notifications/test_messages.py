@@ -5,11 +5,11 @@ import json
 import pstats
 
 from tests import factories
+from tests.notification_samples import documents, infra_optim
 from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.notifications.payloads import action_plans
-from watcherlite.notifications.samples import documents, infra_optim
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.objects import action, action_plan, audit, cluster, nested, stack
 

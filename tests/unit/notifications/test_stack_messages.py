@@ -1,11 +1,11 @@
 """From batches of events of stacks and resources to messages."""
 
 from tests import base, factories
+from tests.notification_samples import documents
+from tests.notification_samples import stacks as stack_samples
 from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.stacks import StackSurroundings
-from watcherlite.notifications.samples import documents
-from watcherlite.notifications.samples import stacks as stack_samples
 
 FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
 OUTER = ('outer', factories.new_uuid())

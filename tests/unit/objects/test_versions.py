@@ -6,7 +6,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fixture
 
 from tests import base
-from watcherlite.notifications.samples import documents
+from tests.notification_samples import documents
 from watcherlite.objects import action, action_plan, audit, nested, registry
 
 # Class -> version and fingerprint of its fields and of the versions nested in it.
@@ -15,7 +15,7 @@ from watcherlite.objects import action, action_plan, audit, nested, registry
 #   1. raise its VERSION (a new field: the second number) and add a line to the
 #      history above it, and do the same to every payload that nests it;
 #   2. say in added_in and obj_relationships how it becomes an older version;
-#   3. run `python -m watcherlite.notifications.generate`;
+#   3. run `python -m tests.notification_samples.generator`;
 #   4. copy the new fingerprint from the failure, and write a release note.
 # Only a class that no release has had yet may change without a new version.
 FINGERPRINTS = {

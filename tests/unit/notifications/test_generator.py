@@ -5,10 +5,9 @@ import json
 import jsonschema
 
 from tests import base
+from tests.notification_samples import documents, generator, reference
 from watcherlite.conf import notifications as options
-from watcherlite.notifications import generate
 from watcherlite.notifications.rules import subjects
-from watcherlite.notifications.samples import documents, reference
 from watcherlite.objects import registry
 
 
@@ -16,8 +15,8 @@ class TestGenerated(base.TestCase):
     def test_all_files_are_current(self):
         self.assertEqual(
             [],
-            [str(path) for path in generate.outdated()],
-            'Run `python -m watcherlite.notifications.generate`, and look at it.',
+            [str(path) for path in generator.outdated()],
+            'Run `python -m tests.notification_samples.generator`, and look at it.',
         )
 
     def test_every_payload_of_the_rules_is_a_class(self):
@@ -33,7 +32,7 @@ class TestGenerated(base.TestCase):
 class TestPage(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.page = generate.PAGE.read_text(encoding='utf-8')
+        self.page = generator.PAGE.read_text(encoding='utf-8')
 
     def test_it_names_every_event_type(self):
         self.assertEqual(
@@ -66,7 +65,7 @@ class TestSamples(base.TestCase):
 
     def test_the_payload_of_each_fits_the_json_schema_of_its_class(self):
         for event_type in documents.samples():
-            path = generate.SAMPLES / documents.file_name(event_type)
+            path = generator.SAMPLES / documents.file_name(event_type)
             payload = json.loads(path.read_text(encoding='utf-8'))['payload']
             cls = registry.payload_classes()[payload['watcher_object.name']]
             jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)

@@ -5,10 +5,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from tests.notification_samples import clusters, infra_optim, stacks
 from watcherlite.domain import events
 from watcherlite.notifications.rules import subjects
 from watcherlite.notifications.rules.notification import Notification
-from watcherlite.notifications.samples import clusters, infra_optim, stacks
 
 #: The uuid of the event; the id of its second message ends in a 1.
 EVENT_UUID = 'cbcf9f2c-7c53-4b4d-91ec-db49cca024b0'

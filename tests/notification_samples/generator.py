@@ -1,13 +1,13 @@
 """Write the samples and the reference of the notifications.
 
-Run `python -m watcherlite.notifications.generate` after every change of a payload; a
+Run `python -m tests.notification_samples.generator` after every change of a payload; a
 test fails until then.
 """
 
 import pathlib
 import sys
 
-from watcherlite.notifications.samples import documents, reference
+from tests.notification_samples import documents, reference
 
 #: The root of the source tree.
 ROOT = pathlib.Path(__file__).resolve().parents[2]

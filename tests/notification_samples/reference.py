@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from tests.notification_samples import documents
 from watcherlite.notifications.rules import subjects
-from watcherlite.notifications.samples import documents
 from watcherlite.objects import base, registry
 
 
