@@ -4,12 +4,12 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 
 from tests.acceptance import preloaded
 from tests.acceptance.command import PATIENCE, UUID, CommandTestCase
 from tests.acceptance.daemons import SCRIPTS, wait_until
+from tests.ports import reserve_port
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGE = ROOT / 'doc/source/stacks_command_line.rst'
@@ -61,12 +61,6 @@ def plain(lines):
     return sorted(text.splitlines())
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
-
-
 class ExampleCase(CommandTestCase):
     """Has a directory and ports for itself, and runs lines as somebody types them.
 
@@ -78,8 +72,8 @@ class ExampleCase(CommandTestCase):
         self.examples = self.home / EXAMPLES
         shutil.copytree(ROOT / EXAMPLES, self.examples)
         self.directory = str(self.home / 'stack')
-        self.ports = [str(free_port()) for _ in PORTS]
-        self.api = free_port()
+        self.ports = [str(reserve_port()) for _ in PORTS]
+        self.api = reserve_port()
         for path in self.examples.iterdir():
             path.write_text(self.own(path.read_text()))
         self.scripts = self.useFixture(preloaded.Scripts()).path

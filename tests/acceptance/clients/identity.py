@@ -12,8 +12,9 @@ import fixtures
 import requests
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.serving import LOOPBACK, PATIENCE, free_port
+from tests.acceptance.clients.serving import LOOPBACK, PATIENCE
 from tests.acceptance.daemons import Daemon
+from tests.ports import reserve_port
 
 SERVER = pathlib.Path(__file__).with_name('identity_server.py')
 TOKEN = pathlib.Path(__file__).with_name('identity_token.py')
@@ -45,7 +46,7 @@ class Keystone(fixtures.Fixture):
 
     def __init__(self):
         super().__init__()
-        self.port = free_port()
+        self.port = reserve_port()
         self.url = f'http://{LOOPBACK}:{self.port}/v3'
 
     def setUp(self):

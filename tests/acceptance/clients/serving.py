@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import socket
 
 import fixtures
 import requests
@@ -18,19 +17,13 @@ from tests.acceptance.daemons import (
     Daemon,
     wait_until,
 )
+from tests.ports import reserve_port
 
 LOOPBACK = '127.0.0.1'
 #: Seconds that a request may take.
 PATIENCE = 30
 #: What the process needs of the surroundings of the tests.
 _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
-
-
-def free_port():
-    """Return a port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return probe.getsockname()[1]
 
 
 class Standalone(fixtures.Fixture):
@@ -45,7 +38,7 @@ class Standalone(fixtures.Fixture):
     def __init__(self, settings):
         super().__init__()
         self._settings = settings
-        self.port = free_port()
+        self.port = reserve_port()
         self.url = f'http://{LOOPBACK}:{self.port}'
 
     def _setUp(self):
@@ -106,7 +99,7 @@ def with_servers(case):
     home = fixtures.TempDir()
     home.setUp()
     case.addClassCleanup(home.cleanUp)
-    port = free_port()
+    port = reserve_port()
     directory = pathlib.Path(home.path)
     ini = directory / 'watcherlite.conf'
     ini.write_text(

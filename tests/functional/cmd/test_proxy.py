@@ -15,6 +15,7 @@ from oslo_middleware import http_proxy_to_wsgi
 from tests import base, services
 from tests.acceptance.daemons import wait_until
 from tests.certificates import Certificate
+from tests.ports import reserve_port
 from watcherlite.cmd.http_server import HttpServer
 
 PAGE = pathlib.Path(__file__).parents[3] / 'doc' / 'source' / 'rest_api.rst'
@@ -46,8 +47,7 @@ class TestProxy(base.TestCase):
         thread.start()
         self.addCleanup(thread.join)
         self.addCleanup(server.stop, 0)
-        with socket.create_server(('127.0.0.1', 0)) as probe:
-            self.port = probe.getsockname()[1]
+        self.port = reserve_port()
         api = f'127.0.0.1:{listening.getsockname()[1]}'
         settings = documented().replace('bind :9322', f'bind 127.0.0.1:{self.port}')
         settings = re.sub(r'10\.0\.0\.1\d:9322', api, settings)

@@ -4,17 +4,12 @@ import socket
 import time
 
 from tests.functional.messaging import base, proxy
+from tests.ports import reserve_port
 from tests.unit.messaging import bus_contract, recording
 from watcherlite.messaging import addresses, publisher
 
 RUN = bus_contract.RUN
 CANARY = 'canary-password'
-
-
-def unused_port():
-    """Return a port on which nobody listens."""
-    with socket.create_server(('127.0.0.1', 0)) as listener:
-        return listener.getsockname()[1]
 
 
 class RecoveryTestCase(base.RabbitTestCase):
@@ -102,7 +97,7 @@ class TestLostConnections(RecoveryTestCase):
 
 class TestUnreachable(RecoveryTestCase):
     def test_sending_and_closing_do_not_wait_for_a_broker_that_is_not_there(self):
-        url = f'amqp://u:{CANARY}@127.0.0.1:{unused_port()}/v'
+        url = f'amqp://u:{CANARY}@127.0.0.1:{reserve_port()}/v'
         bus = self.open_bus(url=url, reconnect_max=30.0)
         bus.start(['applier'], print, print)
 
@@ -167,7 +162,7 @@ class TestUnreachable(RecoveryTestCase):
     def test_the_next_host_is_taken_when_the_first_is_away(self):
         (address,) = addresses.parse(self.vhost.url)
         url = (
-            f'rabbit://{address.user}:{address.password}@127.0.0.1:{unused_port()},'
+            f'rabbit://{address.user}:{address.password}@127.0.0.1:{reserve_port()},'
             f'{address.host}:{address.port}/{address.vhost}'
         )
 

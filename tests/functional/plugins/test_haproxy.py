@@ -1,7 +1,6 @@
 """A cluster behind a real HAProxy: who answers as nodes come and go."""
 
 import pathlib
-import socket
 import subprocess
 import threading
 import time
@@ -15,6 +14,7 @@ import fixtures
 from tests import services
 from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
 from tests.functional.plugins.http_server import Server
+from tests.ports import reserve_port
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, NewPolicyObject, PolicyObject
@@ -58,7 +58,7 @@ class Balancer(fixtures.Fixture):
         self.directory = home / 'balancers'
         self.directory.mkdir()
         (home / 'main.cfg').write_text(MAIN.format(home=home))
-        self.port = free_port()
+        self.port = reserve_port()
         log = open(home / 'log', 'w+')  # noqa: SIM115  (closed below)
         self.addCleanup(log.close)
         argv = [self._program, '-W', '-db', '-f', str(home / 'main.cfg')]
@@ -198,12 +198,6 @@ class HAProxyTest(ClusterCase):
         _, attached = self.attach(world, cluster, LOAD_BALANCE, vip=vip)
         self.assertEqual('SUCCEEDED', attached.status, attached.status_message)
         self.until_answered_by('n1')
-
-
-def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.create_server(('127.0.0.1', 0)) as server:
-        return int(server.getsockname()[1])
 
 
 def until(condition: Callable[[], bool], shown: Callable[[], str]) -> None:

@@ -15,6 +15,7 @@ import fixtures
 
 from tests import base
 from tests.functional.plugins.http_server import Server
+from tests.ports import reserve_port
 from watcherlite import testing
 from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.plugins import options
@@ -40,11 +41,6 @@ class HttpTestCase(base.TestCase):
 
     def answering(self, status=200, body=b'', **headers):
         return self.serve(lambda exchange, _: exchange.answer(status, body, **headers))
-
-    def unused_port(self):
-        with socket.socket() as probe:
-            probe.bind(('127.0.0.1', 0))
-            return probe.getsockname()[1]
 
 
 class TestWhatIsSent(HttpTestCase):
@@ -374,7 +370,7 @@ class TestRetries(HttpTestCase):
             )
 
     def test_a_server_that_does_not_listen_has_done_nothing(self):
-        url = f'http://127.0.0.1:{self.unused_port()}/'
+        url = f'http://127.0.0.1:{reserve_port()}/'
         context = testing.FakeContext()
 
         result = self.run_get(url, method='POST', retries=2, context=context)
@@ -694,7 +690,7 @@ class TestUnless(HttpTestCase):
             self.assertEqual(applied, kind.is_applied(context))
 
     def test_a_server_that_does_not_answer_that_lets_nothing_run_twice(self):
-        url = f'http://127.0.0.1:{self.unused_port()}/'
+        url = f'http://127.0.0.1:{reserve_port()}/'
         context = testing.FakeContext(
             {'method': 'POST', 'url': url, 'unless': {'url': url}}
         )
@@ -709,7 +705,7 @@ class TestProxies(HttpTestCase):
     def test_the_environment_is_heeded_only_when_the_option_says_so(self):
         proxy = self.answering(200, b'from the proxy')
         self.useFixture(fixtures.EnvironmentVariable('http_proxy', proxy.url))
-        url = f'http://127.0.0.1:{self.unused_port()}/path'
+        url = f'http://127.0.0.1:{reserve_port()}/path'
 
         without = self.run_get(url, retries=0)
         through = self.run_get(url, options={'proxies_from_environment': True})

@@ -14,6 +14,7 @@ import fixtures
 
 from tests import base
 from tests.functional.plugins.http_server import Server
+from tests.ports import reserve_port
 from watcherlite import exceptions
 from watcherlite.clock import SystemClock
 from watcherlite.plugins.resource_handlers import process_table
@@ -101,10 +102,6 @@ class ProcessCase(base.TestCase):
 
     def script(self, text, *words):
         return [sys.executable, '-c', text, *map(str, words)]
-
-    def port(self):
-        with socket.create_server(('127.0.0.1', 0)) as server:
-            return server.getsockname()[1]
 
     def state(self, pid):
         return pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2][1]
@@ -346,7 +343,7 @@ class TestHealth(ProcessCase):
         self.assertEqual('COMPLETE', run.check().status)
 
     def test_it_is_made_when_its_port_is_open(self):
-        port, sign = self.port(), self.home / 'sign'
+        port, sign = reserve_port(), self.home / 'sign'
         run = self.run_of()
         wanted = {
             'argv': self.script(LISTEN, port, sign),
@@ -442,7 +439,7 @@ class TestChanging(ProcessCase):
         self.assertEqual(old, run.attributes['pid'])
 
     def test_one_that_holds_a_port_is_restarted_in_its_place_when_it_has_failed(self):
-        port, sign = self.port(), self.home / 'sign'
+        port, sign = reserve_port(), self.home / 'sign'
         sign.touch()
         wanted = {
             'argv': self.script(LISTEN, port, sign),

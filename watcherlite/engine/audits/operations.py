@@ -23,6 +23,7 @@ from watcherlite.engine.audits import requests, run_actions
 from watcherlite.engine.audits.events import audit_event
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
 from watcherlite.execution.retries import retry_on_conflict
+from watcherlite.states import action as action_states
 from watcherlite.states import audit as states
 
 LOG = logging.getLogger(__name__)
@@ -220,7 +221,7 @@ class AuditOperations:
         """Run an EVENT audit; raises NotFound and Invalid.
 
         If a requested run has not started yet, there is no second one: it sees the
-        same state.
+        same state. A run that has started may have ended already, before its action.
 
         :param payload: of the event; not stored, as in Watcher
         """
@@ -235,7 +236,7 @@ class AuditOperations:
             if before.state not in states.TRIGGERABLE:
                 raise exceptions.Invalid(f'Audit state {before.state} is disallowed.')
             action = run_actions.lock_action(tx, before)
-            if action is not None and not action.finished:
+            if action is not None and action.status in action_states.NOT_STARTED:
                 return before
             audit, created = run_actions.insert(tx, before, now, context or {})
             tx.save_audit(audit)

@@ -6,8 +6,10 @@ from typing import Any
 from tests.audit_worlds import AuditCase
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
+from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.audits import Audit, AuditRequest, AuditTemplateRequest
 from watcherlite.domain.creators import LOCAL, Creator
+from watcherlite.states import action as action_states
 from watcherlite.states import audit as states
 from watcherlite.testing.clock import ManualClock
 
@@ -240,6 +242,24 @@ class UpdateTest(OperationsCase):
         audit = self.make(goal='dummy', audit_type='EVENT')
         self.not_updated(
             audit, exceptions.TransitionNotAllowed, '-> ONGOING', state='ONGOING'
+        )
+
+    def test_event_after_the_end_of_a_run_is_a_run_of_its_own(self) -> None:
+        audit = self.in_state(states.SUCCEEDED, audit_type='EVENT')
+        first = self.world.audits.trigger(audit.uuid)
+        # The run has stored its end in the audit; its action ends with a later commit.
+        with self.world.store.transaction() as tx:
+            (action,) = tx.lock_actions(filter(None, [first.action_id])).values()
+            running = action.evolve(status=action_states.RUNNING)
+            tx.change_actions([ActionChange(action, running)])
+
+        second = self.world.audits.trigger(audit.uuid)
+        third = self.world.audits.trigger(audit.uuid)
+
+        self.assertNotEqual(first.action_id, second.action_id)
+        self.assertEqual(second.action_id, third.action_id)
+        self.assertEqual(
+            ['RUNNING', 'READY'], [a.status for a in self.world._actions()]
         )
 
     def test_invalid_changes_are_rejected(self) -> None:
