@@ -340,6 +340,10 @@ class TestHttpBasic(AuthenticationCase):
 
         self.assertEqual(('a', 'b:c'), credentials(f'basic  {pair} '))
 
+    def test_credentials_without_a_colon_are_none(self):
+        user = base64.b64encode(b'a').decode()
+        self.assertIsNone(credentials(f'Basic {user}'))
+
 
 class TestKeystone(AuthenticationCase):
     """auth_strategy keystone: what is made of what keystonemiddleware found."""
