@@ -1,11 +1,13 @@
 """Lookup of objects by uuid, name or short id, in the caller's visible projects."""
 
 import contextlib
+from collections.abc import Sequence
 from typing import TypeVar
 
 from watcherlite import exceptions
 from watcherlite.api.clustering import caller
 from watcherlite.api.operation import Request
+from watcherlite.db.api import Store
 from watcherlite.db.clusters import ListedClusterAction
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
 from watcherlite.engine.clusters.requests.values import RequestContext
@@ -71,3 +73,12 @@ def get_referenced_cluster(request: Request, name: str) -> Cluster:
         return get(request, Cluster, name)
     except exceptions.NotFound:
         raise exceptions.BadRequest(f'Cannot find the given cluster: {name}') from None
+
+
+def clusters_of(store: Store, rows: Sequence[Node | Receiver]) -> list[Cluster | None]:
+    """Return the cluster of each node or receiver, queried for all rows."""
+    ids = {row.cluster_id for row in rows if row.cluster_id is not None}
+    found = store.objects_by_id(Cluster, ids) if ids else {}
+    return [
+        None if row.cluster_id is None else found.get(row.cluster_id) for row in rows
+    ]

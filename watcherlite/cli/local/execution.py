@@ -155,7 +155,7 @@ class Execution:
         )
         members = {action.uuid: action for action in found}
         parents = {
-            action.id: [members[u].id or 0 for u in action.parents if u in members]
+            action.id: [members[u].id for u in action.parents if u in members]
             for action in members.values()
         }
         return live_progress.LiveTree(stream, title, parents)

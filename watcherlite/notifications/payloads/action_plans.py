@@ -58,7 +58,9 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
             self._plans.popitem(last=False)
         asked = set()
         for stored in batch:
-            plan_id = stored.event.plan_id or 0
+            plan_id = stored.event.plan_id
+            if plan_id is None:
+                continue
             if stored.event.subject == ACTION_PLAN or plan_id not in self._plans:
                 asked.add(plan_id)
             else:
@@ -73,9 +75,8 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
     def fields(
         self, stored: StoredEvent, matched: MatchedNotifications
     ) -> dict[str, Any] | None:
-        plan_id = stored.event.plan_id or 0
-        plan = self._plans.get(plan_id)
-        if plan is None:
+        plan_id = stored.event.plan_id
+        if plan_id is None or (plan := self._plans.get(plan_id)) is None:
             return None
         if stored.event.subject == ACTION:
             return self._of_action(stored, matched, plan)

@@ -25,11 +25,8 @@ def represent(
     """
     store = request.services.store
     profiles = store.objects_by_id(Profile, {row.profile_id for row in rows})
-    ids = {row.cluster_id for row in rows if row.cluster_id is not None}
-    clusters = store.objects_by_id(Cluster, ids) if ids else {}
     found = []
-    for row in rows:
-        cluster = clusters.get(row.cluster_id or 0)
+    for row, cluster in zip(rows, lookup.clusters_of(store, rows), strict=True):
         shown = _shown(row, cluster, profiles.get(row.profile_id))
         if request.version >= TAINTED:
             shown['tainted'] = row.tainted

@@ -20,9 +20,8 @@ from watcherlite.engine.clusters.requests.values import IssuedReceiver, Receiver
 
 def represent(store: Store, rows: Sequence[Receiver]) -> list[dict[str, Any]]:
     """Return receivers with their clusters, queried for all rows."""
-    ids = {row.cluster_id for row in rows if row.cluster_id is not None}
-    clusters = store.objects_by_id(Cluster, ids) if ids else {}
-    return [_shown(row, clusters.get(row.cluster_id or 0)) for row in rows]
+    clusters = lookup.clusters_of(store, rows)
+    return [_shown(row, cluster) for row, cluster in zip(rows, clusters, strict=True)]
 
 
 def represent_issued(store: Store, issued: IssuedReceiver) -> dict[str, Any]:
