@@ -7,8 +7,6 @@ import unittest
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import sqlalchemy as sa
-
 from tests import base, schemas, services
 from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
@@ -25,10 +23,6 @@ SETTINGS: dict[str, Any] = {
     'statement_timeout': 20,
     'busy_timeout': 10,
 }
-#: Compiled statements, by dialect among others. To compile those of lists takes longer
-#: than to execute them.
-_COMPILED: Any = sa.util.LRUCache(1_000)
-_DIALECTS: dict[str, sa.Dialect] = {}
 
 if TYPE_CHECKING:
     Base = base.TestCase
@@ -52,16 +46,8 @@ class StoreTests(Base):
 
 
 def _open(url: str, settings: dict[str, Any]) -> SqlStore:
-    """Return a store; those with the usual settings share their compiled statements.
-
-    A compiled statement belongs to a dialect, and a dialect to the keys of its store.
-    """
-    store = open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
-    if not settings:
-        dialect = store.engine.dialect
-        store.engine.dialect = _DIALECTS.setdefault(dialect.name, dialect)
-        store.engine.update_execution_options(compiled_cache=_COMPILED)
-    return store
+    """Return a store."""
+    return open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
 
 
 class ServerDatabase(unittest.TestCase):
