@@ -5,6 +5,7 @@ from typing import Any
 
 from tests import base
 from tests.factories import at, make_action, store_actions
+from tests.unit.execution.recorded_process import RecordedProcess
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.domain.actions import COMPLETE, ActionChange
@@ -41,20 +42,20 @@ class WaitTimeoutsTest(base.TestCase):
         self.clock = ManualClock()
         self.store = CountingStore(self.clock)
         self.addCleanup(self.store.close)
-        self.ended: list[str] = []
+        process = RecordedProcess(self.expire)
+        self.ended = process.timed_out
         self.error: Exception | None = None
         settings = ExecutionSettings(sweep_interval=10.0)
         services = CoreServices(self.store, self.clock, settings, 'me')
         self.timers = services.chores
-        self.timeouts = WaitTimeouts(services, ('engine',), self)  # type: ignore[arg-type]
+        self.timeouts = WaitTimeouts(services, ('engine',), process)
 
-    def time_out(self, uuid: str) -> None:
+    def expire(self, uuid: str) -> None:
         if self.error is not None:
             raise self.error
         with self.store.transaction() as tx:
             found = self.store.get_action(uuid)
             tx.change_actions([ActionChange(found, found.evolve(deadline=EXPIRED))])
-        self.ended.append(uuid)
 
     def waiting(self, *seconds: float) -> list[str]:
         """Store waiting actions with deadlines in these seconds."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests import base
 from tests.factories import make_worker
+from tests.unit.execution.recorded_process import RecordedProcess
 from watcherlite import exceptions
 from watcherlite.domain.commands import WorkAvailable
 from watcherlite.execution.discovery import ALONE_TTL, HINT_INTERVAL, WorkHints
@@ -36,13 +37,11 @@ class WorkHintsTest(base.TestCase):
         self.store = CountingStore(self.clock)
         self.addCleanup(self.store.close)
         self.store.register_worker(make_worker(uuid='me'), 3600)
-        self.broadcasts: list[WorkAvailable] = []
+        process = RecordedProcess()
+        self.broadcasts = process.broadcasts
         services = CoreServices(self.store, self.clock, ExecutionSettings(), 'me')
         self.timers = services.chores
-        self.offers = WorkHints(services, self)  # type: ignore[arg-type]
-
-    def broadcast(self, message: WorkAvailable) -> None:
-        self.broadcasts.append(message)
+        self.offers = WorkHints(services, process)
 
     def somebody_comes(self) -> None:
         self.store.register_worker(make_worker(uuid='other'), 3600)

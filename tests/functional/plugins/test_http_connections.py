@@ -1,0 +1,160 @@
+"""The connections of http_request: refusals, proxies, TLS and descriptors."""
+
+import contextlib
+import errno
+import gc
+import os
+import socket
+import subprocess
+
+import fixtures
+
+from tests.functional.plugins.http_case import HttpTestCase
+from tests.ports import reserve_port
+
+#: So many connections fill any queue of a server that accepts none.
+MANY = 16
+
+
+class TestConnecting(HttpTestCase):
+    def full(self):
+        """Return the port of a server whose queue of connections is full."""
+        stack = self.enterContext(contextlib.ExitStack())
+        server = stack.enter_context(socket.socket())
+        server.bind(('127.0.0.1', 0))
+        server.listen(0)
+        for _ in range(MANY):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            self.assertEqual(
+                errno.EINPROGRESS, waiting.connect_ex(server.getsockname())
+            )
+        return server.getsockname()[1]
+
+    def test_a_connection_that_is_not_made_in_time_is_given_up(self):
+        url = f'http://127.0.0.1:{self.full()}/'
+
+        result = self.run_get(url, connect_timeout=0.2, retries=0)
+
+        self.assertEqual(
+            f'Action failed in execute: GET {url}: no connection within 0.2 s',
+            result.status_message,
+        )
+
+
+class TestProxies(HttpTestCase):
+    def test_the_environment_is_heeded_only_when_the_option_says_so(self):
+        proxy = self.answering(200, b'from the proxy')
+        self.useFixture(fixtures.EnvironmentVariable('http_proxy', proxy.url))
+        url = f'http://127.0.0.1:{reserve_port()}/path'
+
+        without = self.run_get(url, retries=0)
+        through = self.run_get(url, options={'proxies_from_environment': True})
+
+        self.assertEqual('FAILED', without.status)
+        self.assertEqual('from the proxy', through.outputs['body'])
+        self.assertEqual([url], [request.path for request in proxy.received])
+
+
+class TestTls(HttpTestCase):
+    def setUp(self):
+        super().setUp()
+        self.key = str(self.home / 'key.pem')
+        self.certificate = str(self.home / 'certificate.pem')
+        try:
+            subprocess.run(
+                [
+                    *('openssl', 'req', '-x509', '-nodes', '-days', '2'),
+                    *('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'),
+                    *('-keyout', self.key, '-out', self.certificate),
+                    *('-subj', '/CN=localhost', '-addext'),
+                    'subjectAltName=IP:127.0.0.1',
+                ],
+                check=True,
+                capture_output=True,
+            )
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.skipTest(f'a certificate needs a usable openssl: {error}')
+        self.tls = (self.certificate, self.key)
+
+    def serve_tls(self):
+        return self.serve(lambda exchange, _: exchange.answer(200), tls=self.tls)
+
+    def test_a_server_that_nobody_vouches_for_is_refused(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, retries=0)
+
+        self.assertIn('its certificate is not trusted: ', result.status_message)
+        self.assertEqual([], server.received)
+
+    def test_an_authority_of_ones_own_can_be_trusted(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, options={'ca_file': self.certificate})
+
+        self.assertEqual('SUCCEEDED', result.status)
+
+    def test_the_check_can_be_switched_off(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, options={'verify_tls': False})
+
+        self.assertEqual('SUCCEEDED', result.status)
+
+    def test_a_file_that_cannot_be_read_is_named(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, options={'ca_file': '/no/such/file'})
+
+        self.assertEqual(
+            'Action failed in execute: [watcherlite.action_types.http_request] ca_file '
+            '= /no/such/file cannot be read',
+            result.status_message,
+        )
+
+    def test_a_server_without_tls_is_told(self):
+        server = self.answering()
+
+        result = self.run_get(server.url.replace('http:', 'https:'), retries=0)
+
+        self.assertIn('TLS failed: ', result.status_message)
+
+    def test_a_redirect_does_not_lead_away_from_https(self):
+        plain = self.answering()
+        server = self.serve(
+            lambda exchange, _: exchange.answer(302, location=f'{plain.url}/'),
+            tls=self.tls,
+        )
+
+        result = self.run_get(
+            server.url,
+            options={'ca_file': self.certificate},
+            follow_redirects=True,
+            retries=0,
+        )
+
+        self.assertIn('away from HTTPS', result.status_message)
+        self.assertEqual([], plain.received)
+
+    def test_a_cancel_ends_the_wait_behind_tls_too(self):
+        result = self.interrupted(
+            lambda exchange, request: exchange.hang(), tls=self.tls
+        )
+
+        self.assertEqual('CANCELLED', result.status)
+
+
+class TestDescriptors(HttpTestCase):
+    def test_no_connection_stays_behind(self):
+        server = self.answering(503)
+        self.run_get(server.url, retries=0)
+        # Other tests' garbage
+        gc.collect()
+        before = len(os.listdir('/proc/self/fd'))
+
+        for _ in range(10):
+            self.run_get(server.url, retries=0)
+
+        # The server's own threads may be closing one
+        self.assertLess(len(os.listdir('/proc/self/fd')), before + 5)
