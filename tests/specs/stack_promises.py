@@ -1,17 +1,13 @@
-"""The checks of `test_promises_stacks`."""
+"""The checks of the promises for stacks."""
 
 import contextlib
-import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
 from watcherlite.db.query import EventQuery
 from watcherlite.domain import events
-from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.domain.stacks import Resource, Stack
-from watcherlite.plugins import base
 
 if TYPE_CHECKING:
     Base = StackWorldCase
@@ -19,99 +15,20 @@ else:
     # Mixed in before the real one.
     Base = object
 
-#: Enough of everything: a chain, one of a type that must not be begun twice, one
-#: that is not made at once, and two groups.
-BEFORE: dict[str, Any] = {
+#: What every worker can make.
+PLAIN: dict[str, Any] = {
     'a': res(value='1'),
     'b': res(value={'get_attr': ['a', 'output']}),
-    'once': res('Once', _depends_on=['a']),
     'slow': res(wait=2),
     'g': res('Group', count=2),
-    'gone': res(_depends_on=['b']),
-    'end': res(value={'get_resource': 'once'}, _depends_on=['b', 'g']),
-}
-#: Less, for what does the same thing to each.
-FEW: dict[str, Any] = {
-    'a': res(value='1'),
-    'once': res('Once', _depends_on=['a']),
-    'g': res('Group', count=1),
-    'end': res(_depends_on=['once', 'g']),
-}
-#: In place, replaced, added, removed; a group grows.
-AFTER: dict[str, Any] = {
-    **{name: one for name, one in BEFORE.items() if name != 'gone'},
-    'a': res(value='2'),
-    'b': res(value={'get_attr': ['a', 'output']}, fixed='f'),
-    'once': res('Once', size=2, _depends_on=['a']),
-    'slow': res(wait=1, value='slower'),
-    'g': res('Group', count=3, value='changed'),
-    'new': res('Once', _depends_on=['b']),
-}
-#: Likewise of the few, and what comes last is to be one that cannot be made.
-FAILING: dict[str, Any] = {
-    'a': res(value='2'),
-    'once': res('Once', size=2, _depends_on=['a']),
-    'g': res('Group', count=2),
-    'end': res(fixed='f', _depends_on=['once', 'g']),
-    'breaks': res(_depends_on=['end']),
 }
 
 #: One of these may take the place of another one, which is told as well.
 SUPERSEDED = ('UPDATE_IN_PROGRESS', 'ROLLBACK_IN_PROGRESS', 'DELETE_IN_PROGRESS')
 
 
-class Factory:
-    """Makes things that nobody can make twice, and says which there are."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        #: Where whoever has made something waits before it says so.
-        self.gate: Callable[..., Any] = bool
-        self.made: list[str] = []
-        self.present: set[str] = set()
-
-    def once(self) -> type[base.ResourceHandler]:
-        """Return a handler of things that are found by the uuid of their resource."""
-        factory = self
-
-        class Once(base.ResourceHandler):
-            properties: ClassVar[Mapping[str, Property]] = {
-                'size': Property({'type': 'integer'})
-            }
-
-            def create(self, context: base.ResourceContext) -> Any:
-                factory.make(context.uuid)
-                factory.gate()
-                return Ready(context.uuid)
-
-            def find(self, context: base.ResourceContext) -> Any:
-                return Ready(context.uuid) if context.uuid in factory.present else None
-
-            def delete(self, context: base.ResourceContext) -> Any:
-                factory.present.discard(context.physical_id or '')
-
-        return Once
-
-    def make(self, key: str) -> None:
-        """Make a thing."""
-        with self._lock:
-            self.made.append(key)
-            self.present.add(key)
-
-
-#: What every worker can make.
-PLAIN: dict[str, Any] = {name: BEFORE[name] for name in ('a', 'b', 'slow', 'g')}
-
-
 class PromiseCase(Base):
     """Worlds, and what is true of each when all is over."""
-
-    def a_factory_world(self, **settings: Any) -> tuple[StackWorld, Factory]:
-        """Return a world with things that nobody can make twice."""
-        factory = Factory()
-        keys = {'lease': 60.0, 'sweep_interval': 0.2, **settings}
-        world = self.a_stack_world({'Once': factory.once()}, **keys)
-        return world, factory
 
     # nothing is lost, nothing made twice, nothing told twice
 
@@ -173,15 +90,3 @@ class PromiseCase(Base):
         for key, state in now.items():
             if state != 'INIT_COMPLETE':
                 self.assertEqual(state, last.get(key), report)
-
-    def assert_world_outside(
-        self, world: StackWorld, factory: Factory, stack: Stack
-    ) -> None:
-        """Check that what there is outside is what the stacks have."""
-        live = [one for one in self.tree_ever(world, stack) if one.deleted_at is None]
-        rows = world.store.list_resources([s.id for s in live], superseded=True)
-        own = {row.physical_id for row in rows if row.nested_id is None and row.made}
-        present = set(world.outside.things) | factory.present
-        self.assertEqual(own, present, world.happened())
-        # Each of them was made for one resource, and none for it again.
-        self.assertEqual(sorted(set(factory.made)), sorted(factory.made))

@@ -1,23 +1,17 @@
-"""The promises of the design, for stacks; each a test named after it.
-
-`StackPromises` is a suite for any store: mix it into a StackWorldCase with a
-`make_store`.
-"""
+"""The promises of the design, for stacks; each a test named after it."""
 
 import contextlib
+import dataclasses
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
-from tests.specs.stack_promises import (
-    AFTER,
-    BEFORE,
-    FAILING,
-    FEW,
-    PLAIN,
-    Factory,
-    PromiseCase,
-)
+from tests.specs.cost_case import CostCase, Costs, EndListener
+from tests.specs.stack_promises import PLAIN, PromiseCase
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from watcherlite.db.api import Store
+from watcherlite.db.sqlalchemy.store import SqlStore
+from watcherlite.domain.events import STACK, Event
 from watcherlite.domain.resource_results import Batch, Property, Ready
 from watcherlite.domain.stacks import Stack
 from watcherlite.plugins import base
@@ -26,86 +20,235 @@ from watcherlite.states import stack as states
 #: The interval between the commits at which a worker dies before a resource fails
 EARLY = 5
 
+#: Enough of everything: a chain, one of a type that must not be begun twice, one
+#: that is not made at once, and two groups.
+BEFORE: dict[str, Any] = {
+    **PLAIN,
+    'once': res('Once', _depends_on=['a']),
+    'gone': res(_depends_on=['b']),
+    'end': res(value={'get_resource': 'once'}, _depends_on=['b', 'g']),
+}
+#: Less, for what does the same thing to each.
+FEW: dict[str, Any] = {
+    'a': res(value='1'),
+    'once': res('Once', _depends_on=['a']),
+    'g': res('Group', count=1),
+    'end': res(_depends_on=['once', 'g']),
+}
+#: In place, replaced, added, removed; a group grows.
+AFTER: dict[str, Any] = {
+    **{name: one for name, one in BEFORE.items() if name != 'gone'},
+    'a': res(value='2'),
+    'b': res(value={'get_attr': ['a', 'output']}, fixed='f'),
+    'once': res('Once', size=2, _depends_on=['a']),
+    'slow': res(wait=1, value='slower'),
+    'g': res('Group', count=3, value='changed'),
+    'new': res('Once', _depends_on=['b']),
+}
+#: Likewise of the few, and what comes last is to be one that cannot be made.
+FAILING: dict[str, Any] = {
+    'a': res(value='2'),
+    'once': res('Once', size=2, _depends_on=['a']),
+    'g': res('Group', count=2),
+    'end': res(fixed='f', _depends_on=['once', 'g']),
+    'breaks': res(_depends_on=['end']),
+}
 
-class StackPromises(PromiseCase):
-    """The suite; `make_store` says for which store."""
 
-    #: At which commits of a worker it dies: every so manieth.
-    every = 1
-    #: Whether a resource had failed when the worker of the last story died.
-    has_failed = False
+class Factory:
+    """Makes things that nobody can make twice, and says which there are."""
 
-    def survives(
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        #: Where whoever has made something waits before it says so.
+        self.gate: Callable[..., Any] = bool
+        self.made: list[str] = []
+        self.present: set[str] = set()
+
+    def once(self) -> type[base.ResourceHandler]:
+        """Return a handler of things that are found by the uuid of their resource."""
+        factory = self
+
+        class Once(base.ResourceHandler):
+            properties: ClassVar[Mapping[str, Property]] = {
+                'size': Property({'type': 'integer'})
+            }
+
+            def create(self, context: base.ResourceContext) -> Any:
+                factory.make(context.uuid)
+                factory.gate()
+                return Ready(context.uuid)
+
+            def find(self, context: base.ResourceContext) -> Any:
+                return Ready(context.uuid) if context.uuid in factory.present else None
+
+            def delete(self, context: base.ResourceContext) -> Any:
+                factory.present.discard(context.physical_id or '')
+
+        return Once
+
+    def make(self, key: str) -> None:
+        """Make a thing."""
+        with self._lock:
+            self.made.append(key)
+            self.present.add(key)
+
+
+class Steps(base.NestedHandler):
+    """Groups that grow and are changed in steps."""
+
+    properties: ClassVar[Mapping[str, Property]] = {
+        'count': Property({'type': 'integer'}, updatable=True)
+    }
+
+    def expand(self, context: base.NestedContext, members: Any) -> Any:
+        count = context.properties['count']
+        return [
+            Batch(template({f'm{at}': res(value=str(count)) for at in range(size)}))
+            for size in range(len(members) + 1, count + 1)
+        ]
+
+    def gather(self, context: base.NestedContext, members: Any, outputs: Any) -> Any:
+        return {'refs': [member.reference for member in members]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """What is durable, and what is there outside, when a worker dies."""
+
+    database: bytes
+    things: dict[str, dict[str, Any]]
+    locked: set[str]
+    made: list[str]
+    present: set[str]
+    has_failed: bool
+
+    @classmethod
+    def now(cls, world: StackWorld, factory: Factory, database: bytes) -> Self:
+        """Return this moment."""
+        outside = world.outside
+        return cls(
+            database,
+            dict(outside.things),
+            set(outside.locked),
+            list(factory.made),
+            set(factory.present),
+            not outside.fails.isdisjoint(outside.calls),
+        )
+
+    def restore(self, world: StackWorld, factory: Factory) -> None:
+        """Let a new world begin at this moment."""
+        with _database(world.store) as database:
+            database.deserialize(self.database)
+        world.outside.things |= self.things
+        world.outside.locked |= self.locked
+        factory.made += self.made
+        factory.present |= self.present
+
+
+class Recorder:
+    """A worker's way to the store, which notes each moment at which it may die.
+
+    :ivar unsaved: the moment before each commit, in which that is rolled back
+    :ivar saved: the moment after each commit
+    """
+
+    def __init__(self, world: StackWorld, factory: Factory) -> None:
+        self._world = world
+        self._factory = factory
+        self.unsaved: list[Moment] = []
+        self.saved: list[Moment] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world.store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Begin a transaction."""
+        store = self._world.store
+        with store.transaction() as tx:
+            # Nobody else writes until its end.
+            with _database(store) as database:
+                before = database.serialize()
+            yield tx
+            self.unsaved.append(Moment.now(self._world, self._factory, before))
+        with _database(store) as database:
+            after = database.serialize()
+            self.saved.append(Moment.now(self._world, self._factory, after))
+
+
+@contextlib.contextmanager
+def _database(store: Store) -> Iterator[Any]:
+    with cast(SqlStore, store).engine.connect() as connection:
+        yield connection.connection.driver_connection
+
+
+class StackPromisesTest(PromiseCase, StackWorldCase):
+    """On the in-memory store, whose state at each commit is kept."""
+
+    def whatever_it_dies_at(
         self,
         ends: str,
         begin: Callable[[StackWorld, Stack | None], Stack],
         resources: Mapping[str, Any] | None = None,
         prepare: Callable[[StackWorld, Stack], Any] | None = None,
-        **dies: int,
-    ) -> bool:
-        """Let a worker die at one of its commits, and another do the rest.
+        *,
+        least: int,
+        is_durable: bool = False,
+        step: int = 1,
+    ) -> None:
+        """Let a worker die at each of its commits, and another do the rest.
 
         :param resources: of a stack that is there before
         :param prepare: what is done with it before
-        :returns: whether it came to this commit
+        :param least: it makes more commits
+        :param is_durable: it dies after a commit, so that nothing follows; otherwise
+            before it, so that what it did is not known to anybody
+        :param step: the interval between these commits until a resource has failed; up
+            to there another test tries every commit
         """
-        stack: Stack | None = None
-        if resources is None:
-            world, factory = self.a_factory_world()
-        else:
-            world, factory, stack = self.a_prepared_world(resources, prepare)
-        worker = world.worker(**dies)
+        world, factory = self.a_factory_world()
+        stack = None
+        if resources is not None:
+            first = world.worker()
+            stack = world.make(resources)
+            if prepare is not None:
+                prepare(world, stack)
+            world.kill(first)
         begun = begin(world, stack)
-        world.until(
-            lambda: world.is_dead(worker) or not world.unfinished(), world.happened
-        )
-        died = world.is_dead(worker)
-        self.has_failed = not world.outside.fails.isdisjoint(world.outside.calls)
-        world.kill(worker)
-        world.worker()
-        after = world.settled(begun)
+        recorder = Recorder(world, factory)
+        worker = world.worker(store=recorder)
+        self.assert_ends(ends, world, factory, begun)
+        moments = recorder.saved if is_durable else recorder.unsaved
+        self.assertGreater(len(moments), least)
+        for number, moment in enumerate(moments):
+            if moment.has_failed or number % step == 0:
+                with self.subTest(commit=number):
+                    other, factory = self.a_factory_world()
+                    moment.restore(other, factory)
+                    other.outside.fails |= world.outside.fails
+                    other.store.end_lease(worker.record.uuid)
+                    other.worker()
+                    self.assert_ends(ends, other, factory, begun)
+
+    def a_factory_world(self) -> tuple[StackWorld, Factory]:
+        """Return a world with things that nobody can make twice."""
+        factory = Factory()
+        handlers = {'Once': factory.once(), 'Steps': Steps}
+        return self.a_stack_world(handlers, lease=60.0, sweep_interval=0.2), factory
+
+    def assert_ends(
+        self, ends: str, world: StackWorld, factory: Factory, stack: Stack
+    ) -> None:
+        """Wait for the end, check it and that all is as it should be; stop the world.
+
+        What there is outside is what the stacks have.
+        """
+        after = world.settled(stack)
         self.assertEqual(ends, after.state.name, world.happened())
         self.assert_whole(world, after)
         self.assert_world_outside(world, factory, after)
         world.stop()
-        return died
-
-    def a_prepared_world(
-        self,
-        resources: Mapping[str, Any],
-        prepare: Callable[[StackWorld, Stack], Any] | None,
-    ) -> tuple[StackWorld, Factory, Stack]:
-        """Return a world with a stack and without a worker."""
-        world, factory = self.a_factory_world()
-        worker = world.worker()
-        stack = world.make(resources)
-        if prepare is not None:
-            prepare(world, stack)
-        world.kill(worker)
-        return world, factory, stack
-
-    def whatever_it_dies_at(
-        self,
-        *arguments: Any,
-        least: int,
-        moment: str = 'dies_before',
-        step: int | None = None,
-        **keys: Any,
-    ) -> None:
-        """Try every commit.
-
-        :param step: the interval between these commits until a resource has failed; up
-            to there another test tries every commit
-        :param moment: before it is durable, so that what it did is not known to
-            anybody, or `dies_after`, so that nothing follows
-        """
-        commit, step = 1, max(step or 0, self.every)
-        while self.survives(*arguments, **keys, **{moment: commit}):
-            if step > self.every and self.has_failed:
-                # Back to the first commit that was not tried.
-                commit, step = commit - step, self.every
-            commit += step
-        self.assertGreater(commit, least)
 
     def test_a_creation_is_complete_whatever_commit_a_worker_dies_at(self) -> None:
         self.whatever_it_dies_at(
@@ -117,7 +260,7 @@ class StackPromises(PromiseCase):
             'CREATE_COMPLETE',
             lambda world, _: world.begin(FEW),
             least=8,
-            moment='dies_after',
+            is_durable=True,
         )
 
     def test_an_update_with_replacement_is_too(self) -> None:
@@ -170,13 +313,6 @@ class StackPromises(PromiseCase):
         )
 
     def test_an_update_of_a_group_in_steps_is_too(self) -> None:
-        steps = _steps()
-        own = self.a_stack_world
-
-        def with_steps(handlers: Any = None, *args: Any, **keys: Any) -> StackWorld:
-            return own({**(handlers or {}), 'Steps': steps}, *args, **keys)
-
-        self.patch(self, 'a_stack_world', with_steps)
         self.whatever_it_dies_at(
             'UPDATE_COMPLETE',
             lambda world, stack: world.begin_change(
@@ -267,7 +403,8 @@ class StackPromises(PromiseCase):
         self.assertEqual('CREATE_FAILED', world.now(stack).state.name)
         self.assertEqual('Stack CREATE cancelled', world.now(stack).status_reason)
         self.assert_whole(world, stack)
-        self.assertEqual('UPDATE_COMPLETE', self.healed(world, stack).state.name)
+        world.worker()
+        self.assertEqual('UPDATE_COMPLETE', world.change(stack).state.name)
 
     def test_nor_does_one_stay_that_is_cancelled_while_it_waits_for_another(
         self,
@@ -311,61 +448,78 @@ class StackPromises(PromiseCase):
         )
         self.assert_whole(world, stack)
 
-    def healed(self, world: StackWorld, stack: Stack) -> Stack:
-        """Return a stack after an update that changes nothing of its definition."""
-        world.worker()
-        return world.change(stack)
+    def assert_world_outside(
+        self, world: StackWorld, factory: Factory, stack: Stack
+    ) -> None:
+        """Check that what there is outside is what the stacks have."""
+        live = [one for one in self.tree_ever(world, stack) if one.deleted_at is None]
+        rows = world.store.list_resources([s.id for s in live], superseded=True)
+        own = {row.physical_id for row in rows if row.nested_id is None and row.made}
+        present = set(world.outside.things) | factory.present
+        self.assertEqual(own, present, world.happened())
+        # Each of them was made for one resource, and none for it again.
+        self.assertEqual(sorted(set(factory.made)), sorted(factory.made))
 
 
-def _steps() -> type[base.NestedHandler]:
-    """Return a handler of groups that grow and are changed in steps."""
-
-    class Steps(base.NestedHandler):
-        properties: ClassVar[Mapping[str, Property]] = {
-            'count': Property({'type': 'integer'}, updatable=True)
-        }
-
-        def expand(self, context: base.NestedContext, members: Any) -> Any:
-            count = context.properties['count']
-            return [
-                Batch(template({f'm{at}': res(value=str(count)) for at in range(size)}))
-                for size in range(len(members) + 1, count + 1)
-            ]
-
-        def gather(
-            self, context: base.NestedContext, members: Any, outputs: Any
-        ) -> Any:
-            return {'refs': [member.reference for member in members]}
-
-    return Steps
+def ended_stack(event: Event) -> str | None:
+    """Return the new state of a stack."""
+    return event.new_status if event.subject == STACK else None
 
 
-class MemoryStackPromisesTest(StackPromises, StackWorldCase):
-    """On the in-memory store; each test makes its stack once, and copies it."""
-
-    _prepared: tuple[bytes, StackWorld, Factory, Stack] | None = None
-
-    def a_prepared_world(
-        self,
-        resources: Mapping[str, Any],
-        prepare: Callable[[StackWorld, Stack], Any] | None,
-    ) -> tuple[StackWorld, Factory, Stack]:
-        if self._prepared is None:
-            first, its, stack = super().a_prepared_world(resources, prepare)
-            with _database(first.store) as database:
-                self._prepared = database.serialize(), first, its, stack
-        data, first, its, stack = self._prepared
-        world, factory = self.a_factory_world()
-        with _database(world.store) as database:
-            database.deserialize(data)
-        world.outside.things.update(first.outside.things)
-        world.outside.locked.update(first.outside.locked)
-        factory.made += its.made
-        factory.present |= its.present
-        return world, factory, stack
+def flat(size: int, value: str) -> dict[str, Any]:
+    """Return resources that need nothing of each other."""
+    return {f'r{at}': res(value=value) for at in range(size)}
 
 
-@contextlib.contextmanager
-def _database(store: Any) -> Iterator[Any]:
-    with store.engine.connect() as connection:
-        yield connection.connection.driver_connection
+def chain(size: int, value: str) -> dict[str, Any]:
+    """Return resources each of which needs the one before."""
+    found = flat(size, value)
+    for at in range(1, size):
+        found[f'r{at}']['depends_on'] = [f'r{at - 1}']
+    return found
+
+
+def fan(size: int, value: str) -> dict[str, Any]:
+    """Return resources all of which the last one needs, and reads."""
+    found = flat(size, value)
+    read = [{'get_attr': [name, 'output']} for name in found]
+    found['last'] = res(value={'list_join': [',', read]})
+    return found
+
+
+class CostTest(CostCase, StackWorldCase):
+    """The cost of a resource does not grow with their number."""
+
+    def costs_of(self, shape: Any, size: int) -> Costs:
+        """Return the costs of each resource of a stack."""
+        world = self.a_stack_world(sweep_interval=3600.0, lease=600.0)
+        ends = EndListener(ended_stack)
+        world.worker().add_listener(ends.hear)
+
+        begun: list[Stack] = []
+
+        def create() -> bool:
+            begun.append(world.begin(shape(size, 'v')))
+            return ends.wait_for('CREATE_COMPLETE')
+
+        def update() -> bool:
+            world.begin_change(begun[0], shape(size, 'w'))
+            return ends.wait_for('UPDATE_COMPLETE')
+
+        def delete() -> bool:
+            world.stacks.delete(begun[0].uuid, TENANT)
+            return ends.wait_for('DELETE_COMPLETE')
+
+        operations = {'create': create, 'update': update, 'delete': delete}
+        found = self.costs(operations, size)
+        world.stop()
+        return found
+
+    def test_of_those_that_need_nothing_of_each_other(self) -> None:
+        self.assert_steady(self.costs_of(flat, 10), self.costs_of(flat, 100))
+
+    def test_of_those_that_need_the_one_before(self) -> None:
+        self.assert_steady(self.costs_of(chain, 10), self.costs_of(chain, 100))
+
+    def test_of_those_that_one_needs(self) -> None:
+        self.assert_steady(self.costs_of(fan, 10), self.costs_of(fan, 100))
