@@ -75,16 +75,12 @@ class _CountingTransaction:
 
 
 class Promises:
-    """The suite; `make_store` says for which store."""
+    """What depends on the database; `make_store` says for which store."""
 
     #: How many random sequences of mishaps are tried.
     disorders = 20
     #: At which commits of a worker it dies: every so manieth.
     every = 1
-    #: How much more an action among many may cost than one among few. How many actions
-    #: share a statement depends on how busy the machine is; few share none to speak of.
-    #: What grew with their number would cost a hundred times as much.
-    growth = 2.5
 
     def everything(self) -> World:
         """Return a world for the plan EVERYTHING."""
@@ -166,16 +162,6 @@ class Promises:
         self.assertEqual(plan_states.SUCCEEDED, later.until_ended(skipped).state)
         self.assertEqual({'c': 'SKIPPED', 'd': 'SUCCEEDED'}, later.statuses(skipped))
         self.assertEqual({'e': 'CANCELLED'}, later.statuses(cancelled))
-
-    def test_a_signal_whose_message_is_lost_is_found_by_the_sweep(self) -> None:
-        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
-        world.worker(sweep_interval=0.05)
-        plan = world.start(action('a', 'sleeps'))
-        world.until_action('a', states.RUNNING)
-        silent = World(world.store)
-        silent.plans.signal_action(world.action('a').uuid, states.CANCEL)
-        world.until_ended(plan)
-        self.assertEqual({'a': 'CANCELLED'}, world.statuses(plan))
 
     def die_at(self, **dies: int) -> bool:
         """Let a worker die at one of its commits, and another do the rest.
@@ -282,15 +268,11 @@ class Promises:
 
     # A state change and its notification are one fact.
 
-    def test_a_state_change_and_its_event_are_one_fact(self) -> None:
+    def test_a_state_change_and_its_only_event_are_one_fact(self) -> None:
         world = self.everything()
         plan = world.run(*EVERYTHING)
         self.assertEqual(plan_states.FAILED, plan.state)
         self.assert_consistent(world, plan)
-
-    def test_there_is_exactly_one_event_a_change(self) -> None:
-        world = self.everything()
-        plan = world.run(*EVERYTHING)
         told = [
             (event.action_id, event.old_status, event.new_status)
             for event in world.events(plan)
@@ -314,6 +296,25 @@ class Promises:
         )
         world.store.mark_published([s.sequence for s in first], world.clock.now())
         self.assertEqual([], world.store.pending_events(100))
+
+
+class MemoryPromisesTest(Promises, WorldCase):
+    """On the in-memory store; with those that no database has a part in."""
+
+    #: How much more an action among many may cost than one among few. How many actions
+    #: share a statement depends on how busy the machine is; few share none to speak of.
+    #: What grew with their number would cost a hundred times as much.
+    growth = 2.5
+
+    def test_a_signal_whose_message_is_lost_is_found_by_the_sweep(self) -> None:
+        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
+        world.worker(sweep_interval=0.05)
+        plan = world.start(action('a', 'sleeps'))
+        world.until_action('a', states.RUNNING)
+        silent = World(world.store)
+        silent.plans.signal_action(world.action('a').uuid, states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual({'a': 'CANCELLED'}, world.statuses(plan))
 
     # Every refusal says what was wrong and what would be right, and changes nothing.
 
@@ -475,7 +476,3 @@ class Promises:
         self.assertEqual(dict.fromkeys(hostile, 'FAILED'), statuses)
         self.assertEqual(plan_states.SUCCEEDED, without.run('still', 'alive').state)
         self.assert_consistent(without, plan)
-
-
-class MemoryPromisesTest(Promises, WorldCase):
-    """On the in-memory store."""

@@ -1,4 +1,4 @@
-"""The promises of the design, on each kind of database."""
+"""The promises of the design that depend on the database, on each kind."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from tests.specs.database_case import OnDatabase
@@ -10,8 +10,8 @@ class DatabasePromises(OnDatabase, Promises):
     """The suite on a database; mixed in before WorldCase and a kind of database."""
 
     #: Fewer than in memory, where each takes a fraction of the time.
-    disorders = 5
-    every = 7
+    disorders = 3
+    every = 9
 
 
 define_tests(
