@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from tests.worlds import World
 from watcherlite import exceptions
 from watcherlite.domain.actions import Action
+from watcherlite.domain.events import StoredEvent
 from watcherlite.states import action as states
 
 #: Seconds after which something else goes wrong, if nothing happens.
@@ -28,6 +29,7 @@ class FaultInjection:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
+        self._seen = 0
 
     def _start_workers(self) -> None:
         for _ in range(self._random.randrange(1, 4)):
@@ -45,10 +47,13 @@ class FaultInjection:
         :param pause: as many events, less one, may come between two of them
         """
         for _ in range(times):
-            seen = len(self.world.events()) + self._random.randrange(pause)
+            seen, more = self._last_event(), self._random.randrange(pause)
             # Where everything is suspended nothing more happens by itself.
             self.world.wait_for(
-                lambda n=seen: self._is_over() or len(self.world.events()) >= n, SHORT
+                lambda seen=seen, more=more: (
+                    self._is_over() or len(self._events_after(seen, pause)) >= more
+                ),
+                SHORT,
             )
             try:
                 self._random.choice(steps)()
@@ -56,14 +61,20 @@ class FaultInjection:
                 continue
         self.world.until(self._is_settled, report)
 
+    def _last_event(self) -> int:
+        new = self._events_after(self._seen, 100_000)
+        self._seen = new[-1].sequence if new else self._seen
+        return self._seen
+
+    def _events_after(self, sequence: int, limit: int) -> list[StoredEvent]:
+        return self.world.store.list_events(after=sequence, limit=limit)
+
     def _is_over(self) -> bool:
         """Return whether nothing more happens by itself."""
         return False
 
     def _is_settled(self) -> bool:
-        self._let_go()
-        actions = self.world.store.list_actions(limit=100_000)
-        return all(action.finished for action in actions)
+        return not self._let_go()
 
     def stop(self) -> None:
         """Stop everything, those that came back from the dead included."""
@@ -72,9 +83,12 @@ class FaultInjection:
     def _chance(self, of: float) -> bool:
         return self._random.random() < of
 
-    def _unfinished(self) -> Action:
+    def _list_unfinished(self) -> list[Action]:
         statuses = [*states.NOT_STARTED, *states.STARTED]
-        found = self.world.store.list_actions(statuses=statuses, limit=1000)
+        return self.world.store.list_actions(statuses=statuses, limit=1000)
+
+    def _unfinished(self) -> Action:
+        found = self._list_unfinished()
         if not found:
             raise exceptions.Conflict('Nothing is left.')
         return self._random.choice(found)
@@ -101,12 +115,13 @@ class FaultInjection:
         self.world.store.end_lease(worker.record.uuid)
         self.world.worker()
 
-    def _let_go(self) -> None:
-        """Let go of what only a user could let go of."""
-        statuses = [*states.NOT_STARTED, *states.STARTED]
-        for found in self.world.store.list_actions(statuses=statuses, limit=1000):
+    def _let_go(self) -> list[Action]:
+        """Let go of what only a user could let go of; return all that is unfinished."""
+        unfinished = self._list_unfinished()
+        for found in unfinished:
             if found.control in (states.SUSPEND, states.RESUME):
                 try:
                     self.world.plans.signal_action(found.uuid, states.CANCEL)
                 except (exceptions.Conflict, exceptions.NotFound):
                     continue  # it has ended meanwhile
+        return unfinished
