@@ -549,8 +549,11 @@ class TestTimeouts(StackWorldCase):
 class TestLostWorkers(StackWorldCase):
     """Nothing stays in progress when a worker dies: another one goes on."""
 
+    #: After these commits of its worker a creation is continued by another one.
+    commits: tuple[int, ...] = (2, 3, 5, 8, 13, 21)
+
     def test_a_creation_is_complete_in_the_end_and_each_was_made_once(self) -> None:
-        for commit in (2, 3, 5, 8, 13, 21):
+        for commit in self.commits:
             world = self.a_stack_world(lease=60.0, sweep_interval=0.2)
             resources = {f'r{at}': res(wait=1) for at in range(12)}
             resources['last'] = res(_depends_on=list(resources))

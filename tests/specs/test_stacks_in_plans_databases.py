@@ -1,14 +1,11 @@
-"""Actions of plans on stacks, on database servers."""
+"""Actions of plans on stacks, on a database server."""
 
 from tests.functional.db.stores import POSTGRESQL
 from tests.specs import test_stacks_in_plans as stories
-from tests.specs.database_case import define_stories
+from tests.specs.database_case import OnDatabase
 
-define_stories(
-    __name__,
-    {
-        stories.TestUpdate: (POSTGRESQL,),
-        stories.TestCancel: (POSTGRESQL,),
-        stories.TestLostWorkers: (POSTGRESQL,),
-    },
-)
+
+class PostgresqlLostWorkersTest(OnDatabase, stories.TestLostWorkers, POSTGRESQL):
+    """Fewer than in memory, where each takes a fraction of the time."""
+
+    every = 3
