@@ -20,10 +20,6 @@ def _update(world: StackWorld, stack: Stack) -> object:
     return world.stacks.update(stack.uuid, TENANT, new)
 
 
-def _mark_member(world: StackWorld, stack: Stack) -> object:
-    return world.mark(stack, 'm0')
-
-
 OPERATIONS: Asked = {
     'lock': _act(states.LOCK),
     'unlock': _act(states.UNLOCK),
@@ -69,6 +65,12 @@ class LockCase(StackWorldCase):
             self.assertIn('Stack s ', str(refused), name)
             self.assertEqual(before, self.world.now(self.stack), name)
 
+    def refusal_of(
+        self, operation: str, stack: Stack, error: type[Exception] = exceptions.Conflict
+    ) -> str:
+        """Check that an operation is refused; return the text."""
+        return str(self.assertRaises(error, OPERATIONS[operation], self.world, stack))
+
     def lock_fails(self) -> None:
         """Let a lock fail at one resource."""
         self.world.outside.fails.add(('lock', 'a'))
@@ -83,121 +85,85 @@ class LockCase(StackWorldCase):
         self.world.outside.fails.clear()
 
 
-class TestLockInProgress(LockCase):
-    """LOCK_IN_PROGRESS: nothing may begin."""
+class TestWhileOneRuns(LockCase):
+    """LOCK_IN_PROGRESS, UNLOCK_IN_PROGRESS: nothing may begin."""
 
     def test_it_is_so_when_the_request_is_answered(self) -> None:
-        gate = self.a_gate_at(self.world, 'lock', 'a')
-        stack = self.world.stacks.act(self.stack.uuid, TENANT, states.LOCK)
-        self.assertEqual('LOCK_IN_PROGRESS', stack.state.name)
-        gate.until_entered()
-        self.assert_allowed()
+        for operation in (states.LOCK, states.UNLOCK):
+            gate = self.a_gate_at(self.world, operation.lower(), 'a')
+            stack = self.world.stacks.act(self.stack.uuid, TENANT, operation)
+            self.assertEqual(f'{operation}_IN_PROGRESS', stack.state.name)
+            gate.until_entered()
+            self.assert_allowed()
+            gate.open()
+            self.world.settled(self.stack)
 
 
 class TestLockComplete(LockCase):
     """LOCK_COMPLETE: unlock, and lock to change the level."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.world.act(self.stack, states.LOCK)
-
-    def test_nothing_else_may_begin(self) -> None:
-        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
-        self.assert_allowed('lock', 'unlock')
-
-    def test_the_refusal_names_the_lock_and_says_what_to_do(self) -> None:
-        refused = self.assertRaises(
-            exceptions.Conflict, _update, self.world, self.stack
-        )
-        self.assertEqual(
-            'Stack s is locked (LOCK_COMPLETE): UPDATE needs an unlock first.',
-            str(refused),
-        )
-
-    def test_the_same_lock_again_does_nothing(self) -> None:
-        before = self.world.facts(self.stack)
-        self.world.act(self.stack, states.LOCK)
-        self.assertEqual(before, self.world.facts(self.stack))
-
-    def test_everything_can_still_be_read(self) -> None:
+    def test_nothing_else_may_begin_and_the_same_lock_again_does_nothing(self) -> None:
+        stack = self.world.act(self.stack, states.LOCK)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
         self.assertEqual(
             dict.fromkeys('abng', 'LOCK_COMPLETE'), self.world.states(self.stack)
         )
+        self.assert_allowed('lock', 'unlock')
+        self.assertEqual(
+            'Stack s is locked (LOCK_COMPLETE): UPDATE needs an unlock first.',
+            self.refusal_of('update', self.stack),
+        )
+        before = self.world.facts(self.stack)
+        self.world.act(self.stack, states.LOCK)
+        self.assertEqual(before, self.world.facts(self.stack))
 
 
 class TestLockFailed(LockCase):
     """LOCK_FAILED: unlock, delete, lock."""
 
-    def test_nothing_else_may_begin(self) -> None:
+    def setUp(self) -> None:
+        super().setUp()
         self.lock_fails()
-        self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
-        self.assert_allowed('lock', 'unlock', 'delete')
 
-    def test_others_were_locked_all_the_same_and_the_reason_names_the_failed(
-        self,
-    ) -> None:
-        self.lock_fails()
+    def test_nothing_else_may_begin_and_a_lock_tries_the_rest_alone(self) -> None:
+        stack = self.world.now(self.stack)
+        self.assertEqual('LOCK_FAILED', stack.state.name)
+        self.assertIn('resources.a: ', stack.status_reason)
         self.assertEqual(
-            {
-                'a': 'LOCK_FAILED',
-                'b': 'LOCK_COMPLETE',
-                'n': 'LOCK_COMPLETE',
-                'g': 'LOCK_COMPLETE',
-            },
+            {**dict.fromkeys('bng', 'LOCK_COMPLETE'), 'a': 'LOCK_FAILED'},
             self.world.states(self.stack),
         )
-        self.assertIn('resources.a: ', self.world.now(self.stack).status_reason)
-
-    def test_a_lock_tries_the_rest_alone(self) -> None:
-        self.lock_fails()
+        self.assert_allowed('lock', 'unlock', 'delete')
         del self.world.outside.calls[:]
-        stack = self.world.act(self.stack, states.LOCK)
+        stack = self.world.act(self.stack, states.LOCK, states.ALL)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
         self.assertNotIn('b', self.world.outside.of('lock'))
         self.assertIn('a', self.world.outside.of('lock'))
+        self.assertEqual(3, len(self.world.outside.locked))
 
     def test_an_unlock_brings_it_back(self) -> None:
-        self.lock_fails()
         stack = self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
         self.assertEqual(set(), self.world.outside.locked)
 
     def test_a_delete_frees_what_was_locked_and_deletes_it(self) -> None:
-        self.lock_fails()
         self.assertNotEqual(set(), self.world.outside.locked)
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertEqual({}, self.world.outside.things)
 
 
-class TestUnlockInProgress(LockCase):
-    """UNLOCK_IN_PROGRESS: nothing may begin."""
-
-    def test_nothing_may_begin(self) -> None:
-        self.world.act(self.stack, states.LOCK)
-        gate = self.a_gate_at(self.world, 'unlock', 'a')
-        stack = self.world.stacks.act(self.stack.uuid, TENANT, states.UNLOCK)
-        self.assertEqual('UNLOCK_IN_PROGRESS', stack.state.name)
-        gate.until_entered()
-        self.assert_allowed()
-
-
 class TestUnlockComplete(LockCase):
     """UNLOCK_COMPLETE: all actions but unlock."""
 
-    def setUp(self) -> None:
-        super().setUp()
+    def test_another_unlock_is_refused_and_every_other_action_is_done(self) -> None:
         self.world.act(self.stack, states.LOCK)
-        self.world.act(self.stack, states.UNLOCK)
-
-    def test_an_unlock_is_refused(self) -> None:
-        self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.stack).state.name)
-        refused = self.assertRaises(
-            exceptions.Conflict, OPERATIONS['unlock'], self.world, self.stack
-        )
-        self.assertIn('not locked', str(refused))
-
-    def test_every_other_action_is_done(self) -> None:
+        stack = self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
+        self.assertIn('not locked', self.refusal_of('unlock', self.stack))
+        # It goes forward where a lock went backward.
+        unlocked = self.world.outside.of('unlock')
+        self.assertLess(unlocked.index('a'), unlocked.index('b'))
         for operation in ('CHECK', 'SUSPEND', 'RESUME', 'LOCK'):
             stack = self.world.act(self.stack, operation)
             self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
@@ -211,45 +177,42 @@ class TestUnlockComplete(LockCase):
 class TestUnlockFailed(LockCase):
     """UNLOCK_FAILED: delete, unlock; it counts as locked."""
 
-    def test_nothing_else_may_begin(self) -> None:
+    def setUp(self) -> None:
+        super().setUp()
         self.unlock_fails()
+
+    def test_nothing_else_may_begin_and_another_unlock_frees_the_rest(self) -> None:
         self.assertEqual('UNLOCK_FAILED', self.world.now(self.stack).state.name)
         self.assert_allowed('unlock', 'delete')
-
-    def test_a_lock_is_told_to_unlock_first(self) -> None:
-        self.unlock_fails()
-        refused = self.assertRaises(
-            exceptions.Conflict, OPERATIONS['lock'], self.world, self.stack
-        )
-        self.assertIn('unlock it first', str(refused))
-
-    def test_another_unlock_frees_the_rest(self) -> None:
-        self.unlock_fails()
+        self.assertIn('unlock it first', self.refusal_of('lock', self.stack))
         stack = self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
         self.assertEqual(set(), self.world.outside.locked)
+
+    def test_a_delete_frees_what_is_left(self) -> None:
+        self.assertNotEqual(set(), self.world.outside.locked)
+        stack = self.world.act(self.stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertEqual({}, self.world.outside.things)
 
 
 class TestOtherStates(LockCase):
     """A lock needs a final state; an unlock needs a lock, or one that failed."""
 
-    def test_a_stack_that_is_being_changed_cannot_be_locked(self) -> None:
-        gate = self.a_gate_at(self.world, 'update', 'a')
-        _update(self.world, self.stack)
-        gate.until_entered()
-        refused = self.assertRaises(
-            exceptions.ActionInProgress, OPERATIONS['lock'], self.world, self.stack
-        )
-        self.assertIn('UPDATE', str(refused))
-
-    def test_one_of_which_a_part_is_being_changed_cannot_be_locked(self) -> None:
-        gate = self.a_gate_at(self.world, 'check', 'm0')
-        self.world.stacks.act(self.inner.uuid, TENANT, states.CHECK)
-        gate.until_entered()
-        refused = self.assertRaises(
-            exceptions.ActionInProgress, OPERATIONS['lock'], self.world, self.stack
-        )
-        self.assertIn(self.inner.name, str(refused))
+    def test_neither_a_stack_nor_one_of_which_a_part_changes_can_be_locked(
+        self,
+    ) -> None:
+        for stack, operation, name, text in (
+            (self.inner, 'check', 'm0', self.inner.name),
+            (self.stack, 'update', 'a', 'UPDATE'),
+        ):
+            gate = self.a_gate_at(self.world, operation, name)
+            OPERATIONS[operation](self.world, stack)
+            gate.until_entered()
+            refused = self.refusal_of('lock', self.stack, exceptions.ActionInProgress)
+            self.assertIn(text, refused)
+            gate.open()
+            self.world.settled(stack)
 
     def test_one_that_failed_can_be_locked_and_is_what_it_was_below_that(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
@@ -262,11 +225,6 @@ class TestOtherStates(LockCase):
         before = self.world.ids(self.stack)
         self.world.change(self.stack)
         self.assertNotEqual(before['a'], self.world.ids(self.stack)['a'])
-
-    def test_one_that_was_never_locked_cannot_be_unlocked(self) -> None:
-        self.assertRaises(
-            exceptions.Conflict, OPERATIONS['unlock'], self.world, self.stack
-        )
 
     def test_one_that_is_suspended_is_suspended_again_after_the_lock(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
@@ -281,6 +239,8 @@ class TestOtherStates(LockCase):
         )
 
     def test_what_was_unhealthy_is_replaced_after_the_lock(self) -> None:
+        # One that was never locked cannot be unlocked.
+        self.refusal_of('unlock', self.stack)
         self.world.mark(self.stack, 'a')
         before = self.world.ids(self.stack)
         self.world.act(self.stack, states.LOCK)
@@ -299,11 +259,8 @@ class TestLevels(LockCase):
         locked = self.world.outside.of('lock')
         self.assertEqual({'a', 'b', 'm0'}, set(locked))
         self.assertLess(locked.index('b'), locked.index('a'))
-
-    def test_what_can_be_protected_says_so(self) -> None:
-        self.world.act(self.stack, states.LOCK)
-        self.assertTrue(self.world.resource(self.stack, 'a').protected)
-        self.assertFalse(self.world.resource(self.stack, 'n').protected)
+        protected = {n: self.world.resource(self.stack, n).protected for n in 'an'}
+        self.assertEqual({'a': True, 'n': False}, protected)
 
     def test_stacks_locks_the_nested_ones_and_no_resource(self) -> None:
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
@@ -330,16 +287,11 @@ class TestNestedStacks(LockCase):
     def test_the_nested_one_is_locked_with_it_and_unlocked_with_it(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.assertEqual(states.ALL, self.world.now(self.inner).inherited_level)
+        # Alone it cannot be.
+        self.assertIn('unlock s', self.refusal_of('unlock', self.inner))
         self.world.act(self.stack, states.UNLOCK)
         inner = self.world.now(self.inner)
         self.assertEqual(('UNLOCK_COMPLETE', None), (inner.state.name, inner.level))
-
-    def test_it_cannot_be_unlocked_alone_and_the_refusal_names_the_root(self) -> None:
-        self.world.act(self.stack, states.LOCK)
-        refused = self.assertRaises(
-            exceptions.Conflict, OPERATIONS['unlock'], self.world, self.inner
-        )
-        self.assertIn('unlock s', str(refused))
 
     def test_a_lock_of_its_own_outlives_that_of_the_stack_around(self) -> None:
         self.world.act(self.inner, states.LOCK)
@@ -369,27 +321,19 @@ class TestNestedStacks(LockCase):
         self.world.outside.fails.add(('lock', 'm0'))
         self.world.act(self.inner, states.LOCK, states.ALL)
         self.world.outside.fails.clear()
-        self.assertEqual(
-            ('LOCK_COMPLETE', 'LOCK_FAILED'),
-            (
-                self.world.now(self.stack).state.name,
-                self.world.now(self.inner).state.name,
-            ),
-        )
+        found = [self.world.now(s).state.name for s in (self.stack, self.inner)]
+        self.assertEqual(['LOCK_COMPLETE', 'LOCK_FAILED'], found)
         self.assert_kept_out()
 
     def assert_kept_out(self, allowed: Collection[str] = ()) -> None:
         """Check that the nested stack is not touched while the one around is locked."""
         before, members = self.world.now(self.inner), self.world.ids(self.inner)
-        for name in ('update', 'delete', 'suspend', 'check', 'abandon', 'mark'):
-            begin = OPERATIONS[name]
-            if name == 'mark':
-                begin = _mark_member
-            if name not in allowed:
-                refused = self.assertRaises(
-                    exceptions.Conflict, begin, self.world, self.inner
-                )
-                self.assertIn('locked', str(refused), name)
+        for name in {'update', 'delete', 'suspend', 'check', 'abandon'} - {*allowed}:
+            self.assertIn('locked', self.refusal_of(name, self.inner), name)
+        refused = self.assertRaises(
+            exceptions.Conflict, self.world.mark, self.inner, 'm0'
+        )
+        self.assertIn('locked', str(refused))
         for stack, name in ((self.inner, 'm0'), (self.stack, 'g')):
             self.world.stacks.signal(stack.uuid, TENANT, name, {'count': 3})
             last = self.world.store.list_events(limit=10_000)[-1].event
@@ -401,10 +345,7 @@ class TestNestedStacks(LockCase):
     def test_the_stack_around_a_locked_one_is_not_changed_half_way(self) -> None:
         self.world.act(self.inner, states.LOCK)
         for name in ('update', 'delete', 'suspend', 'check'):
-            refused = self.assertRaises(
-                exceptions.Conflict, OPERATIONS[name], self.world, self.stack
-            )
-            self.assertIn(self.inner.name, str(refused))
+            self.assertIn(self.inner.name, self.refusal_of(name, self.stack))
         self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
 
 
@@ -415,13 +356,11 @@ class TestSignals(LockCase):
         self.world.stacks.signal(stack.uuid, TENANT, name, details)
         self.world.settled(stack)
 
-    def test_without_a_lock_it_is_taken_note_of(self) -> None:
+    def test_without_a_lock_it_is_taken_note_of_and_scales_a_group(self) -> None:
         self.signal(self.stack, 'a', value='told')
         row = self.world.resource(self.stack, 'a')
         self.assertEqual({'output': 'told'}, row.attributes)
         self.assertEqual(('a', 'SIGNAL_COMPLETE'), self.world.facts(self.stack)[-1])
-
-    def test_without_a_lock_it_scales_a_group(self) -> None:
         self.signal(self.stack, 'g', count=3)
         self.assertEqual({'m0', 'm1', 'm2'}, self.world.ids(self.inner).keys())
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from tests.specs.test_lock_stack import OPERATIONS, LockCase
@@ -85,12 +86,6 @@ class TestTheStateTable(StackWorldCase):
 class TestLockAgain(LockCase):
     """A7, A8: the same level does nothing; another one changes what is protected."""
 
-    def test_after_a_failure_the_same_level_tries_what_is_unfinished(self) -> None:
-        self.lock_fails()
-        stack = self.world.act(self.stack, states.LOCK, states.ALL)
-        self.assertEqual('LOCK_COMPLETE', stack.state.name)
-        self.assertEqual(3, len(self.world.outside.locked))
-
     def test_a_change_of_level_that_fails_keeps_the_new_one_and_the_lock(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.world.outside.fails.add(('unlock', 'a'))
@@ -108,9 +103,7 @@ class TestLockAgain(LockCase):
 class TestSignalsUnderALock(LockCase):
     """A9, A10: ignored in every state of a lock; what changes nothing passes."""
 
-    def handlers(self) -> dict[str, type]:
-        """Return a handler whose signals change nothing of the stack."""
-
+    def test_one_that_changes_no_stack_passes(self) -> None:
         class Handle(base.ResourceHandler):
             idempotent = True
             modified_by_signals = False
@@ -124,10 +117,7 @@ class TestSignalsUnderALock(LockCase):
             def signal(self, context: base.ResourceContext, details: Any) -> Any:
                 return Ready(attributes={'data': details['data']})
 
-        return {'Handle': Handle}
-
-    def test_one_that_changes_no_stack_passes(self) -> None:
-        world = self.a_stack_world(self.handlers())
+        world = self.a_stack_world({'Handle': Handle})
         stack = world.make({'h': res('Handle')})
         world.act(stack, states.LOCK)
         world.stacks.signal(stack.uuid, TENANT, 'h', {'data': 'told'})
@@ -267,13 +257,6 @@ class TestWhatIsShown(LockCase):
 class TestWhatIsLocked(LockCase):
     """A11, A14, A15, A19, A25: which resources a lock, and its end, are for."""
 
-    def test_a_delete_after_a_failed_unlock_frees_what_is_left(self) -> None:
-        self.unlock_fails()
-        self.assertNotEqual(set(), self.world.outside.locked)
-        stack = self.world.act(self.stack, states.DELETE)
-        self.assertEqual('DELETE_COMPLETE', stack.state.name)
-        self.assertEqual({}, self.world.outside.things)
-
     def test_what_was_never_made_is_left_out_and_fails_nothing(self) -> None:
         world = self.world
         world.outside.fails.add(('create', 'bad'))
@@ -298,23 +281,12 @@ class TestWhatIsLocked(LockCase):
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
 
     def test_all_that_could_not_be_locked_are_named(self) -> None:
-        self.world.outside.fails.update({('lock', 'a'), ('lock', 'm0')})
-        stack = self.world.act(self.stack, states.LOCK)
-        for name in ('resources.a: ', 'resources.g: ', 'resources.m0: '):
-            self.assertIn(name, stack.status_reason)
-        self.assertEqual('LOCK_COMPLETE', self.world.states(self.stack)['b'])
-
-    def test_an_unlock_goes_forward_where_a_lock_went_backward(self) -> None:
-        self.world.act(self.stack, states.LOCK)
-        self.world.act(self.stack, states.UNLOCK)
-        unlocked = self.world.outside.of('unlock')
-        self.assertLess(unlocked.index('a'), unlocked.index('b'))
-
-    def test_one_whose_handler_finds_nothing_there_fails_the_lock(self) -> None:
-        self.world.outside.fails.add(('lock', 'b'))
+        self.world.outside.fails |= {('lock', 'a'), ('lock', 'm0')}
         stack = self.world.act(self.stack, states.LOCK)
         self.assertEqual('LOCK_FAILED', stack.state.name)
-        self.assertIn('resources.b: lock of b does not work', stack.status_reason)
+        for text in ('a: lock of a does not work', 'g: ', 'm0: '):
+            self.assertIn(f'resources.{text}', stack.status_reason)
+        self.assertEqual('LOCK_COMPLETE', self.world.states(self.stack)['b'])
 
 
 class TestAStackThatIsGone(LockCase):
@@ -336,36 +308,24 @@ class TestAStackThatIsGone(LockCase):
 class TestWhatIsRefused(LockCase):
     """A12, A20: every way to change it; what only looks is allowed."""
 
-    def setUp(self) -> None:
-        super().setUp()
+    def test_all_that_changes_the_stack_or_a_stack_in_it_is_refused(self) -> None:
         self.world.act(self.stack, states.LOCK)
-
-    def test_an_update_of_nothing_but_the_tags_is_refused(self) -> None:
+        before = self.world.facts(self.stack)
+        new = StackRequest(self.stack.name, template({'a': res(value='new')}))
+        found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
+        self.assertEqual(['a'], [planned.name for planned in found['updated']])
         new = StackRequest(self.stack.name, None, existing=True, tags=('t',))
         self.assertRaises(
             exceptions.Conflict, self.world.stacks.update, self.stack.uuid, TENANT, new
         )
         self.assertEqual((), self.world.now(self.stack).tags)
-
-    def test_a_preview_and_reading_are_not(self) -> None:
-        before = self.world.facts(self.stack)
-        new = StackRequest(self.stack.name, template({'a': res(value='new')}))
-        found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
-        self.assertEqual(['a'], [planned.name for planned in found['updated']])
-        self.assertEqual(before, self.world.facts(self.stack))
-
-    def test_a_member_of_a_locked_group_cannot_be_marked(self) -> None:
+        for name in ('update', 'delete', 'suspend', 'check', 'abandon'):
+            self.assertIn(self.inner.name, self.refusal_of(name, self.inner))
         self.assertRaises(exceptions.Conflict, self.world.mark, self.inner, 'm0')
+        self.assertEqual(before, self.world.facts(self.stack))
         self.world.act(self.stack, states.UNLOCK)
         row = self.world.mark(self.inner, 'm0')
         self.assertEqual('CHECK_FAILED', row.state.name)
-
-    def test_nor_can_its_stack_be_changed_by_itself(self) -> None:
-        for name in ('update', 'delete', 'suspend', 'check', 'abandon'):
-            refused = self.assertRaises(
-                exceptions.Conflict, OPERATIONS[name], self.world, self.inner
-            )
-            self.assertIn(self.inner.name, str(refused))
 
 
 class TestTrees(LockCase):
@@ -375,10 +335,8 @@ class TestTrees(LockCase):
         gate = self.a_gate_at(self.world, 'check', 'a')
         self.world.stacks.act(self.stack.uuid, TENANT, states.CHECK)
         gate.until_entered()
-        refused = self.assertRaises(
-            exceptions.ActionInProgress, OPERATIONS['lock'], self.world, self.inner
-        )
-        self.assertIn('s', str(refused))
+        refused = self.refusal_of('lock', self.inner, exceptions.ActionInProgress)
+        self.assertIn('s', refused)
 
     def test_two_locks_on_one_stack_are_as_strong_as_the_stronger(self) -> None:
         self.world.act(self.inner, states.LOCK, states.ALL)
@@ -423,18 +381,15 @@ class TestRaces(LockCase):
         begun: list[Any] = []
         refused: list[Any] = []
 
-        def called(call: Callable[[], Any]) -> None:
+        def run(call: Callable[[], Any]) -> None:
             barrier.wait()
             try:
                 begun.append(call())
             except (exceptions.Conflict, exceptions.NotFound) as error:
                 refused.append(error)
 
-        threads = [threading.Thread(target=called, args=(call,)) for call in calls]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(len(calls)) as pool:
+            list(pool.map(run, calls))
         return begun, refused
 
 
@@ -475,32 +430,25 @@ class TestTime(StackWorldCase):
 class TestFromAnyEnd(LockCase):
     """A27: whatever has ended can be locked, and is what it was below that."""
 
-    def test_one_whose_deletion_failed(self) -> None:
-        self.world.outside.fails.add(('delete', 'a'))
-        self.world.act(self.stack, states.DELETE)
+    def test_one_whose_update_went_back_and_one_whose_deletion_failed(self) -> None:
+        self.world.outside.fails.add(('update', 'a'))
+        changed = {'a': res(value='x'), 'b': res()}
+        before = self.world.change(self.stack, changed, disable_rollback=False)
         self.world.outside.fails.clear()
-        self.locked_and_back('DELETE_FAILED')
+        self.assert_locked_and_back(before.state.name)
+        self.world.outside.fails.add(('delete', 'a'))
+        before = self.world.act(self.stack, states.DELETE)
+        self.world.outside.fails.clear()
+        self.assertEqual('DELETE_FAILED', before.state.name)
+        self.assert_locked_and_back('DELETE_FAILED')
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
 
-    def test_one_that_went_back(self) -> None:
-        self.world.outside.fails.add(('update', 'a'))
-        self.world.change(
-            self.stack, {'a': res(value='x'), 'b': res()}, disable_rollback=False
-        )
-        self.world.outside.fails.clear()
-        self.locked_and_back(self.world.now(self.stack).state.name)
-
-    def locked_and_back(self, before: str) -> None:
-        """Lock and unlock a stack."""
-        self.assertEqual(before, self.world.now(self.stack).state.name)
-        stack = self.world.act(self.stack, states.LOCK)
-        self.assertEqual('LOCK_COMPLETE', stack.state.name)
-        self.assertEqual(before, stack.base.name)
-        stack = self.world.act(self.stack, states.UNLOCK)
-        self.assertEqual(
-            ('UNLOCK_COMPLETE', before), (stack.state.name, stack.base.name)
-        )
+    def assert_locked_and_back(self, before: str) -> None:
+        for operation in (states.LOCK, states.UNLOCK):
+            stack = self.world.act(self.stack, operation)
+            found = (stack.state.name, stack.base.name)
+            self.assertEqual((f'{operation}_COMPLETE', before), found)
 
 
 class TestTwoLocks(StackWorldCase):
@@ -547,14 +495,8 @@ class TestTwoLocks(StackWorldCase):
         self.world.act(self.outer, states.LOCK, states.STACKS)
         self.assertEqual({'y', 'x'}, self.protected())
         self.world.act(self.outer, states.UNLOCK)
-        self.assertEqual(
-            [
-                ('UNLOCK_COMPLETE', None),
-                ('LOCK_COMPLETE', states.ALL),
-                ('LOCK_COMPLETE', states.ALL),
-            ],
-            self.levels(),
-        )
+        locked = [('LOCK_COMPLETE', states.ALL)] * 2
+        self.assertEqual([('UNLOCK_COMPLETE', None), *locked], self.levels())
         self.assertEqual({'y', 'x'}, self.protected())
         self.world.act(self.middle, states.UNLOCK)
         self.assertEqual(set(), self.protected())
@@ -566,14 +508,8 @@ class TestTwoLocks(StackWorldCase):
         self.assertEqual({'z', 'y', 'x'}, self.protected())
         self.world.act(self.outer, states.UNLOCK)
         self.assertEqual(set(), self.protected())
-        self.assertEqual(
-            [
-                ('UNLOCK_COMPLETE', None),
-                ('LOCK_COMPLETE', states.STACKS),
-                ('LOCK_COMPLETE', states.STACKS),
-            ],
-            self.levels(),
-        )
+        locked = [('LOCK_COMPLETE', states.STACKS)] * 2
+        self.assertEqual([('UNLOCK_COMPLETE', None), *locked], self.levels())
 
     def test_the_end_of_its_own_leaves_the_one_around(self) -> None:
         self.world.act(self.middle, states.LOCK, states.ALL)
