@@ -3,10 +3,11 @@
 from typing import Any
 
 from tests.factories import make_action
-from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, thing
+from tests.stack_worlds import TENANT, StackWorldCase, res, thing
 from watcherlite import exceptions
 from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.resource_results import Ready
+from watcherlite.domain.stacks import Resource
 from watcherlite.engine.stacks.action_inputs import CONVERGE, ResourceInputs
 from watcherlite.engine.stacks.projection import resource_transitions
 from watcherlite.plugins import base
@@ -23,6 +24,9 @@ class MarkCase(StackWorldCase):
             {'web': res(value='w'), 'proxy': res(value={'get_resource': 'web'})}
         )
 
+    def resource(self) -> Resource:
+        return self.world.resource(self.stack, 'web')
+
     def refused(self, error: type[Exception], name: str = 'web') -> str:
         """Check that a mark is refused, and changes nothing; return the text."""
         before = self.world.states(self.stack)
@@ -34,32 +38,31 @@ class MarkCase(StackWorldCase):
 class TestTheMark(MarkCase):
     """`mark_unhealthy` true: the resource is CHECK_FAILED."""
 
-    def test_it_is_check_failed_with_the_reason_of_the_user(self) -> None:
-        row = self.world.mark(self.stack, 'web', reason='it answers nonsense')
-        self.assertEqual(
-            states.State('CHECK', 'FAILED', 'it answers nonsense'), row.state
-        )
-
-    def test_without_a_reason_it_says_that_it_was_marked(self) -> None:
+    def test_it_is_one_event_and_changes_the_state_of_the_resource_alone(self) -> None:
+        facts = self.world.facts(self.stack)
+        stack, before = self.world.now(self.stack), self.resource()
         row = self.world.mark(self.stack, 'web')
         self.assertEqual(resource_transitions.DEFAULT_REASON, row.status_reason)
-
-    def test_it_is_one_event_and_the_stack_and_others_stay_as_they_are(self) -> None:
-        before = self.world.facts(self.stack)
-        self.world.mark(self.stack, 'web')
-        self.world.mark(self.stack, 'web', reason='again')
+        # A second one changes the reason without an event.
+        for reason in ('it answers nonsense', 'it burns'):
+            row = self.world.mark(self.stack, 'web', reason=reason)
+            self.assertEqual(states.State('CHECK', 'FAILED', reason), row.state)
         self.assertEqual(
-            [('web', 'CHECK_FAILED')], self.world.facts(self.stack)[len(before) :]
+            [('web', 'CHECK_FAILED')], self.world.facts(self.stack)[len(facts) :]
         )
-        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual(before.updated_at, row.updated_at)
+        self.assertEqual(stack, self.world.now(self.stack))
+        self.assertEqual('CREATE_COMPLETE', stack.state.name)
         self.assertEqual(
             {'web': 'CHECK_FAILED', 'proxy': 'CREATE_COMPLETE'},
             self.world.states(self.stack),
         )
 
-    def test_it_is_found_by_its_physical_id_too(self) -> None:
-        physical_id = self.world.resource(self.stack, 'web').physical_id or ''
-        self.assertEqual('web', self.world.mark(self.stack, physical_id).name)
+    def test_it_and_the_reset_find_it_by_its_physical_id_too(self) -> None:
+        physical_id = self.resource().physical_id or ''
+        for healthy, state in ((False, 'CHECK_FAILED'), (True, 'CHECK_COMPLETE')):
+            row = self.world.mark(self.stack, physical_id, not healthy)
+            self.assertEqual(('web', state), (row.name, row.state.name))
 
     def test_it_is_found_by_what_others_call_it_too(self) -> None:
         class Named(base.ResourceHandler):
@@ -95,53 +98,31 @@ class TestTheMark(MarkCase):
 class TestWhatTheMarkLeavesAlone(MarkCase):
     """Nothing but its state changes, and of what is being deleted nothing at all."""
 
-    def test_a_second_mark_changes_the_reason_without_an_event(self) -> None:
-        self.world.mark(self.stack, 'web', reason='it smokes')
-        before = self.world.facts(self.stack)
-        row = self.world.mark(self.stack, 'web', reason='it burns')
-        self.assertEqual('it burns', row.status_reason)
-        self.assertEqual(before, self.world.facts(self.stack))
-
-    def test_the_times_of_the_resource_and_of_its_stack_stay(self) -> None:
-        before = self.world.resource(self.stack, 'web')
-        stack = self.world.now(self.stack)
-        after = self.world.mark(self.stack, 'web')
-        self.assertEqual(before.updated_at, after.updated_at)
-        self.assertEqual(stack, self.world.now(self.stack))
-
     def test_what_could_not_be_deleted_stays_as_it_is(self) -> None:
         self.world.outside.fails.add(('delete', 'web'))
         self.world.change(self.stack, {'proxy': res(value='x')})
-        before = self.world.resource(self.stack, 'web')
+        before = self.resource()
         self.assertEqual('DELETE_FAILED', before.state.name)
         facts = self.world.facts(self.stack)
         self.assertEqual(before, self.world.mark(self.stack, 'web'))
         self.assertEqual(facts, self.world.facts(self.stack))
 
-    def test_the_resource_that_a_member_is_part_of_stays_as_it_is(self) -> None:
-        stack = self.world.make({'g': res('Group', count=2)}, name='outer')
+    def test_any_type_can_be_marked_and_what_a_member_is_part_of_stays(self) -> None:
+        resources = {'n': res('Nothing'), 'g': res('Group', count=2)}
+        stack = self.world.make(resources, name='outer')
         self.world.mark(self.world.nested(stack, 'g'), 'm1')
-        self.assertEqual({'g': 'CREATE_COMPLETE'}, self.world.states(stack))
-        self.assertEqual('CREATE_COMPLETE', self.world.now(stack).state.name)
-
-    def test_a_resource_of_any_type_can_be_marked(self) -> None:
-        stack = self.world.make(
-            {'n': res('Nothing'), 'g': res('Group', count=1)}, name='outer'
+        self.assertEqual(
+            {'n': 'CREATE_COMPLETE', 'g': 'CREATE_COMPLETE'}, self.world.states(stack)
         )
-        for name in ('n', 'g'):
+        self.assertEqual('CREATE_COMPLETE', self.world.now(stack).state.name)
+        for name in resources:
             self.assertEqual('CHECK_FAILED', self.world.mark(stack, name).state.name)
 
     def test_one_that_was_replaced_is_not_found_by_its_old_id(self) -> None:
-        old = self.world.resource(self.stack, 'web').physical_id or ''
+        old = self.resource().physical_id or ''
         self.world.mark(self.stack, old)
         self.world.change(self.stack)
         self.refused(exceptions.ResourceNotFound, old)
-
-    def test_a_marked_one_is_found_by_its_id_to_take_the_mark_back(self) -> None:
-        physical_id = self.world.resource(self.stack, 'web').physical_id or ''
-        self.world.mark(self.stack, physical_id)
-        row = self.world.mark(self.stack, physical_id, False)
-        self.assertEqual('CHECK_COMPLETE', row.state.name)
 
 
 class TestWhileItIsSuspended(MarkCase):
@@ -185,7 +166,7 @@ class TestSuspendedAfterTheMark(MarkCase):
         told = []
         for operation in (states.SUSPEND, states.RESUME):
             stack = self.world.act(self.stack, operation)
-            row = self.world.resource(self.stack, 'web')
+            row = self.resource()
             told.append((stack.state.name, row.state, row.under_mark))
         smokes = states.State('CHECK', 'FAILED', 'it smokes')
         rests, goes_on = (
@@ -254,7 +235,7 @@ class TestAfterALock(MarkCase):
         self.assertEqual(
             'resources.web: marked unhealthy: it smokes', stack.status_reason
         )
-        row = self.world.resource(self.stack, 'web')
+        row = self.resource()
         self.assertEqual(states.State('CHECK', 'FAILED', 'it smokes'), row.state)
         self.assertIsNone(row.under_lock)
         self.assertIn(('web', 'CHECK_FAILED'), self.world.facts(self.stack)[-4:])
@@ -282,17 +263,16 @@ class TestAfterALock(MarkCase):
 class TestTheReset(MarkCase):
     """`mark_unhealthy` false: CHECK_COMPLETE if it was CHECK_FAILED, else nothing."""
 
-    def test_a_marked_one_is_check_complete(self) -> None:
+    def test_one_that_is_marked_or_that_a_check_found_failed_is_check_complete(
+        self,
+    ) -> None:
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False, 'it answers again')
-        self.assertEqual(
-            states.State('CHECK', 'COMPLETE', 'it answers again'), row.state
-        )
-        self.assertIsNone(row.under_mark)
-
-    def test_one_that_a_check_found_failed_is_check_complete(self) -> None:
+        well = states.State('CHECK', 'COMPLETE', 'it answers again')
+        self.assertEqual((well, None), (row.state, row.under_mark))
         self.world.outside.fails.add(('check', 'web'))
         self.world.act(self.stack, states.CHECK)
+        self.assertEqual('CHECK_FAILED', self.resource().state.name)
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual('CHECK_COMPLETE', row.state.name)
 
@@ -302,24 +282,18 @@ class TestTheReset(MarkCase):
         self.assertEqual('CREATE_COMPLETE', row.state.name)
         self.assertEqual(before, self.world.facts(self.stack))
 
-    def test_what_failed_otherwise_is_not_healed(self) -> None:
+    def test_what_failed_otherwise_is_neither_healed_nor_by_a_mark_before(self) -> None:
         self.world.outside.fails.add(('update', 'web'))
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
-        before = self.world.resource(self.stack, 'web')
-        facts = self.world.facts(self.stack)
+        before, facts = self.resource(), self.world.facts(self.stack)
         self.assertEqual('UPDATE_FAILED', before.state.name)
         self.assertEqual(
             before, self.world.mark(self.stack, 'web', False, 'it is well')
         )
         self.assertEqual(facts, self.world.facts(self.stack))
-
-    def test_what_had_failed_before_the_mark_is_failed_again(self) -> None:
-        self.world.outside.fails.add(('update', 'web'))
-        self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
-        failed = self.world.resource(self.stack, 'web').state
-        self.assertEqual('UPDATE_FAILED', failed.name)
         self.world.mark(self.stack, 'web')
-        self.assertEqual(failed, self.world.mark(self.stack, 'web', False).state)
+        row = self.world.mark(self.stack, 'web', False)
+        self.assertEqual(before.state, row.state)
 
     def test_one_that_was_marked_twice_is_what_it_was_before_the_first_mark(
         self,
@@ -434,50 +408,44 @@ class TestWhileSomethingRuns(MarkCase):
 class TestTheNextUpdate(MarkCase):
     """A FAILED resource is replaced by the next update, whatever its last action."""
 
-    def replaced(self, world: StackWorld, *names: str) -> None:
+    def replaced(self, *names: str) -> None:
         """Check that an update without changes replaces these and no others."""
-        before = world.ids(self.stack)
-        world.change(self.stack)
-        after = world.ids(self.stack)
-        self.assertEqual(
-            set(names), {name for name in after if after[name] != before[name]}
-        )
-        self.assertEqual('UPDATE_COMPLETE', world.now(self.stack).state.name)
+        before = self.world.ids(self.stack)
+        stack = self.world.change(self.stack)
+        after = self.world.ids(self.stack)
+        self.assertEqual({*names}, {n for n in after if after[n] != before[n]})
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         gone = {before[name] for name in names}
-        self.assertEqual(set(), gone & world.outside.things.keys())
+        self.assertEqual(set(), gone & self.world.outside.things.keys())
 
-    def test_a_marked_one_is_replaced_under_its_name(self) -> None:
+    def test_a_marked_one_is_replaced_under_its_name_and_what_refers_to_it_follows(
+        self,
+    ) -> None:
         self.world.mark(self.stack, 'web')
-        self.replaced(self.world, 'web')
+        self.replaced('web')
         self.assertEqual(
             {'web': 'CREATE_COMPLETE', 'proxy': 'UPDATE_COMPLETE'},
             self.world.states(self.stack),
         )
-        self.assertIsNone(self.world.resource(self.stack, 'web').under_mark)
-
-    def test_what_refers_to_it_follows_it(self) -> None:
-        self.world.mark(self.stack, 'web')
-        self.replaced(self.world, 'web')
+        self.assertIsNone(self.resource().under_mark)
         row = self.world.resource(self.stack, 'proxy')
-        self.assertEqual(self.world.ids(self.stack)['web'], row.properties['value'])
+        self.assertEqual(self.resource().physical_id, row.properties['value'])
 
     def test_one_that_was_reset_is_left_alone(self) -> None:
         self.world.mark(self.stack, 'web')
         self.world.mark(self.stack, 'web', False)
-        self.replaced(self.world)
+        self.replaced()
 
-    def test_one_that_a_check_found_failed_is_replaced(self) -> None:
-        self.world.outside.fails.add(('check', 'web'))
+    def test_one_is_replaced_that_a_check_found_failed_or_whose_update_failed(
+        self,
+    ) -> None:
+        self.world.outside.fails |= {('check', 'web'), ('update', 'web')}
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
-        self.world.outside.fails.clear()
-        self.replaced(self.world, 'web')
-
-    def test_one_whose_update_failed_is_replaced(self) -> None:
-        self.world.outside.fails.add(('update', 'web'))
+        self.replaced('web')
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
-        self.world.outside.fails.clear()
-        self.replaced(self.world, 'web')
+        self.assertEqual('UPDATE_FAILED', self.resource().state.name)
+        self.replaced('web')
 
     def test_a_type_that_repairs_nothing_is_not_replaced(self) -> None:
         stack = self.world.make({'none': res('Nothing')}, name='other')
@@ -493,7 +461,7 @@ class TestTheNextUpdate(MarkCase):
         self.assertEqual('CHECK_FAILED', stack.state.name)
         self.assertIn('it answers nonsense', stack.status_reason)
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
-        self.replaced(self.world, 'web')
+        self.replaced('web')
 
     def test_a_rollback_brings_back_the_marked_one_as_it_was(self) -> None:
         self.world.mark(self.stack, 'web')
@@ -519,28 +487,20 @@ class TestStacksInStacks(StackWorldCase):
         self.stack = self.world.make({'g': res('Group', count=3), 'z': res()})
         self.inner = self.world.nested(self.stack, 'g')
 
-    def test_a_marked_member_is_replaced_and_its_stack_is_not(self) -> None:
-        before = self.world.ids(self.inner)
-        self.world.mark(self.inner, 'm1')
-        self.world.change(self.stack)
-        after = self.world.ids(self.inner)
-        self.assertEqual(self.inner.id, self.world.nested(self.stack, 'g').id)
-        self.assertEqual(
-            {'m1'}, {name for name in after if after[name] != before[name]}
-        )
-
-    def test_a_member_that_a_check_found_failed_does_not_cost_its_stack(self) -> None:
+    def test_a_member_that_is_marked_or_failed_a_check_does_not_cost_its_stack(
+        self,
+    ) -> None:
         self.world.outside.fails.add(('check', 'm2'))
         self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['g'])
-        self.world.outside.fails.clear()
-        before = self.world.ids(self.inner)
-        self.world.change(self.stack)
-        after = self.world.ids(self.inner)
-        self.assertEqual(self.inner.id, self.world.nested(self.stack, 'g').id)
-        self.assertEqual(
-            {'m2'}, {name for name in after if after[name] != before[name]}
-        )
+        for name in ('m2', 'm1'):
+            before = self.world.ids(self.inner)
+            if name == 'm1':
+                self.world.mark(self.inner, name)
+            self.world.change(self.stack)
+            after = self.world.ids(self.inner)
+            self.assertEqual(self.inner.id, self.world.nested(self.stack, 'g').id)
+            self.assertEqual({name}, {n for n in after if after[n] != before[n]})
 
     def test_one_that_is_marked_itself_is_replaced_with_all_that_is_in_it(self) -> None:
         before = set(self.world.ids(self.inner).values())
