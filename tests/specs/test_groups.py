@@ -51,6 +51,14 @@ class GroupCase(StackWorldCase):
     def ids(self, stack: Stack) -> dict[str, str | None]:
         return self.world.ids(self.world.nested(stack, 'g'))
 
+    def assert_replaced(
+        self, stack: Stack, before: dict[str, str | None], *names: str
+    ) -> None:
+        """Check that the group has these members again, and new ones of these."""
+        after = self.ids(stack)
+        self.assertEqual(before.keys(), after.keys())
+        self.assertEqual({*names}, {n for n in after if after[n] != before[n]})
+
     def values(self, stack: Stack) -> dict[str, str]:
         """Return the value of each member outside."""
         return {
@@ -76,44 +84,35 @@ class TestResourceGroup(GroupCase):
     def group(self, count: int, value: str = 'old', **more: Any) -> dict[str, Any]:
         return res('RG', count=count, resource_def=thing(f'{value} %index%'), **more)
 
-    def test_its_members_are_made_and_their_attributes_gathered(self) -> None:
-        stack = self.make(g=self.group(2))
-        self.assertEqual({'0': 'old 0', '1': 'old 1'}, self.values(stack))
-        self.assertEqual(
-            {'output': {'0': 'old 0', '1': 'old 1'}},
-            self.attributes(stack)['attributes'],
-        )
-
-    def test_others_of_the_stack_may_use_them(self) -> None:
+    def test_its_members_are_made_and_others_of_the_stack_may_use_them(self) -> None:
         stack = self.make(
             g=self.group(2),
             one=res(value={'get_attr': ['g', 'resource.1.output']}),
             map=res(value={'get_attr': ['g', 'attributes', 'output', '0']}),
             all=res(value={'list_join': [',', {'get_attr': ['g', 'output']}]}),
         )
+        values = {'0': 'old 0', '1': 'old 1'}
+        self.assertEqual(values, self.values(stack))
+        self.assertEqual({'output': values}, self.attributes(stack)['attributes'])
         found = [
             self.world.resource(stack, name).attributes['output']
             for name in ('one', 'map', 'all')
         ]
         self.assertEqual(['old 1', 'old 0', 'old 0,old 1'], found)
+        self.world.act(stack, states.DELETE)
+        self.assertEqual({}, self.world.outside.things)
 
-    def test_a_marked_member_is_replaced_and_the_others_are_not(self) -> None:
-        stack = self.make(g=self.group(3))
-        before = self.ids(stack)
-        self.mark(stack, '1')
-        self.change(stack)
-        after = self.ids(stack)
-        self.assertEqual(before.keys(), after.keys())
-        self.assertEqual({'1'}, {name for name in after if after[name] != before[name]})
-
-    def test_the_highest_number_goes_and_the_marked_one_is_replaced(self) -> None:
+    def test_a_marked_member_is_replaced_and_the_highest_number_goes(self) -> None:
         stack = self.make(g=self.group(4))
         before = self.ids(stack)
         self.mark(stack, '1')
+        self.change(stack)
+        self.assert_replaced(stack, before, '1')
+        before = self.ids(stack)
+        self.mark(stack, '1')
         self.change(stack, g=self.group(3))
-        after = self.ids(stack)
-        self.assertEqual({'0', '1', '2'}, after.keys())
-        self.assertEqual({'1'}, {name for name in after if after[name] != before[name]})
+        del before['3']
+        self.assert_replaced(stack, before, '1')
 
     def test_a_removed_name_stays_away(self) -> None:
         stack = self.make(g=self.group(3))
@@ -128,9 +127,8 @@ class TestResourceGroup(GroupCase):
         before = self.ids(stack)
         self.mark(stack, '0')
         self.change(stack, g=self.group(3, 'new', _update_policy=policy))
-        after = self.ids(stack)
         self.assertEqual({'0': 'new 0', '1': 'new 1', '2': 'new 2'}, self.values(stack))
-        self.assertEqual({'0'}, {name for name in after if after[name] != before[name]})
+        self.assert_replaced(stack, before, '0')
         self.assertEqual(['2', '1'], self.world.outside.of('update'))
         made = self.world.outside.of('create')
         self.assertEqual(('0', 4), (made[-1], len(made)))
@@ -208,14 +206,7 @@ class TestResourceGroup(GroupCase):
         self.change(stack)
         # What may have been left of the one that failed goes when it is replaced.
         self.assertEqual([('create', '1'), ('delete', '1')], self.world.outside.calls)
-        after = self.ids(stack)
-        self.assertEqual({'1'}, {name for name in after if after[name] != before[name]})
-
-    def test_it_goes_with_all_its_members(self) -> None:
-        stack = self.make(g=self.group(2))
-        self.world.stacks.delete(stack.uuid, TENANT)
-        self.world.settled(stack)
-        self.assertEqual({}, self.world.outside.things)
+        self.assert_replaced(stack, before, '1')
 
 
 class TestInstanceGroup(GroupCase):
@@ -224,25 +215,19 @@ class TestInstanceGroup(GroupCase):
     def group(self, size: int, value: str = 'old', **more: Any) -> dict[str, Any]:
         return res('IG', size=size, resource=thing(value), **more)
 
-    def test_fewer_members_cost_the_marked_one(self) -> None:
+    def test_an_update_replaces_the_marked_one_and_fewer_members_cost_it(self) -> None:
         stack = self.make(g=self.group(4))
-        before = self.ids(stack)
-        (marked, *_) = sorted(before)
-        self.mark(stack, marked)
-        self.change(stack, g=self.group(3))
-        del before[marked]
-        self.assertEqual(before, self.ids(stack))
-
-    def test_an_update_replaces_the_marked_one_under_its_name(self) -> None:
-        stack = self.make(g=self.group(3))
         before = self.ids(stack)
         marked = max(before)
         self.mark(stack, marked)
         self.change(stack)
-        after = self.ids(stack)
-        self.assertEqual(before.keys(), after.keys())
-        changed = {name for name in after if after[name] != before[name]}
-        self.assertEqual({marked}, changed)
+        self.assert_replaced(stack, before, marked)
+        before = self.ids(stack)
+        marked = min(before)
+        self.mark(stack, marked)
+        self.change(stack, g=self.group(3))
+        del before[marked]
+        self.assertEqual(before, self.ids(stack))
 
     def test_in_a_rolling_update_the_marked_one_is_first(self) -> None:
         policy = {'rolling_update': {'max_batch_size': 1}}
@@ -316,35 +301,21 @@ class TestAutoScaling(GroupCase):
 
     def test_it_is_not_scaled_again_before_the_cooldown_is_over(self) -> None:
         stack = self.make(g=self.group(), up=self.policy(cooldown=600))
-        self.signal(stack)
-        self.signal(stack)
-        self.assertEqual(2, len(self.ids(stack)))
-
-    def test_a_policy_for_a_policy_does_not_go_round_in_circles(self) -> None:
-        stack = self.make(
-            up={
-                **self.policy(),
-                'properties': {
-                    **self.policy()['properties'],
-                    'auto_scaling_group_id': 'up',
-                },
-            }
-        )
-        self.signal(stack)
-        self.assertEqual([('up', 'SIGNAL_FAILED')] * 2, self.world.facts(stack)[-2:])
-
-    def test_a_signal_of_an_alarm_that_is_over_changes_nothing(self) -> None:
-        stack = self.make(g=self.group(), up=self.policy())
-        self.signal(stack, current='ok')
-        self.assertEqual(1, len(self.ids(stack)))
-
-    def test_when_it_was_scaled_is_kept_with_the_group(self) -> None:
-        stack = self.make(g=self.group(), up=self.policy(cooldown=600))
-        self.signal(stack)
+        # An alarm that is over changes nothing.
+        for current, size in (('ok', 1), ('alarm', 2), ('alarm', 2)):
+            self.signal(stack, current=current)
+            self.assertEqual(size, len(self.ids(stack)))
         data = self.world.resource(stack, 'g').data
         self.assertEqual(2, data['size'])
         self.assertEqual({'up': data['scaled']['at']}, data['scaled']['by'])
         self.assertNotIn('scaling', data)
+
+    def test_a_policy_for_a_policy_does_not_go_round_in_circles(self) -> None:
+        policy = self.policy()
+        policy['properties']['auto_scaling_group_id'] = 'up'
+        stack = self.make(up=policy)
+        self.signal(stack)
+        self.assertEqual([('up', 'SIGNAL_FAILED')] * 2, self.world.facts(stack)[-2:])
 
     def test_under_a_lock_it_is_not_scaled(self) -> None:
         stack = self.make(g=self.group(), up=self.policy())
@@ -359,10 +330,7 @@ class TestAutoScaling(GroupCase):
         marked = min(before)
         self.mark(stack, marked)
         self.change(stack)
-        after = self.ids(stack)
-        self.assertEqual(before.keys(), after.keys())
-        changed = {name for name in after if after[name] != before[name]}
-        self.assertEqual({marked}, changed)
+        self.assert_replaced(stack, before, marked)
 
     def test_a_way_back_keeps_who_was_there_before(self) -> None:
         stack = self.make(g=self.group(desired_capacity=2))
@@ -390,15 +358,8 @@ class TestAutoScaling(GroupCase):
 class TestNestedStack(GroupCase):
     """OS::Heat::Stack."""
 
-    def make_it(self) -> Stack:
-        """Make a stack of a stack of two things."""
-        self.world.worker()
-        stack = self.world.settled(self.begin())
-        self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)
-        return stack
-
     def begin(self) -> Stack:
-        """Begin to make it."""
+        """Begin to make a stack of a stack of two things."""
         inner = {
             'heat_template_version': '2021-04-16',
             'parameters': {'p': {'type': 'string'}},
@@ -417,12 +378,6 @@ class TestNestedStack(GroupCase):
             files={'inner': json.dumps(inner)},
         )
 
-    def test_its_outputs_can_be_used(self) -> None:
-        stack = self.make_it()
-        self.assertEqual(
-            {'output': 'one'}, self.world.resource(stack, 'out').attributes
-        )
-
     def test_it_has_the_minutes_that_are_given_and_no_more(self) -> None:
         gate = self.a_gate_at(self.world, 'create', 'a')
         self.world.worker()
@@ -437,12 +392,18 @@ class TestNestedStack(GroupCase):
     def test_a_marked_member_is_replaced_alone_and_a_marked_stack_as_a_whole(
         self,
     ) -> None:
-        stack = self.make_it()
+        self.world.worker()
+        stack = self.world.settled(self.begin())
+        self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)
+        # Its outputs can be used.
+        self.assertEqual(
+            {'output': 'one'}, self.world.resource(stack, 'out').attributes
+        )
         before = self.ids(stack)
         self.mark(stack, 'a')
         self.change(stack)
         after = self.ids(stack)
-        self.assertEqual({'a'}, {name for name in after if after[name] != before[name]})
+        self.assert_replaced(stack, before, 'a')
         self.world.mark(stack, 'g')
         self.change(stack)
         whole = self.ids(stack)

@@ -156,9 +156,7 @@ class TestUnwellMembers(AdoptedCase):
         self.assertEqual(told, self.world.states(inner))
         self.assertEqual('too hot', self.world.resource(inner, marked).status_reason)
         self.change(stack)
-        after = self.ids(stack)
-        self.assertEqual(before.keys(), after.keys())
-        self.assertEqual({marked}, {n for n in after if after[n] != before[n]})
+        self.assert_replaced(stack, before, marked)
 
     def test_it_goes_first_when_there_are_to_be_fewer(self) -> None:
         stack = self.make(g=self.group())
@@ -199,8 +197,7 @@ class TestUnwellMembers(AdoptedCase):
         self.assertEqual('ADOPT_FAILED', self.world.states(inner)[broken])
         self.world.mark(inner, broken, False)
         self.change(stack)
-        after = self.ids(stack)
-        self.assertEqual({broken}, {n for n in after if after[n] != before[n]})
+        self.assert_replaced(stack, before, broken)
 
     def test_a_group_that_was_marked_as_a_whole_is_replaced_as_one(self) -> None:
         stack = self.make(g=self.group())

@@ -23,7 +23,15 @@ class NoQuotaError(exceptions.WatcherliteError):
     """Of a plugin, raised as the contract says."""
 
 
-class Told(ResourceHandler):
+def _hook(operation: str) -> Callable[..., Any]:
+    def called(self: Any, *arguments: Any) -> Any:
+        self.calls.append(operation)
+        return type(self).answer(operation)
+
+    return called
+
+
+class Scripted(ResourceHandler):
     """Answers as a test tells it; notes its calls and polls."""
 
     idempotent = True
@@ -34,37 +42,6 @@ class Told(ResourceHandler):
     answer: ClassVar[Callable[[str], Any]]
     polled: ClassVar[Callable[[str, Any], Any]]
     calls: ClassVar[list[Any]]
-
-    def _called(self, operation: str) -> Any:
-        self.calls.append(operation)
-        return type(self).answer(operation)
-
-    def create(self, context: Any) -> Any:
-        return self._called('create')
-
-    def check(self, context: Any) -> Any:
-        return self._called('check')
-
-    def update(self, context: Any) -> Any:
-        return self._called('update')
-
-    def delete(self, context: Any) -> Any:
-        return self._called('delete')
-
-    def suspend(self, context: Any) -> Any:
-        return self._called('suspend')
-
-    def resume(self, context: Any) -> Any:
-        return self._called('resume')
-
-    def lock(self, context: Any) -> Any:
-        return self._called('lock')
-
-    def unlock(self, context: Any) -> Any:
-        return self._called('unlock')
-
-    def signal(self, context: Any, details: Mapping[str, Any]) -> Any:
-        return self._called('signal')
 
     def poll(self, context: Any, operation: str, token: Any) -> Any:
         self.calls.append((operation, token))
@@ -86,7 +63,8 @@ class HookCase(StackWorldCase):
         self.calls: list[Any] = []
         members = {'answer': answer, 'polled': polled, 'calls': self.calls}
         members |= {name: staticmethod(members[name]) for name in ('answer', 'polled')}
-        handler = type('Told', (Told,), members)
+        members |= {operation: _hook(operation) for operation in OPERATIONS}
+        handler = type('Told', (Scripted,), members)
         return self.a_stack_world({'Told': handler}, **settings)
 
     def whole_life(self, world: StackWorld) -> list[tuple[str, str]]:

@@ -82,6 +82,13 @@ class PlanWorldCase(StackWorldCase):
         self.engine = self.world.worker(lanes=('engine',))
         self.stack = self.world.make(TWO)
 
+    def begin_update(self) -> ActionPlan:
+        """Start a plan that changes the thing a."""
+        wanted = template({**TWO, 'a': res(value='3')})
+        return self.world.start(
+            self.world.do('stack_update', self.stack, template=wanted)
+        )
+
     def run_plan(self, *actions: Mapping[str, Any], **plan: Any) -> ActionPlan:
         return self.world.until_ended(self.world.start(*actions, **plan))
 
@@ -109,13 +116,7 @@ class TestUpdate(PlanWorldCase):
 
     def test_the_plan_waits_for_the_end_without_a_thread_or_a_poll(self) -> None:
         gate = self.a_gate_at(self.world, 'update', 'a')
-        plan = self.world.start(
-            self.world.do(
-                'stack_update',
-                self.stack,
-                template=template({**TWO, 'a': res(value='3')}),
-            )
-        )
+        plan = self.begin_update()
         gate.until_entered()
 
         waiting = self.world.action('stack_update')
@@ -156,24 +157,13 @@ class TestUpdate(PlanWorldCase):
         )
 
         self.assertEqual('SUCCEEDED', plan.state)
-        self.assertEqual(
-            {'value': 'y', 'fixed': 'keep'},
-            {
-                key: self.world.resource(stack, 'a').properties[key]
-                for key in ('value', 'fixed')
-            },
-        )
+        found = self.world.resource(stack, 'a').properties
+        self.assertEqual(('y', 'keep'), (found['value'], found['fixed']))
 
     def test_it_fails_with_the_reason_of_the_stack(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
 
-        plan = self.run_plan(
-            self.world.do(
-                'stack_update',
-                self.stack,
-                template=template({**TWO, 'a': res(value='3')}),
-            )
-        )
+        plan = self.world.until_ended(self.begin_update())
 
         self.assertEqual('FAILED', plan.state)
         reason = 'Resource action failed: resources.a: update of a does not work'
@@ -184,7 +174,9 @@ class TestUpdate(PlanWorldCase):
             self.world.message('stack_update'),
         )
 
-    def test_a_template_that_cannot_be_is_refused_before_anything_is_done(self) -> None:
+    def test_one_of_nothing_or_of_nobody_is_refused_before_anything_is_done(
+        self,
+    ) -> None:
         self.run_plan(
             self.world.do(
                 'stack_update', self.stack, template=template({'a': res('None::Such')})
@@ -192,6 +184,14 @@ class TestUpdate(PlanWorldCase):
         )
 
         self.assertIn('None::Such', self.world.message('stack_update') or '')
+        plan = self.run_plan(
+            action('u', 'stack_update', input_parameters={'stack': 'nobody'})
+        )
+        self.assertEqual('FAILED', plan.state)
+        self.assertEqual(
+            'Action failed in pre_condition: The Stack (nobody) could not be found.',
+            self.world.message('u'),
+        )
         self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
 
     def test_it_waits_its_turn_behind_what_runs(self) -> None:
@@ -211,13 +211,7 @@ class TestUpdate(PlanWorldCase):
 
     def test_one_that_a_user_replaces_by_another_has_failed(self) -> None:
         gate = self.a_gate_at(self.world, 'update', 'a')
-        plan = self.world.start(
-            self.world.do(
-                'stack_update',
-                self.stack,
-                template=template({**TWO, 'a': res(value='3')}),
-            )
-        )
+        plan = self.begin_update()
         gate.until_entered()
 
         self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
@@ -233,13 +227,7 @@ class TestUpdate(PlanWorldCase):
     def test_it_does_not_take_the_place_of_what_was_asked_for_later(self) -> None:
         self.engine.stop(1.0)
         self.world.workers.remove(self.engine)
-        plan = self.world.start(
-            self.world.do(
-                'stack_update',
-                self.stack,
-                template=template({**TWO, 'a': res(value='3')}),
-            )
-        )
+        plan = self.begin_update()
         self.world.until_action('stack_update', 'WAITING')
 
         self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
@@ -268,17 +256,6 @@ class TestUpdate(PlanWorldCase):
         self.assertEqual('S3cret', self.world.resource(stack, 'a').properties['value'])
         inputs = self.world.action('stack_update').inputs
         self.assertEqual('***', masking.mask_data(inputs)['private_parameters'])
-
-    def test_a_stack_that_is_not_there_fails_it_by_name(self) -> None:
-        plan = self.run_plan(
-            action('u', 'stack_update', input_parameters={'stack': 'nobody'})
-        )
-
-        self.assertEqual('FAILED', plan.state)
-        self.assertEqual(
-            'Action failed in pre_condition: The Stack (nobody) could not be found.',
-            self.world.message('u'),
-        )
 
     def test_a_name_that_two_projects_use_needs_the_project(self) -> None:
         whole = template(TWO)
@@ -322,38 +299,30 @@ class TestCancel(PlanWorldCase):
     def setUp(self) -> None:
         super().setUp()
         self.gate = self.a_gate_at(self.world, 'update', 'a')
-        self.plan = self.world.start(
-            self.world.do(
-                'stack_update',
-                self.stack,
-                template=template({**TWO, 'a': res(value='3')}),
-            )
-        )
+        self.plan = self.begin_update()
         self.gate.until_entered()
         self.world.until_action('stack_update', 'WAITING')
 
     def test_with_the_plan_it_is_cancelled(self) -> None:
         self.world.plans.cancel(self.plan.uuid)
-        self.gate.open()
+        self.assertEqual('CANCELLED', self.assert_cancelled().state)
 
-        self.assertEqual('CANCELLED', self.world.until_ended(self.plan).state)
+    def test_with_the_action_it_is_cancelled(self) -> None:
+        uuid = self.world.action('stack_update').uuid
+        self.world.plans.signal_action(uuid, 'CANCEL')
+        self.assert_cancelled()
+
+    def assert_cancelled(self) -> ActionPlan:
+        """Check that the operation and the action are; return the ended plan."""
+        self.gate.open()
+        plan = self.world.until_ended(self.plan)
         stack = self.world.settled(self.stack)
         self.assertEqual(
             ('UPDATE_FAILED', 'Stack UPDATE cancelled'),
             (stack.state.name, stack.status_reason),
         )
         self.assertEqual('CANCELLED', self.world.statuses()['stack_update'])
-
-    def test_with_the_action_it_is_cancelled(self) -> None:
-        uuid = self.world.action('stack_update').uuid
-
-        self.world.plans.signal_action(uuid, 'CANCEL')
-        self.gate.open()
-
-        self.world.until_ended(self.plan)
-        stack = self.world.settled(self.stack)
-        self.assertEqual('UPDATE_FAILED', stack.state.name)
-        self.assertEqual('CANCELLED', self.world.statuses()['stack_update'])
+        return plan
 
 
 class TestLostWorkers(PlanWorldCase):
@@ -431,15 +400,6 @@ class TestLostWorkers(PlanWorldCase):
             )
         finally:
             world.stop()
-
-    def begin_update(self) -> ActionPlan:
-        return self.world.start(
-            self.world.do(
-                'stack_update',
-                self.stack,
-                template=template({**TWO, 'a': res(value='3')}),
-            )
-        )
 
 
 class TestInTheLaneOfTheEngine(PlanWorldCase):
