@@ -51,6 +51,29 @@ class Scripted(ResourceHandler):
         self.calls.append(('cancelled', operation, token))
 
 
+def _scripted(
+    answer: Callable[[str], Any], polled: Callable[[str, Any], Any]
+) -> type[Scripted]:
+    """Return a handler with these answers and calls of its own."""
+    members: dict[str, Any] = {operation: _hook(operation) for operation in OPERATIONS}
+    members |= {'answer': staticmethod(answer), 'polled': staticmethod(polled)}
+    return type('Told', (Scripted,), {**members, 'calls': []})
+
+
+def _failing(operation: str, error: Exception, at_once: bool) -> type[Scripted]:
+    """Return a handler whose operation fails, at once or when it is polled."""
+
+    def fail(*arguments: Any) -> None:
+        raise error
+
+    def answer(called: str) -> Any:
+        if called != operation:
+            return None
+        return fail() if at_once else ResourceInProgress('token', 0.0)
+
+    return _scripted(answer, fail)
+
+
 class HookCase(StackWorldCase):
     """A stack of one resource that answers as it is told."""
 
@@ -60,11 +83,8 @@ class HookCase(StackWorldCase):
         polled: Callable[[str, Any], Any] = lambda operation, token: None,
         **settings: Any,
     ) -> StackWorld:
-        self.calls: list[Any] = []
-        members = {'answer': answer, 'polled': polled, 'calls': self.calls}
-        members |= {name: staticmethod(members[name]) for name in ('answer', 'polled')}
-        members |= {operation: _hook(operation) for operation in OPERATIONS}
-        handler = type('Told', (Scripted,), members)
+        handler = _scripted(answer, polled)
+        self.calls = handler.calls
         return self.a_stack_world({'Told': handler}, **settings)
 
     def whole_life(self, world: StackWorld) -> list[tuple[str, str]]:
@@ -85,8 +105,8 @@ class HookCase(StackWorldCase):
         told.append(('delete', ended.state.name))
         return told
 
-    def last_fact(self, world: StackWorld, stack: Stack) -> str:
-        return [state for name, state in world.facts(stack) if name == 'a'][-1]
+    def last_fact(self, world: StackWorld, stack: Stack, of: str = 'a') -> str:
+        return [state for name, state in world.facts(stack) if name == of][-1]
 
 
 class TestAnswers(HookCase):
@@ -133,53 +153,51 @@ class TestAnswers(HookCase):
         ]
         self.assertEqual(expected, self.calls)
 
-    def test_each_may_fail_and_says_why_in_its_own_words(self) -> None:
-        self.assert_failures(NoQuotaError('no quota is left'), 'no quota is left')
-
-    def test_what_nobody_expects_fails_it_too_and_tells_its_class_alone(self) -> None:
-        self.assert_failures(ValueError('hunter2'), 'ValueError')
-
-    def assert_failures(self, error: Exception, text: str) -> None:
+    def test_each_may_fail_and_says_why_or_the_class_of_what_nobody_expects(
+        self,
+    ) -> None:
+        errors = (NoQuotaError('no quota is left'), ValueError('hunter2'))
         for operation in OPERATIONS:
-            for at_once in (True, False):
-                world, stack = self.failed_at(operation, error, at_once)
+            with self.subTest(operation):
+                handlers = {
+                    (f'{type(error).__name__}-{at_once}'): _failing(
+                        operation, error, at_once
+                    )
+                    for error in errors
+                    for at_once in (True, False)
+                }
+                self.assert_failures(operation, handlers)
 
-                row = world.resource(stack, 'a')
-                self.assertEqual(operation, self.calls[-1 if at_once else -2])
-                if operation == 'signal':
-                    # That it did not heed one says nothing of how it is.
-                    told = self.last_fact(world, stack)
-                    self.assertEqual('UNLOCK_COMPLETE', row.state.name)
-                else:
-                    told = row.state.name
-                    self.assertIn(text, row.status_reason)
-                self.assertEqual(f'{operation.upper()}_FAILED', told)
-                self.assertNotIn('hunter2', str(world.happened()))
-
-    def failed_at(
-        self, operation: str, error: Exception, at_once: bool
-    ) -> tuple[StackWorld, Stack]:
-        """Go through a life until an operation fails."""
-
-        def fail() -> None:
-            raise error
-
-        def answer(called: str) -> Any:
-            if called != operation:
-                return None
-            return fail() if at_once else ResourceInProgress('token', 0.0)
-
-        world = self.a_told_world(answer, lambda called, token: fail())
-        stack = world.make({'a': res('Told', value='x')})
+    def assert_failures(
+        self, operation: str, handlers: Mapping[str, type[Scripted]]
+    ) -> None:
+        """Go through a life until an operation fails, and check how it did."""
+        world = self.a_stack_world(handlers)
+        stack = world.make({name: res(name, value='x') for name in handlers})
         for each in OPERATIONS[1 : OPERATIONS.index(operation) + 1]:
             if each == 'signal':
-                world.stacks.signal(stack.uuid, TENANT, 'a', {})
+                for name in handlers:
+                    world.stacks.signal(stack.uuid, TENANT, name, {})
                 world.settled(stack)
             elif each == 'update':
-                world.change(stack, {'a': res('Told', value='y')})
+                world.change(stack, {name: res(name, value='y') for name in handlers})
             else:
                 world.act(stack, each.upper())
-        return world, stack
+        for name, handler in handlers.items():
+            error, _, at_once = name.partition('-')
+            row = world.resource(stack, name)
+            self.assertEqual(operation, handler.calls[-1 if at_once == 'True' else -2])
+            if operation == 'signal':
+                # That it did not heed one says nothing of how it is.
+                ended = self.last_fact(world, stack, name)
+                self.assertEqual('UNLOCK_COMPLETE', row.state.name)
+            else:
+                ended = row.state.name
+                text = 'no quota is left' if error == 'NoQuotaError' else error
+                self.assertIn(text, row.status_reason)
+            self.assertEqual(f'{operation.upper()}_FAILED', ended)
+        self.assertNotIn('hunter2', str(world.happened()))
+        world.stop()
 
     def test_what_is_no_result_fails_it_by_name(self) -> None:
         world = self.a_told_world(lambda operation: 'made')
