@@ -74,7 +74,10 @@ class TestWhileAGroupScales(GroupCase):
         """Signal the policy; do not wait."""
         self.world.stacks.signal(self.stack.uuid, TENANT, 'up', {})
 
-    def test_a_delete_ends_it_and_leaves_nothing(self) -> None:
+    def test_a_delete_ends_it_and_the_signals_that_wait_their_turn(self) -> None:
+        self.ring()
+        self.ring()
+
         after = self.world.stacks.delete(self.stack.uuid, TENANT)
 
         self.assertEqual('DELETE_IN_PROGRESS', after.state.name)
@@ -82,23 +85,11 @@ class TestWhileAGroupScales(GroupCase):
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertIsNotNone(self.world.now(self.inner).deleted_at)
         self.assertEqual({}, self.world.outside.things)
-
-    def test_signals_that_wait_their_turn_come_to_nothing_then(self) -> None:
-        self.ring()
-        self.ring()
-
-        self.world.stacks.delete(self.stack.uuid, TENANT)
-
-        stack = self.world.settled(self.stack)
-        self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual(2, len(self.world.outside.of('create')))
         self.assertEqual(
             [
-                'CREATE_IN_PROGRESS',
-                'CREATE_COMPLETE',
-                *['SIGNAL_FAILED'] * 3,
-                'DELETE_IN_PROGRESS',
-                'DELETE_COMPLETE',
+                *('CREATE_IN_PROGRESS', 'CREATE_COMPLETE', *['SIGNAL_FAILED'] * 3),
+                *('DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
             ],
             [state for name, state in self.world.facts(stack) if name == 'up'],
         )
@@ -122,10 +113,9 @@ class TestWhileAGroupScales(GroupCase):
             return str(error)
 
         stacks = self.world.stacks
-        told = {
-            *(refused(stacks.act, do) for do in (states.CHECK, states.SUSPEND)),
-            *(refused(stacks.act, do) for do in (states.LOCK,)),
+        refusals = {
             refused(stacks.abandon),
+            *(refused(stacks.act, do) for do in ('CHECK', 'SUSPEND', 'LOCK')),
         }
         busy = refused(stacks.mark_unhealthy, 'g', True)
 
@@ -134,7 +124,7 @@ class TestWhileAGroupScales(GroupCase):
                 f'Stack {self.inner.name}, which is part of s, already has an action '
                 '(UPDATE) in progress.'
             },
-            told,
+            refusals,
         )
         self.assertEqual(
             'Resource g of stack s already has an action (UPDATE) in progress.', busy
@@ -200,11 +190,7 @@ class TestWhileAGroupPauses(GroupCase):
         return [a.status for a in actions if a.action_type == 'sleep']
 
     def test_a_delete_does_not_wait_for_the_steps_to_come(self) -> None:
-        stack = self.pausing()
-
-        self.world.stacks.delete(stack.uuid, TENANT)
-
-        stack = self.world.settled(stack)
+        stack = self.world.act(self.pausing(), states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual([action_states.CANCELLED], self.pauses())
         self.assertEqual(3, len(self.world.outside.of('create')))
@@ -225,6 +211,5 @@ class TestWhileAGroupPauses(GroupCase):
 
         self.assertEqual('CHECK_IN_PROGRESS', after.state.name)
         self.assertEqual([action_states.RUNNING], self.pauses())
-        self.world.stacks.delete(stack.uuid, TENANT)
-        self.world.settled(stack)
+        self.world.act(stack, states.DELETE)
         self.assertEqual({}, self.world.outside.things)

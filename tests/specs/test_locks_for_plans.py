@@ -38,28 +38,24 @@ class TestLocks(PlanWorldCase):
         )
 
         self.assertEqual('SUCCEEDED', plan.state)
-        told = (
+        skipped = (
             'Action was skipped automatically: Stack s is locked (LOCK_COMPLETE, level '
             'stacks).'
         )
         self.assertEqual(
             {
-                'stack_update': told,
-                'stack_check': told,
-                'resource_mark_unhealthy': told,
-                'stack_lock': told,
+                **dict.fromkeys(('stack_update', 'stack_check', 'stack_lock'), skipped),
+                'resource_mark_unhealthy': skipped,
                 'other': None,
             },
-            {name or '': self.world.message(name or '') for name in self.skippable()},
+            {
+                name: self.world.message(name)
+                for name in map(str, self.world.statuses())
+                if name not in ('s', 'a', 'b')
+            },
         )
         self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
-
-    def skippable(self) -> list[str | None]:
-        return [name for name in self.world.statuses() if name not in ('s', 'a', 'b')]
-
-    def test_a_lock_of_another_level_is_taken(self) -> None:
-        self.world.act(self.stack, 'LOCK', 'stacks')
-
+        # One of another level is taken.
         self.run_plan(self.world.do('stack_lock', self.stack))
 
         self.assertEqual('all', self.world.now(self.stack).lock_level)
@@ -94,26 +90,24 @@ class TestLocks(PlanWorldCase):
             [self.world.message(name) for name in ('stack_update', 'stack_unlock')],
         )
 
-    def test_the_lock_of_a_stack_in_it_is_named(self) -> None:
+    def test_the_lock_of_a_stack_in_it_is_named_and_what_is_not_locked(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         inner = self.world.nested(stack, 'g')
         self.world.act(inner, 'LOCK')
 
-        self.run_plan(self.world.do('stack_update', stack))
-
-        self.assertEqual(
-            f'Action was skipped automatically: Stack {inner.name}, which is part of '
-            'outer, is locked (LOCK_COMPLETE, level all).',
-            self.world.message('stack_update'),
+        self.run_plan(
+            self.world.do('stack_update', stack),
+            self.world.do('stack_unlock', self.stack),
         )
 
-    def test_what_is_not_locked_is_not_unlocked(self) -> None:
-        self.run_plan(self.world.do('stack_unlock', self.stack))
-
+        skipped = 'Action was skipped automatically: Stack '
         self.assertEqual(
-            'Action was skipped automatically: Stack s is not locked '
-            '(CREATE_COMPLETE).',
-            self.world.message('stack_unlock'),
+            [
+                f'{skipped}{inner.name}, which is part of outer, is locked '
+                '(LOCK_COMPLETE, level all).',
+                f'{skipped}s is not locked (CREATE_COMPLETE).',
+            ],
+            [self.world.message(name) for name in ('stack_update', 'stack_unlock')],
         )
 
     def test_a_lock_that_comes_while_it_waits_fails_it_and_is_taken(self) -> None:

@@ -87,6 +87,11 @@ class Promises:
         self.calls = Calls()
         note = self.calls.note
 
+        derived = (
+            DerivedAction('x', 'safe'),
+            DerivedAction('y', 'safe', parents=('x',)),
+        )
+
         def busy(context: Any) -> Any:
             return True if context.attempt > 1 else Retry('busy', 0.01)
 
@@ -100,15 +105,7 @@ class Promises:
                     poll=lambda c, token: Done({'job': token}),
                     idempotent=True,
                 ),
-                'derives': kind(
-                    execute=lambda c: Derived(
-                        (
-                            DerivedAction('x', 'safe'),
-                            DerivedAction('y', 'safe', parents=('x',)),
-                        )
-                    ),
-                    idempotent=True,
-                ),
+                'derives': kind(execute=lambda c: Derived(derived), idempotent=True),
                 'gone': kind(
                     pre_condition=raises(exceptions.ActionSkipException('gone'))
                 ),
@@ -196,14 +193,14 @@ class Promises:
         return died
 
     def test_no_action_is_lost_when_a_worker_dies_before_any_commit(self) -> None:
-        commit = 1
-        while self.die_at(dies_before=commit):
-            commit += self.every
-        self.assertGreater(commit, 8)
+        self.die_at_each('dies_before')
 
     def test_no_action_is_lost_when_a_worker_dies_after_any_commit(self) -> None:
+        self.die_at_each('dies_after')
+
+    def die_at_each(self, moment: str) -> None:
         commit = 1
-        while self.die_at(dies_after=commit):
+        while self.die_at(**{moment: commit}):
             commit += self.every
         self.assertGreater(commit, 8)
 
@@ -325,55 +322,33 @@ class MemoryPromisesTest(Promises, WorldCase):
         done, pending = world.action('done').uuid, world.action('b').uuid
         nobody = '00000000-0000-4000-8000-000000000000'
         plans = world.plans
-        refusals: list[tuple[type[Exception], str, Callable[[], Any]]] = [
-            (exceptions.NotFound, nobody, lambda: plans.start(nobody)),
-            (exceptions.NotFound, nobody, lambda: plans.cancel(nobody)),
-            (exceptions.NotFound, nobody, lambda: plans.delete(nobody)),
-            (exceptions.NotFound, nobody, lambda: plans.skip_action(nobody)),
-            (
-                exceptions.Conflict,
-                "Couldn't start when state is 'SUCCEEDED'.",
-                lambda: plans.start(ended.uuid),
+        conflict, invalid = exceptions.Conflict, exceptions.Invalid
+        moved = 'State transition not allowed: (SUCCEEDED -> SKIPPED)'
+        kept = 'status_message update only allowed when action state is SKIPPED'
+        unknown = 'actions[0].action_type: action a: There is no action type what'
+        begun, stopped = (
+            f"Couldn't {request} when state is 'SUCCEEDED'."
+            for request in ('start', 'cancel')
+        )
+        unsuspended = 'SUSPEND is not possible for action'
+        signal, skip = plans.signal_action, plans.skip_action
+        refusals: list[tuple[type[Exception], str, Callable[..., Any], Any]] = [
+            *(
+                (exceptions.NotFound, nobody, request, (nobody,))
+                for request in (plans.start, plans.cancel, plans.delete, skip)
             ),
-            (
-                exceptions.Conflict,
-                "Couldn't cancel when state is 'SUCCEEDED'.",
-                lambda: plans.cancel(ended.uuid),
-            ),
-            (
-                exceptions.Conflict,
-                'State transition not allowed: (SUCCEEDED -> SKIPPED)',
-                lambda: plans.skip_action(done),
-            ),
-            (
-                exceptions.Conflict,
-                'SUSPEND is not possible for action',
-                lambda: plans.signal_action(pending, 'SUSPEND'),
-            ),
-            (
-                exceptions.Conflict,
-                'status_message update only allowed when action state is SKIPPED',
-                lambda: plans.edit_skip_message(pending, 'x'),
-            ),
-            (
-                exceptions.Invalid,
-                'at most 223 are kept',
-                lambda: plans.skip_action(pending, 'x' * 400),
-            ),
-            (
-                exceptions.Invalid,
-                'There is no signal',
-                lambda: plans.signal_action(pending, 'STOP'),
-            ),
-            (
-                exceptions.InvalidDocument,
-                'actions[0].action_type: action a: There is no action type what',
-                lambda: world.create(action('a', 'what')),
-            ),
+            (conflict, begun, plans.start, (ended.uuid,)),
+            (conflict, stopped, plans.cancel, (ended.uuid,)),
+            (conflict, moved, skip, (done,)),
+            (conflict, unsuspended, signal, (pending, 'SUSPEND')),
+            (conflict, kept, plans.edit_skip_message, (pending, 'x')),
+            (invalid, 'at most 223 are kept', skip, (pending, 'x' * 400)),
+            (invalid, 'There is no signal', signal, (pending, 'STOP')),
+            (exceptions.InvalidDocument, unknown, world.create, (action('a', 'what'),)),
         ]
         before = self.all_of(world)
-        for error, text, call in refusals:
-            refusal = self.assertRaises(error, call)
+        for error, text, call, arguments in refusals:
+            refusal = self.assertRaises(error, call, *arguments)
             self.assertIn(text, str(refusal))
         self.assertEqual(before, self.all_of(world))
         self.assertEqual(

@@ -87,64 +87,41 @@ class HarmlessPromises(PromiseCase):
         stack = world.make(PLAIN)
         stacks, uuid = world.stacks, stack.uuid
         nobody = '00000000-0000-4000-8000-000000000000'
-        named = [(exceptions.StackNotFound, nobody, nobody, TENANT)]
+        act, cancel, mark = stacks.act, stacks.cancel, stacks.mark_unhealthy
+        circle = {'x': res(_depends_on='y'), 'y': res(_depends_on='x')}
+        refusals: list[tuple[type[Exception], str, Callable[..., Any], Any]] = []
         # That of another project is not there at all.
-        named.append((exceptions.StackNotFound, uuid, uuid, 'another-project'))
-        refusals: list[tuple[type[Exception], str, Callable[[], Any]]] = []
-        for error, text, name, tenant in named:
+        for name, tenant in ((nobody, TENANT), (uuid, 'another-project')):
             for operation in (states.CHECK, states.DELETE, states.LOCK):
-                refusals.append(
-                    (
-                        error,
-                        text,
-                        lambda n=name, t=tenant, o=operation: stacks.act(n, t, o),
-                    )
-                )
-            refusals.append(
-                (
-                    error,
-                    text,
-                    lambda n=name, t=tenant: stacks.mark_unhealthy(n, t, 'a', True),
-                )
-            )
+                asked = (name, tenant, operation)
+                refusals.append((exceptions.StackNotFound, name, act, asked))
+            asked = (name, tenant, 'a', True)
+            refusals.append((exceptions.StackNotFound, name, mark, asked))
+        unknown = 'There is no resource handler Nobody'
+        suspended = 'only a suspended stack can be resumed'
+        unsupported = exceptions.NotSupported
         refusals += [
-            (exceptions.StackExists, 's', lambda: world.begin(PLAIN)),
-            (
-                exceptions.Conflict,
-                'is not locked',
-                lambda: stacks.act(uuid, TENANT, states.UNLOCK),
-            ),
-            (
-                exceptions.NotSupported,
-                'only a suspended stack can be resumed',
-                lambda: stacks.act(uuid, TENANT, states.RESUME),
-            ),
-            (
-                exceptions.NotSupported,
-                'nothing to cancel',
-                lambda: stacks.cancel(uuid, TENANT, True),
-            ),
+            (exceptions.StackExists, 's', world.begin, (PLAIN,)),
+            (exceptions.Conflict, 'is not locked', act, (uuid, TENANT, states.UNLOCK)),
+            (unsupported, suspended, act, (uuid, TENANT, states.RESUME)),
+            (unsupported, 'nothing to cancel', cancel, (uuid, TENANT, True)),
             (
                 exceptions.Invalid,
-                'There is no resource handler Nobody',
-                lambda: world.begin_change(stack, {'x': res('Nobody')}),
+                unknown,
+                world.begin_change,
+                (stack, {'x': res('Nobody')}),
             ),
             (
                 exceptions.Invalid,
                 'y needs x needs y',
-                lambda: world.begin_change(
-                    stack, {'x': res(_depends_on='y'), 'y': res(_depends_on='x')}
-                ),
+                world.begin_change,
+                (stack, circle),
             ),
-            (
-                exceptions.ResourceNotFound,
-                'nothing',
-                lambda: world.mark(stack, 'nothing'),
-            ),
+            (exceptions.ResourceNotFound, 'nothing', world.mark, (stack, 'nothing')),
         ]
         before = self.all_of(world, stack)
-        for error, text, call in refusals:
-            refusal = self.assertRaises(error, call)
+        for error, text, call, arguments in refusals:
+            refusal = self.assertRaises(error, call, *arguments)
             self.assertIn(text, str(refusal))
         self.assertEqual(before, self.all_of(world, stack))
 
