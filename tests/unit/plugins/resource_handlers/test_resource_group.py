@@ -26,8 +26,6 @@ def all_of(names: str, new: str = '') -> dict[str, Any]:
 
 
 class SizeTest(base.TestCase):
-    """Growing and shrinking."""
-
     def setUp(self) -> None:
         super().setUp()
         self.group = Group(ResourceGroup)
@@ -35,35 +33,21 @@ class SizeTest(base.TestCase):
     def update(self, count: int = 1, value: str = 'old', **more: Any) -> Any:
         return self.group.update(count=count, resource_def=definition(value), **more)
 
-    def test_members_are_numbered_and_get_their_index(self) -> None:
-        self.assertEqual([all_of('0 1 2')], self.update(3))
-
-    def test_the_generated_template_is_valid(self) -> None:
-        self.update(1)
+    def test_members_are_numbered_from_zero_and_get_their_index(self) -> None:
+        self.assertEqual([all_of('0')], self.group.update(resource_def=definition()))
         self.assertEqual(
             {'heat_template_version': '2021-04-16', 'resources': all_of('0')},
             self.group.batches[0].template,
         )
-
-    def test_the_default_count_is_one(self) -> None:
-        self.assertEqual([all_of('0')], self.group.update(resource_def=definition()))
-
-    def test_a_group_may_be_empty(self) -> None:
-        self.update(2)
+        self.assertEqual([all_of('0 1 2')], self.update(3))
         self.assertEqual([{}], self.update(0))
+        self.assertEqual([str(n) for n in range(12)], list(self.update(12)[0]))
 
     def test_the_highest_numbers_are_removed_despite_failed_members(self) -> None:
         self.update(4)
         self.group.mark('1')
         self.assertEqual([all_of('0 1 2')], self.update(3))
-
-    def test_an_update_without_a_change_keeps_failed_members(self) -> None:
-        self.update(3)
-        self.group.mark('1')
         self.assertEqual([all_of('0 1 2')], self.update(3))
-
-    def test_members_are_sorted_numerically(self) -> None:
-        self.assertEqual([str(n) for n in range(12)], list(self.update(12)[0]))
 
     def test_a_custom_index_variable_is_replaced(self) -> None:
         steps = self.group.update(
@@ -73,8 +57,6 @@ class SizeTest(base.TestCase):
 
 
 class RemovalTest(base.TestCase):
-    """Removal policies."""
-
     def setUp(self) -> None:
         super().setUp()
         self.group = Group(ResourceGroup)
@@ -94,10 +76,7 @@ class RemovalTest(base.TestCase):
         self.assertEqual(['0', '2'], self.update(2, '1'))
         self.assertEqual(['0', '2', '3', '4'], self.update(4))
         self.assertEqual(['1'], self.group.attributes()['removed_rsrc_list'])
-
-    def test_members_may_be_listed_by_reference(self) -> None:
-        self.update(3)
-        self.assertEqual(['1', '2', '3'], self.update(3, 'ref-0'))
+        self.assertEqual(['2', '3', '4', '5'], self.update(4, 'ref-0'))
 
     def test_the_mode_update_reuses_unlisted_names(self) -> None:
         self.update(3)
@@ -115,8 +94,6 @@ class RemovalTest(base.TestCase):
 
 
 class RollingTest(base.TestCase):
-    """Rolling updates."""
-
     def group_of(self, count: int, **policy: Any) -> Group:
         group = Group(ResourceGroup, {'rolling_update': policy})
         group.update(count=count, resource_def=definition())
@@ -125,30 +102,38 @@ class RollingTest(base.TestCase):
     def change(self, group: Group, count: int) -> Any:
         return group.update(count=count, resource_def=definition('new'))
 
-    def test_the_highest_numbers_are_changed_first(self) -> None:
-        self.assertEqual(
-            [all_of('0 1 2', '1 2'), all_of('0 1 2', '0 1 2')],
-            self.change(self.group_of(3, max_batch_size=2), 3),
-        )
-
-    def test_surplus_members_are_removed_before_changes(self) -> None:
-        self.assertEqual(
-            [all_of('0 1', '1'), all_of('0 1', '0 1')], self.change(self.group_of(4), 2)
-        )
-
-    def test_a_failed_member_is_changed_first_and_keeps_its_name(self) -> None:
-        group = self.group_of(3)
-        group.mark('0')
-        self.assertEqual(
-            [all_of('0 1 2', '0'), all_of('0 1 2', '0 2'), all_of('0 1 2', '0 1 2')],
-            self.change(group, 3),
-        )
-
-    def test_temporary_members_keep_the_minimum_in_service(self) -> None:
-        self.assertEqual(
-            [all_of('0 1 2', '2'), all_of('0 1 2', '1 2'), all_of('0 1', '0 1')],
-            self.change(self.group_of(2, min_in_service=2), 2),
-        )
+    def test_members_are_changed_in_batches(self) -> None:
+        marked = self.group_of(3)
+        marked.mark('0')
+        for rule, group, count, steps in (
+            (
+                'the highest numbers first',
+                self.group_of(3, max_batch_size=2),
+                3,
+                [('0 1 2', '1 2'), ('0 1 2', '0 1 2')],
+            ),
+            (
+                'surplus members are removed before',
+                self.group_of(4),
+                2,
+                [('0 1', '1'), ('0 1', '0 1')],
+            ),
+            (
+                'a failed member first, and it keeps its name',
+                marked,
+                3,
+                [('0 1 2', '0'), ('0 1 2', '0 2'), ('0 1 2', '0 1 2')],
+            ),
+            (
+                'temporary members keep the minimum in service',
+                self.group_of(2, min_in_service=2),
+                2,
+                [('0 1 2', '2'), ('0 1 2', '1 2'), ('0 1', '0 1')],
+            ),
+        ):
+            with self.subTest(rule):
+                expected = [all_of(*step) for step in steps]
+                self.assertEqual(expected, self.change(group, count))
 
     def test_a_change_of_the_size_alone_needs_one_batch(self) -> None:
         group = self.group_of(2)
@@ -179,11 +164,7 @@ class RollingTest(base.TestCase):
             'must be at least 2',
             str(error),
         )
-        group.policy = {'rolling_update': {'max_batch_size': 2}}
-        self.assertEqual(260, len(self.change(group, 520)))
-
-    def test_a_long_definition_counts_as_several_members(self) -> None:
-        group = self.group_of(520)
+        # A long definition counts as several members.
         error = self.assertRaises(
             exceptions.Invalid,
             group.update,
@@ -191,6 +172,8 @@ class RollingTest(base.TestCase):
             resource_def=definition('x' * 1000),
         )
         self.assertIn('max_batch_size must be at least 4', str(error))
+        group.policy = {'rolling_update': {'max_batch_size': 2}}
+        self.assertEqual(260, len(self.change(group, 520)))
 
     def test_files_count_as_members_of_each_step(self) -> None:
         group = self.group_of(100)
@@ -217,20 +200,16 @@ class RollingTest(base.TestCase):
 
     def test_a_failed_update_continues_with_the_rest(self) -> None:
         group = self.group_of(3)
-        self.properties = properties.fit(
+        group.properties = properties.fit(
             ResourceGroup, {'count': 3, 'resource_def': definition('new')}
         )
-        said = ResourceGroup()
-        group.properties = self.properties
-        group.follow(said.expand(group.context(), group.members).batches[:1])
+        group.follow(ResourceGroup().expand(group.context(), group.members).batches[:1])
         self.assertEqual(
             [all_of('0 1 2', '1 2'), all_of('0 1 2', '0 1 2')], self.change(group, 3)
         )
 
 
 class CreationTest(base.TestCase):
-    """Creation in batches."""
-
     def test_members_are_created_in_batches_with_a_pause(self) -> None:
         policy = {'max_batch_size': 2, 'pause_time': 3}
         group = Group(ResourceGroup, {'batch_create': policy})
@@ -255,62 +234,48 @@ class CreationTest(base.TestCase):
 
 
 class PolicyTest(base.TestCase):
-    """Invalid update policies."""
-
-    def problems(self, policy: Any) -> list[str]:
-        group = Group(ResourceGroup, policy)
-        error = self.assertRaises(
-            exceptions.StackValidationFailed, group.update, resource_def=definition()
-        )
-        return error.problems
-
     def test_all_problems_are_reported(self) -> None:
-        self.assertEqual(
-            [
-                'update_policy.rolling_update.min: is unknown; there are '
-                'min_in_service, max_batch_size, pause_time',
-                "update_policy.rolling_update.min_in_service: 'x' is no number from 0 "
-                'on',
-                'update_policy.rolling_update.max_batch_size: 0 is no number from 1 on',
-                'update_policy.rolling_update.pause_time: -1 is no number from 0 on',
-            ],
-            self.problems(
-                {
-                    'rolling_update': {
-                        'min': 1,
-                        'min_in_service': 'x',
-                        'max_batch_size': 0,
-                        'pause_time': -1,
-                    }
-                }
+        sizes = {'min_in_service': 'x', 'max_batch_size': 0, 'pause_time': -1}
+        policies: tuple[tuple[str, Any, list[str]], ...] = (
+            (
+                'rolling_update',
+                {'min': 1, **sizes},
+                [
+                    '.min: is unknown; there are min_in_service, max_batch_size, '
+                    'pause_time',
+                    ".min_in_service: 'x' is no number from 0 on",
+                    '.max_batch_size: 0 is no number from 1 on',
+                    '.pause_time: -1 is no number from 0 on',
+                ],
+            ),
+            (
+                'rolling',
+                {},
+                [': is unknown; group takes rolling_update and batch_create'],
+            ),
+            (
+                'batch_create',
+                {'min_in_service': 1},
+                ['.min_in_service: is unknown; there are max_batch_size, pause_time'],
+            ),
+            (
+                'rolling_update',
+                3,
+                [': must be a mapping, with max_batch_size and pause_time'],
             ),
         )
-        self.assertEqual(
-            [
-                'update_policy.rolling: is unknown; group takes rolling_update and '
-                'batch_create'
-            ],
-            self.problems({'rolling': {}}),
-        )
-        self.assertEqual(
-            [
-                'update_policy.batch_create.min_in_service: is unknown; there are '
-                'max_batch_size, pause_time'
-            ],
-            self.problems({'batch_create': {'min_in_service': 1}}),
-        )
-        self.assertEqual(
-            [
-                'update_policy.rolling_update: must be a mapping, with max_batch_size '
-                'and pause_time'
-            ],
-            self.problems({'rolling_update': 3}),
-        )
+        for name, policy, problems in policies:
+            with self.subTest(name=name, policy=policy):
+                error = self.assertRaises(
+                    exceptions.StackValidationFailed,
+                    Group(ResourceGroup, {name: policy}).update,
+                    resource_def=definition(),
+                )
+                expected = [f'update_policy.{name}{problem}' for problem in problems]
+                self.assertEqual(expected, error.problems)
 
 
 class AttributesTest(base.TestCase):
-    """The values of get_attr."""
-
     def test_attributes_combine_those_of_all_members(self) -> None:
         group = Group(ResourceGroup)
         group.update(count=2, resource_def=definition())

@@ -19,8 +19,6 @@ NEW: dict[str, Any] = {'type': 'OS::Heat::Value', 'properties': {'value': 'new'}
 
 
 class InstanceGroupTest(base.TestCase):
-    """Members that keep their names."""
-
     def group(self, size: int, policy: dict[str, Any] | None = None) -> Group:
         group = Group(InstanceGroup, policy)
         for at in range(1, size + 1):
@@ -28,17 +26,13 @@ class InstanceGroupTest(base.TestCase):
             group.update(size=at, resource=OLD)
         return group
 
-    def test_members_have_generated_names(self) -> None:
+    def test_members_have_generated_names_which_growing_keeps(self) -> None:
         group = Group(InstanceGroup)
         (step,) = group.update(size=3, resource=OLD)
         self.assertEqual([OLD] * 3, list(step.values()))
         self.assertEqual({12}, {len(name) for name in step})
-
-    def test_growing_keeps_all_members(self) -> None:
-        group = self.group(2)
-        before = set(group.names)
-        (step,) = group.update(size=4, resource=OLD)
-        self.assertEqual((4, set()), (len(step), before - set(step)))
+        (grown,) = group.update(size=5, resource=OLD)
+        self.assertEqual((5, set()), (len(grown), set(step) - set(grown)))
 
     def test_the_oldest_members_are_removed_first(self) -> None:
         group = self.group(4)
@@ -46,20 +40,16 @@ class InstanceGroupTest(base.TestCase):
         group.update(size=2, resource=OLD)
         self.assertEqual({one.name for one in oldest[2:]}, set(group.names))
 
-    def test_a_failed_member_is_removed_before_older_ones(self) -> None:
+    def test_a_failed_member_keeps_its_name_or_is_removed_before_older_ones(
+        self,
+    ) -> None:
         group = self.group(4)
         names = set(group.names)
         youngest = max(group.members, key=lambda member: member.created_at).name
-        group.mark(youngest)
-        group.update(size=3, resource=OLD)
-        self.assertEqual(names - {youngest}, set(group.names))
-
-    def test_a_failed_member_keeps_its_name(self) -> None:
-        group = self.group(3)
-        names = set(group.names)
-        group.mark(group.names[1])
-        (step,) = group.update(size=3, resource=OLD)
-        self.assertEqual(names, set(step))
+        for size, expected in ((4, names), (3, names - {youngest})):
+            group.mark(youngest)
+            (step,) = group.update(size=size, resource=OLD)
+            self.assertEqual([expected] * 2, [set(step), set(group.names)])
 
     def test_a_failed_member_is_the_first_in_a_rolling_update(self) -> None:
         group = self.group(3, {'rolling_update': {'max_batch_size': 1}})
@@ -79,11 +69,8 @@ class InstanceGroupTest(base.TestCase):
         self.assertEqual([dict.fromkeys(group.names, NEW)], steps)
 
     def test_aws_update_policies_are_supported(self) -> None:
-        policy = {
-            'MinInstancesInService': '1',
-            'MaxBatchSize': '2',
-            'PauseTime': 'PT1M30S',
-        }
+        pace = {'MaxBatchSize': '2', 'PauseTime': 'PT1M30S'}
+        policy = {'MinInstancesInService': '1', **pace}
         group = self.group(3, {'RollingUpdate': policy})
         steps = group.update(Size=3, resource=NEW)
         new = [sum(one == NEW for one in step.values()) for step in steps]
@@ -130,8 +117,6 @@ class InstanceGroupTest(base.TestCase):
 
 
 class AutoScalingGroupTest(base.TestCase):
-    """The size, and its changes by signals."""
-
     def setUp(self) -> None:
         super().setUp()
         self.group = Group(AutoScalingGroup)
@@ -157,19 +142,13 @@ class AutoScalingGroupTest(base.TestCase):
         self.assertEqual([3], self.update(desired_capacity=3))
 
     def test_an_update_without_a_desired_capacity_keeps_the_size(self) -> None:
-        self.update(desired_capacity=4)
+        self.update(desired_capacity=2)
+        self.signal(2)
         names = set(self.group.names)
         self.group.mark(self.group.names[0])
         self.assertEqual([4], self.update())
         self.assertEqual(names, set(self.group.names))
-
-    def test_the_scaled_size_is_kept_without_a_desired_capacity(self) -> None:
-        self.update()
-        self.signal(2)
-        self.assertEqual([3], self.update())
-
-    def test_a_desired_capacity_applies_on_every_update(self) -> None:
-        self.update(desired_capacity=2)
+        self.assertEqual([2], self.update(desired_capacity=2))
         self.signal(2)
         self.assertEqual([2], self.update(desired_capacity=2))
 
@@ -203,17 +182,13 @@ class AutoScalingGroupTest(base.TestCase):
         self.assertEqual((2, ''), self.signal(-50, **more))
         self.assertEqual((4, ''), self.signal(10, **more, min_adjustment_step=2))
 
-    def test_failed_members_count_when_scaling_out(self) -> None:
+    def test_failed_members_count_when_scaling_out_and_are_removed_first(self) -> None:
         self.update(desired_capacity=3)
-        self.group.mark(self.group.names[0])
-        self.assertEqual((4, ''), self.signal())
-
-    def test_scaling_in_removes_the_failed_member(self) -> None:
-        self.update(desired_capacity=3)
-        broken = self.group.names[2]
-        self.group.mark(broken)
-        self.signal(-1)
-        self.assertNotIn(broken, self.group.names)
+        for adjustment, size, kept in ((1, 4, True), (-1, 3, False)):
+            broken = self.group.names[2]
+            self.group.mark(broken)
+            self.assertEqual((size, ''), self.signal(adjustment))
+            self.assertEqual(kept, broken in self.group.names)
 
     def test_a_cooldown_follows_scaling(self) -> None:
         self.update(cooldown=60)
@@ -280,26 +255,19 @@ class AutoScalingGroupTest(base.TestCase):
         )
 
     def test_inconsistent_sizes_are_rejected(self) -> None:
-        for more, problem in [
-            ({'min_size': 6}, 'properties.min_size: 6 is more than max_size, 5'),
-            (
-                {'desired_capacity': 6},
-                'properties.desired_capacity: 6 is not between min_size, 1, and '
-                'max_size, 5',
-            ),
-            (
-                {'desired_capacity': 0},
-                'properties.desired_capacity: 0 is not between min_size, 1, and '
-                'max_size, 5',
-            ),
-        ]:
-            with self.subTest(more=more):
+        outside = 'is not between min_size, 1, and max_size, 5'
+        for name, value, problem in (
+            ('min_size', 6, 'is more than max_size, 5'),
+            ('desired_capacity', 6, outside),
+            ('desired_capacity', 0, outside),
+        ):
+            with self.subTest(name=name, value=value):
                 error = self.assertRaises(
-                    exceptions.StackValidationFailed, self.update, **more
+                    exceptions.StackValidationFailed, self.update, **{name: value}
                 )
-                self.assertEqual([problem], error.problems)
-
-    def test_unknown_sizes_are_accepted(self) -> None:
+                self.assertEqual(
+                    [f'properties.{name}: {value} {problem}'], error.problems
+                )
         unknown = dict.fromkeys(('min_size', 'max_size', 'desired_capacity'))
         self.assertIsNone(AutoScalingGroup().validate(unknown))
 
@@ -318,8 +286,6 @@ class AutoScalingGroupTest(base.TestCase):
 
 
 class ScalingPolicyTest(base.TestCase):
-    """The effect of a signal."""
-
     def policy(self, **wanted: Any) -> dict[str, Any]:
         return properties.fit(
             ScalingPolicy,
@@ -341,34 +307,23 @@ class ScalingPolicyTest(base.TestCase):
         return ScalingPolicy().signal(context, details)
 
     def test_a_signal_is_forwarded_to_the_group(self) -> None:
-        told = {
-            'adjustment_type': 'change_in_capacity',
-            'scaling_adjustment': 2,
-            'policy': 'up',
-        }
-        self.assertEqual(PassOn('the-group', told), self.signal({}))
-        wanted = {
-            'adjustment_type': 'percent_change_in_capacity',
-            'min_adjustment_step': 3,
-            'cooldown': 60,
-        }
-        self.assertEqual(
-            PassOn('the-group', {**told, **wanted}), self.signal({}, **wanted)
-        )
-
-    def test_the_group_accepts_forwarded_signals(self) -> None:
+        amount = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 2}
+        details = {**amount, 'policy': 'up'}
+        kind = {'adjustment_type': 'percent_change_in_capacity'}
+        wanted = {**kind, 'min_adjustment_step': 3, 'cooldown': 60}
+        for more in ({}, wanted):
+            self.assertEqual(
+                PassOn('the-group', {**details, **more}), self.signal({}, **more)
+            )
         group = Group(AutoScalingGroup)
         group.update(min_size=1, max_size=5, resource=OLD)
         self.assertEqual('', group.signal(**self.signal({}).details))
         self.assertEqual(3, len(group.members))
 
     def test_an_alarm_in_another_state_is_ignored(self) -> None:
-        for details, state in [({'current': 'ok'}, 'ok'), ({'state': 'OK'}, 'ok')]:
-            with self.subTest(details=details):
-                self.assertEqual(
-                    Ready(reason=f'Ignored: the alarm is in the state {state}'),
-                    self.signal(details),
-                )
+        ignored = Ready(reason='Ignored: the alarm is in the state ok')
+        for details in ({'current': 'ok'}, {'state': 'OK'}):
+            self.assertEqual(ignored, self.signal(details))
         self.assertIsInstance(self.signal({'current': 'ALARM'}), PassOn)
 
     def test_the_signal_url_is_an_attribute(self) -> None:
