@@ -16,10 +16,6 @@ from watcherlite.engine.clusters.action_types import (
 )
 
 
-def profile_and_status(row):
-    return row.profile_id, row.status
-
-
 def place(node):
     return node.cluster_id, node.index
 
@@ -45,7 +41,7 @@ class TestCreating(NodeCase):
             world.facts(),
         )
 
-    def test_a_node_whose_creation_fails_is_in_error_with_the_reason(self):
+    def test_a_node_whose_creation_fails_is_in_error_until_its_deletion(self):
         world = self.a_cluster_world()
         world.outside.fails.add(('create', 'n'))
         node = world.a_node(world.profile(), 'n')
@@ -62,6 +58,9 @@ class TestCreating(NodeCase):
             [('n', 'create.start', 'CREATING'), ('n', 'create.error', 'ERROR')],
             world.facts(),
         )
+        # Its handler may have created something.
+        world.do(NODE_DELETE, node)
+        self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
 
     def test_a_creation_that_is_cancelled_before_its_start_has_a_reason(self):
         world, node = self.a_new_node()
@@ -114,39 +113,26 @@ class TestDeleting(NodeCase):
         self.assertEqual([], world.outside.calls)
         self.assertIsNotNone(world.now(node).deleted_at)
 
-    def test_a_node_whose_creation_failed_is_deleted_by_its_handler(self):
-        world = self.a_cluster_world()
-        world.outside.fails.add(('create', 'n'))
-        node = world.a_node(world.profile(), 'n')
-        world.do(NODE_CREATE, node)
-
-        world.do(NODE_DELETE, node)
-
-        self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
-
-    def test_the_row_of_a_deleted_node_keeps_its_last_values(self):
+    def test_a_node_stays_in_error_until_its_deletion_succeeds(self):
         world, node = self.a_made_node(value='red')
         made = world.now(node)
+        world.outside.fails.add(('delete', 'n'))
 
+        action = world.do(NODE_DELETE, node)
+
+        row = world.now(node)
+        self.assertEqual(
+            ('FAILED', 'ERROR', 'delete of n does not work', None),
+            (action.status, *status_of(row), row.deleted_at),
+        )
+        world.outside.fails.clear()
         world.do(NODE_DELETE, node)
-
         row = world.now(node)
         self.assertEqual({}, world.outside.things)
         self.assertEqual(
             (made.physical_id, {'output': 'red'}, made.properties),
             (row.physical_id, row.attributes, row.properties),
         )
-
-    def test_a_node_whose_deletion_fails_stays_in_error(self):
-        world, node = self.a_made_node()
-        world.outside.fails.add(('delete', 'n'))
-
-        action = world.do(NODE_DELETE, node)
-
-        row = world.now(node)
-        self.assertEqual('FAILED', action.status)
-        self.assertEqual(('ERROR', 'delete of n does not work'), status_of(row))
-        self.assertIsNone(row.deleted_at)
 
     def test_the_grace_period_holds_no_thread(self):
         world = self.a_cluster_world()
@@ -214,7 +200,8 @@ class TestUpdating(NodeCase):
         self.assertEqual(
             [('create', 'n'), ('delete', 'n'), ('create', 'n')], world.outside.calls
         )
-        self.assertEqual((other.id, 'ACTIVE'), profile_and_status(world.now(node)))
+        row = world.now(node)
+        self.assertEqual((other.id, 'ACTIVE'), (row.profile_id, row.status))
 
     def test_after_a_failed_update_the_old_profile_is_applied_again(self):
         for fails, new, calls in (
@@ -236,8 +223,10 @@ class TestUpdating(NodeCase):
                 world.do(NODE_UPDATE, node, {'new_profile_id': old.uuid})
 
                 row = world.now(node)
-                self.assertEqual('FAILED', failed.status)
-                self.assertEqual((old.id, 'ACTIVE'), profile_and_status(row))
+                self.assertEqual(
+                    ('FAILED', old.id, 'ACTIVE'),
+                    (failed.status, row.profile_id, row.status),
+                )
                 self.assertEqual(calls, [what for what, _ in world.outside.calls])
                 self.assertNotIn('partial_update', row.kept)
 
@@ -249,8 +238,9 @@ class TestUpdating(NodeCase):
         world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
         row = world.now(node)
-        self.assertEqual((other.id, 'WARNING'), profile_and_status(row))
-        self.assertEqual('so so', row.status_reason)
+        self.assertEqual(
+            (other.id, 'WARNING', 'so so'), (row.profile_id, *status_of(row))
+        )
 
     def test_a_node_without_a_resource_cannot_be_updated(self):
         world, node = self.a_new_node()

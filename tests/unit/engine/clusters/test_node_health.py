@@ -22,12 +22,17 @@ from watcherlite.engine.clusters.action_types import (
 
 class TestChecking(NodeCase):
     def test_a_check_that_finds_a_missing_resource_succeeds(self):
+        """A node that has just changed may still be starting."""
         world, node = self.a_made_node()
         made = world.now(node)
         del world.outside.things[made.physical_id]
 
+        world.do(NODE_CHECK, node, {'detection': {'node_update_timeout': 3600}})
+        status, reason = status_of(world.now(node))
         action = world.do(NODE_CHECK, node)
 
+        self.assertEqual('ACTIVE', status)
+        self.assertIn('It may not be ready yet', reason)
         text = f'{made.physical_id} is not there'
         self.assertEqual(
             ('SUCCEEDED', {'status': 'ERROR', 'reason': text}), told(action)
@@ -42,13 +47,12 @@ class TestChecking(NodeCase):
         world.set(node, status='ERROR', status_reason='it was away')
         never = world.a_node(profile, 'm', status='ERROR', status_reason='no room')
 
-        world.do(NODE_CHECK, node)
-        world.do(NODE_CHECK, never)
-
-        self.assertEqual(
-            ('ACTIVE', 'Check: Node is ACTIVE.'), status_of(world.now(node))
-        )
-        self.assertEqual(('ERROR', 'no room'), status_of(world.now(never)))
+        for one, expected in (
+            (node, ('ACTIVE', 'Check: Node is ACTIVE.')),
+            (never, ('ERROR', 'no room')),
+        ):
+            world.do(NODE_CHECK, one)
+            self.assertEqual(expected, status_of(world.now(one)))
 
     def test_a_check_keeps_the_mark_of_a_user(self):
         world, node = self.a_made_node()
@@ -127,18 +131,6 @@ class TestChecking(NodeCase):
             ('ACTIVE', {'output': 'taken over'}), (taken.status, taken.attributes)
         )
         self.assertEqual([('adopt', 'x'), ('check', {'ours': True})], calls)
-
-    def test_a_node_that_has_just_changed_may_still_be_starting(self):
-        world, node = self.a_made_node()
-        made = world.now(node)
-        del world.outside.things[made.physical_id]
-        detection = {'node_update_timeout': 3600}
-
-        world.do(NODE_CHECK, node, {'detection': detection})
-
-        status, reason = status_of(world.now(node))
-        self.assertEqual('ACTIVE', status)
-        self.assertIn('It may not be ready yet', reason)
 
 
 class TestRecovering(NodeCase):
@@ -305,21 +297,16 @@ class TestOperating(NodeCase):
                 self.assertIn(text, action.status_message)
                 self.assertEqual('ACTIVE', world.now(node).status)
 
-    def test_a_failed_operation_leaves_the_node_in_error(self):
-        world, node = self.a_made_node()
-        made = world.now(node)
-        del world.outside.things[made.physical_id]
-
-        action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
-
-        self.assertEqual('FAILED', action.status)
-        text = f'{made.physical_id} is not there'
-        self.assertEqual(('ERROR', text), status_of(world.now(node)))
-
-    def test_an_operation_on_a_node_without_a_resource_fails(self):
+    def test_an_operation_on_a_missing_resource_leaves_the_node_in_error(self):
         world, node = self.a_new_node()
 
         action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
 
-        self.assertEqual('FAILED', action.status)
-        self.assertEqual([], world.outside.calls)
+        self.assertEqual(('FAILED', []), (action.status, world.outside.calls))
+        physical_id = world.made(node).physical_id
+        del world.outside.things[physical_id]
+        action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
+        self.assertEqual(
+            ('FAILED', 'ERROR', f'{physical_id} is not there'),
+            (action.status, *status_of(world.now(node))),
+        )

@@ -1,6 +1,7 @@
 """Requests on nodes of clusters, also during other actions."""
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -17,21 +18,21 @@ class TestBusy(OperationsCase):
         self.cluster = self.world.a_cluster(self.profile, 2)
         self.first = self.operations.check(self.cluster.uuid, BY).action
 
-    def test_a_queued_action_is_a_conflict(self) -> None:
-        uuid = self.cluster.uuid
-        with self.refused(
-            f'The CLUSTER_RECOVER action for target {uuid} conflicts with the '
-            f'following action(s): CLUSTER_CHECK {self.first}.',
-            exceptions.ActionConflict,
-        ):
-            self.operations.recover('c', BY)
-        node = self.world.nodes(self.cluster)[0]
-        with self.refused(
-            f'The NODE_CHECK action for target {node.uuid} conflicts with the '
-            f'following action(s): CLUSTER_CHECK {self.first}.',
-            exceptions.ActionConflict,
-        ):
-            self.operations.nodes.check(node.uuid, BY)
+    def test_a_queued_action_is_a_conflict_unless_the_request_waits(self) -> None:
+        node = self.world.nodes(self.cluster)[0].uuid
+        requests: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+            ('CLUSTER_RECOVER', self.cluster.uuid, self.operations.recover),
+            ('NODE_CHECK', node, self.operations.nodes.check),
+        )
+        for action_type, uuid, request in requests:
+            text = (
+                f'The {action_type} action for target {uuid} conflicts with the '
+                f'following action(s): CLUSTER_CHECK {self.first}.'
+            )
+            with self.refused(text, exceptions.ActionConflict):
+                request(uuid, BY)
+        begun = self.operations.recover('c', QUEUED)
+        self.assertEqual('READY', self.world.store.get_action(begun.action).status)
 
     def test_an_action_is_suspended_between_two_stages(self) -> None:
         action = self.world.store.get_action(self.first)
@@ -77,11 +78,6 @@ class TestBusy(OperationsCase):
             self.assertRaises(exceptions.ActionConflict),
         ):
             self.operations.recover('c', BY)
-
-    def test_a_waiting_request_is_queued(self) -> None:
-        begun = self.operations.recover('c', QUEUED)
-
-        self.assertEqual('READY', self.world.store.get_action(begun.action).status)
 
     def test_an_action_on_a_node_blocks_the_cluster_but_no_other_node(self) -> None:
         self.over(self.cluster)
@@ -134,12 +130,8 @@ class TestBusy(OperationsCase):
         found = [self.world.store.get_action(begun.action) for begun in asked]
         self.assertEqual({('READY', due)}, {(a.status, a.not_before) for a in found})
         self.assertEqual('READY', self.world.store.get_action(self.first).status)
-
-    def test_a_scheduled_deletion_is_not_forced(self) -> None:
-        due = self.world.clock.now() + datetime.timedelta(hours=1)
-
         with self.assertRaisesRegex(exceptions.BadRequest, 'cannot be forced'):
-            self.operations.scheduled_at(due).delete('c', BY, force=True)
+            later.delete('c', BY, force=True)
 
     def test_a_scheduled_action_conflicts_with_nothing(self) -> None:
         self.over(self.cluster)
@@ -174,20 +166,16 @@ class TestMembers(OperationsCase):
         plain = self.world.profile('plain', 'plain')
         another = self.world.a_node(plain, 'another', status='ACTIVE')
         member = self.world.nodes(self.cluster)[0]
+        owned = f"Nodes ['{member.uuid}'] already owned by some cluster."
+        other_type = (
+            f"Profile type of nodes ['{another.uuid}'] does not match that of the "
+            'cluster.'
+        )
         for nodes, kind, text in (
             (['nope'], exceptions.BadRequest, "Nodes not found: ['nope']."),
-            (
-                ['c-1'],
-                exceptions.NodeNotOrphan,
-                f"Nodes ['{member.uuid}'] already owned by some cluster.",
-            ),
+            (['c-1'], exceptions.NodeNotOrphan, owned),
             (['bad'], exceptions.BadRequest, f"Nodes are not ACTIVE: ['{bad.uuid}']."),
-            (
-                ['another'],
-                exceptions.BadRequest,
-                f"Profile type of nodes ['{another.uuid}'] does not match that of "
-                'the cluster.',
-            ),
+            (['another'], exceptions.BadRequest, other_type),
             (
                 [],
                 exceptions.BadRequest,
@@ -217,12 +205,6 @@ class TestMembers(OperationsCase):
             self.inputs(begun),
         )
 
-    def test_members_are_replaced_by_orphans(self) -> None:
-        begun = self.operations.replace_nodes('c', BY, {'c-1': 'well'})
-
-        one = self.world.nodes(self.cluster)[0]
-        self.assertEqual({'candidates': {one.uuid: self.well.uuid}}, self.inputs(begun))
-
     def test_only_members_are_replaced_and_only_by_orphans(self) -> None:
         one, two = self.world.nodes(self.cluster)
         replace = self.operations.replace_nodes
@@ -235,6 +217,10 @@ class TestMembers(OperationsCase):
             exceptions.NodeNotOrphan,
         ):
             replace('c', BY, {one.uuid: 'c-2'})
+
+        begun = replace('c', BY, {'c-1': 'well'})
+
+        self.assertEqual({'candidates': {one.uuid: self.well.uuid}}, self.inputs(begun))
 
 
 class TestHealth(OperationsCase):
@@ -353,23 +339,14 @@ class TestDelete(OperationsCase):
             ('READY', {}), (found(begun.action).status, self.inputs(begun))
         )
 
-    def test_a_deletion_waits_and_is_requested_once(self) -> None:
+    def test_a_deletion_is_requested_once_and_waits_unless_forced(self) -> None:
         before = self.operations.check('c', BY).action
+        begun = self.operations.delete('c', BY).action
 
-        begun = self.operations.delete('c', BY)
-        again = self.operations.delete('c', BY)
-
-        self.assertEqual(begun.action, again.action)
-        self.assertEqual('READY', self.world.store.get_action(before).status)
-
-    def test_force_cancels_what_the_first_deletion_of_a_cluster_waits_for(self) -> None:
-        before = self.operations.check('c', BY).action
-        begun = self.operations.delete('c', BY)
-
-        again = self.operations.delete('c', BY, force=True)
-
-        self.assertEqual(begun.action, again.action)
-        self.assertEqual(['CANCELLED', 'READY'], self.statuses(before, again.action))
+        for force, status in ((False, 'READY'), (True, 'CANCELLED')):
+            again = self.operations.delete('c', BY, force=force).action
+            self.assertEqual(begun, again)
+            self.assertEqual([status, 'READY'], self.statuses(before, again))
 
     def test_force_cancels_what_the_first_deletion_of_a_node_waits_for(self) -> None:
         cluster = self.world.a_cluster(self.profile, 1, name='d')

@@ -203,15 +203,21 @@ class TestReceivers(OperationsCase):
         )
         self.assertNotIn(str(one.token), repr(one))
 
-    def test_only_the_token_of_a_receiver_triggers_it(self) -> None:
+    def test_only_the_full_uuid_and_the_token_trigger_a_receiver(self) -> None:
         issued, other = self.issue(), self.issue(name='other')
         digest = issued.receiver.token_digest
+        uuid = issued.receiver.uuid
         for token in (None, '', 'x', digest, other.token, str(issued.token)[:-1]):
             with self.refused(NO_WEBHOOK, exceptions.NotFound):
-                self.operations.receivers.trigger(issued.receiver.uuid, token)
-        self.operations.receivers.trigger(issued.receiver.uuid, issued.token)
+                self.operations.receivers.trigger(uuid, token)
+        for _ in range(2):
+            self.issue(name='twice')
+        for name in ('r', 'twice', uuid[:8], issued.token):
+            with self.refused(NO_WEBHOOK, exceptions.NotFound):
+                self.operations.receivers.trigger(name, issued.token)
+        self.operations.receivers.trigger(uuid, issued.token)
 
-    def test_a_new_token_invalidates_the_previous_one(self) -> None:
+    def test_a_token_is_valid_until_its_renewal_or_the_deletion(self) -> None:
         users = self.operations.receivers
         issued = self.issue()
 
@@ -220,6 +226,9 @@ class TestReceivers(OperationsCase):
         with self.refused(NO_WEBHOOK, exceptions.NotFound):
             users.trigger(issued.receiver.uuid, issued.token)
         users.trigger(issued.receiver.uuid, renewed.token)
+        users.delete('r', BY)
+        with self.assertRaises(exceptions.NotFound):
+            users.trigger(issued.receiver.uuid, renewed.token)
 
     def test_a_receiver_without_a_token_cannot_be_triggered(self) -> None:
         made = self.create()
@@ -291,30 +300,14 @@ class TestReceivers(OperationsCase):
             action.context,
         )
 
-    def test_a_webhook_needs_the_full_uuid(self) -> None:
-        issued = self.issue()
-        for _ in range(2):
-            self.issue(name='twice')
-        for name in ('r', 'twice', issued.receiver.uuid[:8], issued.token):
-            with self.refused(NO_WEBHOOK, exceptions.NotFound):
-                self.operations.receivers.trigger(name, issued.token)
-
-    def test_parameters_of_a_trigger_are_validated(self) -> None:
-        issued = self.issue()
-
+    def test_known_parameters_of_a_trigger_are_validated(self) -> None:
+        issued, users = self.issue(params={'count': 2}), self.operations.receivers
+        target = issued.receiver.uuid, issued.token
         with self.refused("The value for count must be an integer: 'many'."):
-            self.operations.receivers.trigger(
-                issued.receiver.uuid, issued.token, {'count': 'many'}
-            )
+            users.trigger(*target, {'count': 'many'})
 
-    def test_unknown_parameters_of_a_trigger_are_ignored(self) -> None:
-        issued = self.issue(params={'count': 2})
-
-        begun = self.operations.receivers.trigger(
-            issued.receiver.uuid,
-            issued.token,
-            {'alarm_id': 'a', 'severity': 'low', 'current': 'alarm'},
-        )
+        unknown = {'alarm_id': 'a', 'severity': 'low', 'current': 'alarm'}
+        begun = users.trigger(*target, unknown)
 
         self.assertEqual({'count': 2}, self.inputs(begun))
 
@@ -362,10 +355,3 @@ class TestReceivers(OperationsCase):
             f"The cluster of the receiver '{made.uuid}' could not be found."
         ):
             self.operations.receivers.trigger(made.uuid, issued.token)
-
-    def test_a_deleted_receiver_cannot_be_triggered(self) -> None:
-        issued = self.issue()
-        self.operations.receivers.delete('r', BY)
-
-        with self.assertRaises(exceptions.NotFound):
-            self.operations.receivers.trigger(issued.receiver.uuid, issued.token)

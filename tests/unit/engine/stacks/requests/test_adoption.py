@@ -78,6 +78,9 @@ class AdoptingCase(StackWorldCase):
 
 
 class TestAdoption(AdoptingCase):
+    def readopt(self, stack: Stack) -> Stack:
+        return self.adopt(self.world.stacks.abandon(stack.uuid, TENANT))
+
     def test_a_stack_adopts_the_resources_of_an_abandoned_one(self) -> None:
         left = self.world.make(
             {
@@ -127,9 +130,7 @@ class TestAdoption(AdoptingCase):
         self.assertEqual(['x', 'z'], found)
 
     def test_resources_are_adopted_in_dependency_order(self) -> None:
-        left = self.world.make({'a': res(), 'b': res(_depends_on='a')})
-
-        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+        stack = self.readopt(self.world.make({'a': res(), 'b': res(_depends_on='a')}))
 
         self.assertEqual(
             [
@@ -149,7 +150,7 @@ class TestAdoption(AdoptingCase):
         )
         before = [self.world.ids(self.world.nested(left, name)) for name in 'ng']
 
-        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+        stack = self.readopt(left)
 
         inside = [self.world.nested(stack, name) for name in 'ng']
         self.assertEqual(before, [self.world.ids(one) for one in inside])
@@ -161,30 +162,24 @@ class TestAdoption(AdoptingCase):
         )
         self.assertEqual(3, len(self.outside.things))
 
-    def test_the_data_of_a_group_is_adopted(self) -> None:
-        left = self.world.make({'k': res('Keeper', count=1)})
+    def test_a_group_adopts_its_data_and_sees_its_unhealthy_members(self) -> None:
+        left = self.world.make(
+            {'k': res('Keeper', count=1), 'asking': res('Asking', count=2)}
+        )
         kept = dict(self.world.resource(left, 'k').data)
+        self.world.mark(self.world.nested(left, 'asking'), 'm1')
 
-        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+        stack = self.readopt(left)
 
         self.assertEqual([left.uuid], list(kept.values()))
         self.assertEqual(kept, self.world.resource(stack, 'k').data)
-
-    def test_a_group_sees_which_adopted_members_are_unhealthy(self) -> None:
-        left = self.world.make({'k': res('Asking', count=2)})
-        self.world.mark(self.world.nested(left, 'k'), 'm1')
-
-        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
-
         self.assertEqual(
-            {'m0': True, 'm1': False}, self.world.resource(stack, 'k').data
+            {'m0': True, 'm1': False}, self.world.resource(stack, 'asking').data
         )
 
     def test_adopted_resources_are_updated_and_deleted_normally(self) -> None:
-        left = self.world.make(
-            {'a': res(value='x'), 'g': res('Group', count=2)}, files=FILES
-        )
-        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+        resources = {'a': res(value='x'), 'g': res('Group', count=2)}
+        stack = self.readopt(self.world.make(resources, files=FILES))
 
         self.world.change(stack, {'a': res(value='y'), 'g': res('Group', count=1)})
 
@@ -272,7 +267,7 @@ class TestRecord(AdoptingCase):
         self.assertEqual('ADOPT_COMPLETE', self.adopt(self.data).state.name)
         self.assertEqual({'value': 'mine', 'wait': 0}, self.outside.things[mine or ''])
 
-    def test_the_details_of_a_resource_in_the_document_have_no_effect(self) -> None:
+    def test_a_resource_is_adopted_once_as_recorded_not_as_documented(self) -> None:
         entry = self.data['resources']['slow']
         entry |= {'resource_data': {'kept': 'forged'}, 'attributes': {'seen': 99}}
 
@@ -283,12 +278,7 @@ class TestRecord(AdoptingCase):
             ('slow-1', {'kept': 'here'}, 1),
             (row.physical_id, row.data, row.attributes['seen']),
         )
-
-    def test_a_resource_is_adopted_once(self) -> None:
-        self.adopt(self.data)
-
-        self.world.act(self.world.named('adopted'), 'DELETE')
-
+        self.world.act(stack, 'DELETE')
         self.assertIn('another stack has adopted it', self.refused(self.data))
 
     def test_an_adopted_resource_keeps_its_type(self) -> None:
@@ -324,13 +314,6 @@ class TestExternal(AdoptingCase):
     def external(self, external_id: Any, **properties: Any) -> dict[str, Any]:
         return {'a': res(_external_id=external_id, **properties)}
 
-    def test_an_external_resource_is_checked_instead_of_created(self) -> None:
-        stack = self.world.make(self.external('one'))
-
-        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
-        self.assertEqual({'a': 'one'}, self.world.ids(stack))
-        self.assertEqual([('check', 'a')], self.outside.calls)
-
     def test_an_external_id_can_come_from_a_parameter(self) -> None:
         sections = {'parameters': {'p': {'type': 'string', 'default': ''}}}
         resources = self.external({'get_param': 'p'})
@@ -348,9 +331,12 @@ class TestExternal(AdoptingCase):
         )
         self.assertIn('external_id: it cannot depend on other', str(error))
 
-    def test_stack_operations_leave_an_external_resource_alone(self) -> None:
+    def test_an_external_resource_is_only_checked(self) -> None:
         stack = self.world.make(self.external('one'))
 
+        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
+        self.assertEqual({'a': 'one'}, self.world.ids(stack))
+        self.assertEqual([('check', 'a')], self.outside.calls)
         for operation in ('SUSPEND', 'RESUME', 'LOCK', 'UNLOCK', 'CHECK'):
             stack = self.world.act(stack, operation)
             self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
@@ -371,15 +357,6 @@ class TestExternal(AdoptingCase):
         self.assertEqual(['b'], self.outside.of('create'))
         self.assertEqual(['b'], self.outside.of('delete'))
 
-    def test_a_new_external_id_deletes_nothing(self) -> None:
-        stack = self.world.make(self.external('one'))
-
-        self.world.change(stack, self.external('two'))
-
-        self.assertEqual({'a': 'two'}, self.world.ids(stack))
-        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
-        self.assertEqual([], self.outside.of('delete'))
-
     def test_an_external_resource_replaces_a_created_one_which_is_deleted(self) -> None:
         stack = self.world.make({'a': res()})
         (made,) = set(self.outside.things) - {'one', 'two'}
@@ -389,14 +366,20 @@ class TestExternal(AdoptingCase):
         self.assertEqual({'a': 'one'}, self.world.ids(stack))
         self.assertNotIn(made, self.outside.things)
 
-    def test_a_marked_external_resource_is_checked_again(self) -> None:
+    def test_a_marked_or_new_external_resource_is_checked_again(self) -> None:
         stack = self.world.make(self.external('one'))
         self.world.mark(stack, 'a')
 
-        self.world.change(stack)
+        for resources, physical_id, checks in (
+            (None, 'one', ['a'] * 2),
+            (self.external('two'), 'two', ['a'] * 3),
+        ):
+            self.world.change(stack, resources)
 
-        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
-        self.assertEqual(['a', 'a'], self.outside.of('check'))
+            self.assertEqual({'a': physical_id}, self.world.ids(stack))
+            self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
+            self.assertEqual(checks, self.outside.of('check'))
+        self.assertEqual([], self.outside.of('delete'))
 
     def test_a_missing_external_resource_fails(self) -> None:
         stack = self.world.make(self.external('gone'))
