@@ -133,15 +133,9 @@ class TestMaintenance(PlanWorldCase):
 
     def about(self, *targets: str) -> dict[str, str | None]:
         """Run a plan with an action for each target; return what they say."""
-        self.run_plan(
-            *(
-                action(f'n{at}', 'ours', target=target)
-                for at, target in enumerate(targets)
-            )
-        )
-        return {
-            target: self.world.message(f'n{at}') for at, target in enumerate(targets)
-        }
+        names = {f'n{at}': target for at, target in enumerate(targets)}
+        self.run_plan(*(action(n, 'ours', target=names[n]) for n in names))
+        return {target: self.world.message(name) for name, target in names.items()}
 
     def test_any_action_is_skipped_with_the_lock_named(self) -> None:
         self.world.act(self.stack, 'LOCK')
@@ -154,6 +148,10 @@ class TestMaintenance(PlanWorldCase):
             'level all).'
         )
         self.assertEqual([skipped, skipped, None, None], list(told.values()))
+        # Without a lock nothing is.
+        self.world.act(self.stack, 'UNLOCK')
+        told = self.about(f'stack:{uuid}', 'stack:gone')
+        self.assertEqual([None, None], list(told.values()))
 
     def test_the_lock_of_a_stack_around_it_counts(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
@@ -163,11 +161,3 @@ class TestMaintenance(PlanWorldCase):
         (told,) = self.about(f'stack:{inner.uuid}').values()
 
         self.assertIn('by the lock of stack outer', told or '')
-
-    def test_without_a_lock_nothing_is_skipped(self) -> None:
-        self.world.act(self.stack, 'LOCK')
-        self.world.act(self.stack, 'UNLOCK')
-
-        told = self.about(f'stack:{self.stack.uuid}', 'stack:gone')
-
-        self.assertEqual([None, None], list(told.values()))

@@ -78,22 +78,19 @@ class TestStackNotifications(StackWorldCase):
             ],
             expectations.story(sent),
         )
-        told_by = [expectations.fault(message) for message in sent]
+        faults = [expectations.fault(message) for message in sent]
+        keys = ('exception', 'exception_message', 'function_name')
         self.assertEqual(
-            ('BrokenThingError', 'create of a does not work', 'called'),
-            (
-                told_by[2]['exception'],
-                told_by[2]['exception_message'],
-                told_by[2]['function_name'],
-            ),
+            ['BrokenThingError', 'create of a does not work', 'called'],
+            [faults[2][key] for key in keys],
         )
         self.assertEqual(
             'Resource action failed: resources.a: create of a does not work',
-            told_by[4]['exception_message'],
+            faults[4]['exception_message'],
         )
-        self.assertEqual([None] * 3, [told_by[at] for at in (0, 1, 3)])
+        self.assertEqual([None] * 3, [faults[at] for at in (0, 1, 3)])
 
-    def test_a_mark_a_replacement_and_a_lock(self) -> None:
+    def test_a_mark_a_replacement_a_lock_and_a_signal_that_it_keeps_out(self) -> None:
         stack = self.world.make({'a': res()})
         self.sent()
         self.world.mark(stack, 'a', reason='it smokes')
@@ -101,8 +98,11 @@ class TestStackNotifications(StackWorldCase):
         self.world.change(stack)
         self.sent()
         self.world.act(stack, 'LOCK', 'all')
-        self.world.act(stack, 'UNLOCK')
         locked = self.sent()
+        self.world.stacks.signal(stack.uuid, stack.tenant, 'a', {'value': 'x'})
+        (ignored,) = self.sent()
+        self.world.act(stack, 'UNLOCK')
+        locked += self.sent()
 
         self.assertEqual(
             ['resource.check.error: CHECK_FAILED'], expectations.story([marked])
@@ -129,6 +129,10 @@ class TestStackNotifications(StackWorldCase):
             expectations.story(locked),
         )
         self.assertEqual(
+            ['resource.signal.end: LOCK_COMPLETE'], expectations.story([ignored])
+        )
+        self.assertIn('Signal ignored', expectations.data(ignored)['status_reason'])
+        self.assertEqual(
             [*(['all'] * 6), None, None],
             [
                 expectations.data(message)['lock_level']
@@ -136,19 +140,6 @@ class TestStackNotifications(StackWorldCase):
                 if 'lock_level' in expectations.data(message)
             ],
         )
-
-    def test_a_signal_that_a_lock_keeps_from_it_is_told(self) -> None:
-        stack = self.world.make({'a': res()})
-        self.world.act(stack, 'LOCK')
-        self.sent()
-
-        self.world.stacks.signal(stack.uuid, stack.tenant, 'a', {'value': 'x'})
-
-        (ignored,) = self.sent()
-        self.assertEqual(
-            ['resource.signal.end: LOCK_COMPLETE'], expectations.story([ignored])
-        )
-        self.assertIn('Signal ignored', expectations.data(ignored)['status_reason'])
 
     def test_stacks_in_it_are_told_of_with_where_they_belong(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)})
@@ -172,20 +163,13 @@ class TestStackNotifications(StackWorldCase):
             ],
             expectations.story(sent),
         )
+        # Each is told once.
+        ids = {expectations.inner(message)['message_id'] for message in sent}
+        self.assertEqual((len(sent), []), (len(ids), self.sent()))
         self.assertEqual(
             [(stack.uuid, None, stack.uuid), (inner.uuid, stack.uuid, stack.uuid)],
             [
-                tuple(
-                    expectations.data(sent[at])[k]
-                    for k in ('uuid', 'owner_uuid', 'root_uuid')
-                )
-                for at in (0, 3)
+                (data['uuid'], data['owner_uuid'], data['root_uuid'])
+                for data in (expectations.data(sent[at]) for at in (0, 3))
             ],
         )
-
-    def test_every_change_is_told_once_and_has_ids_that_stay(self) -> None:
-        self.world.make({'a': res()})
-        first = [expectations.inner(message)['message_id'] for message in self.sent()]
-
-        self.assertEqual(len(first), len(set(first)))
-        self.assertEqual([], self.sent())
