@@ -181,13 +181,13 @@ class TestSuspendedAfterTheMark(MarkCase):
             names = sorted(self.world.outside.of(operation))
             self.assertEqual(['proxy', 'web'], names)
 
-    def test_a_reset_gives_the_suspension_back(self) -> None:
+    def test_one_that_cannot_do_it_keeps_nothing_from_it(self) -> None:
         self.world.mark(self.stack, 'web')
         self.world.act(self.stack, states.SUSPEND)
         row = self.world.mark(self.stack, 'web', False)
+        # A reset gives the suspension back.
         self.assertEqual('SUSPEND_COMPLETE', row.state.name)
-
-    def test_one_that_cannot_do_it_keeps_nothing_from_it(self) -> None:
+        self.world.act(self.stack, states.RESUME)
         self.world.mark(self.stack, 'web')
         self.world.outside.fails |= {('suspend', 'web'), ('resume', 'web')}
         for operation in (states.SUSPEND, states.RESUME):
@@ -244,10 +244,8 @@ class TestAfterALock(MarkCase):
         self.world.mark(self.stack, 'web', False)
         self.locked_and_back()
         self.world.change(self.stack)
-        self.assertEqual(
-            {'web': 'CHECK_COMPLETE', 'proxy': 'CREATE_COMPLETE'},
-            self.world.states(self.stack),
-        )
+        shown = {'web': 'CHECK_COMPLETE', 'proxy': 'CREATE_COMPLETE'}
+        self.assertEqual(shown, self.world.states(self.stack))
 
     def test_a_resume_shows_it_too(self) -> None:
         self.world.act(self.stack, states.SUSPEND)

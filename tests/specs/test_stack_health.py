@@ -49,9 +49,7 @@ class TestPlan(StackHealthCase):
         self.assertEqual('SUCCEEDED', self.execute(self.propose()))
 
         after = self.world.ids(stack)
-        self.assertEqual(
-            {'a': True, 'b': True}, {n: before[n] != after[n] for n in before}
-        )
+        self.assertEqual({'a', 'b'}, {n for n in before if before[n] != after[n]})
         self.assertEqual('UPDATE_COMPLETE', self.world.now(stack).state.name)
         self.assertEqual((), self.propose().actions)
 
@@ -120,30 +118,18 @@ class TestModel(StackHealthCase):
         one = self.world.make(TWO, name='one', tags=('x', 'y'))
         self.world.make(TWO, name='two', tags=('x',))
         model = self.model()
-
-        self.assertEqual(
-            [
-                ['one', 'two'],
-                ['two'],
-                ['one'],
-                ['one', 'two'],
-                ['one'],
-                [],
-                ['one', 'two'],
-            ],
-            [
-                [seen.name for seen in model.stacks(**asked)]
-                for asked in (
-                    {},
-                    {'names': ['two']},
-                    {'names': [one.uuid, 'nobody']},
-                    {'tags': ['x']},
-                    {'tags': ['x', 'y']},
-                    {'tenant': 'another'},
-                    {'tenant': TENANT},
-                )
-            ],
-        )
+        for asked, expected in (
+            ({}, ['one', 'two']),
+            ({'names': ['two']}, ['two']),
+            ({'names': [one.uuid, 'nobody']}, ['one']),
+            ({'tags': ['x']}, ['one', 'two']),
+            ({'tags': ['x', 'y']}, ['one']),
+            ({'tenant': 'another'}, []),
+            ({'tenant': TENANT}, ['one', 'two']),
+        ):
+            with self.subTest(asked):
+                found = [seen.name for seen in model.stacks(**asked)]
+                self.assertEqual(expected, found)
 
     def test_why_one_cannot_be_changed_is_said(self) -> None:
         locked = self.world.make(TWO, name='locked')

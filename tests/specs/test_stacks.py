@@ -27,19 +27,9 @@ class TestCreate(StackWorldCase):
         self.assertIn('s', str(refused))
         world.worker()
         world.settled(stack)
-        self.assertEqual(
-            [
-                ('s', 'CREATE_IN_PROGRESS'),
-                ('a', 'CREATE_IN_PROGRESS'),
-                ('a', 'CREATE_COMPLETE'),
-                ('b', 'CREATE_IN_PROGRESS'),
-                ('b', 'CREATE_COMPLETE'),
-                ('c', 'CREATE_IN_PROGRESS'),
-                ('c', 'CREATE_COMPLETE'),
-                ('s', 'CREATE_COMPLETE'),
-            ],
-            world.facts(stack),
-        )
+        begins, ends = 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'
+        made = [(name, state) for name in 'abc' for state in (begins, ends)]
+        self.assertEqual([('s', begins), *made, ('s', ends)], world.facts(stack))
         self.assertEqual('1', world.resource(stack, 'b').properties['value'])
         self.assertEqual(
             world.ids(stack)['b'], world.resource(stack, 'c').properties['value']
@@ -102,10 +92,8 @@ class TestCreate(StackWorldCase):
         self.assertEqual({}, world.states(stack))
         self.assertEqual(
             [
-                'CREATE_IN_PROGRESS',
-                'CREATE_FAILED',
-                'ROLLBACK_IN_PROGRESS',
-                'ROLLBACK_COMPLETE',
+                *('CREATE_IN_PROGRESS', 'CREATE_FAILED'),
+                *('ROLLBACK_IN_PROGRESS', 'ROLLBACK_COMPLETE'),
             ],
             [state for name, state in world.facts(stack) if name == 's'],
         )
