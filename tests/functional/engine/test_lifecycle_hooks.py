@@ -87,6 +87,8 @@ class HookCase(WorldCase):
 
 
 class TestHooks(HookCase):
+    """Stories with requests or workers at the same time, on databases as well."""
+
     def test_a_node_waits_for_the_completion_of_its_hook(self):
         cluster = self.hooked()
         first, _ = self.world.nodes(cluster)
@@ -151,18 +153,6 @@ class TestHooks(HookCase):
             self.derived(action),
         )
 
-    def test_each_node_waits_for_its_own_hook(self):
-        cluster = self.hooked(3)
-        action, messages = self.shrunk(cluster, 2)
-
-        self.complete(cluster, messages[0])
-        self.world.until(lambda: len(self.names(cluster)) == 2)
-        self.assertFalse(self.world.store.get_action(action).finished)
-        self.complete(cluster, messages[1])
-
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
-        self.assertEqual([3], self.names(cluster))
-
     def test_a_token_stays_valid_after_the_loss_of_a_worker(self):
         cluster = self.hooked()
         action, (message,) = self.shrunk(cluster)
@@ -203,6 +193,18 @@ class TestHangingServers(HookCase):
 
 
 class TestWays(HookCase):
+    def test_each_node_waits_for_its_own_hook(self):
+        cluster = self.hooked(3)
+        action, messages = self.shrunk(cluster, 2)
+
+        self.complete(cluster, messages[0])
+        self.world.until(lambda: len(self.names(cluster)) == 2)
+        self.assertFalse(self.world.store.get_action(action).finished)
+        self.complete(cluster, messages[1])
+
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual([3], self.names(cluster))
+
     def test_a_node_is_removed_after_the_timeout_of_its_hook(self):
         cluster = self.hooked(timeout=1)
         action, _ = self.shrunk(cluster)

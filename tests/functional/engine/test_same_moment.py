@@ -4,14 +4,14 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tests.cluster_worlds import BY, QUEUED, TENANT
 from tests.functional.db import stores
-from tests.functional.db.stores import MYSQL, SQLITE
+from tests.functional.db.stores import MYSQL, SQLITE, define_tests
 from tests.operated_worlds import OperatedCase, OperatedWorld
-from tests.specs.database_case import OnDatabase, define_stories
+from tests.specs.database_case import OnDatabase
 from tests.stack_worlds import StackWorld, res, template
 from watcherlite import exceptions
 from watcherlite.db.query import Query
@@ -27,6 +27,12 @@ from watcherlite.engine.clusters.requests.values import (
 from watcherlite.engine.clusters.services import ClusterLimits
 from watcherlite.engine.stacks.services import StackLimits
 
+if TYPE_CHECKING:
+    Base = OperatedCase
+else:
+    # Mixed in before the real one.
+    Base = object
+
 SPEC = {'type': 'thing', 'version': '1.0'}
 POLICY = {'type': 'senlin.policy.deletion', 'version': '1.0'}
 URL = 'http://host/clustering/v1'
@@ -38,8 +44,8 @@ DEADLINE = 30
 Ask = Callable[[], Any]
 
 
-class TestSameMoment(OperatedCase):
-    """In memory; nothing is executed."""
+class SameMoment(Base):
+    """Nothing is executed."""
 
     def a_world(self, limits: ClusterLimits) -> OperatedWorld:
         world = OperatedWorld(self.make_store(), limits=limits)
@@ -182,9 +188,9 @@ class TestSameMoment(OperatedCase):
         )
 
 
-class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlDatabase):
-    """The same on PostgreSQL."""
-
+class PostgresqlSameMomentTest(
+    OnDatabase, SameMoment, OperatedCase, stores.PostgresqlDatabase
+):
     def test_a_wait_for_the_project_lock_blocks_no_readers(self) -> None:
         # No question needs another connection beside that of the transaction
         store = self.open_empty(max_pool_size=1, pool_timeout=1)
@@ -201,4 +207,10 @@ class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlData
         self.assertEqual([made], store.list_objects(Cluster, Query(tenant=TENANT)))
 
 
-define_stories(__name__, {TestSameMoment: (SQLITE, MYSQL)})
+define_tests(
+    __name__,
+    SameMoment,
+    before=(OnDatabase,),
+    after=(OperatedCase,),
+    on=(SQLITE, MYSQL),
+)
