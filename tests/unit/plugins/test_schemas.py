@@ -72,33 +72,62 @@ class TestMessages(base.TestCase):
             self.problems(schema, {'a': 1, 'b': -1}),
         )
 
-    def test_a_place_is_a_path_down_to_the_item(self):
-        schema = properties(list={'items': properties(port={'type': 'integer'})})
-
-        self.assertEqual(
-            ['input_parameters.list.1.port: "x" is not a whole number'],
-            self.problems(schema, {'list': [{'port': 1}, {'port': 'x'}]}),
-        )
-
-    def test_an_unknown_key_is_answered_with_the_nearest_one(self):
-        schema = properties(message={}, method={})
-
-        self.assertEqual(
-            [
-                'input_parameters.mesage: is not known, did you mean message?',
-                'input_parameters.zzz: is not known (known: message, method)',
-            ],
-            self.problems(schema, {'mesage': 1, 'zzz': 2}),
-        )
-
-    def test_keys_that_match_a_pattern_are_known(self):
-        schema = properties(a={})
-        schema['patternProperties'] = {'^x-': {}}
-
-        self.assertEqual(
-            ['input_parameters.b: is not known (known: a)'],
-            self.problems(schema, {'x-y': 1, 'b': 2}),
-        )
+    def test_each_problem_has_its_place_and_a_hint(self):
+        port = properties(port={'type': 'integer'})
+        alternatives = {'oneOf': [{'type': 'string'}, port]}
+        for rule, schema, inputs, problems in (
+            (
+                'a place is a path down to the item',
+                properties(list={'items': port}),
+                {'list': [{'port': 1}, {'port': 'x'}]},
+                ['.list.1.port: "x" is not a whole number'],
+            ),
+            (
+                'an unknown key is answered with the nearest one',
+                properties(message={}, method={}),
+                {'mesage': 1, 'zzz': 2},
+                [
+                    '.mesage: is not known, did you mean message?',
+                    '.zzz: is not known (known: message, method)',
+                ],
+            ),
+            (
+                'keys that match a pattern are known',
+                {**properties(a={}), 'patternProperties': {'^x-': {}}},
+                {'x-y': 1, 'b': 2},
+                ['.b: is not known (known: a)'],
+            ),
+            (
+                'a secret is not shown through its parent',
+                properties(login={'type': 'string'}),
+                {'login': {'password': 'canary'}},
+                ['.login: an object is not a string'],
+            ),
+            (
+                'of alternatives the nearest is explained',
+                properties(a={'anyOf': [{'type': 'null'}, {'minimum': 5}]}),
+                {'a': 3},
+                [
+                    '.a: 3 is not null or input_parameters.a: 3 is less than the '
+                    'minimum of 5'
+                ],
+            ),
+            (
+                'of alternatives of the right type the nearest is explained',
+                properties(a=alternatives),
+                {'a': {'port': 'x'}},
+                ['.a.port: "x" is not a whole number'],
+            ),
+            (
+                'no schema allows the key',
+                properties(key=False),
+                {'key': 7},
+                [': 7 must not be there'],
+            ),
+        ):
+            with self.subTest(rule):
+                expected = [f'input_parameters{problem}' for problem in problems]
+                self.assertEqual(expected, self.problems(schema, inputs))
 
     def test_secrets_are_not_repeated(self):
         schema = properties(
@@ -127,15 +156,6 @@ class TestMessages(base.TestCase):
             problems,
         )
 
-    def test_a_secret_does_not_come_out_through_its_parent(self):
-        problems = self.problems(
-            properties(login={'type': 'string'}), {'login': {'password': 'canary'}}
-        )
-
-        self.assertEqual(
-            ['input_parameters.login: an object is not a string'], problems
-        )
-
     def test_a_long_value_is_cut(self):
         (problem,) = self.problems(properties(a={'const': 1}), {'a': 'x' * 10_000})
 
@@ -162,33 +182,6 @@ class TestMessages(base.TestCase):
 
         self.assertEqual(schemas.MAX_PROBLEMS + 1, len(problems))
         self.assertEqual('and 990 more problems', problems[-1])
-
-    def test_of_alternatives_the_nearest_is_explained(self):
-        schema = properties(a={'anyOf': [{'type': 'null'}, {'minimum': 5}]})
-
-        self.assertEqual(
-            [
-                'input_parameters.a: 3 is not null or '
-                'input_parameters.a: 3 is less than the minimum of 5'
-            ],
-            self.problems(schema, {'a': 3}),
-        )
-
-    def test_of_alternatives_of_the_right_type_the_nearest_is_explained(self):
-        schema = properties(
-            a={'oneOf': [{'type': 'string'}, properties(port={'type': 'integer'})]}
-        )
-
-        self.assertEqual(
-            ['input_parameters.a.port: "x" is not a whole number'],
-            self.problems(schema, {'a': {'port': 'x'}}),
-        )
-
-    def test_what_no_schema_allows_is_told(self):
-        self.assertEqual(
-            ['input_parameters: 7 must not be there'],
-            self.problems(properties(key=False), {'key': 7}),
-        )
 
     def test_bottomless_inputs_are_refused_and_do_not_crash(self):
         schema = {'$defs': {'n': {'items': {'$ref': '#/$defs/n'}}}, '$ref': '#/$defs/n'}

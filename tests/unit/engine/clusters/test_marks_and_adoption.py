@@ -167,13 +167,12 @@ class TestAdopting(OperationsCase):
         parts = dataclasses.replace(self.world.cluster_parts, plugins=types)
         nodes = ClusterOperations(parts, self.world.clock, self.world).nodes
 
-        for ask in (nodes.preview, nodes.adopt):
-            text = (
-                'Nothing can be adopted as blind-1.0: its type only finds what it has'
-            )
-            text = f'{text} made itself.'
-            with self.refused(text):
-                ask(AdoptionRequest('x', 'blind'), BY)
+        for request in (nodes.preview, nodes.adopt):
+            with self.refused(
+                'Nothing can be adopted as blind-1.0: its type only finds what it has '
+                'made itself.'
+            ):
+                request(AdoptionRequest('x', 'blind'), BY)
         self.assertEqual([], self.world.outside.calls)
 
     def test_a_missing_resource_becomes_an_unhealthy_node(self) -> None:
@@ -237,24 +236,26 @@ class TestUserActions(OperationsCase):
             action = self.world.store.get_action(begun.action)
             self.assertEqual(EPOCH, action.not_before)
 
-    def test_only_permitted_action_types_can_be_requested(self) -> None:
-        with self.refused(
-            "The action type 'nop' is not for clusters and nodes; those that this "
-            'installation allows are: sleep.'
+    def test_invalid_user_actions_are_rejected(self) -> None:
+        for name, value, text in (
+            (
+                'action',
+                'nop',
+                "The action type 'nop' is not for clusters and nodes; those that this "
+                'installation allows are: sleep.',
+            ),
+            (
+                'target',
+                'nope',
+                "The specified target 'nope' could not be found: there is neither a "
+                'cluster nor a node of that name.',
+            ),
+            (
+                'not_before',
+                'soon',
+                "The value for not_before is no time in ISO 8601: 'soon'.",
+            ),
+            ('not_before', 7, 'The value for not_before must be a time, not a number.'),
         ):
-            self.ask(action='nop')
-
-    def test_an_unknown_target_is_rejected(self) -> None:
-        with self.refused(
-            "The specified target 'nope' could not be found: there is neither a "
-            'cluster nor a node of that name.'
-        ):
-            self.ask(target='nope')
-
-    def test_an_invalid_time_is_rejected(self) -> None:
-        for value, text in (
-            ('soon', "The value for not_before is no time in ISO 8601: 'soon'."),
-            (7, 'The value for not_before must be a time, not a number.'),
-        ):
-            with self.refused(text):
-                self.ask(not_before=value)
+            with self.subTest(name=name, value=value), self.refused(text):
+                self.ask(**{name: value})

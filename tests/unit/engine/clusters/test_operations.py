@@ -5,7 +5,6 @@ from typing import Any
 from tests.cluster_worlds import BY, QUEUED
 from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
-from watcherlite.domain.clusters import Cluster
 from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
 from watcherlite.engine.clusters.services import ClusterLimits
 
@@ -67,23 +66,24 @@ class TestCreate(OperationsCase):
     def test_the_default_size_is_the_minimum_size(self) -> None:
         begun = self.operations.create(ClusterRequest('c', 'p', min_size=2), BY)
 
-        self.assertEqual((2, 2, -1), _sizes(begun.row))
+        row = begun.row
+        self.assertEqual((2, 2, -1), (row.desired_capacity, row.min_size, row.max_size))
 
     def test_invalid_clusters_are_rejected(self) -> None:
+        below = 'The target capacity (1) is less than the specified min_size (2).'
+        above = 'The target capacity (3) is greater than the specified max_size (2).'
+        size = 'desired_capacity'
         cases: tuple[tuple[dict[str, Any], str], ...] = (
             ({'profile': 'nope'}, "The specified profile 'nope' could not be found."),
             (
-                {'desired_capacity': 'two'},
+                {size: 'two'},
                 "The value for desired_capacity must be an integer: 'two'.",
             ),
-            (
-                {'desired_capacity': -1},
-                "Value must be >= 0 for field 'desired_capacity'.",
-            ),
-            (
-                {'desired_capacity': 6},
-                "Value must be <= 5 for field 'desired_capacity'.",
-            ),
+            ({size: -1}, "Value must be >= 0 for field 'desired_capacity'."),
+            ({size: 6}, "Value must be <= 5 for field 'desired_capacity'."),
+            ({size: 1, 'min_size': 2, 'max_size': None}, below),
+            ({size: 3, 'min_size': 0, 'max_size': 2}, above),
+            ({size: None, 'min_size': 3, 'max_size': 2}, above),
             ({'max_size': -2}, "Value must be >= -1 for field 'max_size'."),
             ({'metadata': []}, "The value for 'metadata' must be a map, not a list."),
             (
@@ -95,26 +95,6 @@ class TestCreate(OperationsCase):
         for values, text in cases:
             with self.subTest(values=values):
                 new = ClusterRequest(**{'name': 'c', 'profile': 'p', **values})
-                with self.refused(text):
-                    self.operations.create(new, BY)
-
-    def test_inconsistent_sizes_are_rejected(self) -> None:
-        for sizes, text in (
-            (
-                (1, 2, None),
-                'The target capacity (1) is less than the specified min_size (2).',
-            ),
-            (
-                (3, 0, 2),
-                'The target capacity (3) is greater than the specified max_size (2).',
-            ),
-            (
-                (None, 3, 2),
-                'The target capacity (3) is greater than the specified max_size (2).',
-            ),
-        ):
-            with self.subTest(sizes=sizes):
-                new = ClusterRequest('c', 'p', *sizes)
                 with self.refused(text):
                     self.operations.create(new, BY)
 
@@ -133,14 +113,16 @@ class TestCreate(OperationsCase):
 class TestUniqueNames(OperationsCase):
     limits = ClusterLimits(unique_names=True)
 
-    def test_names_are_unique_in_a_project(self) -> None:
-        self.operations.create(ClusterRequest('c', 'p'), BY)
+    def test_names_are_unique_in_a_project_and_similar_ones_available(self) -> None:
+        first = self.operations.create(ClusterRequest('c', 'p'), BY).row
 
         with self.refused("A cluster named 'c' already exists."):
             self.operations.create(ClusterRequest('c', 'p'), BY)
         spec = {'type': 'thing', 'version': '1.0'}
         with self.refused("A profile named 'p' already exists."):
             self.operations.profiles.create('p', spec, BY)
+        for name in (first.uuid, first.uuid[:8], 'C'):
+            self.operations.create(ClusterRequest(name, 'p'), BY)
 
     def test_a_name_reserved_by_an_action_is_taken(self) -> None:
         first = self.operations.create(ClusterRequest('c', 'p'), BY).row
@@ -158,12 +140,6 @@ class TestUniqueNames(OperationsCase):
         # And once that is not to be, it is free
         self.over(first)
         self.operations.create(ClusterRequest('e', 'p'), BY)
-
-    def test_a_similar_name_is_available(self) -> None:
-        first = self.operations.create(ClusterRequest('c', 'p'), BY).row
-
-        for name in (first.uuid, first.uuid[:8], 'C'):
-            self.operations.create(ClusterRequest(name, 'p'), BY)
 
     def test_projects_have_separate_names(self) -> None:
         self.operations.create(ClusterRequest('c', 'p'), BY)
@@ -260,17 +236,11 @@ class TestSizes(OperationsCase):
 
     def test_scaling_beyond_the_limits_is_rejected(self) -> None:
         scale = self.operations.scale
+        above = "The target capacity (5) is greater than the cluster's max_size (4)."
+        below = "The target capacity (0) is less than the cluster's min_size (1)."
         for kind, count, text in (
-            (
-                'CLUSTER_SCALE_OUT',
-                2,
-                "The target capacity (5) is greater than the cluster's max_size (4).",
-            ),
-            (
-                'CLUSTER_SCALE_IN',
-                3,
-                "The target capacity (0) is less than the cluster's min_size (1).",
-            ),
+            ('CLUSTER_SCALE_OUT', 2, above),
+            ('CLUSTER_SCALE_IN', 3, below),
             ('CLUSTER_SCALE_IN', 0, 'Count for scale-in request cannot be 0.'),
             ('CLUSTER_SCALE_OUT', 'x', "The value for count must be an integer: 'x'."),
         ):
@@ -321,7 +291,3 @@ class TestSizes(OperationsCase):
             {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2, 'strict': False},
             self.inputs(begun),
         )
-
-
-def _sizes(row: Cluster) -> tuple[int, int, int]:
-    return row.desired_capacity, row.min_size, row.max_size

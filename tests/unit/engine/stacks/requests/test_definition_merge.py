@@ -1,5 +1,6 @@
 """The definition of new, changed and adopted stacks."""
 
+import dataclasses
 from typing import Any, ClassVar
 
 from tests import base
@@ -64,7 +65,7 @@ class TestNew(base.TestCase):
                 self.assertEqual(place, error.problems[0].partition(':')[0])
 
 
-class TestReplacing(base.TestCase):
+class TestMerging(base.TestCase):
     def test_a_replacing_update_drops_the_old_definition(self) -> None:
         new = StackRequest('s', TEMPLATE, files={'f': 'x'}, parameters={'p': 1})
 
@@ -73,8 +74,6 @@ class TestReplacing(base.TestCase):
             definition_merge.merge_update(BEFORE, new),
         )
 
-
-class TestMerging(base.TestCase):
     def test_an_update_without_changes_keeps_the_definition(self) -> None:
         self.assertEqual(BEFORE.digest, merged().digest)
 
@@ -213,19 +212,9 @@ class TestAdopting(base.TestCase):
         with store.transaction() as tx:
             known = tx.insert_definition(Definition(TEMPLATE))
             stack = tx.insert_stack(NewStack('u', 's', 'a-project', known.id))
-        rows = [
-            Resource('1', stack.id, 'a', 'T', 'T', id=1, physical_id='back'),
-            Resource(
-                '2',
-                stack.id,
-                'a',
-                'T',
-                'T',
-                id=2,
-                physical_id='was not wanted',
-                superseded_by=1,
-            ),
-        ]
+        row = Resource('1', stack.id, 'a', 'T', 'T', id=1, physical_id='back')
+        replaced = {'id': 2, 'physical_id': 'was not wanted', 'superseded_by': 1}
+        rows = [row, dataclasses.replace(row, uuid='2', **replaced)]
 
         found = abandonment.export_stack(store, [stack], rows)
 

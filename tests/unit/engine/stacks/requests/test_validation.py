@@ -94,14 +94,14 @@ class TestChanges(base.TestCase):
         )
         return found['tags'], found['timeout'], found['disable_rollback']
 
-    def test_an_existing_update_keeps_the_tags(self) -> None:
-        self.assertEqual((('old',), 5, False), self.changed(existing=True))
-
-    def test_another_update_removes_only_the_tags(self) -> None:
-        self.assertEqual(((), 5, False), self.changed())
-
-    def test_tags_can_be_removed(self) -> None:
-        self.assertEqual(((), 5, False), self.changed(existing=True, tags=()))
+    def test_only_an_existing_update_without_tags_keeps_them(self) -> None:
+        for keys, tags in (
+            ({'existing': True}, ('old',)),
+            ({}, ()),
+            ({'existing': True, 'tags': ()}, ()),
+        ):
+            with self.subTest(keys=keys):
+                self.assertEqual((tags, 5, False), self.changed(**keys))
 
 
 class TestRoom(StackWorldCase):
