@@ -37,8 +37,10 @@ class TestTwoWorkersShareAPlan(WorldCase):
         self.assertEqual(
             sorted(f'a{n}' for n in range(40)), sorted(map(str, calls.of('execute')))
         )
-        starts = [line for line in world.story(plan) if line[2] == 'RUNNING']
-        self.assertEqual(40, len(starts))
+        steps = [(line[1], line[2]) for line in world.story(plan)]
+        # A worker whose thread waits for long gives actions back that it has claimed.
+        released = steps.count(('RUNNING', 'READY'))
+        self.assertEqual(40, steps.count(('READY', 'RUNNING')) - released)
 
     def test_chains_and_joins_keep_their_order(self) -> None:
         calls = Calls()

@@ -41,16 +41,30 @@ class Lease:
         self._clock = services.clock
         self._observer = observer
         self._until = self._clock.monotonic() + self._seconds * SAFE
+        self._is_lost = False
         self._condition = threading.Condition()
         self._stopped = False
         self._thread: threading.Thread | None = None
 
     def left(self) -> float:
-        """Return the seconds for which this worker may write; 0 or less: not at all."""
+        """Return the seconds for which this worker may write; 0 or less: not at all.
+
+        Once it is 0 or less, it remains so. Otherwise a late renewal would permit to
+        write what came of the interruption, such as the failure of an action whose
+        plugin was stopped by a fence.
+        """
+        left = self._remaining()
+        if left <= 0:
+            self._is_lost = True
+        return min(left, 0.0) if self._is_lost else left
+
+    def _remaining(self) -> float:
         return self._until - self._clock.monotonic()
 
     def renew(self) -> bool:
-        """Renew the lease; return False if it has expired in the store."""
+        """Renew the lease; return False if it has expired, here or in the store."""
+        if self._is_lost:
+            return False
         requested = self._clock.monotonic()
         if not self._store.renew_lease(self._worker, self._seconds):
             self._until = requested
@@ -99,7 +113,7 @@ class Lease:
 
     def _wait(self, seconds: float) -> bool:
         """Wait for `seconds`; return False when stopped."""
-        seconds = min(seconds, max(0.05, self.left()))
+        seconds = min(seconds, max(0.05, self._remaining()))
         with self._condition:
             if not self._stopped:
                 self._clock.wait(self._condition, seconds)

@@ -63,6 +63,18 @@ class TestLeft(LeaseCase):
         self.assertEqual((True, 32), (self.lease.renew(), self.lease.left()))
         self.assertEqual([(20, 'me', 40)], self.store.renewals)
 
+    def test_an_expiry_that_nobody_acted_on_is_mended_by_a_renewal(self):
+        self.clock.advance(33)
+
+        self.assertEqual((True, 32), (self.lease.renew(), self.lease.left()))
+
+    def test_an_expiry_that_was_acted_on_is_final(self):
+        self.clock.advance(33)
+        self.assertEqual(-1, self.lease.left())
+
+        self.assertEqual((False, -1), (self.lease.renew(), self.lease.left()))
+        self.assertEqual([], self.store.renewals)
+
     def test_the_lease_counts_from_before_the_request(self):
         self.store.took = 5
 
