@@ -75,7 +75,7 @@ class _CountingTransaction:
 
 
 class Promises:
-    """What depends on the database; `make_store` says for which store."""
+    """Promises that depend on the database; `make_store` returns the store."""
 
     #: How many random sequences of mishaps are tried.
     disorders = 20

@@ -114,7 +114,7 @@ class Steps(base.NestedHandler):
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """What is durable, and what is there outside, when a worker dies."""
+    """The database and the outside world when a worker dies."""
 
     database: bytes
     things: dict[str, dict[str, Any]]
