@@ -91,7 +91,7 @@ class Idempotency:
             answer = self._replayed(operation, request, key)
             if answer is not None:
                 return answer
-        record = RequestRecord(key)
+        record = RequestRecord(key, request.initiator)
         try:
             with record.active():
                 return operation.call(request)

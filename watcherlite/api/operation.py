@@ -124,6 +124,11 @@ class Request:
         }
         return {name: value for name, value in who.items() if value}
 
+    @property
+    def initiator(self) -> dict[str, Any]:
+        """Return who sent the request, as its events record it."""
+        return {**self.context, 'roles': sorted(self.caller.roles)}
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Response:

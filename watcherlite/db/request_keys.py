@@ -1,4 +1,6 @@
-"""Idempotency keys: a request that is repeated with its key is executed once.
+"""Requests in transactions: idempotency keys, and the initiators of events.
+
+A request that is repeated with its key is executed once.
 
 The transaction that creates the objects of a request also inserts its key, so that a
 crash cannot separate them. A second request with the key conflicts with that row and is
@@ -12,11 +14,12 @@ import contextlib
 import contextvars
 import dataclasses
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from watcherlite import exceptions
 from watcherlite.db.clusters import TITLES
+from watcherlite.domain.events import ACTION, CREATED, INITIATOR, Event
 
 #: Methods of a transaction that insert objects -> the name of the object; None: the
 #: class of the object decides.
@@ -70,12 +73,17 @@ class RequestRecord:
     """The outcome of the transactions of one request.
 
     :param key: stored with the objects that the request creates; None: no key
+    :param initiator: stored with the events of the request, as `detail.initiator`: who
+        sent it
     :ivar committed: a transaction has been committed
     :ivar is_unknown: the outcome of a COMMIT is unknown
     """
 
-    def __init__(self, key: RequestKey | None = None) -> None:
+    def __init__(
+        self, key: RequestKey | None = None, initiator: Mapping[str, Any] | None = None
+    ) -> None:
         self.key = key
+        self.initiator = initiator
         self.committed = False
         self.is_unknown = False
         self._is_stored = False
@@ -97,7 +105,7 @@ class RequestRecord:
         try:
             with transaction as tx:
                 created: dict[str, str] = {}
-                yield cast(Any, _Watched(tx, created))
+                yield cast(Any, _Watched(tx, created, self.initiator))
                 is_writing = created and self.key is not None and not self._is_stored
                 if is_writing and self.key is not None:
                     self._insert(tx, dataclasses.replace(self.key, created=created))
@@ -127,11 +135,29 @@ def current() -> RequestRecord | None:
 
 
 class _Watched:
-    """A transaction that records the first object of each class that it inserts."""
+    """A transaction that records the first object of each class that it inserts.
 
-    def __init__(self, tx: Any, created: dict[str, str]) -> None:
+    Its events get the initiator.
+    """
+
+    def __init__(
+        self, tx: Any, created: dict[str, str], initiator: Mapping[str, Any] | None
+    ) -> None:
         self._tx = tx
         self._created = created
+        self._initiator = initiator
+
+    def add_events(self, events: Sequence[Event]) -> None:
+        """Insert events; those of new actions leave the initiator to their plan."""
+        initiator = self._initiator
+        if initiator:
+            events = [
+                event
+                if event.subject == ACTION and event.kind == CREATED
+                else event.with_detail(INITIATOR, initiator)
+                for event in events
+            ]
+        self._tx.add_events(events)
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._tx, name)

@@ -42,6 +42,9 @@ KINDS = {
     DELETED: 'it was deleted, softly; its row is kept until a purge',
     STEPPED: 'detail.step of it began, ended or failed; its state did not change',
 }
+#: The key in `detail` of who sent the request that changed the subject: user_id,
+#: user_name, project_id, roles, request_id.
+INITIATOR = 'initiator'
 #: The steps of an audit's run, each a `detail.step`.
 STRATEGY_START = 'strategy.start'
 STRATEGY_END = 'strategy.end'
@@ -103,7 +106,7 @@ class Event:
     :param plan_state: for an action of a plan, the plan's state at that time
     :param plan_message: likewise its status message
     :param detail: data of some events only: `fault` (the fields of `outcomes.Fault`),
-        `signal`, `started` (a start time was set before), `worker`, `step`
+        `signal`, `started` (a start time was set before), `worker`, `step`, `initiator`
     :param subject_id: of subjects other than actions and plans; their events are in the
         order of commits, like those of a plan
     """
@@ -121,6 +124,10 @@ class Event:
     detail: Mapping[str, Any] | None = None
     uuid: str = dataclasses.field(default_factory=new_uuid)
     subject_id: int | None = None
+
+    def with_detail(self, name: str, value: Any) -> 'Event':
+        """Return a copy with one more entry of `detail`."""
+        return dataclasses.replace(self, detail={**(self.detail or {}), name: value})
 
     @property
     def key(self) -> int:

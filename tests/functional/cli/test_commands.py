@@ -176,7 +176,11 @@ class ReadingTest(RemoteCase):
         )
         self.api.answers[f'GET /v1/action_plans/{PLAN}/events'] = first
         second = api_objects.of(
-            api_objects.EVENT, sequence=2, old_state='ONGOING', new_state='SUCCEEDED'
+            api_objects.EVENT,
+            sequence=2,
+            old_state='ONGOING',
+            new_state='SUCCEEDED',
+            detail={'initiator': {'user_id': 'u1', 'user_name': 'alice'}},
         )
         self.api.answers[f'GET /v1/action_plans/{PLAN}/events?after=1&limit=1'] = (
             api_objects.page('events', second)
@@ -184,9 +188,9 @@ class ReadingTest(RemoteCase):
 
         self.assertEqual(
             f"""\
-"Sequence","Time","Subject","Event","Action","Old State","New State","Message"
-1,"{api_objects.CREATED}","action","state_changed","rest","PENDING","ONGOING",""
-2,"{api_objects.CREATED}","action","state_changed","rest","ONGOING","SUCCEEDED",""
+"Sequence","Time","Subject","Event","Action","Old State","New State","Message","User"
+1,"{api_objects.CREATED}","action","state_changed","rest","PENDING","ONGOING","",""
+2,"{api_objects.CREATED}","action","state_changed","rest","ONGOING","SUCCEEDED","","alice"
 """,
             self.succeed('event', 'list', '--plan', PLAN, '-f', 'csv'),
         )
@@ -206,7 +210,7 @@ class ReadingTest(RemoteCase):
 
             self.assertEqual(
                 'Sequence, Time, Subject, Event, Action, Old State, New State, '
-                'Message, UUID, Action UUID, Action Type, Suspended, Detail',
+                'Message, User, UUID, Action UUID, Action Type, Suspended, Detail',
                 ', '.join(found),
             )
 

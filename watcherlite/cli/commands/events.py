@@ -19,6 +19,7 @@ LISTED = fields(
     Column('Event', 'kind'),
     Column('Action', 'action_name'),
     'old_state new_state message',
+    Column('User', 'user'),
 )
 SHOWN = fields(*LISTED, 'uuid action_uuid action_type suspended detail')
 
@@ -60,12 +61,18 @@ class EventList(base.Rows):
         else:
             path = ('audits', parsed.audit, 'events')
         rows, _ = client.list(*path, query=query, limit=parsed.limit)
-        return [{**row, 'kind': name(row)} for row in rows]
+        return [{**row, 'kind': name(row), 'user': user(row)} for row in rows]
 
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
         return SHOWN if parsed.detail else LISTED
+
+
+def user(event: Row) -> Any:
+    """Return the name of the user who requested the change, else the id, or None."""
+    initiator = (event.get('detail') or {}).get(events.INITIATOR) or {}
+    return initiator.get('user_name') or initiator.get('user_id')
 
 
 def name(event: Row) -> Any:
