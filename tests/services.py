@@ -29,8 +29,10 @@ AMQP = 'amqp'
 HAPROXY = 'haproxy'
 ZSH = 'zsh'
 FISH = 'fish'
+CHROMIUM = 'chromium'
+CHROMEDRIVER = 'chromedriver'
 #: The kinds of service that are a program which the tests start
-PROGRAMS = (HAPROXY, ZSH, FISH)
+PROGRAMS = (HAPROXY, ZSH, FISH, CHROMIUM, CHROMEDRIVER)
 
 _SERVICES = {
     POSTGRESQL: (
@@ -53,6 +55,12 @@ _SERVICES = {
     HAPROXY: ('HAProxy', 'WATCHERLITE_TEST_HAPROXY', '/usr/sbin/haproxy'),
     ZSH: ('zsh', 'WATCHERLITE_TEST_ZSH', '/usr/bin/zsh'),
     FISH: ('fish', 'WATCHERLITE_TEST_FISH', '/usr/bin/fish'),
+    CHROMIUM: ('Chromium', 'WATCHERLITE_TEST_CHROMIUM', '/usr/bin/chromium'),
+    CHROMEDRIVER: (
+        'ChromeDriver',
+        'WATCHERLITE_TEST_CHROMEDRIVER',
+        '/usr/bin/chromedriver',
+    ),
 }
 #: Tests have a home of their own, in which rabbitmqctl would miss its cookie.
 _ENVIRONMENT = dict(os.environ)
@@ -66,15 +74,10 @@ def amqp_url() -> str:
     return _url(AMQP)
 
 
-def haproxy() -> str:
-    """Return the path of an HAProxy that may be started."""
-    return _url(HAPROXY)
+def program(kind: str) -> str:
+    """Return the path of a program.
 
-
-def shell(kind: str) -> str:
-    """Return the path of a shell.
-
-    :param kind: ZSH or FISH
+    :param kind: one of PROGRAMS
     """
     return _url(kind)
 

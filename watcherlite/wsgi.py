@@ -19,6 +19,7 @@ from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import deploy
 from watcherlite.api.errors import Environ, ErrorResponse, Wsgi, fault_of, respond
 from watcherlite.api.settings import is_loopback
+from watcherlite.dashboard import deploy as dashboard
 
 LOG = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
         # Else clients would see no goals before an engine has begun.
         runtime.sync()
         services = deploy.services_of(runtime)
-        application = deploy.application_of(runtime, services)
+        application = dashboard.application_of(runtime, services)
         deploy.wake_streams(runtime, services.streams)
     except BaseException:
         # The next request tries again, with a runtime of its own.

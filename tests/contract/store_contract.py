@@ -17,6 +17,7 @@ from tests.contract.store_purging import StorePurgingContract
 from tests.contract.store_readiness import StoreReadinessContract
 from tests.contract.store_request_keys import StoreRequestKeysContract
 from tests.contract.store_secrets import StoreSecretsContract
+from tests.contract.store_sessions import StoreSessionsContract
 from tests.contract.store_sharing import StoreSharingContract
 from tests.contract.store_stack_lists import StoreStackListsContract
 from tests.contract.store_stacks import StoreStacksContract
@@ -44,6 +45,7 @@ class StoreContract(
     StoreReadinessContract,
     StoreRequestKeysContract,
     StoreSecretsContract,
+    StoreSessionsContract,
     StoreMachineContract,
 ):
     """Mix it into a test case, before the class, and say what the store is.

@@ -157,6 +157,9 @@ class StoreEventsContract(StoreCase):
 
         self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6']], pages(plan.id))
         self.assertEqual([3, 3, 3, 3, 3], [len(page) for page in pages(None)])
+        last = self.store.list_events(plan_id=plan.id)[-1].sequence
+        latest = self.store.list_events(plan_id=plan.id, before=last, limit=3)
+        self.assertEqual(['5', '4', '3'], [stored.event.message for stored in latest])
 
     def test_events_of_a_plan_are_in_commit_order(self) -> None:
         plan, _ = store_plan(self.store, total=0)

@@ -27,6 +27,7 @@ ROOMS = {
     'watcherlite.db.locking': 2,
     'watcherlite.db.projects': 2,
     'watcherlite.db.request_keys': 2,
+    'watcherlite.db.sessions': 2,
     'watcherlite.db.audits': 2,
     'watcherlite.db.stacks': 2,
     'watcherlite.db.api': 2,
@@ -53,6 +54,7 @@ ROOMS = {
     'watcherlite.settings': 6,
     'watcherlite.api': 7,
     'watcherlite.cli': 7,
+    'watcherlite.dashboard': 7,
     'watcherlite.cmd': 7,
     'watcherlite.wsgi': 8,
 }
@@ -112,6 +114,9 @@ SIDEWAYS = {
     ('watcherlite.testing', 'watcherlite.db.sqlalchemy'): (
         'the test store is SQLite in memory'
     ),
+    ('watcherlite.db.api', 'watcherlite.db.sessions'): 'part of the store interface',
+    ('watcherlite.dashboard', 'watcherlite.api'): 'pages show what the API returns',
+    ('watcherlite.cmd', 'watcherlite.dashboard'): 'daemons serve the dashboard',
     ('watcherlite.cmd', 'watcherlite.api'): 'daemons serve the API',
     ('watcherlite.cli', 'watcherlite.cmd'): (
         'commands share exit codes and options, and `watcherlite standalone` is a '
@@ -244,18 +249,19 @@ FENCES = {
         'watcherlite.api',
         'watcherlite.cli',
         'watcherlite.cmd',
+        'watcherlite.dashboard.logins',
     ),
     'oslo_policy': ('watcherlite.api',),
     'oslo_middleware': ('watcherlite.api',),
     'keystonemiddleware': ('watcherlite.api',),
-    'falcon': ('watcherlite.api',),
+    'falcon': ('watcherlite.api', 'watcherlite.dashboard.application'),
     'prometheus_client': ('watcherlite.api',),
     'bcrypt': ('watcherlite.api',),
     'waitress': ('watcherlite.cmd',),
     'cotyledon': ('watcherlite.cmd',),
     'rich': ('watcherlite.cli',),
     'cliff': ('watcherlite.cli',),
-    'jinja2': ('watcherlite.plugins.load_balancers',),
+    'jinja2': ('watcherlite.dashboard', 'watcherlite.plugins.load_balancers'),
     'requests': (
         'watcherlite.plugins.http_exchange',
         'watcherlite.plugins.action_types',
@@ -593,7 +599,7 @@ class TestChecks(base.TestCase):
                 'watcherlite.domain.x imports oslo_config.cfg: oslo_config is only for '
                 'watcherlite.conf, watcherlite.plugins, watcherlite.bootstrap, '
                 'watcherlite.settings, watcherlite.api, watcherlite.cli, '
-                'watcherlite.cmd'
+                'watcherlite.cmd, watcherlite.dashboard.logins'
             ],
             self.check('watcherlite.domain.x', 'from oslo_config.cfg import StrOpt'),
         )

@@ -97,7 +97,7 @@ class Application:
         request_id = request.env.get(REQUEST_ID, '')
         fault = errors.fault_of(error, request_id)
         if fault.is_hidden:
-            _log(request, request_id, fault.status, error)
+            log_failure(request, request_id, fault.status, error)
         response.status = fault.status
         response.set_headers(dict(fault.headers))
         response.content_type = falcon.MEDIA_JSON
@@ -106,7 +106,7 @@ class Application:
         response.data = shape.data(fault)
 
 
-def _log(
+def log_failure(
     request: falcon.Request, request_id: str, status: int, error: Exception
 ) -> None:
     """Log an error whose details the client does not get.

@@ -60,6 +60,10 @@ _IDENTITY = (
 #: Headers with these prefixes that keystonemiddleware validates.
 _CREDENTIALS = frozenset({'HTTP_X_SERVICE_TOKEN'})
 
+#: The key of the WSGI environment with the user of a session of the dashboard, which
+#: has checked the password.
+SESSION_USER = 'watcherlite.session_user'
+
 #: Status -> the error.
 _TEXTS = {401: UNAUTHORIZED, 503: AWAY}
 
@@ -188,6 +192,8 @@ class HttpBasic:
         self._default_roles = _lower(default_roles)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        if SESSION_USER in environ:
+            return self._call_as(environ[SESSION_USER], environ, start_response)
         given = credentials(environ.get('HTTP_AUTHORIZATION', ''))
         try:
             is_known = given is not None and self._passwords.verify(*given)
@@ -197,7 +203,11 @@ class HttpBasic:
             challenge = ('WWW-Authenticate', f'Basic realm="{REALM}", charset="UTF-8"')
             fault = ErrorResponse(401, UNAUTHORIZED)
             return errors.respond(environ, start_response, fault, challenge)
-        user = given[0]
+        return self._call_as(given[0], environ, start_response)
+
+    def _call_as(
+        self, user: str, environ: Environ, start_response: Any
+    ) -> Iterable[bytes]:
         environ[CALLER] = Caller(
             user_id=user,
             user_name=user,
@@ -318,6 +328,14 @@ def _lower(roles: Iterable[str]) -> frozenset[str]:
 GROUP = 'keystone_authtoken'
 
 
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the options of keystonemiddleware."""
+    from keystonemiddleware import auth_token
+
+    for options in auth_token.list_opts():
+        conf.register_opts(options[1], group=options[0])
+
+
 def checker(conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
     """Return a function that wraps an application in keystonemiddleware.
 
@@ -326,8 +344,7 @@ def checker(conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
     # It needs 19 MB of memory: import it only if it is used.
     from keystonemiddleware import auth_token
 
-    for options in auth_token.list_opts():
-        conf.register_opts(options[1], group=options[0])
+    register_opts(conf)
     if not (conf[GROUP].auth_type or conf[GROUP].auth_section):
         raise exceptions.ConfigurationError(
             '[api] auth_strategy is keystone, and [keystone_authtoken] has no '

@@ -83,6 +83,15 @@ class PasswordFile:
             self._remembered.add(proof)
         return True
 
+    def fingerprint(self, user: str) -> str | None:
+        """Return a digest of the hash of a user, which changes with the password.
+
+        None: there is no such user.
+        """
+        self._reload_if_changed()
+        stored = self._hashes.get(user)
+        return None if stored is None else hashlib.sha256(stored).hexdigest()
+
     def _check(self, given: bytes, expected: bytes) -> bool:
         if not self._room.acquire(blocking=False):
             raise TooManyPasswords

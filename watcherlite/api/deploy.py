@@ -1,8 +1,8 @@
 """The WSGI pipeline: the application and its middleware.
 
 From the outermost to the innermost: request ids; error format; request log and metrics;
-headers of proxies; CORS, whose preflight requests have no credentials; authentication;
-/healthcheck and /metrics; the API.
+headers of proxies; CORS, whose preflight requests have no credentials; logins of the
+dashboard; authentication; the dashboard; /healthcheck and /metrics; the API.
 """
 
 import dataclasses
@@ -10,7 +10,7 @@ import operator
 import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi, request_id
@@ -157,13 +157,26 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
     )
 
 
-def application_of(runtime: bootstrap.Runtime, services: Services) -> Wsgi:
+class Frontend(Protocol):
+    """Pages that are served beside the API, with its authentication."""
+
+    def before_authentication(self, application: Wsgi) -> Wsgi:
+        """Return an application around the authentication, for its logins."""
+
+    def behind_authentication(self, application: Wsgi, policy: AccessPolicy) -> Wsgi:
+        """Return an application around the API, for requests with a `Caller`."""
+
+
+def application_of(
+    runtime: bootstrap.Runtime, services: Services, frontend: Frontend | None = None
+) -> Wsgi:
     """Return the application of a process.
 
     :param services: from `services_of`; the process ends its streams when it stops
     :raises ConfigurationError: an option has an invalid value
     """
-    return make_application(services, settings_of(runtime.conf), runtime.conf)
+    settings = settings_of(runtime.conf)
+    return make_application(services, settings, runtime.conf, frontend=frontend)
 
 
 def wake_streams(runtime: bootstrap.Runtime, streams: EventStreams) -> None:
@@ -189,6 +202,7 @@ def make_application(
     *,
     mounts: Sequence[Mount] = (),
     broker_probe: BrokerProbe | None = None,
+    frontend: Frontend | None = None,
 ) -> Wsgi:
     """Return the WSGI application.
 
@@ -225,6 +239,8 @@ def make_application(
         ),
         metrics,
     )
+    if frontend is not None:
+        application = frontend.behind_authentication(application, policy)
     application = authentication.Gate(
         RequestContextFilter(application),
         _strategy(settings, conf),
@@ -233,6 +249,8 @@ def make_application(
             application, settings.allowed_hosts, _reveals(settings, mounts)
         ),
     )
+    if frontend is not None:
+        application = frontend.before_authentication(application)
     return _with_outer_layers(application, conf, mounts, metrics)
 
 

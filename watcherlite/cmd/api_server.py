@@ -16,6 +16,7 @@ from watcherlite.api.errors import Environ, fault_of, respond
 from watcherlite.api.policy import AccessPolicy
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, is_loopback
 from watcherlite.cmd.http_server import BACKLOG, HttpServer
+from watcherlite.dashboard import deploy as dashboard
 
 LOG = logging.getLogger(__name__)
 
@@ -155,7 +156,7 @@ class ApiServer:
     def __init__(self, listening: socket.socket, runtime: bootstrap.Runtime) -> None:
         self._runtime = runtime
         self._services = deploy.services_of(runtime)
-        application = deploy.application_of(runtime, self._services)
+        application = dashboard.application_of(runtime, self._services)
         threads = runtime.conf.api.threads
         self._server = _server(listening, application, threads, runtime.conf)
         self._ready = threading.Event()

@@ -26,6 +26,7 @@ from watcherlite.db.locking import LockTransaction
 from watcherlite.db.projects import ProjectTransaction
 from watcherlite.db.query import ListStore
 from watcherlite.db.request_keys import RequestKeyStore, RequestKeyTransaction
+from watcherlite.db.sessions import SessionStore
 from watcherlite.db.stacks import StackStore, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action, ActionChange, Edge, NewAction
@@ -278,7 +279,15 @@ class Transaction(
         """
 
 
-class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Protocol):
+class Store(
+    ListStore,
+    AuditStore,
+    StackStore,
+    ClusterStore,
+    RequestKeyStore,
+    SessionStore,
+    Protocol,
+):
     """The store."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -474,12 +483,15 @@ class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Pr
         subject: str | None = None,
         subject_id: int | None = None,
         after: int = 0,
+        before: int | None = None,
         limit: int = 1000,
     ) -> list[StoredEvent]:
         """Return a page of events by sequence.
 
         Of all subjects, of one plan, or of the object with `subject` and `subject_id`;
         ValueError for any other combination.
+
+        :param before: return earlier events than this one, the latest first
         """
 
     def depended_by(self, action_id: int) -> list[str]:

@@ -2,7 +2,10 @@
 
 import datetime
 import json
+import re
 import subprocess
+
+import requests
 
 from tests import base
 from tests.acceptance.clients.commands import PATIENCE, Clients
@@ -214,15 +217,54 @@ class TestKeystone(base.TestCase):
     def test_the_versions_are_shown_to_everybody(self):
         self.assertEqual(200, self.get(path='/').status_code)
 
+    def log_in(self, user, project=PROJECT, password=PASSWORD):
+        """Submit the login form of the dashboard; return the session and the page."""
+        session = requests.Session()
+        self.addCleanup(session.close)
+        place = f'{self.standalone.url}/dashboard'
+        form = session.get(f'{place}/action_plans', timeout=PATIENCE)
+        fields = {
+            'form_token': re.search('"form_token" value="(.*?)"', form.text)[1],
+            'next': '/dashboard/action_plans',
+            'user': user,
+            'password': password,
+            'user_domain': 'Default',
+            'project': project,
+            'project_domain': 'Default',
+        }
+        return session, session.post(f'{place}/login', fields, timeout=PATIENCE)
+
+    def test_the_dashboard_logs_in_for_a_project_or_for_the_system(self):
+        for user, project in (('operator', PROJECT), ('reader', '')):
+            with self.subTest(user):
+                _, page = self.log_in(user, project)
+                self.assertEqual(200, page.status_code)
+                self.assertIn('<h1>Action plans</h1>', page.text)
+                self.assertIn(f'<span>{user}</span>', page.text)
+        for user, project, password in (
+            ('operator', PROJECT, 'wrong'),
+            ('operator', 'nothing', PASSWORD),
+            ('operator', '', PASSWORD),
+            ('nobody', PROJECT, PASSWORD),
+        ):
+            with self.subTest(f'{user} {project}'):
+                _, page = self.log_in(user, project, password)
+                self.assertEqual(403, page.status_code)
+                self.assertIn('Keystone refused the login', page.text)
+                self.assertNotIn(PASSWORD, page.text)
+
     def test_while_keystone_is_away_the_answer_is_503_and_later_is_not(self):
         token = self.keystone.token('operator')
         self.keystone.stop()
         try:
             away = self.get(token)
+            _, login = self.log_in('operator')
         finally:
             self.keystone.start()
         back = self.get(token)
 
         self.assertEqual(503, away.status_code)
         self.assertIn('is not available', reason(away))
+        self.assertEqual(503, login.status_code)
+        self.assertIn('Keystone cannot check the login now', login.text)
         self.assertEqual(200, back.status_code)

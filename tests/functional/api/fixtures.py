@@ -17,6 +17,7 @@ from tests.factories import make_worker
 from tests.functional.api import audits, plans
 from watcherlite import bootstrap, conf
 from watcherlite.api import deploy
+from watcherlite.dashboard import deploy as dashboard
 from watcherlite.domain.actions import LANES
 
 #: The applications of the fixtures that are in use; the last one answers.
@@ -59,13 +60,9 @@ class ApiFixture(fixture.GabbiFixture):
         self.prepare()
         if self.lanes:
             self.runtime.start()
-        _RUNNING.append(
-            deploy.make_application(
-                deploy.services_of(self.runtime),
-                deploy.settings_of(configuration),
-                configuration,
-            )
-        )
+        services = deploy.services_of(self.runtime)
+        self.application = dashboard.application_of(self.runtime, services)
+        _RUNNING.append(self.application)
 
     def ini(self) -> str:
         """Return the ini file, for options that libraries register late."""

@@ -1,16 +1,10 @@
 """The permitted operations in each state of a stack, with status codes (spec 004)."""
 
 from tests import base
-from tests.functional.api import fixtures
+from tests.functional.api import fixtures, stacks
+from tests.functional.api.stacks import TEMPLATE, level_of
 from tests.unit.api.requests import ask
-from watcherlite.domain.stacks import Definition, NewResource, NewStack
-from watcherlite.states import stack as states
-from watcherlite.states.stack import State
 
-TEMPLATE = {
-    'heat_template_version': '2018-08-31',
-    'resources': {'web': {'type': 'OS::Heat::None'}},
-}
 #: What is asked: method, what follows the address of the stack, body.
 ASKED = {
     'lock': ('POST', '/actions', {'lock': None}),
@@ -95,12 +89,6 @@ CODES = {
     'RESUME_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
     'DELETE_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409, 'mark': 409},
 }
-#: The level of the lock that a stack in a state has.
-LEVELS = {
-    name: states.ALL
-    for name in CODES
-    if name.startswith(('LOCK', 'UNLOCK')) and name != 'UNLOCK_COMPLETE'
-}
 
 
 class TestStates(base.TestCase):
@@ -114,43 +102,7 @@ class TestStates(base.TestCase):
 
     def store(self, name, state):
         """Store a stack in a state; return its address."""
-        store = self.fixture.runtime.store
-        action, _, status = state.partition('_')
-        level = LEVELS.get(state)
-        below = State(states.CREATE, states.COMPLETE)
-        under = below if action in states.MAINTENANCE else None
-        with store.transaction() as tx:
-            definition = tx.insert_definition(Definition(TEMPLATE))
-            stack = tx.insert_stack(
-                NewStack(
-                    uuid=f'00000000-0000-4000-8000-{self.number:012d}',
-                    name=name,
-                    tenant='acme',
-                    definition_id=definition.id,
-                    previous_id=definition.id,
-                    action=action,
-                    status=status,
-                    under_lock=under,
-                    lock_level=level,
-                    created_at=self.fixture.runtime.clock.now(),
-                )
-            )
-            tx.insert_resources(
-                [
-                    NewResource(
-                        uuid=f'10000000-0000-4000-8000-{self.number:012d}',
-                        stack_id=stack.id,
-                        name='web',
-                        type='OS::Heat::None',
-                        handler='OS::Heat::None',
-                        action=states.CREATE,
-                        status=states.COMPLETE,
-                        physical_id=f'web-{self.number}',
-                        definition_id=definition.id,
-                        created_at=self.fixture.runtime.clock.now(),
-                    )
-                ]
-            )
+        stack = stacks.store(self.fixture.runtime, self.number, name, state)
         self.number += 1
         return f'/orchestration/v1/acme/stacks/{name}/{stack.uuid}'
 
@@ -159,7 +111,7 @@ class TestStates(base.TestCase):
 
         That a lock hinders no reading is tried in the states that it has.
         """
-        return CODES[state] | (READS if state in LEVELS else {})
+        return CODES[state] | (READS if level_of(state) else {})
 
     def test_responses_match_the_table(self):
         answered = {state: {} for state in CODES}

@@ -36,14 +36,14 @@ class CompletionTest(base.TestCase):
         self.assertEqual((0, 'show\n', ''), self.complete('/bin/bash', LINES['bash']))
 
     def test_zsh(self):
-        path = services.shell(services.ZSH)
+        path = services.program(services.ZSH)
 
         self.assertEqual(
             (0, 'show:Show a strategy.\n', ''), self.complete(path, LINES['zsh'])
         )
 
     def test_fish(self):
-        path = services.shell(services.FISH)
+        path = services.program(services.FISH)
 
         self.assertEqual(
             (0, 'show\tShow a strategy.\n', ''), self.complete(path, LINES['fish'])

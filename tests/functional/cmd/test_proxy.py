@@ -31,7 +31,7 @@ def documented():
 class TestProxy(base.TestCase):
     def setUp(self):
         super().setUp()
-        program = services.haproxy()
+        program = services.program(services.HAPROXY)
         certificate = self.useFixture(Certificate('localhost'))
         self.trusted = str(certificate.path)
         listening = socket.create_server(('127.0.0.1', 0))

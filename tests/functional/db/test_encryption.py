@@ -17,6 +17,7 @@ from tests.contract.cluster_case import (
 )
 from tests.contract.stack_case import StackCase, make_definition
 from tests.factories import (
+    NOW,
     make_action,
     make_audit,
     make_event,
@@ -31,6 +32,7 @@ from watcherlite import exceptions
 from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.query import Query
+from watcherlite.db.sessions import UserSession
 from watcherlite.db.sqlalchemy import key_rotation, tables
 from watcherlite.db.sqlalchemy.encryption import MARK, FieldCipher, KeyLoader
 from watcherlite.db.sqlalchemy.key_rotation import ENCRYPTED
@@ -124,10 +126,13 @@ class EncryptionTests(StackCase):
         self.insert_resources(stack, {**values, 'reference': CANARY})
 
         read_clusters = self.store_cluster_secrets()
+        session = UserSession('d' * 64, UNNAMED, NOW, NOW)
+        self.store.insert_session(session)
 
         def read(store: Store) -> list[Any]:
             return [
                 *read_clusters(store),
+                store.find_session(session.digest),
                 *store.list_actions(),
                 *store.list_events(plan_id=plan.id),
                 store.get_audit(audit.uuid),

@@ -110,7 +110,7 @@ class HAProxyTest(ClusterCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.program = services.haproxy()
+        self.program = services.program(services.HAPROXY)
 
     def a_world(self, templates: str | None = None) -> ClusterWorld:
         self.balancer = self.useFixture(Balancer(self.program, templates))

@@ -68,6 +68,11 @@ DEFAULTS = {
         'metrics': False,
         'allowed_hosts': [],
     },
+    'dashboard': {
+        'enabled': True,
+        'session_lifetime': 28800,
+        'keystone_auth_uri': None,
+    },
     'applier': {**WORKER, 'on_worker_loss': 'resume'},
     'engine': {**WORKER, 'action_plan_expiry': 24.0, 'check_periodic_interval': 1800.0},
     'secrets': {'encryption_keys': []},

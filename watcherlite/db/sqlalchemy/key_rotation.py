@@ -39,6 +39,7 @@ ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
         'nodes',
         'bindings',
         'receivers',
+        'sessions',
     )
 }
 #: Rows of one transaction, which is short, so that daemons can continue. Definitions

@@ -5,6 +5,7 @@ from typing import Any
 
 from watcherlite.db.api import Worker
 from watcherlite.db.request_keys import RequestKey
+from watcherlite.db.sessions import UserSession
 from watcherlite.db.sqlalchemy.rows import RowMapper
 from watcherlite.db.sqlalchemy.tables.actions import action_plans, actions
 from watcherlite.db.sqlalchemy.tables.audits import (
@@ -21,7 +22,11 @@ from watcherlite.db.sqlalchemy.tables.clusters import (
     profiles,
     receivers,
 )
-from watcherlite.db.sqlalchemy.tables.coordination import request_keys, workers
+from watcherlite.db.sqlalchemy.tables.coordination import (
+    request_keys,
+    sessions,
+    workers,
+)
 from watcherlite.db.sqlalchemy.tables.events import events
 from watcherlite.db.sqlalchemy.tables.stacks import definitions, resources, stacks
 from watcherlite.db.sqlalchemy.tables.types import EncryptedJson, Secret
@@ -79,6 +84,7 @@ ACTION_PLANS = RowMapper(ActionPlan, action_plans)
 ACTIONS = _ActionMapper()
 WORKERS = RowMapper(Worker, workers)
 REQUEST_KEYS = RowMapper(RequestKey, request_keys)
+SESSIONS = RowMapper(UserSession, sessions)
 
 # USER and INDEX are reserved words of databases.
 _USER = {'user': 'user_name'}

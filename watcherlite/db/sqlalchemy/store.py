@@ -22,6 +22,7 @@ from watcherlite.db.sqlalchemy.statements.clusters import SqlClusterStore
 from watcherlite.db.sqlalchemy.statements.events import SqlEventStore
 from watcherlite.db.sqlalchemy.statements.plans import SqlPlanStore
 from watcherlite.db.sqlalchemy.statements.request_keys import SqlRequestKeyStore
+from watcherlite.db.sqlalchemy.statements.sessions import SqlSessionStore
 from watcherlite.db.sqlalchemy.statements.stacks import SqlStackStore
 from watcherlite.db.sqlalchemy.statements.statistics import Statistics
 from watcherlite.db.sqlalchemy.statements.workers import SqlWorkerStore
@@ -47,6 +48,7 @@ class SqlStore(
     SqlStackStore,
     SqlClusterStore,
     SqlRequestKeyStore,
+    SqlSessionStore,
 ):
     """Implementation of `db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
 

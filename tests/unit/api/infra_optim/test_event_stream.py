@@ -44,7 +44,9 @@ class Story:
             raise exceptions.StoreUnavailable
         return self.over
 
-    def events(self, after: int, limit: int) -> Sequence[StoredEvent]:
+    def events(
+        self, after: int, before: int | None, limit: int
+    ) -> Sequence[StoredEvent]:
         return self._events[after : after + limit]
 
 

@@ -95,11 +95,12 @@ class Subject:
 
     :param ended: returns whether it has ended; called before the query, so that all
         events of an ended subject are found
-    :param events: (after, limit) -> a page of its events, by sequence number
+    :param events: (after, before, limit) -> a page of its events, by sequence number;
+        with `before`, the latest first
     """
 
     ended: Callable[[], bool]
-    events: Callable[[int, int], Sequence[StoredEvent]]
+    events: Callable[[int, int | None, int], Sequence[StoredEvent]]
 
 
 def follow(
@@ -116,7 +117,7 @@ def follow(
         over = away = False
         try:
             over = subject.ended()
-            page = subject.events(after, PAGE)
+            page = subject.events(after, None, PAGE)
         except (exceptions.StoreUnavailable, exceptions.StoreConflict):
             # The client reconnects and gets the missed events.
             away, page = True, ()
@@ -136,7 +137,7 @@ def follow(
 
 def is_over(subject: Subject, after: int) -> bool:
     """Return whether the subject has ended and the client has all its events."""
-    return subject.ended() and not subject.events(after, 1)
+    return subject.ended() and not subject.events(after, None, 1)
 
 
 ROUTES = RouteTable(schemas.QUERY)
@@ -158,8 +159,8 @@ def plan_events(request: Request) -> Response:
         request,
         Subject(
             lambda: _state(lambda: store.get_plan(plan.uuid)) in plan_states.ENDED,
-            lambda after, limit: store.list_events(
-                plan_id=plan.id, after=after, limit=limit
+            lambda after, before, limit: store.list_events(
+                plan_id=plan.id, after=after, before=before, limit=limit
             ),
         ),
         links.unmounted_url(request, 'action_plans', plan.uuid, 'events'),
@@ -175,8 +176,12 @@ def audit_events(request: Request) -> Response:
         request,
         Subject(
             lambda: _state(lambda: store.get_audit(audit.uuid)) in audit_states.ENDED,
-            lambda after, limit: store.list_events(
-                subject=events.AUDIT, subject_id=audit.id, after=after, limit=limit
+            lambda after, before, limit: store.list_events(
+                subject=events.AUDIT,
+                subject_id=audit.id,
+                after=after,
+                before=before,
+                limit=limit,
             ),
         ),
         links.unmounted_url(request, 'audits', audit.uuid, 'events'),
@@ -198,15 +203,21 @@ def _answered(request: Request, subject: Subject, place: str) -> Response:
 
 
 def _page(request: Request, subject: Subject, place: str) -> Response:
-    """Return a page of events by sequence number, with `next` if there are more."""
+    """Return a page of events by sequence number, with `next` if there are more.
+
+    :raises Invalid: both `after` and `before` are given
+    """
     limit = request.page_size
-    found = subject.events(request.query.get('after', 0), limit + 1)
+    before = request.query.get('before')
+    if before is not None and 'after' in request.query:
+        raise exceptions.Invalid('after and before cannot be given together')
+    found = subject.events(request.query.get('after', 0), before, limit + 1)
     shown = found[:limit]
     body = {'events': [represent(stored) for stored in shown]}
     if len(found) > limit:
-        return Response(
-            {**body, 'next': f'{place}?after={shown[-1].sequence}&limit={limit}'}
-        )
+        bound = 'after' if before is None else 'before'
+        last = shown[-1].sequence
+        return Response({**body, 'next': f'{place}?{bound}={last}&limit={limit}'})
     return Response(body)
 
 

@@ -15,6 +15,12 @@ QUERY = unversioned(
                 'minimum': 0,
                 'description': 'Only events with a higher sequence number.',
             },
+            'before': {
+                'type': 'integer',
+                'minimum': 1,
+                'description': 'Only events with a lower sequence number, the latest '
+                'first; for pages only.',
+            },
             'limit': {
                 'type': 'integer',
                 'minimum': 1,

@@ -103,13 +103,14 @@ def _resource_columns(event: Event) -> tuple[str | None, str | None]:
     return '' if event.subject == STACK else None, None
 
 
-def _events(*where: Expression) -> sa.Select[Any]:
+def _events(*where: Expression, latest_first: bool = False) -> sa.Select[Any]:
     """Return the statement of events with the constant columns of their actions."""
+    order: Any = sa.desc if latest_first else sa.asc
     # The limit is in the subquery, so that no more actions are joined than needed.
     some = (
         sa.select(events.c.sequence, *EVENTS.columns)
         .where(*where)
-        .order_by(events.c.sequence)
+        .order_by(order(events.c.sequence))
         .limit(LIMIT)
         .subquery('some')
     )
@@ -125,7 +126,7 @@ def _events(*where: Expression) -> sa.Select[Any]:
             actions.c.created_at,
         )
         .join_from(some, actions, actions.c.id == some.c.action_id, isouter=True)
-        .order_by(some.c.sequence)
+        .order_by(order(some.c.sequence))
     )
 
 
@@ -133,12 +134,20 @@ _PENDING = events.c.pending == ONE
 _LATER = events.c.sequence > sa.bindparam('after', type_=sa.BigInteger)
 PENDING = _events(_PENDING)
 PUBLISHED = _events(_LATER, events.c.published_at >= sa.bindparam('since'))
-HISTORY = _events(_LATER)
-HISTORY_OF_PLAN = _events(events.c.plan_id == sa.bindparam('plan_id'), _LATER)
-HISTORY_OF_SUBJECT = _events(
+_EARLIER = events.c.sequence < sa.bindparam('before', type_=sa.BigInteger)
+_Pages = tuple[sa.Select[Any], sa.Select[Any]]
+
+
+def _history(*of: Expression) -> _Pages:
+    """Return the statements of the events after one, and of those before one."""
+    return _events(*of, _LATER), _events(*of, _EARLIER, latest_first=True)
+
+
+HISTORY = _history()
+HISTORY_OF_PLAN = _history(events.c.plan_id == sa.bindparam('plan_id'))
+HISTORY_OF_SUBJECT = _history(
     events.c.subject_id == sa.bindparam('subject_id'),
     events.c.subject == sa.bindparam('subject'),
-    _LATER,
 )
 MARK = (
     sa.update(events)
@@ -190,16 +199,21 @@ class SqlEventStore:
         subject: str | None = None,
         subject_id: int | None = None,
         after: int = 0,
+        before: int | None = None,
         limit: int = 1000,
     ) -> list[StoredEvent]:
-        page = {'after': after, 'limit': limit}
         check_subject(plan_id, subject, subject_id)
+        pages: _Pages = HISTORY
+        values: dict[str, Any] = {'limit': limit}
         if subject_id is not None:
-            of = {'subject': subject, 'subject_id': subject_id}
-            return self._read_events(HISTORY_OF_SUBJECT, **of, **page)
-        if plan_id is not None:
-            return self._read_events(HISTORY_OF_PLAN, plan_id=plan_id, **page)
-        return self._read_events(HISTORY, **page)
+            pages = HISTORY_OF_SUBJECT
+            values.update(subject=subject, subject_id=subject_id)
+        elif plan_id is not None:
+            pages = HISTORY_OF_PLAN
+            values.update(plan_id=plan_id)
+        if before is None:
+            return self._read_events(pages[0], after=after, **values)
+        return self._read_events(pages[1], before=before, **values)
 
     def list_stack_events(self, query: EventQuery) -> list[StoredEvent]:
         if not query.filters.get('stack_id') and query.after is None:

@@ -1,4 +1,4 @@
-"""The tables of workers, roles, locks, locked projects and request keys."""
+"""The tables of workers, roles, locks, locked projects, request keys and sessions."""
 
 import sqlalchemy as sa
 
@@ -33,6 +33,16 @@ request_keys = table(
     column('created', types.JSON),
     sa.UniqueConstraint('digest'),
     sa.Index('ix_request_keys_created_at', 'created_at'),
+)
+sessions = table(
+    'sessions',
+    counter(),
+    column('digest', types.DIGEST),
+    column('credentials', types.EncryptedJson()),
+    column('created_at', types.TIME),
+    column('expires_at', types.TIME),
+    sa.UniqueConstraint('digest'),
+    sa.Index('ix_sessions_expires_at', 'expires_at'),
 )
 workers = table(
     'workers',

@@ -1,0 +1,254 @@
+"""Spec 000 by clicks: an action is skipped in the dashboard, with a reason."""
+
+import json
+import urllib.request
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from tests.acceptance.daemons import STANDALONE
+from tests.acceptance.dashboard.browser import PHONE, Browser
+from tests.acceptance.test_api import ApiCase
+
+#: Maintenance of a host: the migration waits in the middle until it is resumed.
+DOCUMENT = {
+    'name': 'maintenance',
+    'actions': [
+        {'name': 'disable', 'action_type': 'nop', 'input_parameters': {'message': ''}},
+        {
+            'name': 'migrate',
+            'action_type': 'sleep',
+            'input_parameters': {'duration': 0.5},
+            'parents': ['disable'],
+        },
+        {
+            'name': 'notify',
+            'action_type': 'nop',
+            'input_parameters': {'message': ''},
+            'parents': ['migrate'],
+        },
+    ],
+}
+
+
+class DashboardCase(ApiCase):
+    """A daemon with an action plan, and browsers."""
+
+    def setUp(self):
+        super().setUp()
+        _, self.port = self.serve(STANDALONE)
+        self.url = f'http://127.0.0.1:{self.port}'
+        self.plan = self.create(DOCUMENT)
+
+    def create(self, document):
+        """Store a plan; return its uuid."""
+        _, plan = self.ask(self.port, 'POST', '/v1/action_plans', document)
+        return plan['uuid']
+
+    def open(self, path='', **options):
+        """Return a browser that shows a page."""
+        browser = self.useFixture(Browser(**options))
+        browser.driver.get(f'{self.url}/dashboard{path}')
+        return browser
+
+    def states(self):
+        """Return name -> (state, reason) of the actions of the plan."""
+        path = f'/v1/actions/detail?action_plan_uuid={self.plan}'
+        request = urllib.request.Request(
+            self.url + path, headers={'OpenStack-API-Version': 'infra-optim 1.7'}
+        )
+        with urllib.request.urlopen(request) as response:
+            actions = json.load(response)['actions']
+        return {a['name']: (a['state'], a['status_message']) for a in actions}
+
+
+class TestStory(DashboardCase):
+    def tell(self, browser):
+        """Skip the last action with a reason, and start the plan."""
+        browser.wait_for_text('Waiting for a decision')
+        browser.click('maintenance')
+        browser.wait_for_text('RECOMMENDED', '#summary')
+        browser.driver.find_element(
+            By.CSS_SELECTOR, 'input[aria-label="Skip notify"]'
+        ).click()
+        browser.click('Skip the chosen actions…')
+        browser.driver.find_element(By.ID, 'skip-reason').send_keys('a quiet night')
+        browser.click('Skip')
+        browser.wait_for_text('The chosen actions were skipped.')
+        browser.wait_for_text('Action skipped by user. Reason: a quiet night')
+        browser.click('Start…')
+        browser.click('Start', '#summary form')
+        browser.wait_for_text('The action plan was started.')
+
+    def assert_done(self):
+        """Assert that all is executed but the skipped action."""
+        self.assertEqual(
+            {
+                'disable': ('SUCCEEDED', None),
+                'migrate': ('SUCCEEDED', None),
+                'notify': ('SKIPPED', 'Action skipped by user. Reason: a quiet night'),
+            },
+            self.states(),
+        )
+
+    def test_an_action_is_skipped_and_the_page_follows_the_plan_without_a_reload(self):
+        browser = self.open()
+
+        self.tell(browser)
+        browser.driver.execute_script('window.sameDocument = true')
+        browser.wait_for_text('SUCCEEDED', '#summary dl dd')
+
+        self.assert_done()
+        self.assertTrue(browser.driver.execute_script('return window.sameDocument'))
+        labels = {
+            node.get_attribute('aria-label')
+            for node in browser.driver.find_elements(By.CSS_SELECTOR, 'svg .node')
+        }
+        self.assertEqual(
+            {
+                'disable, nop, SUCCEEDED',
+                'migrate, sleep, SUCCEEDED',
+                'notify, nop, SKIPPED',
+            },
+            labels,
+        )
+        browser.wait_for_text('✓ SUCCEEDED 2', '#counts')
+        self.assertEqual('✓ SUCCEEDED 2\n↷ SKIPPED 1', browser.text('#counts'))
+        self.assertEqual([], browser.problems())
+
+    def test_all_of_it_works_without_scripts(self):
+        browser = self.open(scripts=False)
+
+        self.tell(browser)
+        browser.wait(
+            lambda: (
+                browser.driver.refresh()
+                or 'SUCCEEDED' in browser.text('#summary dl dd')
+            ),
+            'the plan does not succeed',
+        )
+
+        self.assert_done()
+
+    def test_a_refusal_is_shown_in_the_page(self):
+        browser = self.open(f'/action_plans/{self.plan}')
+        self.ask(
+            self.port,
+            'PATCH',
+            f'/v1/action_plans/{self.plan}',
+            [{'op': 'replace', 'path': '/state', 'value': 'CANCELLED'}],
+        )
+        browser.click('Start…')
+        browser.click('Start', '#summary form')
+
+        browser.wait(
+            lambda: browser.text('[role=alert]'), 'the page has no error message'
+        )
+        self.assertIn('CANCELLED', browser.text('#summary'))
+
+
+class TestAction(DashboardCase):
+    def test_a_running_action_is_suspended_resumed_and_cancelled_on_its_page(self):
+        document = {
+            'actions': [
+                {
+                    'name': 'rest',
+                    'action_type': 'sleep',
+                    'input_parameters': {'duration': 3600},
+                }
+            ]
+        }
+        plan = self.create(document)
+        _, actions = self.ask(self.port, 'GET', f'/v1/actions?action_plan_uuid={plan}')
+        browser = self.open(f'/actions/{actions["actions"][0]["uuid"]}')
+        self.ask(self.port, 'POST', f'/v1/action_plans/{plan}/start', {})
+        for title, button, state in (
+            ('Suspend…', 'Suspend', 'SUSPENDED'),
+            ('Resume…', 'Resume', 'ONGOING'),
+            ('Cancel…', 'Cancel the action', 'CANCELLED'),
+        ):
+            # It is offered as soon as the action has the state for it.
+            browser.wait(
+                lambda title=title: title in browser.text('#summary'),
+                f'{title} is not offered',
+            )
+            browser.click(title)
+            browser.click(button, '#summary details[open]')
+            browser.wait_for_text(state, '#summary dl dd')
+        self.assertEqual([], browser.problems())
+
+
+class TestAccess(DashboardCase):
+    def test_the_keyboard_alone_starts_a_plan(self):
+        browser = self.open(f'/action_plans/{self.plan}')
+
+        def press(*keys):
+            ActionChains(browser.driver).send_keys(*keys).perform()
+
+        def focused():
+            return browser.driver.switch_to.active_element
+
+        press(Keys.TAB)
+        self.assertEqual('Skip to the content', focused().text)
+        press(Keys.ENTER)
+        for _ in range(20):
+            press(Keys.TAB)
+            if focused().text == 'Start…':
+                break
+        press(Keys.ENTER, Keys.TAB)
+        self.assertEqual('Start', focused().text)
+        outline = focused().value_of_css_property('outline-style')
+        self.assertEqual('solid', outline)
+        press(Keys.ENTER)
+        browser.wait_for_text('The action plan was started.')
+
+    def test_pages_fit_a_phone(self):
+        browser = self.open(size=PHONE)
+        for path in ('', '/action_plans', f'/action_plans/{self.plan}', '/actions'):
+            with self.subTest(path):
+                browser.driver.get(f'{self.url}/dashboard{path}')
+                width = browser.driver.execute_script(
+                    'return document.documentElement.scrollWidth'
+                )
+                self.assertLessEqual(width, PHONE[0])
+
+    def test_times_are_in_the_zone_of_the_viewer_with_the_exact_one_on_hover(self):
+        browser = self.useFixture(Browser())
+        browser.driver.execute_cdp_cmd(
+            'Emulation.setTimezoneOverride', {'timezoneId': 'Asia/Tokyo'}
+        )
+        browser.driver.get(f'{self.url}/dashboard/action_plans/{self.plan}')
+        time = browser.driver.find_element(By.CSS_SELECTOR, 'main time')
+        expected = browser.driver.execute_script(
+            "return new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', "
+            "timeStyle: 'medium', timeZone: 'Asia/Tokyo'})"
+            '.format(new Date(arguments[0].dateTime))',
+            time,
+        )
+        self.assertEqual(expected, time.text)
+        self.assertRegex(
+            time.get_attribute('title'), r'^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} UTC$'
+        )
+
+    def test_texts_of_others_are_never_scripts(self):
+        hostile = (
+            '<img src=x onerror="document.title=1"><script>document.title=1</script>'
+        )
+        document = {
+            'name': hostile,
+            'actions': [
+                {
+                    'name': hostile,
+                    'action_type': 'nop',
+                    'input_parameters': {'message': hostile, 'fail_execute': True},
+                }
+            ],
+        }
+        plan = self.create(document)
+        browser = self.open(f'/action_plans/{plan}')
+        browser.click('Start…')
+        browser.click('Start', '#summary form')
+        browser.wait_for_text('FAILED', '#summary dl dd')
+        self.assertNotEqual('1', browser.driver.title)
+        self.assertEqual([], browser.problems())

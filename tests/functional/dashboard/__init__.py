@@ -1,0 +1,1 @@
+"""The dashboard in front of the API, without a browser."""

@@ -1,0 +1,198 @@
+"""Sessions of users of a password file."""
+
+import datetime
+import hashlib
+from urllib import parse
+
+import bcrypt
+
+from tests import base
+from tests.functional.api import plans
+from tests.functional.api.fixtures import ProjectFixture
+from tests.functional.dashboard.visitor import Shown, Visitor
+
+
+class SessionFixture(ProjectFixture):
+    """The users reader, member and boss, and a plan."""
+
+    def prepare(self) -> None:
+        plans.store_all(self.runtime.store)
+
+
+class LoginCase(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.site = SessionFixture.of(self)
+        self.visitor = Visitor(self.site.application)
+
+    def log_in(self, user: str, password: str = 'secret', page: str = '') -> Shown:
+        """Return the page after the login."""
+        form = self.visitor.get(f'/dashboard{page}')
+        return self.visitor.submit(form, '/login', user=user, password=password)
+
+
+class TestLogin(LoginCase):
+    def test_a_login_leads_to_the_page_that_was_asked_for(self) -> None:
+        page = self.log_in('boss', page='/action_plans?state=FAILED')
+
+        self.assertEqual(200, page.status)
+        self.assertIn('Action plans', page.text)
+        self.assertEqual(
+            1, sum('/dashboard/action_plans/' in link for link in page.links)
+        )
+
+    def test_a_wrong_password_is_refused_and_forgotten(self) -> None:
+        for user, password in (('boss', 'wrong'), ('nobody', 'secret'), ('', '')):
+            with self.subTest(user):
+                page = self.log_in(user, password)
+                self.assertEqual(403, page.status)
+                self.assertIn('The user or the password is wrong.', page.text)
+                values = {
+                    given.get('name'): given.get('value')
+                    for tag, given in page.tags
+                    if tag == 'input'
+                }
+                self.assertEqual(('', user), (values['password'], values['user']))
+        self.assertIn('Log in', self.visitor.get('/dashboard').text)
+
+    def test_the_secret_of_the_cookie_changes_with_the_login(self) -> None:
+        self.visitor.get('/dashboard')
+        before = self.visitor.cookie
+        self.log_in('boss')
+        self.assertNotIn(self.visitor.cookie, ('', before))
+
+    def test_the_cookie_is_out_of_reach_of_scripts_and_of_the_api(self) -> None:
+        response = self.visitor.request('GET', '/dashboard/login')
+        attributes = response.headers['Set-Cookie'].split('; ')[1:]
+        self.assertEqual(
+            ['HttpOnly', 'SameSite=Lax', 'Path=/dashboard', 'Max-Age=28800'], attributes
+        )
+        self.log_in('boss')
+        self.assertEqual(
+            401, self.visitor.request('GET', '/v1/action_plans').status_code
+        )
+
+    def test_the_cookie_needs_https_where_the_page_has_it(self) -> None:
+        response = self.visitor._client.simulate_get(
+            '/dashboard/login', protocol='https', host='localhost'
+        )
+        self.assertIn('; Secure', response.headers['Set-Cookie'])
+
+    def test_a_login_never_leads_to_another_site(self) -> None:
+        for target in (
+            'https://example.org/dashboard',
+            '//example.org/dashboard',
+            '/\\example.org',
+            '/dashboard\\..\\..',
+            '/v1/action_plans',
+            '/dashboardx',
+        ):
+            with self.subTest(target):
+                visitor = Visitor(self.site.application)
+                query = parse.urlencode({'next': target})
+                form = visitor.get(f'/dashboard/login?{query}').form('/login')
+                self.assertEqual('', form.hidden['next'])
+                body = parse.urlencode(
+                    {
+                        **form.hidden,
+                        'user': 'boss',
+                        'password': 'secret',
+                        'next': target,
+                    }
+                )
+                response = visitor.request('POST', form.action, body)
+                self.assertEqual(303, response.status_code)
+                self.assertEqual(
+                    '/dashboard', parse.urlsplit(response.headers['Location']).path
+                )
+
+    def test_credentials_of_the_browser_do_not_replace_a_session(self) -> None:
+        # Otherwise a browser would send them with the forms of other sites too.
+        response = self.visitor.request(
+            'GET', '/dashboard', Authorization='Basic Ym9zczpzZWNyZXQ='
+        )
+        self.assertEqual(303, response.status_code)
+
+
+class TestSessions(LoginCase):
+    def assert_ended(self) -> None:
+        self.assertIn('Password', self.visitor.get('/dashboard').text)
+
+    def test_a_logout_ends_the_session_for_its_cookie_too(self) -> None:
+        page = self.log_in('boss')
+        cookie = self.visitor.cookie
+        self.visitor.submit(page, '/logout')
+        self.visitor.cookie = cookie
+        self.assert_ended()
+
+    def test_a_session_ends_with_its_lifetime(self) -> None:
+        self.log_in('boss')
+        store = self.site.runtime.store
+        sessions = []
+        find = store.find_session
+
+        def find_expired(digest):
+            session = find(digest)
+            sessions.append(session)
+            return type(session)(
+                session.digest,
+                session.credentials,
+                session.created_at,
+                self.site.runtime.clock.now(),
+            )
+
+        self.patch(store, 'find_session', find_expired)
+        self.assert_ended()
+        (session, *_) = sessions
+        self.assertEqual(
+            datetime.timedelta(hours=8), session.expires_at - session.created_at
+        )
+
+    def test_a_session_ends_when_the_password_changes_or_the_user_goes(self) -> None:
+        users = self.site.directory / 'htpasswd'
+        for hashed in (bcrypt.hashpw(b'other', bcrypt.gensalt(4)).decode(), None):
+            with self.subTest(hashed):
+                before = users.read_text()
+                self.visitor.cookie = ''
+                self.assertIn('Overview', self.log_in('boss').text)
+                lines = [line for line in before.splitlines() if 'boss' not in line]
+                users.write_text(
+                    '\n'.join([*lines, f'boss:{hashed}'][: None if hashed else -1])
+                )
+                self.assert_ended()
+                users.write_text(before)
+
+    def test_the_database_has_neither_the_cookie_nor_the_password(self) -> None:
+        self.log_in('boss')
+        data = b''.join(
+            path.read_bytes() for path in self.site.directory.glob('*.sqlite*')
+        )
+        self.assertNotIn(self.visitor.cookie.encode(), data)
+        self.assertNotIn(b'{"user"', data)
+        self.assertNotIn(b'"secret"', data)
+        self.assertIn(
+            hashlib.sha256(self.visitor.cookie.encode()).hexdigest().encode(), data
+        )
+
+
+class TestRoles(LoginCase):
+    def test_a_user_sees_only_what_the_policies_allow(self) -> None:
+        for user, actions in (
+            ('reader', ['logout']),
+            ('boss', ['logout', 'start', 'cancel', 'skip']),
+        ):
+            with self.subTest(user):
+                self.visitor.cookie = ''
+                page = self.log_in(
+                    user, page='/action_plans/aaaaaaaa-0000-4000-8000-000000000001'
+                )
+                self.assertEqual(actions, page.actions())
+                self.assertIn(user, page.text)
+
+    def test_a_form_that_the_policies_refuse_is_refused_by_the_api(self) -> None:
+        path = '/dashboard/action_plans/aaaaaaaa-0000-4000-8000-000000000001'
+        page = self.log_in('reader')
+        token = page.form('/logout').hidden['form_token']
+        response = self.visitor.request('POST', f'{path}/start', f'form_token={token}')
+        self.assertEqual(403, response.status_code)
+        self.assertIn('Policy doesn&#39;t allow action_plan:start', response.text)

@@ -1,0 +1,282 @@
+"""The pages of plans and actions."""
+
+from urllib import parse
+
+from tests import base
+from tests.functional.api.fixtures import ApiFixture, PlansFixture
+from tests.functional.api.plans import uuid
+from tests.functional.dashboard.visitor import Visitor
+from watcherlite.domain.creators import Creator
+
+PLAN, ACTION = uuid('a', 1), uuid('b', 1)
+#: Names and reasons that would be scripts if they were not escaped.
+HOSTILE = (
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    '</title><svg/onload=alert(1)>',
+    '{{ 7 * 7 }}',
+    'javascript:alert(1)',
+)
+
+
+class PageCase(base.TestCase):
+    """A visitor of plans and actions in every state, without authentication."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.site = PlansFixture.of(self)
+        self.visitor = Visitor(self.site.application)
+        self.store = self.site.runtime.store
+
+
+class TestPages(PageCase):
+    def test_the_overview_shows_what_needs_a_person(self) -> None:
+        page = self.visitor.get('/dashboard')
+
+        self.assertEqual(200, page.status)
+        for title in ('Waiting for a decision', 'Failed', 'Running'):
+            self.assertIn(title, page.text)
+        self.assertIn(f'/dashboard/action_plans/{PLAN}', page.links)
+        self.assertNotIn(f'/dashboard/action_plans/{uuid("a", 4)}', page.links)
+
+    def test_an_empty_overview_says_how_to_begin(self) -> None:
+        page = Visitor(ApiFixture.of(self).application).get('/dashboard')
+        self.assertIn('watcherlite plan create FILE', page.text)
+
+    def test_plans_are_filtered_by_state(self) -> None:
+        page = self.visitor.get('/dashboard/action_plans?state=FAILED')
+
+        plans = [link for link in page.links if '/action_plans/' in link]
+        self.assertEqual([f'/dashboard/action_plans/{uuid("a", 5)}'], plans)
+
+    def test_an_invalid_filter_is_refused_in_the_words_of_the_api(self) -> None:
+        page = self.visitor.get('/dashboard/action_plans?state=GONE')
+        self.assertEqual(400, page.status)
+        self.assertIn('GONE', page.text)
+
+    def test_a_plan_shows_its_graph_its_actions_and_its_message(self) -> None:
+        page = self.visitor.get(f'/dashboard/action_plans/{uuid("a", 9)}')
+
+        nodes = [
+            given['aria-label']
+            for tag, given in page.tags
+            if 'data-action' in given and tag == 'a'
+        ]
+        self.assertEqual(9, len(nodes))
+        self.assertEqual(
+            {
+                'SKIPPED': 2,
+                'ONGOING': 1,
+                'SUSPENDED': 1,
+                'SUCCEEDED': 1,
+                'FAILED': 1,
+                'CANCELLED': 1,
+                'PENDING': 2,
+            },
+            {
+                state: sum(label.endswith(f', {state}') for label in nodes)
+                for state in {label.rpartition(', ')[2] for label in nodes}
+            },
+        )
+        self.assertIn('Action skipped by user. Reason: not now', page.text)
+        self.assertIn('Action failed in execute: no disk', page.text)
+
+    def test_an_action_shows_its_reason_and_masks_secrets(self) -> None:
+        skipped = self.visitor.get(f'/dashboard/actions/{uuid("c", 1)}')
+        rest = self.visitor.get(f'/dashboard/actions/{uuid("c", 9)}')
+
+        self.assertIn(
+            'Skip reason Action skipped by user. Reason: not now', skipped.text
+        )
+        self.assertIn('host-7', rest.text)
+        self.assertNotIn('s3cret', rest.response.text)
+
+    def test_what_does_not_exist_is_an_error_page_with_the_text_of_the_api(
+        self,
+    ) -> None:
+        missing = uuid('f', 1)
+        for path, text in (
+            (f'action_plans/{missing}', f'ActionPlan {missing} could not be found'),
+            (f'actions/{missing}', f'Action {missing} could not be found'),
+            ('nothing', 'There is nothing at this address.'),
+        ):
+            with self.subTest(path):
+                page = self.visitor.get(f'/dashboard/{path}')
+                self.assertEqual(404, page.status)
+                self.assertIn(text, page.text)
+
+    def test_every_response_forbids_foreign_scripts_frames_and_caches(self) -> None:
+        for path, status in (
+            ('', 200),
+            ('/action_plans', 200),
+            ('/nothing', 404),
+            ('/static/dashboard.css', 200),
+            ('/static/nothing.js', 404),
+        ):
+            with self.subTest(path):
+                response = self.visitor.request('GET', f'/dashboard{path}')
+                headers = response.headers
+                self.assertEqual(status, response.status_code)
+                policy = headers['Content-Security-Policy']
+                self.assertNotIn('unsafe', policy)
+                self.assertIn("default-src 'none'", policy)
+                self.assertIn("frame-ancestors 'none'", policy)
+                self.assertEqual('nosniff', headers['X-Content-Type-Options'])
+                kept = path == '/static/dashboard.css'
+                self.assertEqual(
+                    'max-age=86400' if kept else 'no-store', headers['Cache-Control']
+                )
+
+    def test_the_history_has_all_events_in_pages_the_latest_first(self) -> None:
+        plan = self.site.runtime.plans.create_from(
+            {
+                'actions': [
+                    {
+                        'name': f'a{number}',
+                        'action_type': 'nop',
+                        'input_parameters': {'message': ''},
+                    }
+                    for number in range(300)
+                ]
+            },
+            {},
+            Creator(None, None, True),
+        )
+        seen: list[str] = []
+        path = f'/dashboard/action_plans/{plan.uuid}/history'
+        while path:
+            page = self.visitor.get(path)
+            seen += [
+                name
+                for link, name in page.links.items()
+                if link.startswith('/dashboard/actions/')
+            ]
+            path = next(
+                (a for a, text in page.links.items() if text == 'Next page'), ''
+            )
+        self.assertEqual([f'a{number}' for number in reversed(range(300))], seen)
+
+
+class TestForms(PageCase):
+    def test_a_plan_is_started_once_asked(self) -> None:
+        page = self.visitor.get(f'/dashboard/action_plans/{PLAN}')
+
+        page = self.visitor.submit(page, '/start')
+
+        self.assertIn('The action plan was started.', page.text)
+        self.assertIn('State ○ PENDING', page.text)
+        self.assertEqual('PENDING', self.store.get_plan(PLAN).state)
+        self.assertNotIn('start', page.actions())
+
+    def test_actions_are_skipped_with_one_reason_which_can_be_changed(self) -> None:
+        page = self.visitor.get(f'/dashboard/action_plans/{PLAN}')
+        page = self.visitor.submit(page, '/skip', uuid=[ACTION], reason='no traffic')
+        self.assertIn('Action skipped by user. Reason: no traffic', page.text)
+
+        page = self.visitor.get(f'/dashboard/actions/{ACTION}')
+        page = self.visitor.submit(page, '/reason', reason='a holiday')
+
+        self.assertIn('Action skipped by user. Reason: a holiday', page.text)
+        self.assertEqual('SKIPPED', self.store.get_action(ACTION).status)
+
+    def test_a_refusal_of_the_api_is_shown_in_the_page(self) -> None:
+        page = self.visitor.get(f'/dashboard/actions/{ACTION}')
+        self.site.runtime.plans.start(PLAN)
+        self.site.runtime.plans.cancel(PLAN)
+
+        page = self.visitor.submit(page, '/skip', reason='')
+
+        self.assertEqual(409, page.status)
+        alert = next(given for _, given in page.tags if given.get('role') == 'alert')
+        self.assertIn('error', alert['class'] or '')
+        self.assertIn('State ⊘ CANCELLED', page.text)
+
+    def test_buttons_are_those_that_the_state_allows(self) -> None:
+        for path, expected in (
+            (f'action_plans/{uuid("a", 1)}', ['start', 'cancel', 'skip']),
+            (f'action_plans/{uuid("a", 2)}', ['cancel', 'skip']),
+            (f'action_plans/{uuid("a", 3)}', ['cancel']),
+            (f'action_plans/{uuid("a", 4)}', []),
+            (f'actions/{uuid("b", 1)}', ['skip']),
+            (f'actions/{uuid("c", 1)}', ['reason']),
+        ):
+            with self.subTest(path):
+                page = self.visitor.get(f'/dashboard/{path}')
+                offered = [name for name in page.actions() if name]
+                self.assertEqual(expected, [n for n in offered if n != 'logout'])
+
+    def test_a_form_without_the_token_of_the_browser_changes_nothing(self) -> None:
+        page = self.visitor.get(f'/dashboard/action_plans/{PLAN}')
+        address, other = page.form('/start').action, Visitor(self.site.application)
+        token = (
+            other.get('/dashboard/action_plans').tags
+            and other.get(f'/dashboard/action_plans/{PLAN}')
+            .form('/start')
+            .hidden['form_token']
+        )
+        for body in ('', 'form_token=', f'form_token={token}', 'form_token=%FF'):
+            with self.subTest(body):
+                response = self.visitor.request('POST', address, body)
+                self.assertEqual(403, response.status_code)
+        self.assertEqual('RECOMMENDED', self.store.get_plan(PLAN).state)
+
+    def test_a_form_of_another_site_changes_nothing(self) -> None:
+        form = self.visitor.get(f'/dashboard/action_plans/{PLAN}').form('/start')
+        body = parse.urlencode(form.hidden)
+        for origin in ('http://localhost:1', 'http://[::1]'):
+            response = self.visitor.request('POST', form.action, body, Origin=origin)
+            self.assertEqual(403, response.status_code)
+            self.assertIn('another site', response.text)
+        self.assertEqual('RECOMMENDED', self.store.get_plan(PLAN).state)
+        response = self.visitor.request(
+            'POST', form.action, body, Origin='http://localhost'
+        )
+        self.assertEqual(303, response.status_code)
+
+    def test_names_and_reasons_are_text_wherever_they_are_shown(self) -> None:
+        plan = self.site.runtime.plans.create_from(
+            {
+                'name': HOSTILE[0],
+                'actions': [
+                    {
+                        'name': name,
+                        'action_type': 'nop',
+                        'input_parameters': {'message': name},
+                        'target': name,
+                    }
+                    for name in HOSTILE
+                ],
+            },
+            {},
+            Creator(None, None, True),
+        )
+        for action in self.store.list_actions(plan_id=plan.id):
+            self.site.runtime.plans.skip_action(action.uuid, action.name)
+        uuids = [action.uuid for action in self.store.list_actions(plan_id=plan.id)]
+        for path in (
+            '',
+            '/action_plans',
+            '/actions',
+            f'/action_plans/{plan.uuid}',
+            f'/action_plans/{plan.uuid}/history',
+            *(f'/actions/{one}' for one in uuids),
+            '/nothing?' + parse.urlencode({'state': HOSTILE[0]}),
+            '/actions?' + parse.urlencode({'action_type': HOSTILE[1]}),
+            '/action_plans?' + parse.urlencode({'state': HOSTILE[0]}),
+        ):
+            with self.subTest(path):
+                page = self.visitor.get(f'/dashboard{path}')
+                scripts = [g for tag, g in page.tags if tag == 'script']
+                self.assertEqual(
+                    [{'type': 'module', 'src': '/dashboard/static/dashboard.js'}],
+                    scripts,
+                )
+                for tag, given in page.tags:
+                    self.assertNotIn(tag, ('img', 'iframe', 'object', 'style'))
+                    self.assertEqual(
+                        [], [n for n in given if n.startswith('on') or n == 'style']
+                    )
+                    self.assertFalse(
+                        (given.get('href') or '').lower().startswith('javascript')
+                    )

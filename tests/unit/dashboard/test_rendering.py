@@ -1,0 +1,63 @@
+"""Times, durations and data in pages."""
+
+import datetime
+
+from tests import base
+from tests.factories import NOW
+from watcherlite.dashboard import rendering
+
+
+class TestTimes(base.TestCase):
+    def test_a_time_is_shown_in_utc_with_its_exact_value(self) -> None:
+        for value in (
+            '2026-11-20T15:52:42.614603',
+            '2026-11-20T15:52:42.614603+00:00',
+            '2026-11-20T17:52:42.614603+02:00',
+        ):
+            self.assertEqual(
+                '<time datetime="2026-11-20T15:52:42.614603+00:00" '
+                'title="2026-11-20 15:52:42.614603 UTC">2026-11-20 15:52:42</time>',
+                rendering.time(value),
+            )
+
+    def test_no_time_is_a_dash(self) -> None:
+        self.assertEqual('<span class="none">–</span>', rendering.time(None))
+
+    def test_durations_have_the_unit_of_their_size(self) -> None:
+        begin = NOW.isoformat()
+        for seconds, expected in (
+            (0.04, '0.0 s'),
+            (59.94, '59.9 s'),
+            (60, '1 min 0 s'),
+            (3599, '59 min 59 s'),
+            (3600, '1 h 0 min'),
+            (90061, '25 h 1 min'),
+            (-5, '0.0 s'),
+        ):
+            with self.subTest(seconds):
+                end = NOW + datetime.timedelta(seconds=seconds)
+                self.assertEqual(
+                    expected, rendering.duration(begin, end.isoformat(), NOW)
+                )
+                self.assertEqual(expected, rendering.duration(begin, None, end))
+        self.assertEqual('', rendering.duration(None, None, NOW))
+
+
+class TestTexts(base.TestCase):
+    def test_a_label_fits_into_its_node(self) -> None:
+        self.assertEqual('a' * 24, rendering.label('a' * 24))
+        self.assertEqual('a' * 23 + '…', rendering.label('a' * 25))
+
+    def test_templates_escape_values_and_refuse_unknown_names(self) -> None:
+        environment = rendering.environment()
+        hostile = {'value': '<b onclick="x">'}
+        self.assertEqual(
+            '&lt;b onclick=&#34;x&#34;&gt; {\n  &#34;value&#34;: '
+            '&#34;&lt;b onclick=\\&#34;x\\&#34;&gt;&#34;\n}',
+            environment.from_string('{{ value }} {{ all|pretty }}').render(
+                all=hostile, **hostile
+            ),
+        )
+        with self.assertRaises(Exception) as caught:
+            environment.from_string('{{ nothing }}').render()
+        self.assertEqual('UndefinedError', type(caught.exception).__name__)

@@ -1,0 +1,75 @@
+"""The pages: one module a noun, with the handlers of its pages and forms."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from watcherlite.dashboard.pages import (
+    action_plans,
+    actions,
+    audit_templates,
+    audits,
+    clusters,
+    home,
+    nodes,
+    services,
+    stacks,
+    strategies,
+)
+from watcherlite.dashboard.views import PageTable
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the navigation.
+
+    :param path: the segment after the prefix; '' for the home page
+    :param rule: the policy rule without which a user does not see it; '': everybody
+    """
+
+    path: str
+    title: str
+    rule: str = ''
+
+
+NAVIGATION: Sequence[Entry] = (
+    Entry('', 'Overview'),
+    Entry('action_plans', 'Action plans', 'action_plan:get_all'),
+    Entry('actions', 'Actions', 'action:get_all'),
+    Entry('audits', 'Audits', 'audit:get_all'),
+    Entry('audit_templates', 'Audit templates', 'audit_template:get_all'),
+    Entry('goals', 'Goals and strategies', 'goal:get_all'),
+    Entry('stacks', 'Stacks', 'stacks:index'),
+    Entry('clusters', 'Clusters', 'clusters:index'),
+    Entry('nodes', 'Nodes', 'nodes:index'),
+    Entry('services', 'Services', 'service:detail'),
+)
+TABLES: Sequence[PageTable] = (
+    home.PAGES,
+    action_plans.PAGES,
+    actions.PAGES,
+    audits.PAGES,
+    audit_templates.PAGES,
+    strategies.PAGES,
+    clusters.PAGES,
+    nodes.PAGES,
+    services.PAGES,
+    stacks.PAGES,
+)
+#: Path of a stream -> path of the API's events.
+STREAMS: Mapping[str, str] = {
+    '/dashboard/action_plans/{uuid}/events': '/v1/action_plans/{uuid}/events'
+}
+#: Argument `done` of a page -> the message after a form was executed.
+DONE: Mapping[str, str] = {
+    'started': 'The action plan was started.',
+    'changed': 'The change was requested.',
+    'created': 'It was created.',
+    'deleted': 'It was deleted.',
+    'cancelled': 'The cancellation was requested.',
+    'skipped': 'The chosen actions were skipped.',
+    'reason': 'The reason was changed.',
+    'suspended': 'The suspension was requested.',
+    'resumed': 'The action was resumed.',
+    'check': 'The check was requested.',
+    'recovery': 'The recovery was requested.',
+}

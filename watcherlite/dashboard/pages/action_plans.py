@@ -1,0 +1,160 @@
+"""Action plans: the list, one plan with its graph, and what can be done with them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite.dashboard import graph, rendering
+from watcherlite.dashboard.pages import plan_actions
+from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.states import action_plan as states
+
+PAGES = PageTable()
+#: Rows of a page of the list, and events of a plan.
+ROWS, EVENTS = 50, 50
+#: Actions of a plan that its page shows.
+MOST = 5000
+_FILTERS = ('state', 'strategy', 'audit_uuid', 'sort_key', 'sort_dir', 'marker')
+
+
+@PAGES.page('/action_plans', 'action_plans.html')
+def list_plans(view: View) -> Mapping[str, Any]:
+    """List plans, the newest first."""
+    args = {name: view.args.get(name, '') for name in _FILTERS}
+    order = {'sort_key': args['sort_key'] or 'created_at'}
+    order['sort_dir'] = args['sort_dir'] or 'desc'
+    body = view.api.get('/v1/action_plans/detail', **{**args, **order}, limit=ROWS)
+    return {
+        'plans': body['action_plans'],
+        'states': list(states.STATES),
+        'filters': args,
+        'next': next_address(body, args, 'action_plans'),
+    }
+
+
+@PAGES.page('/action_plans/{uuid}', 'action_plan.html')
+def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
+    """Show a plan with its graph, its actions and its latest events."""
+    plan = view.api.get(f'/v1/action_plans/{uuid}')
+    actions = _actions(view, plan['uuid'])
+    events = plan_actions.latest_events(view, plan['uuid'], EVENTS)
+    return {
+        'plan': plan,
+        'actions': actions,
+        'is_cut': len(actions) >= MOST,
+        'names': {action['uuid']: action['name'] for action in actions},
+        'counts': _counts(actions),
+        'graph': graph.lay_out({a['uuid']: a['parents'] for a in actions}),
+        'timeline': _timeline(actions),
+        'events': events,
+        'can': _allowed(view, plan),
+    }
+
+
+@PAGES.page('/action_plans/{uuid}/summary', 'action_plan_summary.html')
+def show_summary(view: View, uuid: str) -> Mapping[str, Any]:
+    """Show the part of a plan's page that changes with its state."""
+    plan = view.api.get(f'/v1/action_plans/{uuid}')
+    return {'plan': plan, 'can': _allowed(view, plan)}
+
+
+@PAGES.page('/action_plans/{uuid}/history', 'events.html')
+def show_history(view: View, uuid: str) -> Mapping[str, Any]:
+    """Show the events of a plan, the latest first."""
+    plan = view.api.get(f'/v1/action_plans/{uuid}')
+    before = view.args.get('before') or plan_actions.NEWEST
+    body = view.api.get(
+        f'/v1/action_plans/{plan["uuid"]}/events', before=before, limit=4 * EVENTS
+    )
+    events = body['events']
+    last = events[-1]['sequence'] if 'next' in body else None
+    return {
+        'plan': plan,
+        'events': events,
+        'next': address('action_plans', uuid, 'history', before=last) if last else '',
+    }
+
+
+@PAGES.form('/action_plans/{uuid}/start', show_plan)
+def start(view: View, uuid: str) -> str:
+    """Start a RECOMMENDED plan."""
+    view.api.request('POST', f'/v1/action_plans/{uuid}/start', {})
+    return address('action_plans', uuid, done='started')
+
+
+@PAGES.form('/action_plans/{uuid}/cancel', show_plan)
+def cancel(view: View, uuid: str) -> str:
+    """Cancel a plan in the state that the page showed."""
+    state = view.form.get('state', '')
+    wanted = 'CANCELLING' if state == states.ONGOING else 'CANCELLED'
+    change = [{'op': 'replace', 'path': '/state', 'value': wanted}]
+    view.api.request('PATCH', f'/v1/action_plans/{uuid}', change)
+    return address('action_plans', uuid, done='cancelled')
+
+
+@PAGES.form('/action_plans/{uuid}/skip', show_plan)
+def skip(view: View, uuid: str) -> str:
+    """Skip the chosen actions, with one reason.
+
+    The first refusal ends it; actions skipped before remain skipped, and the page shows
+    which they are.
+    """
+    for action in view.chosen:
+        plan_actions.skip(view, action, view.form.get('reason', ''))
+    return address('action_plans', uuid, done='skipped')
+
+
+def _actions(view: View, uuid: str) -> list[dict[str, Any]]:
+    """Return the actions of a plan in the order of its document, at most MOST."""
+    found: list[dict[str, Any]] = []
+    marker = ''
+    while len(found) < MOST:
+        body = view.api.get(
+            '/v1/actions/detail', action_plan_uuid=uuid, sort_key='id', marker=marker
+        )
+        found += map(plan_actions.show, body['actions'])
+        if 'next' not in body:
+            break
+        marker = found[-1]['uuid']
+    return found
+
+
+def _counts(actions: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the number of actions by state, those that have ended first."""
+    order = ('SUCCEEDED', 'SKIPPED', 'FAILED', 'CANCELLED', 'ONGOING', 'SUSPENDED')
+    counts = dict.fromkeys((*order, 'PENDING'), 0)
+    for action in actions:
+        counts[action['shown_state']] = counts.get(action['shown_state'], 0) + 1
+    return {state: count for state, count in counts.items() if count}
+
+
+def _allowed(view: View, plan: Mapping[str, Any]) -> Mapping[str, bool]:
+    """Return what the user may do with a plan in its state."""
+    state = plan['state']
+    changes = view.allows('action_plan:update')
+    return {
+        'start': state == states.RECOMMENDED and view.allows('action_plan:start'),
+        'cancel': changes
+        and state in (states.RECOMMENDED, states.PENDING, states.ONGOING),
+        'skip': state in states.SKIPPABLE and view.allows('action:update'),
+    }
+
+
+def _timeline(actions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the bars of the actions that have started, in parts of a thousand."""
+    parse = rendering.parse_time
+    started = [action for action in actions if action['start_time']]
+    if not started:
+        return {'bars': []}
+    ends = [parse(a['end_time'] or a['updated_at'] or a['start_time']) for a in started]
+    begins = [parse(action['start_time']) for action in started]
+    first, last = min(begins), max(ends)
+    scale = 1000 / max((last - first).total_seconds(), 0.001)
+    bars = [
+        {
+            'action': action,
+            'x': round((begin - first).total_seconds() * scale),
+            'width': max(round((end - begin).total_seconds() * scale), 2),
+        }
+        for action, begin, end in zip(started, begins, ends, strict=True)
+    ]
+    return {'bars': bars, 'first': first.isoformat(), 'last': last.isoformat()}

@@ -1,0 +1,115 @@
+"""Actions: the list, one action, and what can be done with it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.dashboard.pages import plan_actions
+from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.states import action_plan as plan_states
+
+PAGES = PageTable()
+ROWS = 50
+STATES = ('PENDING', 'ONGOING', 'SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED')
+_FILTERS = (
+    'state',
+    'action_type',
+    'target',
+    'action_plan_uuid',
+    'audit_uuid',
+    'sort_key',
+    'sort_dir',
+    'marker',
+)
+
+
+@PAGES.page('/actions', 'actions.html')
+def list_actions(view: View) -> Mapping[str, Any]:
+    """List actions, the newest first."""
+    args = {name: view.args.get(name, '') for name in _FILTERS}
+    order = {'sort_key': args['sort_key'] or 'created_at'}
+    order['sort_dir'] = args['sort_dir'] or 'desc'
+    body = view.api.get('/v1/actions/detail', **{**args, **order}, limit=ROWS)
+    return {
+        'actions': [plan_actions.show(action) for action in body['actions']],
+        'states': STATES,
+        'filters': args,
+        'next': next_address(body, args, 'actions'),
+    }
+
+
+@PAGES.page('/actions/{uuid}', 'action.html')
+def show_action(view: View, uuid: str) -> Mapping[str, Any]:
+    """Show an action, its parents and its plan."""
+    action = plan_actions.show(view.api.get(f'/v1/actions/{uuid}'))
+    plan = view.api.get(f'/v1/action_plans/{action["action_plan_uuid"]}')
+    parents = [
+        plan_actions.show(view.api.get(f'/v1/actions/{parent}'))
+        for parent in action['parents'][:_PARENTS]
+    ]
+    return {
+        'action': action,
+        'plan': plan,
+        'parents': parents,
+        'hidden_parents': max(len(action['parents']) - _PARENTS, 0),
+        'after': plan_actions.latest_sequence(view, plan['uuid']),
+        'can': _allowed(view, action, plan),
+    }
+
+
+@PAGES.form('/actions/{uuid}/skip', show_action)
+def skip(view: View, uuid: str) -> str:
+    """Skip a PENDING action."""
+    plan_actions.skip(view, uuid, view.form.get('reason', ''))
+    return address('actions', uuid, done='skipped')
+
+
+@PAGES.form('/actions/{uuid}/reason', show_action)
+def edit_reason(view: View, uuid: str) -> str:
+    """Change the reason of a SKIPPED action."""
+    reason = view.form.get('reason', '').strip()
+    change = [{'op': 'replace', 'path': '/status_message', 'value': reason}]
+    view.api.request('PATCH', f'/v1/actions/{uuid}', change)
+    return address('actions', uuid, done='reason')
+
+
+@PAGES.form('/actions/{uuid}/suspend', show_action)
+def suspend(view: View, uuid: str) -> str:
+    """Suspend a running action."""
+    view.api.request('POST', f'/v1/actions/{uuid}/suspend')
+    return address('actions', uuid, done='suspended')
+
+
+@PAGES.form('/actions/{uuid}/resume', show_action)
+def resume(view: View, uuid: str) -> str:
+    """Resume a suspended action."""
+    view.api.request('POST', f'/v1/actions/{uuid}/resume')
+    return address('actions', uuid, done='resumed')
+
+
+@PAGES.form('/actions/{uuid}/cancel', show_action)
+def cancel(view: View, uuid: str) -> str:
+    """Cancel an action."""
+    view.api.request('POST', f'/v1/actions/{uuid}/cancel')
+    return address('actions', uuid, done='cancelled')
+
+
+#: Parents that the page of an action shows.
+_PARENTS = 20
+
+
+def _allowed(
+    view: View, action: Mapping[str, Any], plan: Mapping[str, Any]
+) -> Mapping[str, bool]:
+    """Return what the user may do with an action in its state."""
+    state = action['shown_state']
+    updates = view.allows('action:update')
+    signals = view.allows('action:signal') and plan['state'] == plan_states.ONGOING
+    return {
+        'skip': updates
+        and state == 'PENDING'
+        and plan['state'] in plan_states.SKIPPABLE,
+        'reason': updates and state == 'SKIPPED',
+        'suspend': signals and state == 'ONGOING',
+        'resume': signals and state == 'SUSPENDED',
+        'cancel': signals and state in ('ONGOING', 'SUSPENDED', 'PENDING'),
+    }

@@ -1,0 +1,48 @@
+"""The actions of plans, as the pages of plans and of actions show them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite.dashboard.views import View
+
+
+def show(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an action as pages show it.
+
+    Its state is SUSPENDED while it is, and without a name it is called by its type.
+    """
+    state = 'SUSPENDED' if action['suspended'] else action['state']
+    name = action['name'] or action['action_type']
+    return {**action, 'shown_state': state, 'name': name}
+
+
+def skip(view: View, uuid: str, reason: str) -> None:
+    """Skip an action; raise ApiError.
+
+    :param reason: '' for none
+    """
+    change = [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}]
+    if reason.strip():
+        message = {'op': 'replace', 'path': '/status_message', 'value': reason.strip()}
+        change.append(message)
+    view.api.request('PATCH', f'/v1/actions/{uuid}', change)
+
+
+#: A sequence number after all events.
+NEWEST = 2**53 - 1
+
+
+def latest_events(view: View, uuid: str, limit: int) -> Sequence[Mapping[str, Any]]:
+    """Return the latest events of a plan; none if the user may not see events."""
+    if not view.allows('event:get_all'):
+        return ()
+    path = f'/v1/action_plans/{uuid}/events'
+    body = view.api.get(path, before=NEWEST, limit=limit)
+    found: Sequence[Mapping[str, Any]] = body['events']
+    return found
+
+
+def latest_sequence(view: View, uuid: str) -> int:
+    """Return the sequence number of the latest event of a plan, or 0."""
+    events = latest_events(view, uuid, 1)
+    return int(events[0]['sequence']) if events else 0

@@ -1,0 +1,152 @@
+"""Rendering: the templates, and how states, times and data appear in them."""
+
+import datetime
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+import markupsafe
+
+from watcherlite.dashboard import graph
+from watcherlite.dashboard.views import address
+
+#: State -> the icon beside its name; colour is never the only sign.
+ICONS: Mapping[str, str] = {
+    'RECOMMENDED': '◇',
+    'PENDING': '○',
+    'ONGOING': '▶',
+    'SUSPENDED': '‖',
+    'SUCCEEDED': '✓',
+    'FAILED': '✗',
+    'CANCELLING': '◐',
+    'CANCELLED': '⊘',
+    'SKIPPED': '↷',
+    'SUPERSEDED': '⇢',
+    'DELETED': '⌫',
+    # Clusters and nodes
+    'INIT': '○',
+    'ACTIVE': '●',
+    'WARNING': '△',
+    'ERROR': '✗',
+    'CRITICAL': '✗',
+    'CREATING': '↻',
+    'UPDATING': '↻',
+    'RESIZING': '↻',
+    'DELETING': '↻',
+    'CHECKING': '↻',
+    'RECOVERING': '↻',
+    'OPERATING': '↻',
+    # Actions on them
+    'WAITING': '○',
+    'READY': '○',
+    'RUNNING': '▶',
+    # Health of the service
+    'OK': '✓',
+    'DEGRADED': '△',
+    'DISABLED': '⊘',
+    'UNKNOWN': '?',
+}
+#: Longest text of a node of a graph, in characters.
+_LABEL = 24
+
+
+def environment() -> jinja2.Environment:
+    """Return the environment of the templates.
+
+    All values are escaped. An undefined variable is an error.
+    """
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader('watcherlite.dashboard'),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        duration=duration,
+        icon=icon,
+        label=label,
+        pretty=pretty,
+        short=short,
+        state_class=state_class,
+        time=time,
+    )
+    made.globals.update(
+        address=address,
+        icons=ICONS,
+        node_width=graph.NODE_WIDTH,
+        node_height=graph.NODE_HEIGHT,
+    )
+    return made
+
+
+def icon(state: str) -> str:
+    """Return the icon of a state."""
+    return ICONS.get(_of_stack(state), '?')
+
+
+def state_class(state: str) -> str:
+    """Return the end of the CSS class of a state."""
+    return _of_stack(state).lower()
+
+
+def _of_stack(state: str) -> str:
+    """Return the state with the icon of a state of stacks: ACTION_STATUS."""
+    if state in ICONS:
+        return state
+    if state == 'LOCK_COMPLETE':
+        return 'SUSPENDED'
+    ends = {'COMPLETE': 'SUCCEEDED', 'FAILED': 'FAILED', 'IN_PROGRESS': 'ONGOING'}
+    return next((icon for end, icon in ends.items() if state.endswith(end)), state)
+
+
+def time(value: str | None) -> markupsafe.Markup:
+    """Return a time of the API as an element, which a script shows in local time.
+
+    :param value: in ISO 8601; without an offset it is UTC
+    """
+    if not value:
+        return markupsafe.Markup('<span class="none">–</span>')
+    moment = parse_time(value)
+    exact = moment.astimezone(datetime.UTC)
+    return markupsafe.Markup('<time datetime="{}" title="{}">{}</time>').format(
+        exact.isoformat(),
+        f'{exact:%Y-%m-%d %H:%M:%S.%f} UTC',
+        f'{exact:%Y-%m-%d %H:%M:%S}',
+    )
+
+
+def parse_time(value: str) -> datetime.datetime:
+    """Return a time of the API."""
+    moment = datetime.datetime.fromisoformat(value)
+    return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment
+
+
+def duration(begin: str | None, end: str | None, now: datetime.datetime) -> str:
+    """Return the time from begin to end, or to now; '' before the begin."""
+    if not begin:
+        return ''
+    until = parse_time(end) if end else now
+    seconds = max((until - parse_time(begin)).total_seconds(), 0.0)
+    if seconds < 60:
+        return f'{seconds:.1f} s'
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f'{minutes} min {rest} s'
+    return f'{minutes // 60} h {minutes % 60} min'
+
+
+def pretty(value: Any) -> str:
+    """Return a value as indented JSON."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def short(uuid: str) -> str:
+    """Return the beginning of a uuid."""
+    return uuid[:8]
+
+
+def label(text: str) -> str:
+    """Return a text that fits into a node of a graph."""
+    return text if len(text) <= _LABEL else f'{text[: _LABEL - 1]}…'

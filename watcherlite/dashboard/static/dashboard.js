@@ -1,0 +1,11 @@
+// Makes pages live. Everything works without it: times are in UTC then, and a page shows
+// the present state when it is loaded again.
+
+import { showLocalTimes } from './times.js';
+import { followEvents } from './events.js';
+
+showLocalTimes(document);
+const main = document.getElementById('main');
+if (main.dataset.events) {
+  followEvents(main);
+}

@@ -1,0 +1,158 @@
+// Applies the events of an action plan to the page: by a stream of server-sent events,
+// or by polling where no stream is available. Texts are set as text, never as HTML.
+
+import { showLocalTimes } from './times.js';
+
+const ICONS = {
+  PENDING: '○', ONGOING: '▶', SUSPENDED: '‖', SUCCEEDED: '✓', FAILED: '✗',
+  CANCELLED: '⊘', SKIPPED: '↷',
+};
+const ENDED = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED', 'SUPERSEDED', 'DELETED']);
+const POLL = 5000;
+const SUMMARY = 1000;
+
+export function followEvents(main) {
+  const page = new Page(main);
+  if (!page.isOver()) {
+    openStream(page);
+  }
+}
+
+function openStream(page) {
+  if (!window.EventSource) {
+    poll(page);
+    return;
+  }
+  const source = new EventSource(`${page.url}?after=${page.after}`);
+  source.onmessage = (message) => page.apply(JSON.parse(message.data));
+  source.addEventListener('end', () => {
+    source.close();
+    page.refreshSummary();
+  });
+  source.onerror = () => {
+    // The browser reconnects by itself, unless the service has no stream left.
+    if (source.readyState === EventSource.CLOSED) {
+      poll(page);
+    }
+  };
+}
+
+async function poll(page) {
+  while (!page.isOver()) {
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+    try {
+      const answer = await fetch(`${page.url}?after=${page.after}`, {
+        headers: { Accept: 'application/json' },
+      });
+      if (answer.status === 401 || answer.redirected) {
+        return;
+      }
+      if (answer.ok) {
+        (await answer.json()).events.forEach((event) => page.apply(event));
+      }
+    } catch (error) {
+      // The service is away; try again.
+    }
+  }
+}
+
+class Page {
+  constructor(main) {
+    this.main = main;
+    this.url = main.dataset.events;
+    this.after = main.dataset.after || '0';
+    this.timer = null;
+    this.counting = null;
+  }
+
+  // Whether the plan that the page showed last has ended.
+  isOver() {
+    return ENDED.has(document.getElementById('summary').dataset.plan);
+  }
+
+  apply(event) {
+    this.after = String(event.sequence);
+    if (event.action_uuid && event.new_state) {
+      const state = event.suspended ? 'SUSPENDED' : event.new_state;
+      const selector = `[data-action="${CSS.escape(event.action_uuid)}"]`;
+      for (const element of this.main.querySelectorAll(selector)) {
+        showState(element, state, event.message);
+      }
+      this.recount();
+    }
+    if (!event.action_uuid || event.action_uuid === this.main.dataset.watch) {
+      this.refreshSummary();
+    }
+  }
+
+  // Counted here, because the service would have to read all actions.
+  recount() {
+    const list = document.getElementById('counts');
+    if (!list || this.counting) {
+      return;
+    }
+    this.counting = setTimeout(() => {
+      this.counting = null;
+      const counts = new Map();
+      for (const badge of this.main.querySelectorAll('#actions .state')) {
+        const name = badge.querySelector('.state-name').textContent;
+        const [shown, count] = counts.get(name) || [badge, 0];
+        counts.set(name, [shown, count + 1]);
+      }
+      list.replaceChildren(
+        ...[...counts.values()].map(([badge, count]) => {
+          const item = document.createElement('li');
+          item.append(badge.cloneNode(true), ` ${count}`);
+          return item;
+        }),
+      );
+    }, SUMMARY);
+  }
+
+  // The state of the plan and its buttons: fetched at most once a second.
+  refreshSummary() {
+    if (!this.main.dataset.summary || this.timer) {
+      return;
+    }
+    this.timer = setTimeout(async () => {
+      this.timer = null;
+      const shown = document.getElementById('summary');
+      if (shown.querySelector('details[open]')) {
+        // Somebody is about to use its forms.
+        this.refreshSummary();
+        return;
+      }
+      const answer = await fetch(this.main.dataset.summary);
+      if (answer.ok && !answer.redirected) {
+        const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
+        const found = parsed.getElementById('summary');
+        if (found) {
+          showLocalTimes(found);
+          shown.replaceWith(found);
+        }
+      }
+    }, SUMMARY);
+  }
+}
+
+function showState(element, state, message) {
+  const name = `state-${state.toLowerCase()}`;
+  if (element.classList.contains('node')) {
+    element.setAttribute('class', `node ${name}`);
+    element.querySelector('.icon').textContent = ICONS[state] || '?';
+    const parts = element.getAttribute('aria-label').split(', ');
+    parts[parts.length - 1] = state;
+    element.setAttribute('aria-label', parts.join(', '));
+    return;
+  }
+  const badge = element.querySelector('.state');
+  if (badge) {
+    badge.className = `state ${name}`;
+    badge.querySelector('.icon').textContent = ICONS[state] || '?';
+    badge.querySelector('.state-name').textContent = state;
+  }
+  const text = element.querySelector('.message');
+  if (text) {
+    text.textContent = message || '';
+  }
+}
