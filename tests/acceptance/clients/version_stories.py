@@ -120,4 +120,4 @@ class VersionStories:
         text = self.refusal('goal', 'list', version='1.99')
 
         self.assertIn('Requested API version 1.99 is not supported by the server', text)
-        self.assertIn('Supported version range is 1.0 to 1.7', text)
+        self.assertIn('Supported version range is 1.0 to 1.8', text)

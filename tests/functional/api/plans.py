@@ -37,7 +37,12 @@ ACTIONS: tuple[dict[str, Any], ...] = (
     },
     {'status': states.RUNNING, 'start_time': at(1)},
     {'status': states.SUSPENDED, 'start_time': at(1)},
-    {'status': states.SUCCEEDED, 'start_time': at(1), 'end_time': at(2)},
+    {
+        'status': states.SUCCEEDED,
+        'start_time': at(1),
+        'end_time': at(2),
+        'outputs': {'exit_code': 0, 'stdout': 'password=s3cret\ndone <b>'},
+    },
     {
         'status': states.FAILED,
         'status_message': 'Action failed in execute: no disk',

@@ -161,10 +161,10 @@ class TestDescription(DescriptionCase):
         return case.operation.path.split('/')[2]
 
     def test_right_requests_of_the_last_version(self):
-        self.try_all('1.7', GenerationMode.POSITIVE)
+        self.try_all('1.8', GenerationMode.POSITIVE)
 
     def test_wrong_requests_of_the_last_version(self):
-        self.try_all('1.7', GenerationMode.NEGATIVE)
+        self.try_all('1.8', GenerationMode.NEGATIVE)
 
     def test_right_requests_of_the_first_version(self):
         self.try_all('1.0', GenerationMode.POSITIVE)

@@ -14,7 +14,7 @@ from watcherlite.cli import main
 
 VERSIONS = {
     'OpenStack-API-Minimum-Version': '1.0',
-    'OpenStack-API-Maximum-Version': '1.7',
+    'OpenStack-API-Maximum-Version': '1.8',
 }
 
 

@@ -262,7 +262,7 @@ class VersionTest(RemoteCase):
         self.succeed('goal', 'list')
         self.succeed('goal', 'list', '--os-infra-optim-api-version', '1')
 
-        self.assertEqual(['infra-optim 1.7'] * 2, self.versions())
+        self.assertEqual(['infra-optim 1.8'] * 2, self.versions())
 
     def test_older_api_gets_an_earlier_version(self):
         refused = fault(406, 'no')
@@ -271,7 +271,7 @@ class VersionTest(RemoteCase):
 
         self.succeed('goal', 'list')
 
-        self.assertEqual(['infra-optim 1.7', 'infra-optim 1.4'], self.versions())
+        self.assertEqual(['infra-optim 1.8', 'infra-optim 1.4'], self.versions())
 
     def test_a_version_that_was_named_is_the_only_one(self):
         self._set('OS_INFRA_OPTIM_API_VERSION', '1.2')
@@ -279,7 +279,7 @@ class VersionTest(RemoteCase):
         self.api.answers['GET /v1/goals'] = fault(406, 'no')
 
         self.assertEqual(
-            (2, 'the API does not support microversion 1.9; it supports 1.0 to 1.7'),
+            (2, 'the API does not support microversion 1.9; it supports 1.0 to 1.8'),
             self.fail('goal', 'list', '--os-infra-optim-api-version', '1.9'),
         )
         self.assertEqual(['infra-optim 1.2', 'infra-optim 1.9'], self.versions())

@@ -92,6 +92,11 @@ class TestPages(PageCase):
         self.assertIn('host-7', rest.text)
         self.assertNotIn('s3cret', rest.response.text)
 
+    def test_an_action_shows_its_outputs_without_credentials(self) -> None:
+        page = self.visitor.get(f'/dashboard/actions/{uuid("c", 5)}')
+        self.assertIn('exit_code 0 stdout password=*** done <b>', page.text)
+        self.assertNotIn('s3cret', page.response.text)
+
     def test_what_does_not_exist_is_an_error_page_with_the_text_of_the_api(
         self,
     ) -> None:

@@ -24,7 +24,7 @@ QUERY = unversioned(
 RANGE = {
     'vary': 'OpenStack-API-Version',
     'openstack-api-minimum-version': '1.0',
-    'openstack-api-maximum-version': '1.7',
+    'openstack-api-maximum-version': '1.8',
 }
 CLUSTERING = Versions('clustering', {(1, 0): 'The beginning.'})
 
@@ -230,11 +230,11 @@ class TestVersions(AppCase):
 
         self.assertEqual(406, answer.status)
         self.assertEqual(RANGE, self.versions_of(answer))
-        self.assertIn('supported version range is: [1.0, 1.7]', answer.fault)
+        self.assertIn('supported version range is: [1.0, 1.8]', answer.fault)
 
     def test_an_operation_gets_the_version(self):
         self.assertEqual([1, 3], self.ask_in('1.3').body['version'])
-        self.assertEqual([1, 7], self.ask_in('latest').body['version'])
+        self.assertEqual([1, 8], self.ask_in('latest').body['version'])
 
     def test_an_operation_of_a_later_version_is_refused_as_it_wants(self):
         required = 'API microversion 1.5 or higher is required.'

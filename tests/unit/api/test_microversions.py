@@ -19,8 +19,8 @@ class TestNegotiation(base.TestCase):
                 '1.5': (1, 5),
                 '1.7': (1, 7),
                 '1': (1, 0),
-                'latest': (1, 7),
-                'LATEST': (1, 7),
+                'latest': (1, 8),
+                'LATEST': (1, 8),
             },
             asked,
         )
@@ -60,7 +60,7 @@ class TestNegotiation(base.TestCase):
         self.assertEqual((1, 4), INFRA_OPTIM.negotiate(header))
 
     def test_unsupported_version_is_rejected_with_the_range(self):
-        for text in ('1.8', '2.0', '0.9', '1.-1', '1.5.0', '2', '1.99999999'):
+        for text in ('1.9', '2.0', '0.9', '1.-1', '1.5.0', '2', '1.99999999'):
             with self.subTest(text=text):
                 error = self.assertRaises(
                     exceptions.NotAcceptable,
@@ -70,7 +70,7 @@ class TestNegotiation(base.TestCase):
 
                 self.assertEqual(
                     f'Version {text} was requested and there is no such version; the '
-                    'supported version range is: [1.0, 1.7].',
+                    'supported version range is: [1.0, 1.8].',
                     str(error),
                 )
 
@@ -92,4 +92,4 @@ class TestHistory(base.TestCase):
 
         self.assertEqual([(1, minor) for minor in range(len(versions))], versions)
         self.assertNotIn('', INFRA_OPTIM.history.values())
-        self.assertEqual(((1, 0), (1, 7)), (INFRA_OPTIM.minimum, INFRA_OPTIM.maximum))
+        self.assertEqual(((1, 0), (1, 8)), (INFRA_OPTIM.minimum, INFRA_OPTIM.maximum))

@@ -1,4 +1,4 @@
-"""The microversions of the infra-optim API: those of Watcher."""
+"""The microversions of the infra-optim API: those of Watcher, and later ones."""
 
 from watcherlite.api.microversions import Versions
 from watcherlite.api.operation import Version
@@ -16,6 +16,7 @@ INFRA_OPTIM = Versions(
         'audits show status_message.',
         (1, 6): 'The data model shows server_pinned_az and server_flavor_extra_specs.',
         (1, 7): 'Audit templates have default_parameters.',
+        (1, 8): 'GET /v1/actions/{uuid} shows outputs. Not in OpenStack Watcher.',
     },
 )
 
@@ -24,6 +25,7 @@ START_AND_END: Version = (1, 1)
 FORCE: Version = (1, 2)
 STATUS_MESSAGE: Version = (1, 5)
 DEFAULT_PARAMETERS: Version = (1, 7)
+OUTPUTS: Version = (1, 8)
 
 #: The state of deleted objects, which is not stored.
 DELETED = 'DELETED'

@@ -31,6 +31,10 @@ class _Actions(base.Remote):
     )
 
 
+#: The columns of a single action.
+_SHOWN = fields(*_Actions.columns, 'outputs')
+
+
 class ActionList(_Actions, base.List):
     """List actions."""
 
@@ -45,6 +49,8 @@ class ActionList(_Actions, base.List):
 
 class ActionShow(_Actions, base.ShowFound):
     """Show an action."""
+
+    columns = _SHOWN
 
 
 class ActionUpdate(_Actions, base.ShowFound):

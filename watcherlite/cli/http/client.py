@@ -23,7 +23,7 @@ from watcherlite.cmd import exits
 from watcherlite.domain.documents.json_values import kind
 
 #: The latest supported microversions, of the infra-optim and the clustering API.
-VERSION = '1.7'
+VERSION = '1.8'
 CLUSTERING_VERSION = '1.15'
 VERSION_HEADER = 'OpenStack-API-Version'
 MINIMUM_HEADER = 'OpenStack-API-Minimum-Version'

@@ -9,7 +9,7 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import actions as schemas
-from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
+from watcherlite.api.infra_optim.versions import DELETED, OUTPUTS, STATUS_MESSAGE
 from watcherlite.api.operation import Request, Response
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
@@ -74,6 +74,20 @@ class _Actions(ObjectCollection[ListedAction]):
                 'action_plan_uuid and audit_uuid cannot be given together'
             )
         return super().page(request, detail)
+
+    def respond(
+        self, request: Request, row: ListedAction, status: int = 200
+    ) -> Response:
+        """Return the response with an action and, from 1.8 on, its outputs.
+
+        Credentials in the outputs are masked.
+        """
+        response = super().respond(request, row, status)
+        if request.version >= OUTPUTS:
+            outputs = row.action.outputs
+            shown = None if outputs is None else masking.mask_data(dict(outputs))
+            response.body['outputs'] = shown
+        return response
 
 
 def _find(store: Store, name: str, deleted: bool) -> ListedAction:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from watcherlite.api.infra_optim import pages, patches
 from watcherlite.api.infra_optim.schemas import fragments
-from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
+from watcherlite.api.infra_optim.versions import DELETED, OUTPUTS, STATUS_MESSAGE
 from watcherlite.api.operation import Schema, unversioned
 from watcherlite.states import action as states
 
@@ -40,6 +40,20 @@ _WITH_MESSAGE: Mapping[str, Schema] = {
     'status_message': fragments.TEXT_OR_NULL,
 }
 
-ACTION, COLLECTION, DETAILED_COLLECTION = fragments.views(
+_ACTION, COLLECTION, DETAILED_COLLECTION = fragments.views(
     'actions', _LISTED, {(1, 0): _DETAILED, STATUS_MESSAGE: _WITH_MESSAGE}
 )
+#: Only a single action has outputs, which may be large.
+ACTION = {
+    **_ACTION,
+    OUTPUTS: fragments.closed(
+        {
+            **_WITH_MESSAGE,
+            'outputs': {
+                'type': ['object', 'null'],
+                'description': 'What its action type returned, such as exit_code, '
+                'stdout and stderr; null before its end, and without outputs.',
+            },
+        }
+    ),
+}
