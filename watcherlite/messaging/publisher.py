@@ -135,10 +135,10 @@ class Publisher:
 
     def _put_back(self, batch: list[publisher_confirms.OutgoingMessage]) -> None:
         with self._condition:
-            room = LIMIT - len(self._pending)
-            if len(batch) > room:
-                self._drop(len(batch) - room, f'{LIMIT} newer ones are pending')
-            self._pending.extendleft(reversed(batch[len(batch) - room :]))
+            excess = max(len(batch) - (LIMIT - len(self._pending)), 0)
+            if excess:
+                self._drop(excess, f'{LIMIT} newer ones are pending')
+            self._pending.extendleft(reversed(batch[excess:]))
 
     def _publish(
         self,
