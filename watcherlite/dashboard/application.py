@@ -1,5 +1,6 @@
 """The dashboard as a part of the WSGI pipeline: sessions, logins and pages."""
 
+import hashlib
 import importlib.resources
 import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +30,6 @@ LOGIN, LOGOUT, STATIC = f'{PREFIX}/login', f'{PREFIX}/logout', f'{PREFIX}/static
 MAX_FORM = 1024 * 1024
 #: Field of every form, with the token of the browser.
 TOKEN = 'form_token'  # noqa: S105  # nosec B105  # the name of a field
-#: Seconds for which a browser may keep a file; its address has the version.
-_KEPT = 86400
 
 _HEADERS = {
     'Content-Security-Policy': "default-src 'none'; script-src 'self'; "
@@ -109,11 +108,10 @@ class SessionGate:
         self._application = application
         self._login = login
         self._sessions = store
-        app = falcon.App(middleware=[_Headers()])
+        app = _new_app(renderer)
         app.add_route(LOGIN, _LoginForm(login, store, renderer))
         app.add_route(LOGOUT, _LogoutForm(store))
         app.add_route(f'{STATIC}{{name}}', _StaticFiles())
-        _add_error_handlers(app, renderer)
         self._public = app
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
@@ -195,7 +193,11 @@ class _Headers:
             response.set_header('Cache-Control', 'no-store')
 
 
-def _add_error_handlers(app: falcon.App, renderer: Renderer) -> None:
+def _new_app(renderer: Renderer) -> falcon.App:
+    """Return an application without routes, which shows errors as pages."""
+    app = falcon.App(middleware=[_Headers()])
+    app.req_options.strip_url_path_trailing_slash = True
+
     def fail(
         request: falcon.Request,
         response: falcon.Response,
@@ -215,6 +217,7 @@ def _add_error_handlers(app: falcon.App, renderer: Renderer) -> None:
 
     app.add_error_handler(Exception, fail)
     app.add_error_handler(falcon.HTTPError, fail)
+    return app
 
 
 def _failure(error: Exception, request: falcon.Request) -> tuple[int, str]:
@@ -229,11 +232,19 @@ def _failure(error: Exception, request: falcon.Request) -> tuple[int, str]:
 
 
 class _StaticFiles:
-    """The style sheet and the scripts."""
+    """The style sheet and the scripts.
+
+    A browser asks each time whether its copy is current, so that a page never runs the
+    scripts of an earlier version.
+    """
 
     def __init__(self) -> None:
         folder = importlib.resources.files('watcherlite.dashboard') / 'static'
         self._files = {file.name: file.read_bytes() for file in folder.iterdir()}
+        self._etags = {
+            name: falcon.ETag(hashlib.sha256(data).hexdigest()[:32])
+            for name, data in self._files.items()
+        }
 
     def on_get(
         self, request: falcon.Request, response: falcon.Response, name: str
@@ -241,9 +252,13 @@ class _StaticFiles:
         """Return a file."""
         if name not in self._files:
             raise falcon.HTTPNotFound
-        response.data = self._files[name]
+        response.set_header('Cache-Control', 'no-cache')
+        response.etag = self._etags[name]
+        if self._etags[name] in (request.if_none_match or ()):
+            response.status = 304
+            return
         response.content_type = mimetypes.guess_type(name)[0] or falcon.MEDIA_TEXT
-        response.set_header('Cache-Control', f'max-age={_KEPT}')
+        response.data = self._files[name]
 
 
 class _LoginForm:
@@ -375,8 +390,7 @@ class Pages:
         self, application: Wsgi, policy: AccessPolicy, renderer: Renderer
     ) -> None:
         self._application = application
-        app = falcon.App(middleware=[_Headers()])
-        _add_error_handlers(app, renderer)
+        app = _new_app(renderer)
         tables = pages.TABLES
         shown = {
             page.handler: page for table in tables for page in table.pages.values()

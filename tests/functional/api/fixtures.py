@@ -60,8 +60,8 @@ class ApiFixture(fixture.GabbiFixture):
         self.prepare()
         if self.lanes:
             self.runtime.start()
-        services = deploy.services_of(self.runtime)
-        self.application = dashboard.application_of(self.runtime, services)
+        self.services = deploy.services_of(self.runtime)
+        self.application = dashboard.application_of(self.runtime, self.services)
         _RUNNING.append(self.application)
 
     def ini(self) -> str:

@@ -2,6 +2,8 @@
 
 from urllib import parse
 
+from falcon import testing
+
 from tests import base
 from tests.functional.api.fixtures import ApiFixture, PlansFixture
 from tests.functional.api.plans import uuid
@@ -130,8 +132,48 @@ class TestPages(PageCase):
                 self.assertEqual('nosniff', headers['X-Content-Type-Options'])
                 kept = path == '/static/dashboard.css'
                 self.assertEqual(
-                    'max-age=86400' if kept else 'no-store', headers['Cache-Control']
+                    'no-cache' if kept else 'no-store', headers['Cache-Control']
                 )
+
+    def test_a_file_is_sent_again_only_when_it_has_changed(self) -> None:
+        path = '/dashboard/static/events.js'
+        first = self.visitor.request('GET', path)
+        etag = first.headers['ETag']
+        again = self.visitor.request('GET', path, If_None_Match=etag)
+        other = self.visitor.request('GET', path, If_None_Match='"other"')
+        self.assertEqual(
+            [(200, True), (304, False), (200, True)],
+            [(r.status_code, bool(r.content)) for r in (first, again, other)],
+        )
+        self.assertIn('javascript', first.headers['Content-Type'])
+
+    def test_a_slash_at_the_end_of_an_address_does_not_matter(self) -> None:
+        for path in ('', '/action_plans', f'/actions/{ACTION}'):
+            page = self.visitor.get(f'/dashboard{path}/')
+            self.assertEqual(200, page.status, path)
+
+    def test_a_stream_that_a_browser_leaves_frees_its_place(self) -> None:
+        environ = testing.create_environ(
+            f'/dashboard/action_plans/{uuid("a", 9)}/events',
+            headers={'Accept': 'text/event-stream'},
+            host='localhost',
+        )
+        started: list[str] = []
+        parts = self.site.application(
+            environ, lambda status, headers, error=None: started.append(status)
+        )
+        self.assertEqual(b': events follow\n\n', next(iter(parts)))
+        streams = self.site.services.streams
+        self.assertEqual((['200 OK'], 1), (started, streams.open))
+
+        parts.close()
+
+        self.assertEqual(0, streams.open)
+
+    def test_events_are_polled_as_json(self) -> None:
+        path = f'/dashboard/action_plans/{PLAN}/events?after=0'
+        response = self.visitor.request('GET', path, Accept='application/json')
+        self.assertEqual({'events': []}, response.json)
 
     def test_the_history_has_all_events_in_pages_the_latest_first(self) -> None:
         plan = self.site.runtime.plans.create_from(
