@@ -28,8 +28,8 @@ BROWSER = 'watcherlite.browser'
 LOGIN, LOGOUT, STATIC = f'{PREFIX}/login', f'{PREFIX}/logout', f'{PREFIX}/static/'
 #: Maximum size of a form in bytes.
 MAX_FORM = 1024 * 1024
-#: Field of every form, with the token of the browser.
-TOKEN = 'form_token'  # noqa: S105  # nosec B105  # the name of a field
+#: The field of every form with the token of the browser.
+FORM_FIELD = 'form_token'
 
 _HEADERS = {
     'Content-Security-Policy': "default-src 'none'; script-src 'self'; "
@@ -374,7 +374,7 @@ def read_form(request: falcon.Request, browser: Browser) -> dict[str, Any]:
     form: dict[str, Any] = {}
     for name, value in pairs:
         form[name] = [*form[name], value] if name in form else [value]
-    given = form.pop(TOKEN, [''])[0]
+    given = form.pop(FORM_FIELD, [''])[0]
     if browser.is_new or not browser.is_form_token(given):
         raise exceptions.Forbidden(
             'The form is out of date, because the session has ended or cookies are '
