@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,6 +15,13 @@ from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, ApiSettings
 from watcherlite.clock import UTC
 from watcherlite.dashboard.api_client import Environ
 
+LOG = logging.getLogger(__name__)
+
+NO_KEYSTONE = (
+    'The login form of the dashboard needs the URL of keystone. Set '
+    '[keystone_authtoken] www_authenticate_uri or [dashboard] keystone_auth_uri, or '
+    '[dashboard] enabled to false'
+)
 #: Seconds within which keystone must answer.
 _TIMEOUT = 30
 
@@ -114,7 +122,7 @@ class PasswordLogin:
 class KeystoneLogin:
     """keystone: a token for a project or for the system, kept on the server.
 
-    :param url: of keystone
+    :param url: of keystone; '': logins are refused with what to configure
     :param cafile: the certificates of authorities; None: those of the system
     """
 
@@ -135,6 +143,8 @@ class KeystoneLogin:
     def log_in(
         self, form: Mapping[str, str]
     ) -> tuple[Mapping[str, Any], datetime.datetime | None]:
+        if not self._url:
+            raise LoginUnavailable(NO_KEYSTONE)
         # They need 5 MB of memory: import them only if they are used.
         from keystoneauth1 import exceptions as errors
         from keystoneauth1 import session
@@ -177,7 +187,7 @@ class KeystoneLogin:
 def login_of(settings: ApiSettings, conf: cfg.ConfigOpts) -> Login:
     """Return the login of the configured authentication strategy.
 
-    :raises ConfigurationError: the password file is invalid, or keystone has no URL
+    :raises ConfigurationError: the password file is invalid
     """
     if settings.auth_strategy == HTTP_BASIC:
         return PasswordLogin(PasswordFile(settings.password_file))
@@ -186,10 +196,7 @@ def login_of(settings: ApiSettings, conf: cfg.ConfigOpts) -> Login:
         group = conf[authentication.GROUP]
         url = conf.dashboard.keystone_auth_uri or group.www_authenticate_uri
         if not url:
-            raise exceptions.ConfigurationError(
-                'The login form of the dashboard needs the URL of keystone; set '
-                '[keystone_authtoken] www_authenticate_uri or [dashboard] '
-                'keystone_auth_uri, or [dashboard] enabled to false'
-            )
-        return KeystoneLogin(url, group.cafile, group.insecure)
+            # The API works without it, as before the dashboard existed.
+            LOG.warning('%s', NO_KEYSTONE)
+        return KeystoneLogin(url or '', group.cafile, group.insecure)
     return NoLogin()
