@@ -1,5 +1,6 @@
 """The pages of plans and actions."""
 
+from typing import Any
 from urllib import parse
 
 from falcon import testing
@@ -169,6 +170,24 @@ class TestPages(PageCase):
         parts.close()
 
         self.assertEqual(0, streams.open)
+
+    def test_no_change_is_missed_between_a_page_and_its_events(self) -> None:
+        plans, store = self.site.runtime.plans, self.store
+        list_events = store.list_events
+        for path, action in (
+            (f'/dashboard/actions/{ACTION}', ACTION),
+            (f'/dashboard/action_plans/{uuid("a", 2)}', uuid('b', 2)),
+        ):
+            with self.subTest(path):
+
+                def list_then_skip(action: str = action, **query: Any) -> Any:
+                    found = list_events(**query)
+                    plans.skip_action(action, 'meanwhile')
+                    return found
+
+                self.patch(store, 'list_events', list_then_skip)
+                # The stream of the page begins before the skip, or the page shows it.
+                self.assertIn('meanwhile', self.visitor.get(path).text)
 
     def test_events_are_polled_as_json(self) -> None:
         path = f'/dashboard/action_plans/{PLAN}/events?after=0'

@@ -34,9 +34,10 @@ def list_plans(view: View) -> Mapping[str, Any]:
 @PAGES.page('/action_plans/{uuid}', 'action_plan.html')
 def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
     """Show a plan with its graph, its actions and its latest events."""
+    # Before the states are read: a later event is then one that the page gets to see.
+    events = plan_actions.latest_events(view, uuid, EVENTS)
     plan = view.api.get(f'/v1/action_plans/{uuid}')
     actions = _actions(view, plan['uuid'])
-    events = plan_actions.latest_events(view, plan['uuid'], EVENTS)
     return {
         'plan': plan,
         'actions': actions,

@@ -40,7 +40,10 @@ def list_actions(view: View) -> Mapping[str, Any]:
 @PAGES.page('/actions/{uuid}', 'action.html')
 def show_action(view: View, uuid: str) -> Mapping[str, Any]:
     """Show an action, its parents and its plan."""
-    action = plan_actions.show(view.api.get(f'/v1/actions/{uuid}'))
+    path = f'/v1/actions/{uuid}'
+    # Before the state is read: a later event is then one that the page gets to see.
+    after = plan_actions.latest_sequence(view, view.api.get(path)['action_plan_uuid'])
+    action = plan_actions.show(view.api.get(path))
     plan = view.api.get(f'/v1/action_plans/{action["action_plan_uuid"]}')
     parents = [
         plan_actions.show(view.api.get(f'/v1/actions/{parent}'))
@@ -51,7 +54,7 @@ def show_action(view: View, uuid: str) -> Mapping[str, Any]:
         'plan': plan,
         'parents': parents,
         'hidden_parents': max(len(action['parents']) - _PARENTS, 0),
-        'after': plan_actions.latest_sequence(view, plan['uuid']),
+        'after': after,
         'can': _allowed(view, action, plan),
     }
 

@@ -116,23 +116,27 @@ class Page {
     }
     this.timer = setTimeout(async () => {
       this.timer = null;
-      const shown = document.getElementById('summary');
-      if (shown.querySelector('details[open]')) {
-        // Somebody is about to use its forms.
+      const answer = isInUse() ? null : await fetch(this.main.dataset.summary);
+      // A form may have been opened meanwhile.
+      if (answer === null || isInUse()) {
         this.refreshSummary();
         return;
       }
-      const answer = await fetch(this.main.dataset.summary);
       if (answer.ok && !answer.redirected) {
         const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
         const found = parsed.getElementById('summary');
-        if (found) {
+        if (found && !isInUse()) {
           showLocalTimes(found);
-          shown.replaceWith(found);
+          document.getElementById('summary').replaceWith(found);
         }
       }
     }, SUMMARY);
   }
+}
+
+// Whether somebody is about to use a form of the summary, which must not be replaced.
+function isInUse() {
+  return document.querySelector('#summary details[open]') !== null;
 }
 
 function showState(element, state, message) {
