@@ -87,14 +87,17 @@ class Browser(fixtures.Fixture):
         self.wait(lambda: text in self.text(selector), f'{text!r} is not in {selector}')
 
     def click(self, text, within='body'):
-        """Click a link, a button or a summary by its text."""
-        for element in self.driver.find_element(By.CSS_SELECTOR, within).find_elements(
-            By.CSS_SELECTOR, 'a, button, summary'
-        ):
-            if element.text.strip() == text:
-                element.click()
-                return
-        raise AssertionError(f'{within} has no {text!r}: {self.text(within)}')
+        """Click a link, a button or a summary by its text, once it is there."""
+
+        def find_and_click():
+            place = self.driver.find_element(By.CSS_SELECTOR, within)
+            for element in place.find_elements(By.CSS_SELECTOR, 'a, button, summary'):
+                if element.text.strip() == text:
+                    element.click()
+                    return True
+            return False
+
+        self.wait(find_and_click, f'{within} has no {text!r}')
 
     def problems(self):
         """Return what the console has: errors of scripts, violations of the policy."""
