@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
 
+_DETAILED = fields(
+    'uuid created_at updated_at deleted_at parents state',
+    Column('Action Plan', 'action_plan_uuid'),
+    Column('Action', 'action_type'),
+    Column('Parameters', 'input_parameters'),
+    'description status_message name target suspended start_time end_time',
+)
+
+
 class _Actions(base.Remote):
     collection = 'actions'
     metavar = 'UUID'
@@ -22,22 +31,13 @@ class _Actions(base.Remote):
         Column('Action Plan', 'action_plan_uuid'),
         Column('Action', 'action_type'),
     )
-    columns = fields(
-        'uuid created_at updated_at deleted_at parents state',
-        Column('Action Plan', 'action_plan_uuid'),
-        Column('Action', 'action_type'),
-        Column('Parameters', 'input_parameters'),
-        'description status_message name target suspended start_time end_time',
-    )
-
-
-#: The columns of a single action.
-_SHOWN = fields(*_Actions.columns, 'outputs')
+    columns = fields(*_DETAILED, 'outputs')
 
 
 class ActionList(_Actions, base.List):
     """List actions."""
 
+    columns = _DETAILED
     filters = (
         Filter('--action-plan', 'action_plan_uuid', 'UUID', 'filter by action plan'),
         base.BY_AUDIT,
@@ -49,8 +49,6 @@ class ActionList(_Actions, base.List):
 
 class ActionShow(_Actions, base.ShowFound):
     """Show an action."""
-
-    columns = _SHOWN
 
 
 class ActionUpdate(_Actions, base.ShowFound):
