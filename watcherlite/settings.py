@@ -60,6 +60,8 @@ def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
         max_probes=group.max_probes,
         max_probes_per_cluster=group.max_probes_per_cluster,
         max_probes_per_project=group.max_probes_per_project,
+        max_action_log=group.max_action_log,
+        action_log_retention=conf.action_log_retention,
     )
 
 

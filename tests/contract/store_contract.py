@@ -1,5 +1,6 @@
 """The contract of `db.api.Store`, as tests that every store passes."""
 
+from tests.contract.store_action_logs import StoreActionLogsContract
 from tests.contract.store_actions import StoreActionsContract
 from tests.contract.store_audits import StoreAuditsContract
 from tests.contract.store_claims import StoreClaimsContract
@@ -46,6 +47,7 @@ class StoreContract(
     StoreRequestKeysContract,
     StoreSecretsContract,
     StoreSessionsContract,
+    StoreActionLogsContract,
     StoreMachineContract,
 ):
     """Mix it into a test case, before the class, and say what the store is.

@@ -174,6 +174,7 @@ class TestLanes(SettingsCase):
             *('max_parallel', 'claim_batch', 'lease'),
             *('sweep_interval', 'max_attempts', 'signal_grace'),
             *('max_probes', 'max_probes_per_cluster', 'max_probes_per_project'),
+            'max_action_log',
         )
         values = (f'{key} = {first + n}' for n, key in enumerate(names))
         return (f'[{name}]', *values)
@@ -182,6 +183,7 @@ class TestLanes(SettingsCase):
         read = self.read(
             '[DEFAULT]',
             'default_action_timeout = 7',
+            'action_log_retention = 8',
             *self.lane('applier', 11),
             *self.lane('engine', 21),
         )
@@ -199,6 +201,8 @@ class TestLanes(SettingsCase):
                     max_probes=first + 6,
                     max_probes_per_cluster=first + 7,
                     max_probes_per_project=first + 8,
+                    max_action_log=first + 9,
+                    action_log_retention=8.0,
                 ),
                 found,
             )

@@ -28,6 +28,7 @@ ROOMS = {
     'watcherlite.db.projects': 2,
     'watcherlite.db.request_keys': 2,
     'watcherlite.db.sessions': 2,
+    'watcherlite.db.action_logs': 2,
     'watcherlite.db.audits': 2,
     'watcherlite.db.stacks': 2,
     'watcherlite.db.api': 2,
@@ -115,6 +116,7 @@ SIDEWAYS = {
         'the test store is SQLite in memory'
     ),
     ('watcherlite.db.api', 'watcherlite.db.sessions'): 'part of the store interface',
+    ('watcherlite.db.api', 'watcherlite.db.action_logs'): 'part of the store interface',
     ('watcherlite.dashboard', 'watcherlite.api'): 'pages show what the API returns',
     ('watcherlite.cmd', 'watcherlite.dashboard'): 'daemons serve the dashboard',
     ('watcherlite.cmd', 'watcherlite.api'): 'daemons serve the API',

@@ -138,6 +138,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         'action suspend': 'Suspend a running action.',
         'action update': 'Skip an action, or change the message of a skipped action.',
     },
+    'commands.action_logs': {'action logs': 'Show the log of an action.'},
     'commands.plan_watch': {
         'actionplan watch': 'Follow an action plan until it has ended.'
     },

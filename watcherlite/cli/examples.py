@@ -9,6 +9,7 @@ EXAMPLES: Mapping[str, str] = {
     'action cancel': _ID,
     'action list': f'--action-plan {_ID} --state FAILED',
     'action resume': _ID,
+    'action logs': f'-f {_ID}',
     'action show': f'{_ID} -f json',
     'action suspend': _ID,
     'action update': f'{_ID} --state skipped --message "no traffic on sunday"',

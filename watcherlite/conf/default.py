@@ -38,6 +38,15 @@ OPTS = [
         'actions without a timeout take longer, such as the migration of a '
         'large instance; lower it to detect hanging actions earlier.',
     ),
+    cfg.FloatOpt(
+        'action_log_retention',
+        default=30.0,
+        min=0.0,
+        mutable=True,
+        help='The number of days for which the logs of actions are stored; their '
+        'results are stored until the action is purged. 0 stores the logs as long. '
+        'Lower it if commands log much.',
+    ),
     cfg.IntOpt(
         'graceful_shutdown_timeout',
         default=60,

@@ -76,6 +76,15 @@ _OPTS: Sequence[cfg.Opt] = (
         'repeatedly; 1 disables restarts. Lower it so that an action that '
         'crashes its worker is FAILED sooner.',
     ),
+    cfg.IntOpt(
+        'max_action_log',
+        default=1048576,
+        min=0,
+        max=1073741824,
+        mutable=True,
+        help='The number of bytes that one attempt of an action may log, for example '
+        'the output of a command; further output is dropped. 0 stores no logs.',
+    ),
     cfg.FloatOpt(
         'signal_grace',
         default=5.0,

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from watcherlite.db.action_logs import ActionLogStore
 from watcherlite.db.audits import AuditStore, AuditTransaction
 from watcherlite.db.clusters import ClusterStore, ClusterTransaction
 from watcherlite.db.locking import LockTransaction
@@ -286,6 +287,7 @@ class Store(
     ClusterStore,
     RequestKeyStore,
     SessionStore,
+    ActionLogStore,
     Protocol,
 ):
     """The store."""

@@ -31,6 +31,12 @@ LOOKED_AFTER = 'looked_after'
 CANCELLED_UNSTARTED = 'Action was cancelled before it started.'
 STOPPED_UNSTARTED = 'Action was not started because another action of its plan failed.'
 
+# The streams of the log of an action: the output of a process, and reports
+STDOUT = 'stdout'
+STDERR = 'stderr'
+REPORTS = 'log'
+STREAMS = (STDOUT, STDERR, REPORTS)
+
 # The condition of an edge of the graph
 COMPLETION = 'completion'
 SUCCESS = 'success'

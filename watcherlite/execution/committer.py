@@ -13,9 +13,11 @@ import threading
 from collections.abc import Callable
 
 from watcherlite import exceptions
+from watcherlite.db.action_logs import LogEntry
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import results
+from watcherlite.execution.action_logs import ActionLogs
 from watcherlite.execution.context import log_extra
 from watcherlite.execution.group_commit import (
     ChainCommitter,
@@ -209,6 +211,7 @@ class Committer:
     :param claims: claims in the same transactions
     :param lease: nothing is written after its end
     :param listeners: notified of the events of each transaction, once durable
+    :param logs: stored before the conclusions of their actions
     """
 
     def __init__(
@@ -219,6 +222,7 @@ class Committer:
         claims: ClaimSource,
         lease: Lease,
         listeners: EventListeners,
+        logs: ActionLogs,
         projection: Projection | None = None,
     ) -> None:
         self._store = services.store
@@ -228,6 +232,7 @@ class Committer:
         self._claims = claims
         self._lease = lease
         self._listeners = listeners
+        self._logs = logs
         self._group = GroupCommit(self._worker, rules, projection, claims)
         self._chain = ChainCommitter(self._store, self._group)
         #: id of a plan that was locked -> number of tries so far
@@ -262,11 +267,13 @@ class Committer:
         """
         taken = self._queue.take()
         if taken is None:
+            self._store_logs(self._logs.take_all())
             return False
         items, plan_ids = taken
         if plan_ids:
             self._claims.retry_plans(plan_ids)
         try:
+            self._store_logs(self._logs.take([item.before.id for item in items]))
             self._commit(items)
         except exceptions.LeaseLost:
             LOG.error(
@@ -288,6 +295,26 @@ class Committer:
                 if not item.is_settled:
                     self._settle(item, False)
         return True
+
+    def _store_logs(self, entries: list[LogEntry]) -> None:
+        """Store log entries; repeat until they are stored or the lease expires."""
+        pause = FIRST_PAUSE
+        unanswered = False
+        while entries and self._lease.left() > 0:
+            try:
+                self._logs.store(entries, unanswered)
+                return
+            except exceptions.StoreConflict as error:
+                LOG.debug('Retrying to store log entries: %s', error)
+            except exceptions.StoreUnavailable as error:
+                LOG.warning('%s; retrying in %.1f s', error, pause)
+                unanswered = True
+            except Exception:
+                # Results matter more than logs.
+                LOG.exception('The store refused %d log entries', len(entries))
+                return
+            self._queue.pause(pause * (0.5 + _random.random()))
+            pause = min(pause * 2, LONGEST_PAUSE)
 
     def _commit(self, items: list[PendingCommit]) -> None:
         """Write a batch and notify; repeat until it is written or the lease expires."""

@@ -15,8 +15,9 @@ from oslo_context import context
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
-from watcherlite.domain.actions import Action
+from watcherlite.domain.actions import REPORTS, Action
 from watcherlite.domain.creators import Creator, of_context
+from watcherlite.execution.action_logs import AttemptLog, LogSink
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ class Context:
 
     :param checkpoints: makes suspensions and tokens durable; None: they are not stored
     :param lease: of the worker; None: it never ends
+    :param logs: stores the log of the action; None: it is dropped
     """
 
     __slots__ = (
@@ -67,6 +69,7 @@ class Context:
         '_ignored',
         '_lease',
         '_listeners',
+        '_log',
         'attempt',
         'cause',
         'data',
@@ -90,6 +93,7 @@ class Context:
         clock: Clock,
         checkpoints: Checkpoints | None = None,
         lease: LeaseTime | None = None,
+        logs: LogSink | None = None,
     ) -> None:
         self.uuid = action.uuid
         self.name = action.name
@@ -109,6 +113,7 @@ class Context:
         self._clock = clock
         self._checkpoints = checkpoints
         self._lease = lease
+        self._log = None if logs is None else AttemptLog(action, logs, clock.now)
         self._condition: threading.Condition | None = None
         self._listeners: tuple[Callable[[str], None], ...] = ()
         self._ignored: Container[str | None] = IGNORED_BEFORE_START
@@ -196,6 +201,10 @@ class Context:
     def save_token(self, token: Any) -> None:
         if self._checkpoints is not None:
             self._checkpoints.save_token(token)
+
+    def log(self, text: str, stream: str = REPORTS) -> None:
+        if self._log is not None:
+            self._log.write(stream, text if text.endswith('\n') else f'{text}\n')
 
     def sleep(self, seconds: float) -> None:
         until = self._clock.monotonic() + seconds

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from watcherlite.clock import Clock
 from watcherlite.domain.actions import Action
+from watcherlite.execution.action_logs import LogSink
 from watcherlite.execution.context import TIMEOUT, Context, LeaseTime, log_extra
 from watcherlite.execution.pool import Job
 from watcherlite.execution.ports import ActionTypes
@@ -40,12 +41,14 @@ class AttemptServices:
 
     :param checkpoints: makes suspensions, tokens and the data of policies durable
     :param lease: of the worker; None: it never ends
+    :param logs: stores the logs of actions; None: they are dropped
     """
 
     clock: Clock
     types: ActionTypes
     checkpoints: Checkpoints
     lease: LeaseTime | None = None
+    logs: LogSink | None = None
 
 
 class Attempt:
@@ -103,7 +106,9 @@ class Attempt:
         self.plan_uuid = plan_uuid
         self._services = services
         self._plugin: ActionType | None = None
-        self.context = Context(action, plan_uuid, services.clock, self, services.lease)
+        self.context = Context(
+            action, plan_uuid, services.clock, self, services.lease, services.logs
+        )
         self.data: Mapping[str, Any] | None = None
         self.applied = False
         self.pre_policies: list[str] = []

@@ -15,6 +15,7 @@ from watcherlite import exceptions
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, cut
 from watcherlite.execution import deadlines, results
+from watcherlite.execution.action_logs import LogSink
 from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
 from watcherlite.execution.in_flight import Attempt, AttemptServices, Checkpoints
 from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
@@ -66,6 +67,7 @@ class Runner:
 
     :param lease: of the worker; None: it never ends
     :param admission: actions that it blocks are skipped
+    :param logs: stores the logs of actions; None: they are dropped
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Runner:
         checkpoints: Checkpoints,
         lease: LeaseTime | None = None,
         admission: AdmissionCheck | None = None,
+        logs: LogSink | None = None,
     ) -> None:
         self._store = services.store
         self._clock = services.clock
@@ -83,7 +86,9 @@ class Runner:
         self._types = types
         self._policies = policies
         self._lease = lease
-        self._attempts = AttemptServices(services.clock, types, checkpoints, lease)
+        self._attempts = AttemptServices(
+            services.clock, types, checkpoints, lease, logs
+        )
         self._admission = admission
         first = (self.instantiate, self.check_time_left)
         checked = (

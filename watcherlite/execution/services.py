@@ -16,7 +16,7 @@ LOG = logging.getLogger(__name__)
 
 @dataclasses.dataclass(slots=True)
 class ExecutionSettings:
-    """The settings of the options of the same names; times are seconds.
+    """The settings of the options of the same names; times are seconds unless stated.
 
     One object is shared by all parts of a worker, so that a reload reaches them.
 
@@ -25,6 +25,7 @@ class ExecutionSettings:
         still produce them
     :param quick: the largest average duration of the preparation of an action type
         for a dependent to start in the transaction of its parent's end
+    :param action_log_retention: days; 0 disables the purge of logs
     """
 
     max_parallel: int = 8
@@ -40,6 +41,8 @@ class ExecutionSettings:
     max_probes: int = 64
     max_probes_per_cluster: int = 16
     max_probes_per_project: int = 32
+    max_action_log: int = 1048576
+    action_log_retention: float = 30.0
 
     def update(self, other: 'ExecutionSettings') -> None:
         """Copy the mutable values of `other`."""
@@ -54,6 +57,8 @@ MUTABLE = (
     'max_attempts',
     'signal_grace',
     'default_action_timeout',
+    'max_action_log',
+    'action_log_retention',
 )
 
 

@@ -12,6 +12,7 @@ from watcherlite.domain import commands
 from watcherlite.domain.commands import Receipt
 from watcherlite.domain.events import Event
 from watcherlite.execution import lease
+from watcherlite.execution.action_logs import ActionLogs
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
@@ -81,6 +82,7 @@ class Worker:
         self.lease = Lease(self._services, self)
         self._listeners = EventListeners()
         self._commit_queue = CommitQueue(self._services)
+        self._logs = ActionLogs(self._services, self._commit_queue.wake)
         self._queues = ClaimQueues(self._services, lanes, self._commit_queue)
         self._hints = WorkHints(self._services, process)
         self._wait_timeouts = WaitTimeouts(self._services, lanes, process)
@@ -104,6 +106,7 @@ class Worker:
             self.dispatcher,
             self.lease,
             self._listeners,
+            self._logs,
             projection,
         )
         self._signals = SignalDelivery(
@@ -137,7 +140,13 @@ class Worker:
             self._services, self._commit_queue, in_flight, pools
         )
         runner = Runner(
-            self._services, types, policies, checkpoints, self.lease, admission
+            self._services,
+            types,
+            policies,
+            checkpoints,
+            self.lease,
+            admission,
+            self._logs,
         )
         return Dispatcher(
             self._services,
@@ -165,6 +174,7 @@ class Worker:
         self._services.chores.start()
         self.dispatcher.watch_deadlines()
         self.sweeper.start()
+        self._logs.start()
 
     def stop(self, drain: float) -> bool:
         """Stop claiming, wait for running actions, and end the lease.

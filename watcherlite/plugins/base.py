@@ -125,6 +125,15 @@ class ActionContext(Protocol):
         It does not change the handling of a lost worker.
         """
 
+    def log(self, text: str, stream: str = 'log') -> None:
+        """Append one or more lines to the log of the action, which users can follow.
+
+        It is stored soon, without blocking: credentials masked, and up to the limit
+        `max_action_log`.
+
+        :param stream: `stdout` and `stderr` for the output of a process; else `log`
+        """
+
     def sleep(self, seconds: float) -> None:
         """Sleep, but wake for signals; a checkpoint before and after."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 #: Codecs that interpret their input, some in quadratic time: a server may name any.
 _NOT_FOR_TEXT = frozenset({'idna', 'punycode', 'raw-unicode-escape', 'unicode-escape'})
+_KEY_BEGIN, _KEY_END = '-----BEGIN ', '-----END '
 _REPLACEMENT = '\N{REPLACEMENT CHARACTER}'
 
 
@@ -48,6 +49,39 @@ class Capture:
         except (LookupError, ValueError):
             return self.text()
         return storable_text(text)
+
+
+class LineReader:
+    """Splits a stream of bytes into texts of whole lines.
+
+    Lines of a private key stay together, so that it can be recognized and masked.
+
+    :param limit: characters of a line, or a key, beyond which it is divided
+    """
+
+    __slots__ = ('_decoder', '_limit', '_rest')
+
+    def __init__(self, limit: int = 65536) -> None:
+        self._decoder = codecs.getincrementaldecoder('utf-8')(errors='replace')
+        self._limit = limit
+        self._rest = ''
+
+    def feed(self, data: bytes) -> str:
+        """Return the text up to the last newline, or '' if no line is complete."""
+        text = self._rest + self._decoder.decode(data)
+        end = text.rfind('\n') + 1
+        begin = text.rfind(_KEY_BEGIN)
+        if begin >= 0 and _KEY_END not in text[begin:]:
+            end = text.rfind('\n', 0, begin) + 1
+        if len(text) - end > self._limit:
+            end = len(text)
+        self._rest = text[end:]
+        return text[:end]
+
+    def finish(self) -> str:
+        """Return the remaining text, which has no newline at its end."""
+        text, self._rest = self._rest + self._decoder.decode(b'', True), ''
+        return text
 
 
 def storable_text(text: str) -> str:

@@ -53,6 +53,7 @@ class FakeContext:
     :ivar checkpoints: number of calls of `checkpoint`
     :ivar lease_lost: set it to have `fence` and `checkpoint` raise LeaseLost
     :ivar tokens: the stored ones
+    :ivar logged: stream -> the text that was logged
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class FakeContext:
         self.checkpoints = 0
         self.lease_lost = False
         self.tokens: list[Any] = []
+        self.logged: dict[str, str] = {}
         self.paused: Callable[[bool], None] | None = None
         self._started = self.clock.monotonic()
         self._pending = list(signals)
@@ -116,6 +118,10 @@ class FakeContext:
         self.fence()
         self.checkpoints += 1
         self._handle_signal()
+
+    def log(self, text: str, stream: str = 'log') -> None:
+        line = text if text.endswith('\n') else f'{text}\n'
+        self.logged[stream] = self.logged.get(stream, '') + line
 
     def fence(self) -> None:
         """Raise LeaseLost if the test has set `lease_lost`."""

@@ -1,6 +1,7 @@
 """Spec 000 by clicks: an action is skipped in the dashboard, with a reason."""
 
 import json
+import os
 import urllib.request
 
 from selenium.webdriver.common.action_chains import ActionChains
@@ -11,6 +12,7 @@ from tests.acceptance.daemons import STANDALONE
 from tests.acceptance.dashboard.browser import PHONE, Browser
 from tests.acceptance.test_api import ApiCase
 
+COMMAND = 'watcherlite.action_types.command'
 #: Maintenance of a host: the migration waits in the middle until it is resumed.
 DOCUMENT = {
     'name': 'maintenance',
@@ -37,7 +39,9 @@ class DashboardCase(ApiCase):
 
     def setUp(self):
         super().setUp()
-        _, self.port = self.serve(STANDALONE)
+        _, self.port = self.serve(
+            STANDALONE, **{COMMAND: {'allowed': '/bin/cat {value} {value}'}}
+        )
         self.url = f'http://127.0.0.1:{self.port}'
         self.plan = self.create(DOCUMENT)
 
@@ -177,6 +181,32 @@ class TestAction(DashboardCase):
             browser.click(title)
             browser.click(button, '#summary details[open]')
             browser.wait_for_text(state, '#summary dl dd')
+        self.assertEqual([], browser.problems())
+
+    def test_the_log_of_a_running_command_grows_without_a_reload(self):
+        first, rest = self.home / 'first', self.home / 'rest'
+        first.write_text('copying <b>disk 1</b>\n')
+        os.mkfifo(rest)
+        argv = ['/bin/cat', str(first), str(rest)]
+        plan = self.create(
+            {
+                'actions': [
+                    {
+                        'name': 'copy',
+                        'action_type': 'command',
+                        'input_parameters': {'argv': argv},
+                    }
+                ]
+            }
+        )
+        _, found = self.ask(self.port, 'GET', f'/v1/actions?action_plan_uuid={plan}')
+        browser = self.open(f'/actions/{found["actions"][0]["uuid"]}')
+        self.ask(self.port, 'POST', f'/v1/action_plans/{plan}/start', {})
+        browser.wait_for_text('copying <b>disk 1</b>', '#log')
+        with open(rest, 'w') as pipe:
+            pipe.write('password=s3cret disk 2')
+        browser.wait_for_text('SUCCEEDED', '#summary dl dd')
+        browser.wait_for_text('password=*** disk 2', '#log')
         self.assertEqual([], browser.problems())
 
 

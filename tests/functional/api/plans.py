@@ -9,6 +9,7 @@ for plan 9, which is of `dddddddd-…2`.
 from typing import Any
 
 from tests.factories import at, make_action, make_audit, make_plan, make_strategy
+from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import Store
 from watcherlite.domain.actions import Action
 from watcherlite.domain.audits import NewGoal
@@ -63,6 +64,15 @@ ACTIONS: tuple[dict[str, Any], ...] = (
 def uuid(letter: str, number: int) -> str:
     """Return the uuid of something here."""
     return f'{letter * 8}-0000-4000-8000-{number:012d}'
+
+
+#: An action that has ended, and its log.
+LOGGED = uuid('c', 5)
+LOG = (
+    ('stdout', 'copying <b>\n'),
+    ('stderr', 'password=***\n'),
+    ('log', 'GET http://127.0.0.1/: status 200 after 0.010 s\n'),
+)
 
 
 def store_all(store: Store) -> None:
@@ -122,6 +132,10 @@ def store_all(store: Store) -> None:
             ],
             [],
         )
+    action_id = store.get_action(LOGGED).id
+    store.insert_log_entries(
+        [LogEntry(action_id, 1, stream, text, at(1)) for stream, text in LOG]
+    )
 
 
 def _action(letter: str, number: int, plan_id: int | None, **values: Any) -> Action:

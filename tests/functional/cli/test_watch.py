@@ -105,16 +105,21 @@ class WatchCase(RemoteCase):
         before = [
             api_objects.of(row, state='PENDING') for row in (self.first, self.second)
         ]
-        self.api.answers[PLACE] = [
-            api_objects.of(api_objects.PLAN, state='PENDING'),
-            api_objects.of(api_objects.PLAN, state='FAILED', status_message='it broke'),
-        ]
+        self.plan_ends_after(1)
         self.detail(f'{ACTIONS}&limit=51', *before)
         self.detail(f'{ACTIONS}&limit=1000', self.first, self.second)
         self.detail(f'{ACTIONS}&limit=1000&state=FAILED', self.second)
         self.out, self.err = Lines(), Lines()
         self.waited = []
         self.now = 0.0
+
+    def plan_ends_after(self, requests):
+        """Let the plan be FAILED from a request on."""
+        plan = api_objects.of(api_objects.PLAN, state='PENDING')
+        failed = api_objects.of(
+            api_objects.PLAN, state='FAILED', status_message='it broke'
+        )
+        self.api.answers[PLACE] = [*[plan] * requests, failed]
 
     def detail(self, query, *rows):
         self.api.answers[f'GET /v1/actions/detail?{query}'] = api_objects.page(
@@ -292,12 +297,8 @@ class PollTest(WatchCase):
             Reply({'events': []}),
         ):
             self.out, self.waited = Lines(), []
-            self.api.answers[PLACE] = [
-                api_objects.of(api_objects.PLAN, state='PENDING'),
-                api_objects.of(
-                    api_objects.PLAN, state='FAILED', status_message='it broke'
-                ),
-            ]
+            # The plan ends between the second and the third poll.
+            self.plan_ends_after(3)
             self.api.answers[EVENTS] = refusal
             self.page(0, *STORY[:4])
             self.page(4)
@@ -322,6 +323,7 @@ class PollTest(WatchCase):
         self.assertEqual([], self.waited)
 
     def test_stream_is_retried_after_polls(self):
+        self.plan_ends_after(11)
         self.api.answers[EVENTS] = [fault(503, 'No.'), stream(sent(*STORY[1:]), END)]
         self.page(0, STORY[0])
         self.page(1)

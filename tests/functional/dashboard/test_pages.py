@@ -1,14 +1,17 @@
 """The pages of plans and actions."""
 
+import re
 from typing import Any
 from urllib import parse
 
 from falcon import testing
 
 from tests import base
+from tests.factories import at
 from tests.functional.api.fixtures import ApiFixture, PlansFixture
-from tests.functional.api.plans import uuid
+from tests.functional.api.plans import LOGGED, uuid
 from tests.functional.dashboard.visitor import Visitor
+from watcherlite.db.action_logs import LogEntry
 from watcherlite.domain.creators import Creator
 
 PLAN, ACTION = uuid('a', 1), uuid('b', 1)
@@ -222,6 +225,43 @@ class TestPages(PageCase):
                 (a for a, text in page.links.items() if text == 'Next page'), ''
             )
         self.assertEqual([f'a{number}' for number in reversed(range(300))], seen)
+
+
+class TestLogs(PageCase):
+    def test_an_action_shows_its_latest_log(self) -> None:
+        page = self.visitor.get(f'/dashboard/actions/{LOGGED}')
+        spans = [given['class'] for tag, given in page.tags if tag == 'span']
+        self.assertEqual(['stdout', 'stderr', 'log'], spans[-3:])
+        self.assertIn('copying <b>', page.text)
+        self.assertNotIn('Earlier lines', page.text)
+
+    def test_pages_of_a_long_log_lead_to_its_beginning(self) -> None:
+        action = self.store.get_action(LOGGED)
+        self.store.insert_log_entries(
+            [
+                LogEntry(action.id, 2, 'stdout', f'line {n:03}\n', at(10 + n))
+                for n in range(400)
+            ]
+        )
+        shown: list[list[str]] = []
+        address = f'/dashboard/actions/{LOGGED}'
+        while True:
+            page = self.visitor.get(address)
+            shown.append(re.findall(r'line \d+|copying', page.text))
+            earlier = [link for link in page.links if 'before=' in link]
+            if not earlier:
+                break
+            address = earlier[0]
+
+        self.assertEqual(['line 200', 'line 399'], [shown[0][0], shown[0][-1]])
+        self.assertEqual(['line 000', 'line 199'], [shown[1][0], shown[1][-1]])
+        self.assertEqual(['copying'], shown[2])
+
+    def test_the_log_is_polled_from_a_number(self) -> None:
+        path = f'/dashboard/actions/{LOGGED}/logs'
+        response = self.visitor.request('GET', f'{path}?after=1')
+        streams = [entry['stream'] for entry in response.json['logs']]
+        self.assertEqual(['stderr', 'log'], streams)
 
 
 class TestForms(PageCase):

@@ -12,6 +12,7 @@ from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain.actions import Action
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress, Retry
+from watcherlite.execution.action_logs import ActionLogs
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import FIRST_LIMIT, ClaimQueues, ClaimWindow
 from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
@@ -96,6 +97,7 @@ class DispatcherCase(base.TestCase):
             self.dispatcher,
             self,  # type: ignore[arg-type]
             listeners,
+            ActionLogs(services, queue.wake),
         )
         self.committer.start()
         self.addCleanup(self.committer.stop, PATIENCE)

@@ -80,6 +80,47 @@ def state_of(pid):
         return ''
 
 
+class Listening(testing.FakeContext):
+    """A context that calls a function after each entry of its log."""
+
+    def __init__(self, listener):
+        super().__init__(clock=SystemClock())
+        self._listener = listener
+
+    def log(self, text, stream='log'):
+        super().log(text, stream)
+        self._listener()
+
+
+class TestLogs(CommandTestCase):
+    """Output is logged by lines, as it is written."""
+
+    def test_the_log_has_both_streams_with_an_unfinished_line(self):
+        context = testing.FakeContext()
+        self.run_shell('echo a; echo b >&2; printf end', context=context)
+        self.assertEqual({'stdout': 'a\nend\n', 'stderr': 'b\n'}, context.logged)
+
+    def test_lines_are_logged_before_the_command_ends(self):
+        path = self.fifo('go')
+        logged = threading.Event()
+        context = Listening(logged.set)
+        result = self.in_thread(
+            lambda: self.run_shell(f'echo first; cat {path}', context=context)
+        )
+        self.assertTrue(logged.wait(PATIENCE))
+        with open(path, 'w') as fifo:
+            self.assertEqual({'stdout': 'first\n'}, context.logged)
+            fifo.write('second')
+        result()
+        self.assertEqual({'stdout': 'first\nsecond\n'}, context.logged)
+
+    def test_the_log_of_a_cancelled_command_is_complete(self):
+        context = Listening(lambda: context.send('CANCEL'))
+        script = "trap 'echo stopped; exit' TERM; printf half; echo go >&2; "
+        self.run_shell(script + FOREVER, context=context)
+        self.assertEqual({'stderr': 'go\n', 'stdout': 'halfstopped\n'}, context.logged)
+
+
 class TestSurroundings(CommandTestCase):
     def test_there_is_no_shell(self):
         result = self.run_command('/bin/echo', '$HOME', '*', ';', 'ls', '`id`')

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import time
 
 from tests.functional.plugins.http_case import HttpTestCase
@@ -292,6 +293,8 @@ class TestRetries(HttpTestCase):
         result = self.run_get(server.url, context=context)
 
         self.assertEqual(('SUCCEEDED', 4), (result.status, result.outputs['tries']))
+        tries = re.findall('GET .*: status (.*) after .* s\n', context.logged['log'])
+        self.assertEqual(['503', '502', '504', '200'], tries)
         self.assertEqual(
             {UUID}, {r.headers['idempotency-key'] for r in server.received}
         )

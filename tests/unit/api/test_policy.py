@@ -56,6 +56,7 @@ MATRIX = {
     'POST /v1/action_plans/{uuid}/start': SYSTEM_MANAGERS,
     'GET /v1/action_plans/{uuid}/events': SYSTEM_READERS,
     'GET /v1/audits/{audit}/events': SYSTEM_READERS,
+    'GET /v1/actions/{uuid}/logs': SYSTEM_READERS,
     'PATCH /v1/actions/{uuid}': SYSTEM_MANAGERS,
     'POST /v1/actions/{uuid}/cancel': SYSTEM_MANAGERS,
     'POST /v1/actions/{uuid}/suspend': SYSTEM_MANAGERS,

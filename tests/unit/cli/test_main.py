@@ -31,7 +31,7 @@ class MainTest(base.TestCase):
 
         self.assertEqual(
             {
-                'action': 'cancel list resume show suspend update',
+                'action': 'cancel list logs resume show suspend update',
                 'actionplan': 'cancel create delete list show start update watch',
                 'audit': 'create delete list show trigger update',
                 'audittemplate': 'create delete list show update',

@@ -22,10 +22,15 @@ WORKER = {
     'sweep_interval': 10.0,
     'max_attempts': 5,
     'signal_grace': 5.0,
+    'max_action_log': 1048576,
 }
 #: What deployers and tests rely on; a new default here is a release note too.
 DEFAULTS = {
-    'DEFAULT': {'default_action_timeout': 3600, 'graceful_shutdown_timeout': 60},
+    'DEFAULT': {
+        'action_log_retention': 30.0,
+        'default_action_timeout': 3600,
+        'graceful_shutdown_timeout': 60,
+    },
     'database': {
         'connection': None,
         'max_pool_size': 5,
@@ -223,7 +228,8 @@ class TestDeclarations(base.TestCase):
                 # What the upkeep takes over.
                 marked -= {'action_plan_expiry', 'check_periodic_interval'}
 
-            self.assertEqual(set(services.MUTABLE) - {'default_action_timeout'}, marked)
+            shared = {'default_action_timeout', 'action_log_retention'}
+            self.assertEqual(set(services.MUTABLE) - shared, marked)
 
     def test_each_group_has_a_module_of_its_name(self):
         found = {}

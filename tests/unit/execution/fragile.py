@@ -48,6 +48,16 @@ class FragileStore:
         self.asked.append(found)
         return found
 
+    def log_entry_exists(self, entry):
+        return self._store.log_entry_exists(entry)
+
+    def insert_log_entries(self, entries):
+        if self.before:
+            raise self.before.pop(0)
+        self._store.insert_log_entries(entries)
+        if self.after:
+            raise self.after.pop(0)
+
     @contextlib.contextmanager
     def transaction(self):
         with self._store.transaction() as tx:

@@ -6,8 +6,10 @@ from tests.unit.execution.attempts import Commit, make_attempt
 from tests.unit.execution.fragile import FragileStore
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
+from watcherlite.db.action_logs import LogEntry
 from watcherlite.domain import outcomes
 from watcherlite.execution import results
+from watcherlite.execution.action_logs import INTERVAL, ActionLogs
 from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
 from watcherlite.execution.group_commit import ClaimRequest
 from watcherlite.execution.services import CoreServices, ExecutionSettings
@@ -84,6 +86,7 @@ class CommitterCase(base.TestCase):
         self.queue = CommitQueue(services)
         self.dispatcher = Dispatcher()
         self.listeners = EventListeners()
+        self.logs = ActionLogs(services, self.queue.wake)
         self.committer = Committer(
             services,
             self.queue,
@@ -91,6 +94,7 @@ class CommitterCase(base.TestCase):
             self.dispatcher,
             Lease(self),
             self.listeners,
+            self.logs,
         )
         self.listeners.add(self.notified.append)
 
@@ -466,6 +470,57 @@ class TestFailures(CommitterCase):
         self.commit(2)
 
         self.assertEqual([('a', False), ('b', True)], self.settled)
+
+
+class TestLogs(CommitterCase):
+    """Log entries are stored before the conclusions of their actions."""
+
+    def setUp(self):
+        super().setUp()
+        (self.action,) = self.running('a')
+        self.entry = LogEntry(self.action.id, 1, 'log', 'text', factories.NOW)
+        self.logs.append(self.entry)
+
+    def stored(self):
+        found = self.store.list_log_entries([self.action.id])
+        return [stored.entry for stored in found]
+
+    def test_the_log_of_an_ended_action_is_complete(self):
+        self.listeners.add(lambda events: self.assertEqual([self.entry], self.stored()))
+        self.submit(self.action)
+        self.commit(1)
+        self.assertEqual([self.entry], self.stored())
+
+    def test_a_wake_stores_entries_that_are_due(self):
+        self.queue.wake()
+        self.committer.commit_next()
+        self.assertEqual([], self.stored())
+
+        self.clock.advance(INTERVAL)
+        self.queue.wake()
+        self.committer.commit_next()
+        self.assertEqual([self.entry], self.stored())
+
+    def test_a_stop_stores_all_entries(self):
+        self.commit_all()
+        self.assertEqual([self.entry], self.stored())
+
+    def test_entries_are_stored_once_while_the_database_fails(self):
+        self.fragile.before = [CONFLICT, AWAY]
+        self.fragile.after = [AWAY]
+        self.commit_all()
+        self.assertEqual([self.entry], self.stored())
+
+    def test_refused_entries_do_not_affect_conclusions(self):
+        self.fragile.before = [ValueError('a number out of range')]
+        self.submit(self.action)
+        self.commit(1)
+        self.assertEqual([], self.stored())
+
+    def test_entries_are_dropped_after_the_end_of_the_lease(self):
+        self.left = 0
+        self.commit_all()
+        self.assertEqual([], self.stored())
 
 
 class TestLease(CommitterCase):

@@ -3,7 +3,12 @@
 import json
 
 from tests import base
-from watcherlite.plugins.capture import Capture, storable_json, storable_text
+from watcherlite.plugins.capture import (
+    Capture,
+    LineReader,
+    storable_json,
+    storable_text,
+)
 
 
 def captured(data, limit=100, encoding='utf-8'):
@@ -87,3 +92,34 @@ class TestStorable(base.TestCase):
         value = storable_json('{"a": "\\u00e4\\ud83d\\ude00"}')
 
         self.assertEqual('{"a": "ä😀"}', json.dumps(value, ensure_ascii=False))
+
+
+KEY = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n'
+
+
+class TestLineReader(base.TestCase):
+    def test_texts_end_with_whole_lines(self):
+        cases = (
+            ('a line in pieces', [b'ab', b'c\nd'], ['', 'abc\n', 'd']),
+            ('a character in pieces', [b'\xc3', b'\xa4\n'], ['', 'ä\n', '']),
+            (
+                'bytes that are no text',
+                [b'a\xff\n', b'\xc3'],
+                ['a\ufffd\n', '', '\ufffd'],
+            ),
+            ('a line above the limit', [b'x' * 50, b'y'], ['x' * 50, '', 'y']),
+            (
+                'a private key',
+                [f'a\n{KEY[:40]}'.encode(), f'{KEY[40:]}b'.encode()],
+                ['a\n', KEY, 'b'],
+            ),
+            (
+                'a key without an end',
+                [f'{KEY[:32]}{"x" * 50}\n'.encode()],
+                [f'{KEY[:32]}{"x" * 50}\n', ''],
+            ),
+        )
+        for name, pieces, expected in cases:
+            reader = LineReader(limit=49)
+            found = [*map(reader.feed, pieces), reader.finish()]
+            self.assertEqual(expected, found, name)

@@ -1,20 +1,18 @@
-"""The events of one action plan, from a stream or by polling, until it has ended.
+"""A history, such as the events of a plan, until its subject has ended.
 
-The API streams the events; without a stream they are polled. A lost connection is
-restored at the last event.
+The API streams it; without a stream it is polled. A lost connection is restored at the
+last row.
 """
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from watcherlite import exceptions
 from watcherlite.cli.commands.poll import PATIENCE
 from watcherlite.cli.http import server_sent_events
 from watcherlite.cli.progress import Outage
-from watcherlite.domain import events
-from watcherlite.states import action_plan as states
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
@@ -31,8 +29,10 @@ Event = Mapping[str, Any]
 
 
 class Feed:
-    """The events of a plan, each once and in order.
+    """The rows of a history, each once and in order.
 
+    :param path: of the history: ('action_plans', uuid, 'events')
+    :param has_ended: returns whether its subject has ended; for polling
     :param note: shows a message
     :param wait: sleeps for some seconds
     :param monotonic: seconds
@@ -41,14 +41,16 @@ class Feed:
     def __init__(
         self,
         client: 'Client',
-        uuid: str,
+        path: Sequence[str],
+        has_ended: Callable[[], bool],
         *,
         note: Callable[[str], None],
         wait: Callable[[float], object],
         monotonic: Callable[[], float],
     ) -> None:
         self._client = client
-        self._place = ('action_plans', uuid, 'events')
+        self._path = tuple(path)
+        self._has_ended = has_ended
         self._wait = wait
         self._outage = Outage('API', PATIENCE, note, monotonic)
         self._last = 0
@@ -68,7 +70,7 @@ class Feed:
                 yield from self._polled()
 
     def _streamed(self) -> Iterator[Event]:
-        pieces = self._client.stream(*self._place, after=str(self._last))
+        pieces = self._client.stream(*self._path, after=str(self._last))
         if pieces is None:
             self._over = True
             return
@@ -85,16 +87,16 @@ class Feed:
     def _polled(self) -> Iterator[Event]:
         for _ in range(TRY_STREAM):
             try:
+                # Before the rows: all rows of an ended subject are stored.
+                ended = self._has_ended()
                 query = {'after': self._last, 'limit': PAGE}
-                page, more = next(self._client.pages(*self._place, query=query))
+                page, more = next(self._client.pages(*self._path, query=query))
             except exceptions.ApiUnavailable as error:
                 self._outage.tolerate(error)
-                page, more = [], False
+                page, more, ended = [], False, False
             else:
                 self._outage.end()
-            ended = False
             for event in page:
-                ended = ended or _ends(event)
                 yield from self._new(event)
             self._over = ended and not more
             if self._over:
@@ -106,11 +108,3 @@ class Feed:
         if event['sequence'] > self._last:
             self._last = event['sequence']
             yield event
-
-
-def _ends(event: Event) -> bool:
-    return (
-        event['subject'] == events.ACTION_PLAN
-        and event['new_state'] in states.ENDED
-        and event['old_state'] != event['new_state']
-    )

@@ -135,7 +135,8 @@ class Watch:
         with self._progress(name, actions, details) as progress:
             feed = Feed(
                 self._client,
-                self._uuid,
+                ('action_plans', self._uuid, 'events'),
+                self._has_ended,
                 note=progress.note,
                 wait=self._wait,
                 monotonic=self._monotonic,
@@ -144,6 +145,10 @@ class Watch:
                 tally.take(event)
                 self._show(progress, tally, event, details)
         return self._end(tally, every=details)
+
+    def _has_ended(self) -> bool:
+        plan = self._client.get('action_plans', self._uuid)
+        return plan['state'] in states.ENDED
 
     def _all_actions(self) -> Iterator[Mapping[str, Any]]:
         query = {'action_plan_uuid': self._uuid, 'limit': PAGE}

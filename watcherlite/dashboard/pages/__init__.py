@@ -55,9 +55,10 @@ TABLES: Sequence[PageTable] = (
     services.PAGES,
     stacks.PAGES,
 )
-#: Path of a stream -> path of the API's events.
+#: Path of a stream -> path of the API's history.
 STREAMS: Mapping[str, str] = {
-    '/dashboard/action_plans/{uuid}/events': '/v1/action_plans/{uuid}/events'
+    '/dashboard/action_plans/{uuid}/events': '/v1/action_plans/{uuid}/events',
+    '/dashboard/actions/{uuid}/logs': '/v1/actions/{uuid}/logs',
 }
 #: Argument `done` of a page -> the message after a form was executed.
 DONE: Mapping[str, str] = {

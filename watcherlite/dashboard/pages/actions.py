@@ -9,6 +9,8 @@ from watcherlite.states import action_plan as plan_states
 
 PAGES = PageTable()
 ROWS = 50
+#: Entries of the log of an action on its page, and on the pages of the log.
+LOG_ENTRIES = 200
 STATES = ('PENDING', 'ONGOING', 'SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED')
 _FILTERS = (
     'state',
@@ -55,6 +57,7 @@ def show_action(view: View, uuid: str) -> Mapping[str, Any]:
         'parents': parents,
         'hidden_parents': max(len(action['parents']) - _PARENTS, 0),
         'after': after,
+        'log': _latest_log(view, path),
         'can': _allowed(view, action, plan),
     }
 
@@ -94,6 +97,32 @@ def cancel(view: View, uuid: str) -> str:
     """Cancel an action."""
     view.api.request('POST', f'/v1/actions/{uuid}/cancel')
     return address('actions', uuid, done='cancelled')
+
+
+@PAGES.page('/actions/{uuid}/log', 'action_log.html')
+def show_log(view: View, uuid: str) -> Mapping[str, Any]:
+    """Show a page of the log of an action, by default the latest."""
+    path = f'/v1/actions/{uuid}'
+    before = view.args.get('before') or plan_actions.NEWEST
+    body = view.api.get(f'{path}/logs', before=before, limit=LOG_ENTRIES)
+    entries = body['logs'][::-1]
+    first = entries[0]['sequence'] if 'next' in body else None
+    return {
+        'action': plan_actions.show(view.api.get(path)),
+        'entries': entries,
+        'next': address('actions', uuid, 'log', before=first) if first else '',
+    }
+
+
+def _latest_log(view: View, path: str) -> Mapping[str, Any]:
+    """Return the latest entries of the log of an action, oldest first."""
+    body = view.api.get(f'{path}/logs', before=plan_actions.NEWEST, limit=LOG_ENTRIES)
+    entries = body['logs'][::-1]
+    return {
+        'entries': entries,
+        'has_earlier': 'next' in body,
+        'after': entries[-1]['sequence'] if entries else 0,
+    }
 
 
 #: Parents that the page of an action shows.

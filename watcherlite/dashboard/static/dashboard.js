@@ -3,9 +3,14 @@
 
 import { showLocalTimes } from './times.js';
 import { followEvents } from './events.js';
+import { followLog } from './logs.js';
 
 showLocalTimes(document);
 const main = document.getElementById('main');
 if (main.dataset.events) {
   followEvents(main);
+}
+const log = document.getElementById('log');
+if (log) {
+  followLog(log);
 }

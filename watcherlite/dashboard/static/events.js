@@ -1,6 +1,7 @@
-// Applies the events of an action plan to the page: by a stream of server-sent events,
-// or by polling where no stream is available. Texts are set as text, never as HTML.
+// Applies the events of an action plan to the page. Texts are set as text, never as
+// HTML.
 
+import { followHistory } from './histories.js';
 import { showLocalTimes } from './times.js';
 
 const ICONS = {
@@ -8,58 +9,17 @@ const ICONS = {
   CANCELLED: '⊘', SKIPPED: '↷',
 };
 const ENDED = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED', 'SUPERSEDED', 'DELETED']);
-const POLL = 5000;
 const SUMMARY = 1000;
 
 export function followEvents(main) {
-  const page = new Page(main);
-  if (!page.isOver()) {
-    openStream(page);
-  }
-}
-
-function openStream(page) {
-  if (!window.EventSource) {
-    poll(page);
-    return;
-  }
-  const source = new EventSource(`${page.url}?after=${page.after}`);
-  source.onmessage = (message) => page.apply(JSON.parse(message.data));
-  source.addEventListener('end', () => {
-    source.close();
-    page.refreshSummary();
-  });
-  source.onerror = () => {
-    // The browser reconnects by itself, unless the service has no stream left.
-    if (source.readyState === EventSource.CLOSED) {
-      poll(page);
-    }
-  };
-}
-
-async function poll(page) {
-  while (!page.isOver()) {
-    await new Promise((resolve) => setTimeout(resolve, POLL));
-    try {
-      const answer = await fetch(`${page.url}?after=${page.after}`, {
-        headers: { Accept: 'application/json' },
-      });
-      if (answer.status === 401 || answer.redirected) {
-        return;
-      }
-      if (answer.ok) {
-        (await answer.json()).events.forEach((event) => page.apply(event));
-      }
-    } catch (error) {
-      // The service is away; try again.
-    }
-  }
+  followHistory(new Page(main));
 }
 
 class Page {
   constructor(main) {
     this.main = main;
     this.url = main.dataset.events;
+    this.name = 'events';
     this.after = main.dataset.after || '0';
     this.timer = null;
     this.counting = null;
@@ -70,8 +30,11 @@ class Page {
     return ENDED.has(document.getElementById('summary').dataset.plan);
   }
 
+  end() {
+    this.refreshSummary();
+  }
+
   apply(event) {
-    this.after = String(event.sequence);
     if (event.action_uuid && event.new_state) {
       const state = event.suspended ? 'SUSPENDED' : event.new_state;
       const selector = `[data-action="${CSS.escape(event.action_uuid)}"]`;

@@ -3,11 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
+from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import Worker
 from watcherlite.db.request_keys import RequestKey
 from watcherlite.db.sessions import UserSession
 from watcherlite.db.sqlalchemy.rows import RowMapper
-from watcherlite.db.sqlalchemy.tables.actions import action_plans, actions
+from watcherlite.db.sqlalchemy.tables.actions import (
+    action_log_entries,
+    action_plans,
+    actions,
+)
 from watcherlite.db.sqlalchemy.tables.audits import (
     audit_templates,
     audits,
@@ -85,6 +90,7 @@ ACTIONS = _ActionMapper()
 WORKERS = RowMapper(Worker, workers)
 REQUEST_KEYS = RowMapper(RequestKey, request_keys)
 SESSIONS = RowMapper(UserSession, sessions)
+LOG_ENTRIES = RowMapper(LogEntry, action_log_entries)
 
 # USER and INDEX are reserved words of databases.
 _USER = {'user': 'user_name'}

@@ -19,6 +19,7 @@ from watcherlite.db.sqlalchemy.constructs import (
 )
 from watcherlite.db.sqlalchemy.tables.actions import (
     action_dependencies,
+    action_log_entries,
     action_plans,
     actions,
 )
@@ -218,6 +219,7 @@ _DELETE_OF_ACTIONS = (
     sa.delete(action_dependencies).where(id_in(action_dependencies.c.parent_id, 'ids')),
     sa.delete(action_dependencies).where(id_in(action_dependencies.c.child_id, 'ids')),
     sa.delete(locks).where(id_in(locks.c.action_id, 'ids')),
+    sa.delete(action_log_entries).where(id_in(action_log_entries.c.action_id, 'ids')),
 )
 
 

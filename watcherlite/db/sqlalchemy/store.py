@@ -15,6 +15,7 @@ from watcherlite.db.sqlalchemy.lists.queries import SqlListStore
 from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
 from watcherlite.db.sqlalchemy.purge import Purger
 from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
+from watcherlite.db.sqlalchemy.statements.action_logs import SqlActionLogStore
 from watcherlite.db.sqlalchemy.statements.action_queries import SqlActionStore
 from watcherlite.db.sqlalchemy.statements.audits import SqlAuditStore
 from watcherlite.db.sqlalchemy.statements.chain_commit import ChainCommits
@@ -49,6 +50,7 @@ class SqlStore(
     SqlClusterStore,
     SqlRequestKeyStore,
     SqlSessionStore,
+    SqlActionLogStore,
 ):
     """Implementation of `db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
 

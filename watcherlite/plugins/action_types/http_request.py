@@ -169,7 +169,15 @@ class HttpRequest(base.ActionType):
 
         def once() -> http_exchange.Answer:
             left = max(0.001, budget - (time.monotonic() - started))
-            return http_exchange.exchange(context, request, settings, left)
+            try:
+                answer = http_exchange.exchange(context, request, settings, left)
+            except http_exchange.ExchangeFailed as error:
+                context.log(f'{method} {url}: {error}')
+                raise
+            context.log(
+                f'{method} {url}: status {answer.status} after {answer.elapsed:.3f} s'
+            )
+            return answer
 
         retrying = self._retrying(context, budget, again, http_exchange.ExchangeFailed)
         try:

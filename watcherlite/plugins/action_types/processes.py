@@ -22,9 +22,10 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any, cast
 
+from watcherlite.domain.actions import STDERR, STDOUT
 from watcherlite.plugins.action_types import guard
 from watcherlite.plugins.base import ActionContext
-from watcherlite.plugins.capture import Capture
+from watcherlite.plugins.capture import Capture, LineReader
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ def run(
                 cwd=directory,
                 start_new_session=True,
             )
-        watch = _supervise(process, started, descriptor, max_output)
+        watch = _supervise(process, started, descriptor, max_output, context)
         try:
             watch.until_exit(context)
             watch.read_the_rest()
@@ -113,6 +114,7 @@ def _supervise(
     started: Callable[[int], None],
     descriptor: Callable[[int], int | None],
     max_output: int,
+    context: ActionContext,
 ) -> '_Watch':
     """Return the supervision of a process; kill it if that fails.
 
@@ -122,7 +124,7 @@ def _supervise(
     try:
         started(process.pid)
         ended = descriptor(process.pid)
-        return _Watch(process, max_output, ended)
+        return _Watch(process, max_output, ended, context)
     except BaseException:
         # Out of descriptors, most likely: do not leave a command running unguarded.
         os.killpg(process.pid, signal.SIGKILL)
@@ -256,22 +258,28 @@ class _Watch:
     """The supervision of a process: its output, its end, signals and the deadline."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], max_output: int, ended: int | None
+        self,
+        process: subprocess.Popen[bytes],
+        max_output: int,
+        ended: int | None,
+        context: ActionContext,
     ) -> None:
         self._process = process
+        self._context = context
         self.stdout = Capture(max_output)
         self.stderr = Capture(max_output)
-        self._streams: dict[int, tuple[IO[bytes], Capture]] = {}
+        #: descriptor -> the pipe, what is stored of it, its lines and their stream
+        self._streams: dict[int, tuple[IO[bytes], Capture, LineReader, str]] = {}
         self._selector = selectors.DefaultSelector()
         self._bell = _Bell()
         self._selector.register(self._bell.reader, selectors.EVENT_READ)
-        for stream, capture in (
-            (process.stdout, self.stdout),
-            (process.stderr, self.stderr),
+        for stream, capture, name in (
+            (process.stdout, self.stdout, STDOUT),
+            (process.stderr, self.stderr, STDERR),
         ):
             pipe = cast(IO[bytes], stream)
             os.set_blocking(pipe.fileno(), False)
-            self._streams[pipe.fileno()] = (pipe, capture)
+            self._streams[pipe.fileno()] = (pipe, capture, LineReader(), name)
             self._selector.register(pipe.fileno(), selectors.EVENT_READ)
         self._pidfd = ended
         if self._pidfd is not None:
@@ -320,7 +328,9 @@ class _Watch:
             )
 
     def close(self) -> None:
-        """Close all descriptors."""
+        """Log unfinished lines, and close all descriptors."""
+        for _, _, lines, name in self._streams.values():
+            self._log(lines.finish(), name)
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             cast(IO[bytes], stream).close()
@@ -354,7 +364,7 @@ class _Watch:
 
     def _read(self, number: int) -> bool:
         """Read once; return False if nothing is available."""
-        pipe, capture = self._streams[number]
+        pipe, capture, lines, stream = self._streams[number]
         try:
             data = os.read(number, _CHUNK)
         except BlockingIOError:
@@ -363,9 +373,15 @@ class _Watch:
             self._selector.unregister(number)
             del self._streams[number]
             pipe.close()
+            self._log(lines.finish(), stream)
             return False
         capture.add(data)
+        self._log(lines.feed(data), stream)
         return True
+
+    def _log(self, text: str, stream: str) -> None:
+        if text:
+            self._context.log(text, stream)
 
     def _pause(self, context: ActionContext) -> None:
         """Stop the group while the context handles a suspension."""

@@ -9,8 +9,9 @@ from tests import base
 from tests.factories import NOW
 from watcherlite import exceptions
 from watcherlite.api.event_streams import EventStreams
-from watcherlite.api.infra_optim.handlers import events as event_stream
-from watcherlite.api.infra_optim.handlers.events import ALIVE, AWAY, BEGIN, END, Subject
+from watcherlite.api.infra_optim import histories
+from watcherlite.api.infra_optim.handlers import events as event_api
+from watcherlite.api.infra_optim.histories import ALIVE, AWAY, BEGIN, END, History
 from watcherlite.domain import events
 from watcherlite.domain.events import Event, StoredEvent
 from watcherlite.testing import ManualClock
@@ -58,8 +59,8 @@ class FollowCase(base.TestCase):
         self.clock = ManualClock()
 
     def follow(self, after: int = 0) -> Iterator[bytes]:
-        return event_stream.follow(
-            Subject(self.story.ended, self.story.events),
+        return histories.follow(
+            History('events', event_api.represent, self.story.ended, self.story.events),
             self.streams,
             self.clock,
             after,
@@ -108,12 +109,12 @@ class TestAStream(FollowCase):
         self.assertEqual([(2, 'SUCCEEDED')], told(list(self.follow(after=1))[1]))
 
     def test_many_events_come_in_pages_without_a_wait(self) -> None:
-        for _ in range(event_stream.PAGE + 1):
+        for _ in range(histories.PAGE + 1):
             self.story.happens('ONGOING')
         self.story.over = True
         _, first, second, end = self.follow()
         self.assertEqual(
-            [event_stream.PAGE, 1, END], [len(told(first)), len(told(second)), end]
+            [histories.PAGE, 1, END], [len(told(first)), len(told(second)), end]
         )
 
     def test_a_wake_brings_news_without_the_time_of_a_poll(self) -> None:
@@ -123,7 +124,7 @@ class TestAStream(FollowCase):
         def wake() -> None:
             self.story.happens('FAILED', over=True)
             self.streams.wake()
-            self.clock.advance(event_stream.SPACING)
+            self.clock.advance(histories.SPACING)
 
         self.assertEqual([(1, 'FAILED')], told(self.next_of(stream, wake)))
         self.assertEqual([END], list(stream))
@@ -134,7 +135,7 @@ class TestAStream(FollowCase):
 
         def happens() -> None:
             self.story.happens('FAILED', over=True)
-            self.clock.advance(event_stream.POLL)
+            self.clock.advance(histories.POLL)
 
         self.assertEqual([(1, 'FAILED')], told(self.next_of(stream, happens)))
 
@@ -146,7 +147,7 @@ class TestAStream(FollowCase):
             for _ in range(50):
                 self.streams.wake()
             self.story.happens('FAILED', over=True)
-            self.clock.advance(event_stream.SPACING)
+            self.clock.advance(histories.SPACING)
 
         self.next_of(stream, crowd)
         self.assertEqual(2, self.story.looks)
@@ -154,20 +155,20 @@ class TestAStream(FollowCase):
     def test_while_nothing_happens_a_comment_shows_that_it_lives(self) -> None:
         stream = self.follow()
         next(stream)
-        chunk = self.next_of(stream, lambda: self.clock.advance(event_stream.HEARTBEAT))
+        chunk = self.next_of(stream, lambda: self.clock.advance(histories.HEARTBEAT))
         self.assertEqual(ALIVE, chunk)
 
     def test_stream_resumes_after_an_outage_of_the_database(self) -> None:
         stream = self.follow()
         next(stream)
         self.story.away = True
-        chunk = self.next_of(stream, lambda: self.clock.advance(event_stream.HEARTBEAT))
+        chunk = self.next_of(stream, lambda: self.clock.advance(histories.HEARTBEAT))
         self.assertEqual(AWAY, chunk)
 
         def comes_back() -> None:
             self.story.away = False
             self.story.happens('SUCCEEDED', over=True)
-            self.clock.advance(event_stream.POLL)
+            self.clock.advance(histories.POLL)
 
         self.assertEqual([(1, 'SUCCEEDED')], told(self.next_of(stream, comes_back)))
 
@@ -179,7 +180,10 @@ class TestAStream(FollowCase):
 
 class TestWhatIsOver(FollowCase):
     def is_over(self, after: int) -> bool:
-        return event_stream.is_over(Subject(self.story.ended, self.story.events), after)
+        return histories.is_over(
+            History('events', event_api.represent, self.story.ended, self.story.events),
+            after,
+        )
 
     def test_only_ended_subjects_with_known_events_are_over(self) -> None:
         self.assertFalse(self.is_over(0))

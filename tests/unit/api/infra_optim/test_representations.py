@@ -11,6 +11,7 @@ from tests.worlds import kind
 from watcherlite import exceptions
 from watcherlite.api import operation
 from watcherlite.api.infra_optim import handlers
+from watcherlite.api.infra_optim.histories import History
 from watcherlite.api.infra_optim.schemas import audit_templates as template_schemas
 from watcherlite.api.infra_optim.schemas import strategies as strategy_schemas
 from watcherlite.api.operation import Request
@@ -242,5 +243,6 @@ class TestEvents(base.TestCase):
         self.assertEqual({'fault': {'password': '***'}}, shown['detail'])
 
     def test_in_a_stream_it_is_one_line_with_its_sequence(self) -> None:
-        chunk = handlers.events.chunk(stored('action', None, 'INIT')).decode()
+        history = History('events', handlers.events.represent, self.fail, self.fail)
+        chunk = history.chunk(stored('action', None, 'INIT')).decode()
         self.assertRegex(chunk, r'\Aid: 7\ndata: \{"sequence": 7, .*\}\n\n\Z')

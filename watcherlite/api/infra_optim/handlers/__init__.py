@@ -1,6 +1,7 @@
 """The handlers of the infra-optim API: a module for each noun, and all routes."""
 
 from watcherlite.api.infra_optim.handlers import (
+    action_logs,
     action_plans,
     actions,
     audit_templates,
@@ -23,6 +24,7 @@ _ROUTES = merge_routes(
     audits.ROUTES,
     action_plans.ROUTES,
     actions.ROUTES,
+    action_logs.ROUTES,
     events.ROUTES,
     services.ROUTES,
     scoring_engines.ROUTES,

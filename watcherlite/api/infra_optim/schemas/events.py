@@ -6,31 +6,6 @@ from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.operation import Schema, unversioned
 from watcherlite.domain import events
 
-QUERY = unversioned(
-    {
-        'type': 'object',
-        'properties': {
-            'after': {
-                'type': 'integer',
-                'minimum': 0,
-                'description': 'Only events with a higher sequence number.',
-            },
-            'before': {
-                'type': 'integer',
-                'minimum': 1,
-                'description': 'Only events with a lower sequence number, the latest '
-                'first; for pages only.',
-            },
-            'limit': {
-                'type': 'integer',
-                'minimum': 1,
-                'description': 'Most events of a page; a stream has no end of pages.',
-            },
-        },
-        'additionalProperties': False,
-    }
-)
-
 _SHOWN: Mapping[str, Schema] = {
     'sequence': {'type': 'integer', 'description': 'It grows from one to the next.'},
     'uuid': {**fragments.UUID, 'description': 'Also the id of its notification.'},

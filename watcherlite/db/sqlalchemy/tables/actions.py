@@ -198,3 +198,18 @@ action_dependencies = table(
     column('needs', types.WORD),
     sa.Index('ix_action_dependencies_child_id', 'child_id'),
 )
+
+# Without a foreign key, which would lock the action: a purge deletes the entries of
+# actions before these, and the retention deletes all others.
+action_log_entries = table(
+    'action_log_entries',
+    counter('sequence'),
+    column('action_id', types.BIG),
+    column('attempt', sa.Integer()),
+    column('stream', types.WORD),
+    column('text', types.TEXT),
+    column('logged_at', types.TIME),
+    sa.Index('ix_action_log_entries_action_id_sequence', 'action_id', 'sequence'),
+    sa.Index('ix_action_log_entries_logged_at', 'logged_at'),
+    counted=True,
+)

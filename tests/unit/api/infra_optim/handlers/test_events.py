@@ -6,7 +6,7 @@ from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from tests.worlds import kind
 from watcherlite.api import errors
 from watcherlite.api.event_streams import TooManyStreams
-from watcherlite.api.infra_optim.handlers.events import BEGIN, END
+from watcherlite.api.infra_optim.histories import BEGIN, END
 from watcherlite.api.operation import Response
 from watcherlite.domain.action_plans import ActionPlan
 

@@ -1,0 +1,46 @@
+// Appends new lines to the log of an action.
+
+import { followHistory } from './histories.js';
+
+// The oldest lines are removed from the page beyond this number of entries.
+const MOST = 5000;
+const ENDED = new Set(['SUCCEEDED', 'FAILED', 'CANCELLED', 'SKIPPED', 'DELETED']);
+
+export function followLog(section) {
+  followHistory(new Log(section));
+}
+
+class Log {
+  constructor(section) {
+    this.section = section;
+    this.lines = section.querySelector('pre');
+    this.url = section.dataset.log;
+    this.name = 'logs';
+    this.after = section.dataset.after;
+  }
+
+  // Whether the action that the page shows has ended.
+  isOver() {
+    const state = document.querySelector('#summary [data-action] .state-name');
+    return state !== null && ENDED.has(state.textContent);
+  }
+
+  apply(entry) {
+    const lines = this.lines;
+    const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 4;
+    const element = document.createElement('span');
+    element.className = entry.stream;
+    element.title = `${entry.stream} ${entry.logged_at}`;
+    element.textContent = entry.text;
+    lines.append(element);
+    while (lines.childElementCount > MOST) {
+      lines.firstElementChild.remove();
+    }
+    this.section.hidden = false;
+    if (atEnd) {
+      lines.scrollTop = lines.scrollHeight;
+    }
+  }
+
+  end() {}
+}
