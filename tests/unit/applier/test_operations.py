@@ -27,23 +27,6 @@ class TestStart(OperationsCase):
             [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.told
         )
 
-    def test_a_second_start_changes_nothing(self):
-        for state in ('PENDING', 'ONGOING'):
-            plan, _ = self.a_plan(state=state)
-
-            self.assertEqual(plan, self.operations.start(plan.uuid))
-            self.assertEqual(([], []), (self.events(), self.told))
-
-    def test_a_start_in_any_other_state_is_refused(self):
-        for state in set(states.STATES) - {'RECOMMENDED', 'PENDING', 'ONGOING'}:
-            plan, _ = self.a_plan(state=state)
-            self.assert_refused(
-                exceptions.Conflict,
-                f"Couldn't start when state is '{state}'.",
-                self.operations.start,
-                plan.uuid,
-            )
-
     def test_an_unknown_plan_is_not_found(self):
         self.assertRaises(
             exceptions.NotFound, self.operations.start, factories.new_uuid()
@@ -58,9 +41,9 @@ class TestCancel(OperationsCase):
             after = self.operations.cancel(plan.uuid)
 
             message = 'Action was cancelled before it started.'
-            self.assertEqual('CANCELLED', after.state)
-            self.assertEqual(0, after.unfinished)
+            self.assertEqual(('CANCELLED', 0), (after.state, after.unfinished))
             self.assertEqual(after, self.store.get_plan(plan.uuid))
+            unstarted = 'state_changed', 'INIT', 'CANCELLED', message, 'CANCELLED'
             self.assertEqual(
                 [
                     ('a', 'CANCELLED', message),
@@ -71,8 +54,8 @@ class TestCancel(OperationsCase):
             )
             self.assertEqual(
                 [
-                    ('state_changed', 'INIT', 'CANCELLED', message, 'CANCELLED'),
-                    ('state_changed', 'INIT', 'CANCELLED', message, 'CANCELLED'),
+                    unstarted,
+                    unstarted,
                     ('state_changed', state, 'CANCELLED', CANCELLED, 'CANCELLED'),
                 ],
                 self.events()[-3:],
@@ -103,47 +86,6 @@ class TestCancel(OperationsCase):
             [(None, commands.ActionsSignalled((plan.uuid,))), EVENTS], self.told
         )
 
-    def test_a_second_cancel_changes_nothing(self):
-        for state in ('CANCELLING', 'CANCELLED'):
-            plan, _ = self.a_plan('RUNNING', state=state)
-
-            self.assertEqual(plan, self.operations.cancel(plan.uuid))
-            self.assertEqual(([], []), (self.events(), self.told))
-
-    def test_the_cancel_of_an_ended_plan_is_refused(self):
-        for state in ('SUCCEEDED', 'FAILED', 'SUPERSEDED', 'DELETED'):
-            plan, _ = self.a_plan(state=state)
-            self.assert_refused(
-                exceptions.Conflict,
-                f"Couldn't cancel when state is '{state}'.",
-                self.operations.cancel,
-                plan.uuid,
-            )
-
-    def test_each_state_is_cancelled_unchanged_or_refused(self):
-        found = {}
-        for state in states.STATES:
-            plan, _ = self.a_plan(state=state)
-            try:
-                found[state] = self.operations.cancel(plan.uuid).state
-            except exceptions.Conflict:
-                found[state] = 'refused'
-
-        self.assertEqual(
-            {
-                'RECOMMENDED': 'CANCELLED',
-                'PENDING': 'CANCELLED',
-                'ONGOING': 'CANCELLING',
-                'CANCELLING': 'CANCELLING',
-                'CANCELLED': 'CANCELLED',
-                'SUCCEEDED': 'refused',
-                'FAILED': 'refused',
-                'SUPERSEDED': 'refused',
-                'DELETED': 'refused',
-            },
-            found,
-        )
-
 
 class TestDelete(OperationsCase):
     def test_a_plan_is_deleted_with_its_actions(self):
@@ -169,31 +111,66 @@ class TestDelete(OperationsCase):
             self.store.list_actions(plan_id=plan.id),
         )
 
-    def test_inactive_plans_can_be_deleted(self):
-        for state in ('RECOMMENDED', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'SUPERSEDED'):
-            plan, _ = self.a_plan(state=state)
-            self.assertIsNone(self.operations.delete(plan.uuid))
 
-    def test_the_deletion_of_an_active_plan_is_refused(self):
-        for state in ('PENDING', 'ONGOING', 'CANCELLING', 'DELETED'):
-            plan, _ = self.a_plan(state=state)
-            self.assert_refused(
-                exceptions.Conflict,
-                f"Couldn't delete when state is '{state}'.",
-                self.operations.delete,
-                plan.uuid,
+class TestStates(OperationsCase):
+    def apply(self, name, state, *statuses, **expected):
+        """Return the state of a plan after an operation, or 'refused'.
+
+        Assert that an operation that does not change it writes and sends nothing.
+        """
+        plan, _ = self.a_plan(*statuses, state=state)
+        before = plan, self.events(), list(self.told)
+        result = 'refused'
+        try:
+            after = getattr(self.operations, name)(plan.uuid, **expected)
+        except exceptions.Conflict as error:
+            self.assertEqual(f"Couldn't {name} when state is '{state}'.", str(error))
+        else:
+            stored = self.store.get_plan(plan.uuid)
+            self.assertEqual(None if name == 'delete' else stored, after)
+            result = stored.state
+        if result in (state, 'refused'):
+            after = self.store.get_plan(plan.uuid), self.events(), self.told
+            self.assertEqual(before, after)
+        return result
+
+    def test_each_operation_is_applied_ignored_or_refused(self):
+        table = {
+            'RECOMMENDED': ['PENDING', 'CANCELLED', 'DELETED'],
+            'PENDING': ['PENDING', 'CANCELLED', 'refused'],
+            'ONGOING': ['ONGOING', 'CANCELLING', 'refused'],
+            'CANCELLING': ['refused', 'CANCELLING', 'refused'],
+            'CANCELLED': ['refused', 'CANCELLED', 'DELETED'],
+            'SUCCEEDED': ['refused', 'refused', 'DELETED'],
+            'FAILED': ['refused', 'refused', 'DELETED'],
+            'SUPERSEDED': ['refused', 'refused', 'DELETED'],
+            'DELETED': ['refused', 'refused', 'refused'],
+        }
+        for state in states.STATES:
+            # A second cancel does not signal them again.
+            running = ['RUNNING'] if state in ('CANCELLING', 'CANCELLED') else []
+            self.assertEqual(
+                table[state],
+                [self.apply(n, state, *running) for n in ('start', 'cancel', 'delete')],
+                state,
             )
+
+    def test_an_operation_applies_to_the_expected_state_only(self):
+        for name, state, status, expected, result in (
+            ('start', 'RECOMMENDED', 'INIT', 'RECOMMENDED', 'PENDING'),
+            ('start', 'PENDING', 'INIT', 'RECOMMENDED', 'refused'),
+            ('cancel', 'ONGOING', 'RUNNING', 'ONGOING', 'CANCELLING'),
+            ('cancel', 'ONGOING', 'RUNNING', 'PENDING', 'refused'),
+            ('cancel', 'CANCELLED', 'CANCELLED', 'RECOMMENDED', 'refused'),
+        ):
+            after = self.apply(name, state, status, expected=expected)
+            self.assertEqual(result, after, (name, state, expected))
 
 
 class TestCreate(OperationsCase):
     def test_a_plan_with_an_unknown_type_is_refused_and_nothing_is_stored(self):
         document = plan_document.from_mapping(
-            {
-                'actions': [
-                    {'name': 'a', 'action_type': 'absent'},
-                    {'name': 'b', 'action_type': 'absent_too'},
-                ]
-            }
+            {'actions': [{'name': n, 'action_type': f'absent_{n}'} for n in 'ab']}
         )
 
         error = self.assertRaises(

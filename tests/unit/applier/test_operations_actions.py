@@ -1,5 +1,7 @@
 """The operations of operators on actions: skip, edit messages, signal."""
 
+import functools
+
 from tests import factories
 from tests.unit.applier.operating import AUTOMATIC, EVENTS, NOW, PREFIX, OperationsCase
 from watcherlite import exceptions
@@ -64,30 +66,23 @@ class TestSkip(OperationsCase):
         )
 
     def test_the_skip_of_an_action_that_is_not_pending_is_refused(self):
-        for state in ('RECOMMENDED', 'PENDING', 'ONGOING'):
-            for status in set(action_states.STATES) - action_states.NOT_STARTED:
-                _, (action,) = self.a_plan(status, state=state)
-                shown = action_states.INFRA_OPTIM[status]
-                self.assert_refused(
-                    exceptions.TransitionNotAllowed,
-                    f'State transition not allowed: ({shown} -> SKIPPED)',
-                    self.operations.skip_action,
-                    action.uuid,
-                )
-
-    def test_the_skip_of_a_waiting_action_that_has_run_is_refused(self):
-        _, (action,) = factories.store_plan(
-            self.store,
-            factories.make_action(status='WAITING', phase=COMPLETE, start_time=NOW),
-            state='PENDING',
-        )
-
-        self.assert_refused(
-            exceptions.TransitionNotAllowed,
-            'State transition not allowed: (ONGOING -> SKIPPED)',
-            self.operations.skip_action,
-            action.uuid,
-        )
+        has_run = {'phase': COMPLETE, 'start_time': NOW}
+        for state, status, shown, values in (
+            ('PENDING', 'WAITING', 'ONGOING', has_run),
+            *(
+                (state, status, action_states.INFRA_OPTIM[status], {})
+                for state in ('RECOMMENDED', 'PENDING', 'ONGOING')
+                for status in set(action_states.STATES) - action_states.NOT_STARTED
+            ),
+        ):
+            action = factories.make_action(status=status, **values)
+            factories.store_plan(self.store, action, state=state)
+            self.assert_refused(
+                exceptions.TransitionNotAllowed,
+                f'State transition not allowed: ({shown} -> SKIPPED)',
+                self.operations.skip_action,
+                action.uuid,
+            )
 
     def test_a_skip_in_a_running_or_ended_plan_is_refused(self):
         for state in set(states.STATES) - {'RECOMMENDED', 'PENDING'}:
@@ -111,45 +106,48 @@ class TestSkip(OperationsCase):
             action.uuid,
         )
 
-    def test_a_reason_that_does_not_fit_is_refused(self):
-        _, (action,) = self.a_plan('INIT', state='RECOMMENDED')
-
-        self.assert_refused(
-            exceptions.Invalid,
-            'The reason has 224 characters; at most 223 are kept',
-            self.operations.skip_action,
-            action.uuid,
-            'x' * 224,
-        )
-
 
 class TestMessages(OperationsCase):
-    def test_a_message_has_at_most_255_characters_with_its_prefix(self):
-        most = 255 - len(PREFIX)
+    def test_the_message_of_a_skip_has_a_prefix_and_the_reason(self):
+        longest = 'ü' * (255 - len(PREFIX))
+        for reason, message in (
+            (longest, PREFIX + longest),
+            ('{0} {', f'{PREFIX}{{0}} {{'),
+            (None, 'Action skipped by user.'),
+            ('', 'Action skipped by user.'),
+        ):
+            self.assertEqual(message, user_message(reason))
 
-        self.assertEqual(PREFIX + 'ü' * most, user_message('ü' * most))
-        error = self.assertRaises(exceptions.Invalid, user_message, 'ü' * (most + 1))
-        self.assertEqual(
-            f'The reason has {most + 1} characters; at most {most} are kept', str(error)
-        )
-
-    def test_a_skip_without_a_reason_has_a_message(self):
-        for reason in (None, ''):
-            self.assertEqual('Action skipped by user.', user_message(reason))
-
-    def test_braces_in_a_reason_are_kept(self):
-        self.assertEqual(f'{PREFIX}{{0}} {{', user_message('{0} {'))
-
-    def test_a_reason_that_cannot_be_stored_is_refused(self):
-        for reason, problem in (
-            ('a\0', 'this text has a NUL character, which databases cannot store'),
+    def test_a_reason_that_does_not_fit_or_cannot_be_stored_is_refused(self):
+        for reason, text in (
+            ('ü' * 224, 'The reason has 224 characters; at most 223 are kept'),
+            (
+                'a\0',
+                'The reason cannot be stored: this text has a NUL character, which '
+                'databases cannot store',
+            ),
             (
                 'a\ud800',
-                'this text has half of a surrogate pair, which is not a character',
+                'The reason cannot be stored: this text has half of a surrogate pair, '
+                'which is not a character',
             ),
         ):
             error = self.assertRaises(exceptions.Invalid, user_message, reason)
-            self.assertEqual(f'The reason cannot be stored: {problem}', str(error))
+            self.assertEqual(text, str(error))
+
+    def test_an_operation_whose_reason_does_not_fit_changes_nothing(self):
+        _, (proposed, skipped) = self.a_plan('INIT', 'SKIPPED', state='RECOMMENDED')
+        for operation, action in (
+            (self.operations.skip_action, proposed),
+            (self.operations.edit_skip_message, skipped),
+        ):
+            self.assert_refused(
+                exceptions.Invalid,
+                'The reason has 224 characters; at most 223 are kept',
+                operation,
+                action.uuid,
+                'x' * 224,
+            )
 
 
 class TestEdit(OperationsCase):
@@ -178,12 +176,14 @@ class TestEdit(OperationsCase):
             )
             self.assertEqual(EVENTS, self.told[-1])
 
-    def test_a_reason_for_an_automatic_skip_is_marked_as_the_users(self):
-        action = self.skipped(f'{AUTOMATIC}off')
-
-        after = self.operations.edit_skip_message(action.uuid, 'it was off')
-
-        self.assertEqual(f'{PREFIX}it was off', after.status_message)
+    def test_the_message_of_an_edited_skip(self):
+        for message, reason, edited in (
+            (f'{AUTOMATIC}off', 'it was off', f'{PREFIX}it was off'),
+            (f'{PREFIX}old', None, 'Action skipped by user.'),
+        ):
+            action = self.skipped(message)
+            after = self.operations.edit_skip_message(action.uuid, reason)
+            self.assertEqual(edited, after.status_message)
 
     def test_the_reason_of_an_automatic_skip_cannot_be_removed(self):
         action = self.skipped(f'{AUTOMATIC}off')
@@ -195,13 +195,6 @@ class TestEdit(OperationsCase):
             self.assertEqual(action, after)
         self.assertEqual(before, self.events())
 
-    def test_the_reason_of_a_user_can_be_removed(self):
-        action = self.skipped(f'{PREFIX}old')
-
-        after = self.operations.edit_skip_message(action.uuid, None)
-
-        self.assertEqual('Action skipped by user.', after.status_message)
-
     def test_the_edit_of_an_action_that_is_not_skipped_is_refused(self):
         for status in set(action_states.STATES) - {'SKIPPED'}:
             _, (action,) = self.a_plan(status)
@@ -212,17 +205,6 @@ class TestEdit(OperationsCase):
                 action.uuid,
                 'new',
             )
-
-    def test_a_reason_that_does_not_fit_is_refused(self):
-        action = self.skipped(f'{AUTOMATIC}off')
-
-        self.assert_refused(
-            exceptions.Invalid,
-            'The reason has 224 characters; at most 223 are kept',
-            self.operations.edit_skip_message,
-            action.uuid,
-            'x' * 224,
-        )
 
 
 class TestSignal(OperationsCase):
@@ -338,7 +320,6 @@ class TestSignal(OperationsCase):
             self.store,
             factories.make_action(status='READY', phase=COMPLETE, start_time=NOW),
         )
-        before = len(self.store.pending_events(100))
 
         after = self.operations.signal_action(action.uuid, 'SUSPEND')
         resumed = self.operations.signal_action(action.uuid, 'RESUME')
@@ -353,42 +334,35 @@ class TestSignal(OperationsCase):
                 ('signalled', 'SUSPENDED', 'SUSPENDED'),
                 ('state_changed', 'SUSPENDED', 'READY'),
             ],
-            [
-                (stored.event.kind, stored.event.old_status, stored.event.new_status)
-                for stored in self.store.pending_events(100)[before:]
-            ],
+            [event[:3] for event in self.events()],
         )
 
     def test_the_cancel_between_two_tries_has_the_event_of_a_started_action(self):
-        for start in (None, NOW):
+        for start, ends in ((None, ['update']), (NOW, ['update', 'cancel.end'])):
             _, (action,) = factories.store_plan(
                 self.store, factories.make_action(status='READY', start_time=start)
             )
 
             self.operations.signal_action(action.uuid, 'CANCEL')
 
-            event = self.store.pending_events(100)[-1].event
-            if event.subject != 'action':
-                event = self.store.pending_events(100)[-2].event
-            notified = [note.name for note in match(event).notifications]
-            ends = ['update'] if start is None else ['update', 'cancel.end']
-            self.assertEqual(ends, notified)
+            *_, event = (
+                stored.event
+                for stored in self.store.pending_events(100)
+                if stored.event.subject == 'action'
+            )
+            self.assertEqual(ends, [note.name for note in match(event).notifications])
 
     def test_no_signal_revokes_a_cancel(self):
         for status in ('RUNNING', 'SUSPENDED', 'READY'):
             _, (action,) = factories.store_plan(
                 self.store, factories.make_action(status=status, owner='w')
             )
-            cancelled = self.operations.signal_action(action.uuid, 'CANCEL')
-            for signal in ('SUSPEND', 'RESUME'):
-                error = self.assertRaises(
-                    exceptions.Conflict,
-                    self.operations.signal_action,
-                    action.uuid,
-                    signal,
-                )
+            signal = functools.partial(self.operations.signal_action, action.uuid)
+            cancelled = signal('CANCEL')
+            for word in ('SUSPEND', 'RESUME'):
+                error = self.assertRaises(exceptions.Conflict, signal, word)
                 self.assertEqual(
-                    f'{signal} is not possible for action {action.uuid}: it was sent '
+                    f'{word} is not possible for action {action.uuid}: it was sent '
                     'CANCEL',
                     str(error),
                 )

@@ -13,6 +13,7 @@ from watcherlite.states import action_plan as states
 
 NOW = factories.at(600)
 FAULT = Fault('DiskFull', 'The disk is full.', 'a_plugin', 'execute')
+STORED_FAULT = {'fault': dataclasses.asdict(FAULT)}
 ANOTHER = Fault('HostGone', 'The host is gone.', 'a_plugin', 'execute')
 STOPPED = 'Action was not started because another action of its plan failed.'
 UNSTARTED = 'Action was cancelled before it started.'
@@ -40,30 +41,19 @@ class ProgressCase(base.TestCase):
 
 class TestRefusal(ProgressCase):
     def test_actions_start_only_in_stages_forward_and_reverting(self):
-        refusals = {
-            (state, stage): self.progress.blocking_reason(
-                factories.make_plan(state=state, stage=stage)
-            )
-            for state in states.STATES
-            for stage in STAGES
+        may_start = {
+            *(('PENDING', stage) for stage in (FORWARD, STOPPING, REVERTING)),
+            *(('ONGOING', stage) for stage in (FORWARD, REVERTING)),
         }
-
-        self.assertEqual(
-            {
-                ('PENDING', FORWARD),
-                ('PENDING', STOPPING),
-                ('PENDING', REVERTING),
-                ('ONGOING', FORWARD),
-                ('ONGOING', REVERTING),
-            },
-            {
-                key
-                for key, blocking_reason in refusals.items()
-                if blocking_reason is None
-            },
-        )
-        self.assertEqual(STOPPED, refusals.pop(('ONGOING', STOPPING)))
-        self.assertEqual({None, UNSTARTED}, set(refusals.values()))
+        for state in states.STATES:
+            for stage in STAGES:
+                plan = factories.make_plan(state=state, stage=stage)
+                reason = STOPPED if plan.state == 'ONGOING' else UNSTARTED
+                self.assertEqual(
+                    None if (state, stage) in may_start else reason,
+                    self.progress.blocking_reason(plan),
+                    (state, stage),
+                )
 
 
 class TestTaken(ProgressCase):
@@ -105,68 +95,39 @@ class TestCounted(ProgressCase):
     def test_without_changes_the_plan_is_unchanged(self):
         self.assertEqual({}, self.apply_changes())
 
-    def test_claimed_actions_are_active(self):
-        self.assertEqual(
-            {'active': 5, 'updated_at': NOW}, self.apply_changes(claimed=2)
-        )
+    def test_the_counters_of_a_plan_follow_the_changes_of_its_actions(self):
+        failed = {'active': 2, 'unfinished': 4, 'failed': 1}
+        for changes, counters in (
+            ([a_change('READY', 'RUNNING')], {}),
+            ([a_change('RUNNING', 'SUCCEEDED')], {'active': 2, 'unfinished': 4}),
+            ([a_change('RUNNING', 'CANCELLED')], {'active': 2, 'unfinished': 4}),
+            ([a_change('INIT', 'CANCELLED')], {'unfinished': 4}),
+            ([a_change('RUNNING', 'READY')], {'active': 2}),
+            ([a_change('RUNNING', 'WAITING')], {'active': 2}),
+            ([(a_change('RUNNING', 'FAILED'), FAULT)], {**failed, **STORED_FAULT}),
+            # A fault without a failure is ignored.
+            ([(a_change('RUNNING', 'READY'), FAULT)], {'active': 2}),
+        ):
+            found = self.apply_changes(*changes)
+            self.assertEqual({**counters, 'updated_at': NOW}, found, changes)
 
-    def test_derived_actions_increase_the_total(self):
-        self.assertEqual(
-            {'total': 11, 'unfinished': 7, 'updated_at': NOW},
-            self.apply_changes(derived=2),
-        )
-
-    def test_a_start_changes_no_counter(self):
-        self.assertEqual(
-            {'updated_at': NOW}, self.apply_changes(a_change('READY', 'RUNNING'))
-        )
-
-    def test_an_ended_action_is_neither_active_nor_unfinished(self):
-        for status in ('SUCCEEDED', 'CANCELLED'):
-            self.assertEqual(
-                {'active': 2, 'unfinished': 4, 'updated_at': NOW},
-                self.apply_changes(a_change('RUNNING', status)),
-            )
-
-    def test_the_end_of_an_unclaimed_action_keeps_the_active_counter(self):
-        self.assertEqual(
-            {'unfinished': 4, 'updated_at': NOW},
-            self.apply_changes(a_change('INIT', 'CANCELLED')),
-        )
-
-    def test_a_released_action_is_unfinished_and_not_active(self):
-        for status in ('READY', 'WAITING'):
-            self.assertEqual(
-                {'active': 2, 'updated_at': NOW},
-                self.apply_changes(a_change('RUNNING', status)),
-            )
-
-    def test_a_failure_is_counted_and_its_fault_is_stored(self):
-        self.assertEqual(
-            {
-                'active': 2,
-                'unfinished': 4,
-                'failed': 1,
-                'fault': dataclasses.asdict(FAULT),
-                'updated_at': NOW,
-            },
-            self.apply_changes((a_change('RUNNING', 'FAILED'), FAULT)),
-        )
+    def test_claimed_and_derived_actions_are_counted(self):
+        for values, counters in (
+            ({'claimed': 2}, {'active': 5}),
+            ({'derived': 2}, {'total': 11, 'unfinished': 7}),
+        ):
+            found = self.apply_changes(**values)
+            self.assertEqual({**counters, 'updated_at': NOW}, found)
 
     def test_the_first_fault_is_that_of_the_plan(self):
-        first = {'fault': dataclasses.asdict(FAULT)}
         fail = a_change('RUNNING', 'FAILED')
 
         at_once = self.apply_changes((fail, FAULT), (fail, ANOTHER))
-        later = self.apply_changes((fail, ANOTHER), failed=1, **first)
+        later = self.apply_changes((fail, ANOTHER), failed=1, **STORED_FAULT)
 
-        self.assertEqual((first['fault'], 2), (at_once['fault'], at_once['failed']))
+        first = STORED_FAULT['fault']
+        self.assertEqual((first, 2), (at_once['fault'], at_once['failed']))
         self.assertNotIn('fault', later)
-
-    def test_a_fault_without_a_failure_is_ignored(self):
-        self.assertNotIn(
-            'fault', self.apply_changes((a_change('RUNNING', 'READY'), FAULT))
-        )
 
     def test_a_skip_is_counted_and_names_its_origin(self):
         user = a_change(
@@ -204,27 +165,15 @@ class TestCounted(ProgressCase):
 
     def test_a_failure_stops_a_plan_as_on_failure_says(self):
         fail = a_change('RUNNING', 'FAILED')
-
-        self.assertEqual(
-            {
-                ('continue', FORWARD): FORWARD,
-                ('continue', STOPPING): STOPPING,
-                ('continue', REVERTING): REVERTING,
-                ('stop', FORWARD): STOPPING,
-                ('stop', STOPPING): STOPPING,
-                ('stop', REVERTING): REVERTING,
-                ('rollback', FORWARD): STOPPING,
-                ('rollback', STOPPING): STOPPING,
-                ('rollback', REVERTING): REVERTING,
-            },
-            {
-                (answer, stage): self.apply_changes(
-                    fail, on_failure=answer, stage=stage
-                ).get('stage', stage)
-                for answer in states.ON_FAILURE
-                for stage in STAGES
-            },
-        )
+        for answer in states.ON_FAILURE:
+            for stage in STAGES:
+                stops = stage == FORWARD and answer != 'continue'
+                found = self.apply_changes(fail, on_failure=answer, stage=stage)
+                self.assertEqual(
+                    STOPPING if stops else stage,
+                    found.get('stage', stage),
+                    (answer, stage),
+                )
 
     def test_other_ends_do_not_stop_a_plan(self):
         for status in ('SUCCEEDED', 'CANCELLED', 'SKIPPED'):
@@ -242,10 +191,13 @@ class TestEnded(ProgressCase):
         after, written = self.progress.finish_if_done(plan, plan, NOW)
         return plan, after, written
 
-    def test_a_plan_with_unfinished_actions_does_not_end(self):
-        plan, after, written = self.finish_if_done(unfinished=1)
-
-        self.assertEqual((plan, []), (after, written))
+    def test_a_plan_with_unfinished_actions_or_before_its_rollback_does_not_end(self):
+        for values in (
+            {'unfinished': 1},
+            {'failed': 1, 'on_failure': 'rollback', 'stage': STOPPING},
+        ):
+            plan, after, written = self.finish_if_done(**values)
+            self.assertEqual((plan, []), (after, written), values)
 
     def test_a_changed_message_has_an_event_unless_the_plan_ends(self):
         before = factories.make_plan(id=7, active=1, unfinished=1)
@@ -276,23 +228,15 @@ class TestEnded(ProgressCase):
         )
 
     def test_the_message_of_a_failure_has_the_first_fault(self):
-        for values, message in (
-            ({'failed': 1}, 'An action failed.'),
-            ({'failed': 3}, '3 actions failed.'),
-            (
-                {'failed': 1, 'fault': dataclasses.asdict(FAULT)},
-                'An action failed: The disk is full.',
-            ),
-            (
-                {'failed': 2, 'fault': dataclasses.asdict(FAULT)},
-                '2 actions failed: The disk is full.',
-            ),
-            (
-                {'failed': 1, 'status_message': 'Some were skipped.'},
-                'An action failed. Some were skipped.',
-            ),
+        skips = {'status_message': 'Some were skipped.'}
+        for failed, values, message in (
+            (1, {}, 'An action failed.'),
+            (3, {}, '3 actions failed.'),
+            (1, STORED_FAULT, 'An action failed: The disk is full.'),
+            (2, STORED_FAULT, '2 actions failed: The disk is full.'),
+            (1, skips, 'An action failed. Some were skipped.'),
         ):
-            plan, after, _ = self.finish_if_done(**values)
+            plan, after, _ = self.finish_if_done(failed=failed, **values)
             self.assertEqual(
                 plan.evolve(
                     state='FAILED', status_message=message, active=0, updated_at=NOW
@@ -301,22 +245,10 @@ class TestEnded(ProgressCase):
             )
 
     def test_only_the_event_of_a_failure_has_a_fault(self):
-        fault = dataclasses.asdict(FAULT)
-
-        _, _, (failed,) = self.finish_if_done(failed=1, fault=fault)
-        _, _, (unknown,) = self.finish_if_done(failed=1)
-        _, _, (cancelled,) = self.finish_if_done(
-            failed=1, fault=fault, state='CANCELLING'
-        )
-
-        self.assertEqual(
-            [({'fault': fault}, 'FAILED'), (None, 'FAILED'), (None, 'CANCELLED')],
-            [(e.detail, e.new_status) for e in (failed, unknown, cancelled)],
-        )
-
-    def test_a_plan_before_its_rollback_does_not_end(self):
-        plan, after, written = self.finish_if_done(
-            failed=1, on_failure='rollback', stage=STOPPING
-        )
-
-        self.assertEqual((plan, []), (after, written))
+        for values, detail, status in (
+            (STORED_FAULT, STORED_FAULT, 'FAILED'),
+            ({}, None, 'FAILED'),
+            ({**STORED_FAULT, 'state': 'CANCELLING'}, None, 'CANCELLED'),
+        ):
+            _, _, (event,) = self.finish_if_done(failed=1, **values)
+            self.assertEqual((detail, status), (event.detail, event.new_status))
