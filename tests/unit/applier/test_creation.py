@@ -121,40 +121,27 @@ class TestStore(base.TestCase):
         )
         self.assertEqual([[], []], [list(p.global_efficacy) for p in (plan, stored)])
 
-    def test_the_plan_belongs_to_a_new_audit(self):
-        self.create({'name': 'a'}, name='tidy up')
-
-        around = self.store.plan_surroundings(self.plan.id)
-        self.assertEqual(
-            ('unclassified', 'actuator', 'ONESHOT', 'SUCCEEDED', True),
-            (
-                around.goal.name,
-                around.strategy.name,
-                around.audit.audit_type,
-                around.audit.state,
-                around.audit.name.startswith('tidy up-'),
-            ),
-        )
-        self.assertEqual(
-            (around.goal.id, around.strategy.id),
-            (around.audit.goal_id, around.audit.strategy_id),
-        )
-
-    def test_plans_share_their_goal_and_strategy_and_no_audit(self):
+    def test_each_plan_belongs_to_a_new_audit(self):
         around = []
-        for _ in range(2):
-            self.create({'name': 'a'})
+        for name in ('tidy up', 'n' * 200):
+            self.create({'name': 'a'}, name=name)
             around.append(self.store.plan_surroundings(self.plan.id))
 
         first, second = around
+        self.assertEqual(
+            ('unclassified', 'actuator', 'ONESHOT', 'SUCCEEDED', True),
+            (
+                *(first.goal.name, first.strategy.name, first.audit.audit_type),
+                *(first.audit.state, first.audit.name.startswith('tidy up-')),
+            ),
+        )
+        self.assertEqual(
+            (first.goal.id, first.strategy.id),
+            (first.audit.goal_id, first.audit.strategy_id),
+        )
         self.assertEqual((first.goal, first.strategy), (second.goal, second.strategy))
         self.assertNotEqual(first.audit.uuid, second.audit.uuid)
-
-    def test_the_name_of_the_audit_is_limited(self):
-        self.create({'name': 'a'}, name='n' * 200)
-
-        name = self.store.plan_surroundings(self.plan.id).audit.name
-        self.assertEqual(63, len(name))
+        self.assertEqual(63, len(second.audit.name))
 
     def test_an_action_has_the_fields_of_the_document(self):
         start = datetime.datetime(2026, 4, 1, 3, 0, tzinfo=datetime.UTC)
@@ -166,46 +153,45 @@ class TestStore(base.TestCase):
                 'timeout': 30,
                 'not_before': start.isoformat(),
             },
-            {'name': 'b', 'parents': ['a']},
+            {'name': 'b', 'parents': ['a'], 'not_before': '1960-01-01T00:00:00Z'},
+            {'name': 'c', 'parents': ['a']},
             context={'user': 'u'},
         )
 
-        a, b = actions['a'], actions['b']
+        a, b, c = actions.values()
+        both = {
+            'lane': 'applier',
+            'cause': 'RPC Request',
+            'plan_id': self.plan.id,
+            'context': {'user': 'u', 'creator': CREATOR.as_mapping()},
+        }
         self.assertEqual(
             factories.make_action(
                 uuid=a.uuid,
                 id=a.id,
                 name='a',
-                lane='applier',
-                plan_id=self.plan.id,
                 target='host-1',
-                cause='RPC Request',
                 inputs={'x': 1},
-                context={'user': 'u', 'creator': CREATOR.as_mapping()},
-                dependents=1,
+                dependents=2,
                 timeout=30,
                 not_before=start,
+                **both,
             ),
             a,
         )
-        self.assertEqual(
-            factories.make_action(
-                uuid=b.uuid,
-                id=b.id,
-                name='b',
-                plan_id=self.plan.id,
-                context={'user': 'u', 'creator': CREATOR.as_mapping()},
-                parents=(a.uuid,),
-                pending=1,
-                not_before=EPOCH,
-            ),
-            b,
-        )
-
-    def test_a_time_before_the_epoch_is_stored_as_the_epoch(self):
-        actions = self.create({'name': 'a', 'not_before': '1960-01-01T00:00:00Z'})
-
-        self.assertEqual(EPOCH, actions['a'].not_before)
+        for child in (b, c):
+            self.assertEqual(
+                factories.make_action(
+                    uuid=child.uuid,
+                    id=child.id,
+                    name=child.name,
+                    parents=(a.uuid,),
+                    pending=1,
+                    not_before=EPOCH,
+                    **both,
+                ),
+                child,
+            )
 
     def test_parents_are_stored_before_their_children(self):
         actions = self.create(

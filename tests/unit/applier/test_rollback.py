@@ -50,24 +50,37 @@ class TestRollback(base.TestCase):
             }
         )
 
+    def reverted(self, *actions):
+        """Return the names of the actions that a rollback of these creates."""
+        _, made = self.roll_back(*actions)
+        return [action.name for action in made]
+
     def test_succeeded_actions_are_reverted_in_reverse_order(self):
+        # Those that ended together are reverted by descending id.
+        self.assertEqual(
+            ['revert b', 'revert d', 'revert c', 'revert a'],
+            self.reverted(
+                self.done('a', 1),
+                self.done('b', 3),
+                self.done('c', 2),
+                self.done('d', 2),
+            ),
+        )
+
+    def test_only_succeeded_actions_whose_types_can_revert_are_reverted(self):
+        self.assertEqual(
+            ['revert SUCCEEDED'],
+            self.reverted(
+                self.done('irreversible', 1, action_type='irreversible'),
+                self.done('a revert', 1, phase=REVERT),
+                *(self.done(status, 1, status=status) for status in states.FINAL),
+            ),
+        )
+
+    def test_each_revert_has_an_event_and_waits_for_the_one_before(self):
         _, made = self.roll_back(
-            self.done('a', 1), self.done('b', 3), self.done('c', 2)
+            *(self.done(name, 1) for name in 'abc'), failed=1, total=5
         )
-
-        self.assertEqual(
-            ['revert b', 'revert c', 'revert a'], [action.name for action in made]
-        )
-
-    def test_actions_that_ended_together_are_reverted_by_descending_id(self):
-        _, made = self.roll_back(*(self.done(name, 1) for name in 'abc'))
-
-        self.assertEqual(
-            ['revert c', 'revert b', 'revert a'], [action.name for action in made]
-        )
-
-    def test_each_revert_waits_for_the_one_before(self):
-        _, made = self.roll_back(*(self.done(name, 1) for name in 'abc'))
 
         first, second = made[:2]
         self.assertEqual(
@@ -80,6 +93,22 @@ class TestRollback(base.TestCase):
                 (a.parents, a.pending, a.dependents, self.store.depends_on(a.id))
                 for a in made
             ],
+        )
+        self.assertEqual(
+            [('created', action.id, None, 'INIT', 'ONGOING', NOW) for action in made],
+            [
+                (
+                    *(event.kind, event.action_id, event.old_status, event.new_status),
+                    *(event.plan_state, event.occurred_at),
+                )
+                for event in self.made
+            ],
+        )
+        self.assertEqual(
+            self.before.evolve(
+                stage='reverting', total=8, unfinished=3, updated_at=NOW
+            ),
+            self.after,
         )
 
     def test_a_revert_has_the_data_of_its_action(self):
@@ -125,53 +154,6 @@ class TestRollback(base.TestCase):
 
         self.assertEqual(f'revert {action.uuid}', made.name)
 
-    def test_only_succeeded_actions_are_reverted(self):
-        _, made = self.roll_back(
-            *(self.done(status, 1, status=status) for status in sorted(states.FINAL))
-        )
-
-        self.assertEqual(['revert SUCCEEDED'], [action.name for action in made])
-
-    def test_only_types_that_can_revert_are_reverted(self):
-        _, made = self.roll_back(
-            self.done('a', 1), self.done('b', 2, action_type='irreversible')
-        )
-
-        self.assertEqual(['revert a'], [action.name for action in made])
-
-    def test_a_revert_is_not_reverted(self):
-        _, made = self.roll_back(self.done('a', 1), self.done('b', 2, phase=REVERT))
-
-        self.assertEqual(['revert a'], [action.name for action in made])
-
-    def test_the_plan_counts_its_reverts_and_is_reverting(self):
-        self.roll_back(self.done('a', 1), self.done('b', 2), failed=1, total=5)
-
-        self.assertEqual(
-            self.before.evolve(
-                stage='reverting', total=7, unfinished=2, updated_at=NOW
-            ),
-            self.after,
-        )
-
-    def test_each_revert_has_an_event(self):
-        _, made = self.roll_back(self.done('a', 1), self.done('b', 2))
-
-        self.assertEqual(
-            [('created', action.id, None, 'INIT', 'ONGOING', NOW) for action in made],
-            [
-                (
-                    event.kind,
-                    event.action_id,
-                    event.old_status,
-                    event.new_status,
-                    event.plan_state,
-                    event.occurred_at,
-                )
-                for event in self.made
-            ],
-        )
-
     def test_a_rollback_without_actions_is_empty(self):
         _, made = self.roll_back(self.done('a', 1, status='FAILED'))
 
@@ -182,9 +164,7 @@ class TestRollback(base.TestCase):
 
     def test_more_actions_than_a_page_are_reverted(self):
         count = rollback.PAGE + 5
-        _, made = self.roll_back(*(self.done(str(at), at) for at in range(count)))
-
         self.assertEqual(
             [f'revert {at}' for at in reversed(range(count))],
-            [action.name for action in made],
+            self.reverted(*(self.done(str(at), at) for at in range(count))),
         )
