@@ -82,6 +82,7 @@ class Origin:
     :param efficacy_indicators: mappings of `domain.solutions.Indicator.to_mapping`
     :param global_efficacy: likewise
     :param creator: the user whose authority the actions of the plan have
+    :param retry_of: the uuid of the plan that it continues, for its event
     """
 
     audit_id: int | None
@@ -89,6 +90,7 @@ class Origin:
     efficacy_indicators: Sequence[Mapping[str, Any]] = ()
     global_efficacy: Sequence[Mapping[str, Any]] = ()
     creator: Creator = NOBODY
+    retry_of: str | None = None
 
 
 def propose(
@@ -123,7 +125,12 @@ def propose(
     context = {**context, CREATOR: origin.creator.as_mapping()}
     actions, edges = _graph(document, plan, now, context)
     ids = tx.insert_actions(actions, edges)
-    tx.add_events([plan_event(None, plan, now, events.CREATED)])
+    created = plan_event(None, plan, now, events.CREATED)
+    if origin.retry_of is not None:
+        created = dataclasses.replace(
+            created, detail={events.RETRY_OF: origin.retry_of}
+        )
+    tx.add_events([created])
     _add_created_events(tx, plan, actions, ids, now)
     if actions:
         return plan

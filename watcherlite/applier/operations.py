@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from watcherlite import exceptions
-from watcherlite.applier import creation
+from watcherlite.applier import creation, retry
 from watcherlite.applier.progress import (
     WINDOW,
     PlanProgress,
@@ -127,6 +127,72 @@ class PlanOperations:
         self._messenger.broadcast(commands.EventsStored())
         LOG.info('Created plan %s with %d actions', plan.uuid, plan.total)
         return plan
+
+    def retry(
+        self,
+        uuid: str,
+        context: Mapping[str, Any] | None = None,
+        creator: Creator = NOBODY,
+        only: str | None = None,
+    ) -> ActionPlan:
+        """Store a RECOMMENDED plan with the actions of an ended one that did not
+        succeed.
+
+        :param creator: the user whose authority the actions of the new plan have
+        :param only: uuid of a FAILED or CANCELLED action: the new plan has it, and the
+            actions that depend on it and did not succeed
+        :raises NotFound: no such plan
+        :raises Conflict: its state does not allow it
+        :raises InvalidDocument: an action is not valid any more
+        """
+        plan = self._store.get_plan(uuid)
+        document = retry.remaining_document(plan, self._actions(plan), only)
+        creation.check(document, self._types)
+        if self._scope is not None:
+            self._scope.check(document, creator)
+        return self._insert_retry(plan, document, context or {}, creator)
+
+    @retry_on_conflict
+    def _insert_retry(
+        self,
+        plan: ActionPlan,
+        document: PlanDocument,
+        context: Mapping[str, Any],
+        creator: Creator,
+    ) -> ActionPlan:
+        origin = creation.Origin(
+            plan.audit_id,
+            plan.strategy_id,
+            plan.efficacy_indicators,
+            plan.global_efficacy,
+            creator,
+            retry_of=plan.uuid,
+        )
+        with self._store.transaction() as tx:
+            new = creation.propose(
+                tx, document, origin, self._clock.now(), context, plan.on_worker_loss
+            )
+        self._messenger.broadcast(commands.EventsStored())
+        LOG.info(
+            'Created plan %s with %d actions, a retry of plan %s',
+            new.uuid,
+            new.total,
+            plan.uuid,
+        )
+        return new
+
+    def _actions(self, plan: ActionPlan) -> list[Action]:
+        """Return all actions of a plan, by id."""
+        found: list[Action] = []
+        last: int | None = None
+        while True:
+            page = self._store.list_actions(
+                plan_id=plan.id, after_id=last, limit=WINDOW * 4
+            )
+            found += page
+            if len(page) < WINDOW * 4:
+                return found
+            last = page[-1].id
 
     @retry_on_conflict
     def start(self, uuid: str, expected: str | None = None) -> ActionPlan:

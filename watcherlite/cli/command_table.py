@@ -126,6 +126,9 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         'actionplan create': 'Create an action plan from a document.',
         'actionplan delete': 'Delete action plans that have ended.',
         'actionplan list': 'List action plans.',
+        'actionplan retry': (
+            'Create an action plan of the actions of another one that did not succeed.'
+        ),
         'actionplan show': 'Show an action plan.',
         'actionplan start': 'Start an action plan.',
         'actionplan update': 'Change attributes of an action plan.',
@@ -134,6 +137,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         'action cancel': 'Cancel an action.',
         'action list': 'List actions.',
         'action resume': 'Resume a suspended action.',
+        'action retry': 'Create an action plan of an action that did not succeed.',
         'action show': 'Show an action.',
         'action suspend': 'Suspend a running action.',
         'action update': 'Skip an action, or change the message of a skipped action.',

@@ -50,6 +50,8 @@ ENDED = frozenset({SUCCEEDED, FAILED, CANCELLED, SUPERSEDED, DELETED})
 ACTIVE = frozenset({PENDING, ONGOING, CANCELLING})
 #: The states in which a user may skip its PENDING actions (spec 000).
 SKIPPABLE = frozenset({RECOMMENDED, PENDING})
+#: The states in which the actions that did not succeed can be put into a new plan.
+RETRIABLE = frozenset({FAILED, CANCELLED})
 
 # The effects of a failed action on its plan
 CONTINUE = 'continue'

@@ -4,6 +4,7 @@ import fixtures
 from selenium import webdriver
 from selenium.common import exceptions
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests import services
@@ -98,6 +99,22 @@ class Browser(fixtures.Fixture):
             return False
 
         self.wait(find_and_click, f'{within} has no {text!r}')
+
+    def press(self, text, within='body'):
+        """Activate what `click` clicks by Enter, once Tab may reach it."""
+
+        def find_and_press():
+            place = self.driver.find_element(By.CSS_SELECTOR, within)
+            for element in place.find_elements(By.CSS_SELECTOR, 'a, button, summary'):
+                if element.text.strip() == text and element.is_displayed():
+                    self.driver.execute_script('arguments[0].focus()', element)
+                    if self.driver.switch_to.active_element != element:
+                        return False
+                    element.send_keys(Keys.ENTER)
+                    return True
+            return False
+
+        self.wait(find_and_press, f'{within} has no {text!r}')
 
     def problems(self):
         """Return what the console has: errors of scripts, violations of the policy."""

@@ -8,7 +8,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.acceptance.daemons import STANDALONE
+from tests.acceptance.daemons import STANDALONE, wait_until
 from tests.acceptance.dashboard.browser import PHONE, Browser
 from tests.acceptance.test_api import ApiCase
 
@@ -208,6 +208,91 @@ class TestAction(DashboardCase):
         browser.wait_for_text('SUCCEEDED', '#summary dl dd')
         browser.wait_for_text('password=*** disk 2', '#log')
         self.assertEqual([], browser.problems())
+
+
+class TestNight(DashboardCase):
+    """A plan of 1,000 actions fails at action 400: why, who skipped what, and a retry.
+
+    The same by mouse and by keyboard with scripts, and without scripts.
+    """
+
+    def setUp(self):
+        super().setUp()
+        self.missing = self.home / 'image'
+        argv = ['/bin/cat', str(self.missing), '/dev/null']
+        actions = [
+            {
+                'name': f'step-{number:04}',
+                'action_type': 'nop',
+                'input_parameters': {'message': ''},
+                'parents': ['step-0400'] if number > 400 else [],
+            }
+            for number in range(1, 1001)
+        ]
+        actions[399] |= {
+            'action_type': 'command',
+            'input_parameters': {'argv': argv},
+            'parents': ['step-0001', 'step-0399'],
+        }
+        self.night = self.create(
+            {'name': 'night', 'on_failure': 'stop', 'actions': actions}
+        )
+        query = f'action_plan_uuid={self.night}&limit=1&sort_key=id'
+        _, found = self.ask(self.port, 'GET', f'/v1/actions?{query}')
+        skip = [
+            {'op': 'replace', 'path': '/state', 'value': 'SKIPPED'},
+            {'op': 'add', 'path': '/status_message', 'value': 'done by hand'},
+        ]
+        self.skipped = f'/v1/actions/{found["actions"][0]["uuid"]}'
+        self.ask(
+            self.port,
+            *('PATCH', self.skipped, skip),
+            OpenStack_API_Version='infra-optim 1.8',
+        )
+        self.ask(self.port, 'POST', f'/v1/action_plans/{self.night}/start', {})
+        self.wait_for_end(self.night, 'FAILED')
+        self.missing.write_text('copied')
+
+    def state(self, plan):
+        return self.ask(self.port, 'GET', f'/v1/action_plans/{plan}')[1]['state']
+
+    def wait_for_end(self, plan, state):
+        wait_until(
+            lambda: self.state(plan) == state,
+            lambda: f'{state}, but {self.state(plan)}',
+        )
+
+    def retry(self, browser, activate):
+        """Find the reason on the overview, and retry from there.
+
+        :param activate: (text, within) activates a link, a button or a summary
+        """
+        activate('night', 'main')
+        browser.wait_for_text('Failed actions', 'main h2')
+        browser.wait_for_text('Reason: done by hand', '#actions tbody tr')
+        activate('step-0400', 'main ul')
+        browser.wait_for_text('No such file or directory', '#log')
+        activate('Retry from here…', '#summary')
+        activate('Create the plan', '#summary details[open]')
+        browser.wait_for_text('has the actions that did not succeed', '.notice')
+        browser.wait_for_text('RECOMMENDED', '#summary')
+        activate('Start…', '#summary')
+        activate('Start', '#summary details[open]')
+        browser.wait_for_text('The action plan was started.', '.notice')
+        new = browser.driver.current_url.rpartition('/')[2].partition('?')[0]
+        self.wait_for_end(new, 'SUCCEEDED')
+        query = f'action_plan_uuid={new}&sort_key=id'
+        _, found = self.ask(self.port, 'GET', f'/v1/actions/detail?{query}')
+        names = [action['name'] for action in found['actions']]
+        self.assertEqual([f'step-{n:04}' for n in range(400, 1001)], names)
+
+    def test_the_reason_is_found_and_the_rest_retried(self):
+        mouse, keyboard, plain = self.open(), self.open(), self.open(scripts=False)
+        self.retry(mouse, mouse.click)
+        self.retry(keyboard, keyboard.press)
+        self.retry(plain, plain.click)
+        mouse.wait_for_text('SUCCEEDED', '#summary dl dd')
+        self.assertEqual([], mouse.problems() + keyboard.problems())
 
 
 class TestAccess(DashboardCase):

@@ -61,6 +61,23 @@ class ChangingTest(RemoteCase):
                 self.asked('action', verb, ACTION),
             )
 
+    def test_a_retry_is_a_new_plan_that_is_started_on_demand(self):
+        start = f'POST /v1/action_plans/{api_objects.PLAN_UUID}/start'
+        self.api.answers[start] = api_objects.PLAN
+        for noun, collection in (('actionplan', 'action_plans'), ('action', 'actions')):
+            retry = f'POST /v1/{collection}/{ACTION}/retry'
+            self.api.answers[retry] = Reply(api_objects.PLAN, 201)
+            for options, requests in (
+                ((), [(retry, {})]),
+                (('--start',), [(retry, {}), (start, {})]),
+            ):
+                self.api.asked.clear()
+                code, out, _ = self.call(
+                    noun, 'retry', ACTION, '-c', 'UUID', '-f', 'value', *options
+                )
+                self.assertEqual((0, f'{api_objects.PLAN_UUID}\n'), (code, out))
+                self.assertEqual(requests, self.api.asked)
+
     def test_plan_is_created_from_its_document(self):
         self.api.answers['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
         path = self.file("""

@@ -7,7 +7,7 @@ from urllib import parse
 from falcon import testing
 
 from tests import base
-from tests.factories import at
+from tests.factories import at, make_action, store_plan
 from tests.functional.api.fixtures import ApiFixture, PlansFixture
 from tests.functional.api.plans import LOGGED, uuid
 from tests.functional.dashboard.visitor import Visitor
@@ -185,6 +185,7 @@ class TestPages(PageCase):
 
                 def list_then_skip(action: str = action, **query: Any) -> Any:
                     found = list_events(**query)
+                    self.patch(store, 'list_events', list_events)
                     plans.skip_action(action, 'meanwhile')
                     return found
 
@@ -298,8 +299,54 @@ class TestForms(PageCase):
         self.assertIn('error', alert['class'] or '')
         self.assertIn('State ⊘ CANCELLED', page.text)
 
+    def failed_plan(self) -> str:
+        """Store a plan that failed at its second action; return its uuid."""
+        _, (_, action) = store_plan(
+            self.store,
+            make_action(name='drain', status='SUCCEEDED'),
+            make_action(
+                name='copy',
+                inputs={'message': 'copying'},
+                status='FAILED',
+                status_message='no disk',
+            ),
+            uuid=uuid('f', 1),
+            state='FAILED',
+        )
+        return action.uuid
+
+    def test_a_failed_plan_is_retried_as_a_new_one(self) -> None:
+        action = self.failed_plan()
+        for path in (f'action_plans/{uuid("f", 1)}', f'actions/{action}'):
+            page = self.visitor.get(f'/dashboard/{path}')
+            self.assertIn('no disk', page.text)
+
+            page = self.visitor.submit(page, '/retry')
+
+            self.assertIn('has the actions that did not succeed', page.text)
+            self.assertIn('State ◇ RECOMMENDED', page.text)
+            self.assertIn(f'/dashboard/action_plans/{uuid("f", 1)}', page.links)
+            nodes = [
+                given['aria-label']
+                for tag, given in page.tags
+                if 'data-action' in given and tag == 'a'
+            ]
+            self.assertEqual(['copy, nop, PENDING'], nodes)
+
+    def test_a_retry_that_became_impossible_is_refused_in_the_page(self) -> None:
+        self.failed_plan()
+        page = self.visitor.get(f'/dashboard/action_plans/{uuid("f", 1)}')
+        self.site.runtime.plans.delete(uuid('f', 1))
+
+        page = self.visitor.submit(page, '/retry')
+
+        self.assertEqual(404, page.status)
+        self.assertIn('could not be found', page.text)
+
     def test_buttons_are_those_that_the_state_allows(self) -> None:
         for path, expected in (
+            (f'action_plans/{uuid("a", 5)}', ['retry']),
+            (f'action_plans/{uuid("a", 7)}', ['retry']),
             (f'action_plans/{uuid("a", 1)}', ['start', 'cancel', 'skip']),
             (f'action_plans/{uuid("a", 2)}', ['cancel', 'skip']),
             (f'action_plans/{uuid("a", 3)}', ['cancel']),

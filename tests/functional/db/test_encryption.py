@@ -30,6 +30,7 @@ from tests.functional.db import raw, stores
 from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
 from watcherlite import exceptions
 from watcherlite.conf.secrets import BYTES, Keys
+from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.query import Query
 from watcherlite.db.sessions import UserSession
@@ -128,11 +129,14 @@ class EncryptionTests(StackCase):
         read_clusters = self.store_cluster_secrets()
         session = UserSession('d' * 64, UNNAMED, NOW, NOW)
         self.store.insert_session(session)
+        entry = LogEntry(1, 1, 'log', f'password={CANARY}', NOW)
+        self.store.insert_log_entries([entry])
 
         def read(store: Store) -> list[Any]:
             return [
                 *read_clusters(store),
                 store.find_session(session.digest),
+                *store.list_log_entries([entry.action_id]),
                 *store.list_actions(),
                 *store.list_events(plan_id=plan.id),
                 store.get_audit(audit.uuid),

@@ -31,8 +31,8 @@ class MainTest(base.TestCase):
 
         self.assertEqual(
             {
-                'action': 'cancel list logs resume show suspend update',
-                'actionplan': 'cancel create delete list show start update watch',
+                'action': 'cancel list logs resume retry show suspend update',
+                'actionplan': 'cancel create delete list retry show start update watch',
                 'audit': 'create delete list show trigger update',
                 'audittemplate': 'create delete list show update',
                 'cluster': 'action create action list action show action signal check '

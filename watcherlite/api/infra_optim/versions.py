@@ -16,8 +16,9 @@ INFRA_OPTIM = Versions(
         'audits show status_message.',
         (1, 6): 'The data model shows server_pinned_az and server_flavor_extra_specs.',
         (1, 7): 'Audit templates have default_parameters.',
-        (1, 8): 'GET /v1/actions/{uuid} shows outputs, and /v1/actions/{uuid}/logs is '
-        'the log of the action. Not in OpenStack Watcher.',
+        (1, 8): 'GET /v1/actions/{uuid} shows outputs, and /v1/actions/{uuid}/logs the '
+        'log; POST .../retry of a plan or an action creates a plan of what did not '
+        'succeed. Not in OpenStack Watcher.',
     },
 )
 
@@ -28,6 +29,7 @@ STATUS_MESSAGE: Version = (1, 5)
 DEFAULT_PARAMETERS: Version = (1, 7)
 OUTPUTS: Version = (1, 8)
 LOGS: Version = (1, 8)
+RETRY: Version = (1, 8)
 
 #: The state of deleted objects, which is not stored.
 DELETED = 'DELETED'

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
 
+START = flag('--start', 'start the plan immediately')
+PLAN_COLUMNS = fields(
+    'uuid created_at updated_at deleted_at',
+    Column('Audit', 'audit_uuid'),
+    Column('Strategy', 'strategy_name'),
+    'state',
+    Column('Efficacy indicators', 'efficacy_indicators', formatting.indicators),
+    Column('Global efficacy', 'global_efficacy', formatting.indicators),
+    'hostname status_message name',
+)
+
+
 class _ActionPlans(base.Remote):
     collection = 'action_plans'
     metavar = 'UUID'
@@ -24,15 +36,7 @@ class _ActionPlans(base.Remote):
         'state updated_at',
         Column('Global efficacy', 'global_efficacy', formatting.indicators),
     )
-    columns = fields(
-        'uuid created_at updated_at deleted_at',
-        Column('Audit', 'audit_uuid'),
-        Column('Strategy', 'strategy_name'),
-        'state',
-        Column('Efficacy indicators', 'efficacy_indicators', formatting.indicators),
-        Column('Global efficacy', 'global_efficacy', formatting.indicators),
-        'hostname status_message name',
-    )
+    columns = PLAN_COLUMNS
 
 
 class ActionPlanList(_ActionPlans, base.List):
@@ -54,7 +58,7 @@ class ActionPlanCreate(_ActionPlans, base.Show):
 
     arguments = (
         argument('plan', 'PLAN', 'plan document, YAML or JSON; - for standard input'),
-        flag('--start', 'start the plan immediately'),
+        START,
     )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
@@ -67,9 +71,28 @@ class ActionPlanCreate(_ActionPlans, base.Show):
         found: Row = client.post(
             self.collection, body=plan_document.to_mapping(document)
         )
-        if parsed.start:
-            found = client.post(self.collection, str(found['uuid']), 'start', body={})
-        return found
+        return start_if_wanted(client, parsed, found)
+
+
+class ActionPlanRetry(_ActionPlans, base.ShowFound):
+    """Create an action plan of the actions of another one that did not succeed.
+
+    The other plan is FAILED or CANCELLED. The new plan is RECOMMENDED until it is
+    started, and its actions wait for each other as before.
+    """
+
+    arguments = (START,)
+
+    def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
+        found = client.post(self.collection, parsed.identifier, 'retry', body={})
+        return start_if_wanted(client, parsed, found)
+
+
+def start_if_wanted(client: 'Client', parsed: argparse.Namespace, plan: Row) -> Row:
+    """Start a new plan if the option `--start` is given; return the plan."""
+    if not parsed.start:
+        return plan
+    return client.post('action_plans', str(plan['uuid']), 'start', body={})
 
 
 class ActionPlanUpdate(_ActionPlans, base.Update):

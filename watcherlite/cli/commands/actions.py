@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from watcherlite.cli.command import option
 from watcherlite.cli.commands import base
+from watcherlite.cli.commands.action_plans import PLAN_COLUMNS, START, start_if_wanted
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.formatting import Column, Row, fields
 
@@ -75,6 +76,22 @@ class ActionUpdate(_Actions, base.ShowFound):
                 'nothing to change: give --state skipped, --message TEXT, or both'
             )
         return client.patch(self.collection, parsed.identifier, changes=changes)
+
+
+class ActionRetry(_Actions, base.ShowFound):
+    """Create an action plan of an action that did not succeed.
+
+    The action is FAILED or CANCELLED, and its plan has ended. The new plan has the
+    actions that depend on it and did not succeed as well, and is RECOMMENDED until it
+    is started.
+    """
+
+    columns = PLAN_COLUMNS
+    arguments = (START,)
+
+    def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
+        found = client.post(self.collection, parsed.identifier, 'retry', body={})
+        return start_if_wanted(client, parsed, found)
 
 
 class _Signal(_Actions, base.ShowFound):

@@ -67,6 +67,8 @@ DONE: Mapping[str, str] = {
     'created': 'It was created.',
     'deleted': 'It was deleted.',
     'cancelled': 'The cancellation was requested.',
+    'retried': 'This action plan has the actions that did not succeed; start it when '
+    'you have reviewed it.',
     'skipped': 'The chosen actions were skipped.',
     'reason': 'The reason was changed.',
     'suspended': 'The suspension was requested.',

@@ -13,6 +13,8 @@ PAGES = PageTable()
 ROWS, EVENTS = 50, 50
 #: Actions of a plan that its page shows.
 MOST = 5000
+#: Failed actions that it shows first.
+FAILED = 20
 _FILTERS = ('state', 'strategy', 'audit_uuid', 'sort_key', 'sort_dir', 'marker')
 
 
@@ -46,6 +48,8 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
         'counts': _counts(actions),
         'graph': graph.lay_out({a['uuid']: a['parents'] for a in actions}),
         'timeline': _timeline(actions),
+        'failed': [a for a in actions if a['state'] == 'FAILED'][:FAILED],
+        'retry_of': _retried_plan(view, plan['uuid']),
         'events': events,
         'can': _allowed(view, plan),
     }
@@ -92,6 +96,12 @@ def cancel(view: View, uuid: str) -> str:
     return address('action_plans', uuid, done='cancelled')
 
 
+@PAGES.form('/action_plans/{uuid}/retry', show_plan)
+def retry(view: View, uuid: str) -> str:
+    """Create a plan of the actions that did not succeed, and show it."""
+    return plan_actions.retry(view, f'/v1/action_plans/{uuid}')
+
+
 @PAGES.form('/action_plans/{uuid}/skip', show_plan)
 def skip(view: View, uuid: str) -> str:
     """Skip the chosen actions, with one reason.
@@ -102,6 +112,14 @@ def skip(view: View, uuid: str) -> str:
     for action in view.chosen:
         plan_actions.skip(view, action, view.form.get('reason', ''))
     return address('action_plans', uuid, done='skipped')
+
+
+def _retried_plan(view: View, uuid: str) -> str | None:
+    """Return the uuid of the plan that a plan is a retry of, or None."""
+    if not view.allows('event:get_all'):
+        return None
+    first = view.api.get(f'/v1/action_plans/{uuid}/events', limit=1)['events']
+    return ((first[0]['detail'] or {}) if first else {}).get('retry_of')
 
 
 def _actions(view: View, uuid: str) -> list[dict[str, Any]]:
@@ -137,6 +155,7 @@ def _allowed(view: View, plan: Mapping[str, Any]) -> Mapping[str, bool]:
         'cancel': changes
         and state in (states.RECOMMENDED, states.PENDING, states.ONGOING),
         'skip': state in states.SKIPPABLE and view.allows('action:update'),
+        'retry': plan_actions.can_retry(view, plan),
     }
 
 

@@ -78,6 +78,12 @@ def edit_reason(view: View, uuid: str) -> str:
     return address('actions', uuid, done='reason')
 
 
+@PAGES.form('/actions/{uuid}/retry', show_action)
+def retry(view: View, uuid: str) -> str:
+    """Create a plan of the action and what depends on it, and show it."""
+    return plan_actions.retry(view, f'/v1/actions/{uuid}')
+
+
 @PAGES.form('/actions/{uuid}/suspend', show_action)
 def suspend(view: View, uuid: str) -> str:
     """Suspend a running action."""
@@ -141,6 +147,8 @@ def _allowed(
         and state == 'PENDING'
         and plan['state'] in plan_states.SKIPPABLE,
         'reason': updates and state == 'SKIPPED',
+        'retry': state in ('FAILED', 'CANCELLED')
+        and plan_actions.can_retry(view, plan),
         'suspend': signals and state == 'ONGOING',
         'resume': signals and state == 'SUSPENDED',
         'cancel': signals and state in ('ONGOING', 'SUSPENDED', 'PENDING'),

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.dashboard.views import View
+from watcherlite.dashboard.views import View, address
+from watcherlite.states import action_plan as states
 
 
 def show(action: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,6 +27,17 @@ def skip(view: View, uuid: str, reason: str) -> None:
         message = {'op': 'replace', 'path': '/status_message', 'value': reason.strip()}
         change.append(message)
     view.api.request('PATCH', f'/v1/actions/{uuid}', change)
+
+
+def can_retry(view: View, plan: Mapping[str, Any]) -> bool:
+    """Return whether the user may retry an ended plan."""
+    return plan['state'] in states.RETRIABLE and view.allows('action_plan:create')
+
+
+def retry(view: View, path: str) -> str:
+    """Retry a plan or an action; return the address of the new plan."""
+    plan = view.api.request('POST', f'{path}/retry')
+    return address('action_plans', plan['uuid'], done='retried')
 
 
 #: A sequence number after all events.

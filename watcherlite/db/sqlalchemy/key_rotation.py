@@ -27,6 +27,7 @@ ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
     }
     for name in (
         'actions',
+        'action_log_entries',
         'events',
         'audits',
         'audit_templates',

@@ -30,7 +30,7 @@ class TestTheTable(base.TestCase):
             or '/action_plans/' in template
         }
         alike = {key: value for key, value in handlers.ROUTES.items() if key in plans}
-        self.assertEqual(5, len(plans))
+        self.assertEqual(6, len(plans))
         self.assertEqual(plans, alike)
 
     def test_addresses_are_spelled_the_same_way(self) -> None:

@@ -8,7 +8,7 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
-from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
+from watcherlite.api.infra_optim.versions import DELETED, RETRY, STATUS_MESSAGE
 from watcherlite.api.operation import Request, Response
 from watcherlite.db.api import Store
 from watcherlite.db.query import ListedPlan
@@ -118,6 +118,35 @@ def start(request: Request) -> Response:
     except exceptions.Conflict as error:
         raise exceptions.Invalid(str(error)) from None
     return PLANS.respond(request, dataclasses.replace(listed, plan=plan))
+
+
+@ROUTES.route(
+    'POST /v1/action_plans/{uuid}/retry',
+    'action_plan:create',
+    {201: schemas.ACTION_PLAN, 409: None},
+    restore=PLANS.respond_created,
+    body=schemas.RETRY,
+    needs_body=False,
+    since=RETRY,
+)
+def retry(request: Request) -> Response:
+    """Create an action plan of the actions of an ended one that did not succeed.
+
+    It is RECOMMENDED. Its actions wait for each other as before.
+
+    :raises Conflict: the plan has not ended, succeeded, or was rolled back
+    """
+    listed = PLANS.find(request)
+    return respond_retry(request, listed.plan.uuid)
+
+
+def respond_retry(request: Request, uuid: str, only: str | None = None) -> Response:
+    """Create the retry of a plan; return the response with it.
+
+    :param only: uuid of an action, see `PlanOperations.retry`
+    """
+    plan = request.services.plans.retry(uuid, request.context, request.creator, only)
+    return PLANS.respond_created(request, {'action_plan': plan.uuid})
 
 
 @ROUTES.route(

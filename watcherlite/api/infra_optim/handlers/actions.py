@@ -8,8 +8,10 @@ from watcherlite import exceptions
 from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
+from watcherlite.api.infra_optim.handlers import action_plans
+from watcherlite.api.infra_optim.schemas import action_plans as plan_schemas
 from watcherlite.api.infra_optim.schemas import actions as schemas
-from watcherlite.api.infra_optim.versions import DELETED, OUTPUTS, STATUS_MESSAGE
+from watcherlite.api.infra_optim.versions import DELETED, OUTPUTS, RETRY, STATUS_MESSAGE
 from watcherlite.api.operation import Request, Response
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
@@ -157,6 +159,29 @@ def _check_value(change: patches.Change) -> None:
             f'Invalid input for field/attribute {change.name}. It must be text and is '
             f'{kind(change.value)}'
         )
+
+
+@ROUTES.route(
+    'POST /v1/actions/{uuid}/retry',
+    'action_plan:create',
+    {201: plan_schemas.ACTION_PLAN, 409: None},
+    restore=action_plans.PLANS.respond_created,
+    body=plan_schemas.RETRY,
+    needs_body=False,
+    since=RETRY,
+)
+def retry(request: Request) -> Response:
+    """Create an action plan of a FAILED or CANCELLED action of an ended plan.
+
+    It is RECOMMENDED, and has the actions that depend on this one and did not succeed
+    as well.
+
+    :raises Conflict: the state of the action or its plan does not allow it
+    """
+    listed = ACTIONS.find(request)
+    if listed.plan_uuid is None:
+        raise exceptions.Conflict('An action without an action plan is not retried.')
+    return action_plans.respond_retry(request, listed.plan_uuid, listed.action.uuid)
 
 
 _signal_route = functools.partial(

@@ -52,6 +52,7 @@ DOCUMENT = unversioned(
 )
 #: Clients send {} or nothing to start a plan; the body is ignored.
 START = unversioned({'title': 'start'})
+RETRY = unversioned({'title': 'retry', 'type': 'object', 'additionalProperties': False})
 
 _INDICATORS: Schema = {
     'type': 'array',

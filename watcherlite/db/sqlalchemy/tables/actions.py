@@ -207,7 +207,7 @@ action_log_entries = table(
     column('action_id', types.BIG),
     column('attempt', sa.Integer()),
     column('stream', types.WORD),
-    column('text', types.TEXT),
+    column('text', types.EncryptedText(always=False)),
     column('logged_at', types.TIME),
     sa.Index('ix_action_log_entries_action_id_sequence', 'action_id', 'sequence'),
     sa.Index('ix_action_log_entries_logged_at', 'logged_at'),
