@@ -286,6 +286,15 @@ def story(messages):
     return lines
 
 
+def told(event):
+    """Return what is told of an event: 'old -> new: names'; None when nothing is."""
+    found = subjects.match(event)
+    if found is None:
+        return None
+    names = ', '.join(notification.name for notification in found.notifications)
+    return f'{found.old_state} -> {found.state}: {names}'
+
+
 def sample_events():
     """Return, for each event type, the stored event that its sample shows."""
     common = {'occurred_at': documents.OCCURRED_AT, 'uuid': documents.EVENT_UUID}

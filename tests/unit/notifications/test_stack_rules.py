@@ -9,21 +9,12 @@ from watcherlite.notifications.rules import subjects
 from watcherlite.states import stack as states
 
 
-def told(make, kind, old, new, **values):
-    """Return what is told, as 'old -> new' and the names; None when nothing is."""
-    found = subjects.match(make(1, old, new, kind=kind, **values).event)
-    if found is None:
-        return None
-    names = [notification.name for notification in found.notifications]
-    return f'{found.old_state} -> {found.state}', *names
-
-
 def of_stack(old, new, kind=events.STATE_CHANGED):
-    return told(stories.stack_event, kind, old, new)
+    return stories.told(stories.stack_event(1, old, new, kind=kind).event)
 
 
 def of_resource(old, new, kind=events.STATE_CHANGED):
-    return told(stories.resource_event, kind, old, new)
+    return stories.told(stories.resource_event(1, old, new, kind=kind).event)
 
 
 def life(of_one, *path):
@@ -37,9 +28,9 @@ class TestStacks(base.TestCase):
             begun, word = f'{action}_IN_PROGRESS', action.lower()
             self.assertEqual(
                 [
-                    (f'UPDATE_COMPLETE -> {begun}', 'update', f'{word}.start'),
-                    (f'{begun} -> {action}_COMPLETE', 'update', f'{word}.end'),
-                    (f'{begun} -> {action}_FAILED', 'update', f'{word}.error'),
+                    f'UPDATE_COMPLETE -> {begun}: update, {word}.start',
+                    f'{begun} -> {action}_COMPLETE: update, {word}.end',
+                    f'{begun} -> {action}_FAILED: update, {word}.error',
                 ],
                 [
                     of_stack('UPDATE_COMPLETE', begun),
@@ -51,8 +42,8 @@ class TestStacks(base.TestCase):
     def test_a_new_one_begins_to_be_made_and_has_not_changed(self):
         self.assertEqual(
             [
-                ('None -> CREATE_IN_PROGRESS', 'create.start'),
-                ('None -> ADOPT_IN_PROGRESS', 'adopt.start'),
+                'None -> CREATE_IN_PROGRESS: create.start',
+                'None -> ADOPT_IN_PROGRESS: adopt.start',
             ],
             [
                 of_stack(None, 'CREATE_IN_PROGRESS', events.CREATED),
@@ -60,24 +51,38 @@ class TestStacks(base.TestCase):
             ],
         )
 
-    def test_one_within_another_begins_where_nothing_has_been_done(self):
-        self.assertEqual(
-            ('INIT_COMPLETE -> CREATE_IN_PROGRESS', 'update', 'create.start'),
-            of_stack('INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
-        )
-
-    def test_an_update_that_takes_the_place_of_another_begins_without_a_change(self):
-        self.assertEqual(
-            ('UPDATE_IN_PROGRESS -> UPDATE_IN_PROGRESS', 'update.start'),
-            of_stack('UPDATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS'),
-        )
+    def test_a_change_that_is_not_from_one_action_to_the_next(self):
+        for name, change, told in (
+            (
+                'a nested stack on which nothing has been done begins',
+                ('INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
+                'update, create.start',
+            ),
+            (
+                'an update that takes the place of another has no change',
+                ('UPDATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS'),
+                'update.start',
+            ),
+            (
+                'an unlock ends although a lock of its own remains',
+                ('UNLOCK_IN_PROGRESS', 'LOCK_COMPLETE'),
+                'update, unlock.end',
+            ),
+            (
+                'an abandoned stack has only the end of a deletion',
+                ('CREATE_COMPLETE', 'DELETE_COMPLETE'),
+                'update, delete.end',
+            ),
+        ):
+            expected = f'{" -> ".join(change)}: {told}'
+            self.assertEqual(expected, of_stack(*change), name)
 
     def test_a_rollback_follows_the_failure(self):
         self.assertEqual(
             [
-                ('UPDATE_IN_PROGRESS -> UPDATE_FAILED', 'update', 'update.error'),
-                ('UPDATE_FAILED -> ROLLBACK_IN_PROGRESS', 'update', 'rollback.start'),
-                ('ROLLBACK_IN_PROGRESS -> ROLLBACK_COMPLETE', 'update', 'rollback.end'),
+                'UPDATE_IN_PROGRESS -> UPDATE_FAILED: update, update.error',
+                'UPDATE_FAILED -> ROLLBACK_IN_PROGRESS: update, rollback.start',
+                'ROLLBACK_IN_PROGRESS -> ROLLBACK_COMPLETE: update, rollback.end',
             ],
             life(
                 of_stack,
@@ -86,18 +91,6 @@ class TestStacks(base.TestCase):
                 'ROLLBACK_IN_PROGRESS',
                 'ROLLBACK_COMPLETE',
             ),
-        )
-
-    def test_an_unlock_ends_although_a_lock_of_its_own_remains(self):
-        self.assertEqual(
-            ('UNLOCK_IN_PROGRESS -> LOCK_COMPLETE', 'update', 'unlock.end'),
-            of_stack('UNLOCK_IN_PROGRESS', 'LOCK_COMPLETE'),
-        )
-
-    def test_abandoned_stack_has_only_the_end_of_a_deletion(self):
-        self.assertEqual(
-            ('CREATE_COMPLETE -> DELETE_COMPLETE', 'update', 'delete.end'),
-            of_stack('CREATE_COMPLETE', 'DELETE_COMPLETE'),
         )
 
     def test_unknown_states_and_kinds_are_rejected_by_name(self):
@@ -127,9 +120,9 @@ class TestResources(base.TestCase):
             begun, word = f'{action}_IN_PROGRESS', action.lower()
             self.assertEqual(
                 [
-                    (f'INIT_COMPLETE -> {begun}', f'{word}.start'),
-                    (f'{begun} -> {action}_COMPLETE', f'{word}.end'),
-                    (f'{begun} -> {action}_FAILED', f'{word}.error'),
+                    f'INIT_COMPLETE -> {begun}: {word}.start',
+                    f'{begun} -> {action}_COMPLETE: {word}.end',
+                    f'{begun} -> {action}_FAILED: {word}.error',
                 ],
                 [
                     of_resource('INIT_COMPLETE', begun),
@@ -141,10 +134,10 @@ class TestResources(base.TestCase):
     def test_mark_is_notified_as_a_check(self):
         self.assertEqual(
             [
-                ('CREATE_COMPLETE -> CHECK_FAILED', 'check.error'),
-                ('CHECK_FAILED -> CHECK_COMPLETE', 'check.end'),
-                ('INIT_COMPLETE -> CHECK_FAILED', 'check.error'),
-                ('CHECK_FAILED -> INIT_COMPLETE', 'check.end'),
+                'CREATE_COMPLETE -> CHECK_FAILED: check.error',
+                'CHECK_FAILED -> CHECK_COMPLETE: check.end',
+                'INIT_COMPLETE -> CHECK_FAILED: check.error',
+                'CHECK_FAILED -> INIT_COMPLETE: check.end',
             ],
             [
                 of_resource('CREATE_COMPLETE', 'CHECK_FAILED'),
@@ -157,8 +150,8 @@ class TestResources(base.TestCase):
     def test_a_signal_leaves_the_state_as_it_is(self):
         self.assertEqual(
             [
-                ('CREATE_COMPLETE -> CREATE_COMPLETE', 'signal.end'),
-                ('LOCK_COMPLETE -> LOCK_COMPLETE', 'signal.error'),
+                'CREATE_COMPLETE -> CREATE_COMPLETE: signal.end',
+                'LOCK_COMPLETE -> LOCK_COMPLETE: signal.error',
             ],
             [
                 of_resource('CREATE_COMPLETE', 'SIGNAL_COMPLETE', events.SIGNALLED),
