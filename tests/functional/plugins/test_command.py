@@ -3,6 +3,7 @@
 import gc
 import itertools
 import os
+import pathlib
 import signal
 import sys
 import threading
@@ -145,7 +146,7 @@ class TestSurroundings(CommandTestCase):
     def test_the_directory_is_what_the_option_says(self):
         for options, directory in (
             ({}, '/'),
-            ({'directory': str(self.home)}, str(self.home)),
+            ({'directory': str(self.home)}, self.home),
         ):
             result = self.run_shell('pwd -P', options=options)
 
@@ -227,79 +228,52 @@ class TestEnds(CommandTestCase):
         )
 
     def test_what_cannot_be_started_is_told(self):
-        (self.home / 'text').write_text('no program')
-        cases = [
+        text = str(self.home / 'text')
+        pathlib.Path(text).write_text('no program')
+        absent = 'No such file or directory'
+        for argv, options, words in (
+            (['/no/such'], {}, f'{absent} (/no/such)'),
+            (['/bin/echo'], {'directory': '/no/dir'}, f'{absent} (/no/dir)'),
+            ([text], {'allowed': [text]}, f'Permission denied ({text})'),
+            (['/bin/echo', 'x' * 3_000_000], {}, 'Argument list too long (/bin/echo)'),
             (
-                ('/no/such',),
+                ['/bin/echo', '\ud800'],
                 {},
-                '/no/such cannot be run: No such file or directory (/no/such)',
+                'its arguments or its input are not valid text for a process',
             ),
-            (
-                ('/bin/echo',),
-                {'directory': '/no/dir'},
-                '/bin/echo cannot be run: No such file or directory (/no/dir)',
-            ),
-            (
-                (str(self.home / 'text'),),
-                {'allowed': [str(self.home / 'text')]},
-                f'{self.home}/text cannot be run: Permission denied ({self.home}/text)',
-            ),
-            (
-                ('/bin/echo', 'x' * 3_000_000),
-                {},
-                '/bin/echo cannot be run: Argument list too long (/bin/echo)',
-            ),
-            (
-                ('/bin/echo', '\ud800'),
-                {},
-                '/bin/echo cannot be run: its arguments or its input are not valid '
-                'text for a process',
-            ),
-        ]
-        for argv, options, words in cases:
+        ):
             result = self.run_command(*argv, options=options)
 
             self.assertEqual(
-                ('FAILED', f'Action failed in execute: {words}'),
+                (
+                    'FAILED',
+                    f'Action failed in execute: {argv[0]} cannot be run: {words}',
+                ),
                 (result.status, result.status_message),
             )
 
     def test_a_path_that_exists_skips_the_command(self):
-        result = self.run_command(
-            '/bin/echo',
-            creates=str(self.home),
-            options={'creates_below': [str(self.home)]},
-        )
+        new, link = self.home / 'new', self.home / 'link'
+        link.symlink_to('/no/such')
+        for path, status in (
+            (self.home, 'SKIPPED'),
+            # It leads nowhere.
+            (link, 'SKIPPED'),
+            (new, 'SUCCEEDED'),
+        ):
+            result = self.run_shell(
+                f'mkdir {path}',
+                creates=str(path),
+                options={'creates_below': [str(self.home)]},
+            )
 
-        self.assertEqual(
-            (
-                'SKIPPED',
-                f'Action was skipped automatically: {self.home} exists already',
-            ),
-            (result.status, result.status_message),
-        )
-
-    def test_a_link_that_leads_nowhere_exists(self):
-        (self.home / 'link').symlink_to('/no/such')
-
-        result = self.run_command(
-            '/bin/echo',
-            creates=str(self.home / 'link'),
-            options={'creates_below': [str(self.home)]},
-        )
-
-        self.assertEqual('SKIPPED', result.status)
-
-    def test_a_path_that_does_not_exist_lets_it_run(self):
-        path = self.home / 'new'
-
-        result = self.run_shell(
-            f'mkdir {path}',
-            creates=str(path),
-            options={'creates_below': [str(self.home)]},
-        )
-
-        self.assertEqual(('SUCCEEDED', True), (result.status, path.is_dir()))
+            self.assertEqual(status, result.status, path)
+            if status == 'SKIPPED':
+                self.assertEqual(
+                    f'Action was skipped automatically: {path} exists already',
+                    result.status_message,
+                )
+        self.assertTrue(new.is_dir())
 
 
 class TestOutput(CommandTestCase):
@@ -317,25 +291,16 @@ for _ in range(200):
             tuple(result.outputs.values()),
         )
 
-    def test_what_fits_exactly_is_not_cut(self):
-        result = self.run_shell('printf abcd', options={'max_output': 4})
+    def test_text_that_fits_is_kept_whole(self):
+        for script, kept, expected in (
+            ('printf abcd', 4, ('abcd', False)),
+            ('printf abcd', 0, ('', True)),
+            # bytes that are no text
+            (r"printf 'a\377\000\303'", 1000, ('a\ufffd\ufffd\ufffd', False)),
+        ):
+            outputs = self.run_shell(script, options={'max_output': kept}).outputs
 
-        self.assertEqual(
-            ('abcd', False),
-            (result.outputs['stdout'], result.outputs['stdout_truncated']),
-        )
-
-    def test_nothing_may_be_kept_at_all(self):
-        result = self.run_shell('printf abcd', options={'max_output': 0})
-
-        self.assertEqual(
-            ('', True), (result.outputs['stdout'], result.outputs['stdout_truncated'])
-        )
-
-    def test_bytes_that_are_no_text_are_replaced(self):
-        result = self.run_shell(r"printf 'a\377\000\303'")
-
-        self.assertEqual('a\ufffd\ufffd\ufffd', result.outputs['stdout'])
+            self.assertEqual(expected, (outputs['stdout'], outputs['stdout_truncated']))
 
     def test_an_endless_stream_is_cut_and_ends_with_the_timeout(self):
         context = testing.FakeContext(timeout=0.5, clock=SystemClock())
@@ -404,13 +369,19 @@ class TestSignals(CommandTestCase):
         self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
         self.assertEqual('', state_of(pid))
 
-    def test_a_worker_that_lost_its_lease_ends_it_too(self):
-        context, result, pid = self.started('echo $$ > $1; exec sleep 60')
+    def test_one_that_cannot_go_on_is_ended(self):
+        for name, script, signal_name, status in (
+            ('its worker lost its lease', 'exec sleep 60', 'TIMEOUT', 'FAILED'),
+            ('it stands still', 'kill -STOP $$', 'CANCEL', 'CANCELLED'),
+        ):
+            with self.subTest(why=name):
+                context, result, pid = self.started(
+                    f'echo $$ > $1; {script}', options={'kill_grace': 0.2}
+                )
 
-        context.send('TIMEOUT')
+                context.send(signal_name)
 
-        self.assertEqual('FAILED', result().status)
-        self.assertEqual('', state_of(pid))
+                self.assertEqual((status, ''), (result().status, state_of(pid)))
 
     def test_it_and_its_children_are_asked_before_they_are_killed(self):
         for name, script in (
@@ -446,15 +417,6 @@ class TestSignals(CommandTestCase):
 
                 self.assertEqual('CANCELLED', result().status)
                 self.assertGone(pid)
-
-    def test_one_that_stands_still_is_killed(self):
-        script = 'echo $$ > $1; kill -STOP $$'
-        context, result, pid = self.started(script, options={'kill_grace': 0.2})
-
-        context.send('CANCEL')
-
-        self.assertEqual('CANCELLED', result().status)
-        self.assertEqual('', state_of(pid))
 
     def test_a_suspended_command_stands_still(self):
         go = self.fifo('go')

@@ -130,13 +130,6 @@ class TestAnswers(HttpTestCase):
             outputs,
         )
 
-    def test_another_status_can_be_expected(self):
-        server = self.answering(404)
-
-        result = self.run_get(server.url, expected_statuses=[200, 404])
-
-        self.assertEqual('SUCCEEDED', result.status)
-
     def test_an_unexpected_status_fails_and_shows_the_answer(self):
         server = self.answering(404, b'no such thing')
 
@@ -259,24 +252,15 @@ class TestBounds(HttpTestCase):
                 )
 
     def test_a_broken_answer_is_told(self):
-        cases = [
-            (b'', 'the connection was closed before the response was complete'),
-            (
-                b'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc',
-                'the connection was closed before the response was complete',
-            ),
-            (
-                b'rubbish\r\n\r\n',
-                'the connection was closed before the response was complete',
-            ),
-        ]
-        for data, words in cases:
+        incomplete = b'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'
+        for data in (b'', incomplete, b'rubbish\r\n\r\n'):
             server = self.serve(lambda exchange, _, data=data: exchange.write(data))
 
             result = self.run_get(server.url, retries=0)
 
             self.assertEqual(
-                f'Action failed in execute: GET {server.url}: {words}',
+                f'Action failed in execute: GET {server.url}: the connection was '
+                'closed before the response was complete',
                 result.status_message,
             )
 
@@ -303,21 +287,19 @@ class TestRetries(HttpTestCase):
         self.assertLess(context.clock.monotonic(), 1.01)
 
     def test_the_last_answer_counts(self):
-        server = self.statuses(503, 503, 503)
+        for inputs, status, expected, tries in (
+            ({'retries': 2}, 503, 'FAILED', 3),
+            # A status that is expected is not retried.
+            ({'expected_statuses': [503]}, 503, 'SUCCEEDED', 1),
+            ({'expected_statuses': [200, 404]}, 404, 'SUCCEEDED', 1),
+        ):
+            result = self.run_get(self.answering(status).url, **inputs)
 
-        result = self.run_get(server.url, retries=2)
-
-        self.assertEqual(
-            ('FAILED', 503, 3),
-            (result.status, result.outputs['status'], result.outputs['tries']),
-        )
-
-    def test_a_status_that_is_expected_is_not_retried(self):
-        server = self.statuses(503)
-
-        result = self.run_get(server.url, expected_statuses=[503])
-
-        self.assertEqual('SUCCEEDED', result.status)
+            outputs = result.outputs
+            self.assertEqual(
+                (expected, status, tries),
+                (result.status, outputs['status'], outputs['tries']),
+            )
 
     def test_what_may_have_been_done_is_not_done_twice(self):
         for inputs, requests in (
@@ -496,25 +478,25 @@ class TestRedirects(HttpTestCase):
 
 
 class TestSignals(HttpTestCase):
-    def test_a_cancel_ends_the_wait_for_an_answer(self):
-        result = self.interrupted(lambda exchange, request: exchange.hang())
+    def test_a_signal_ends_the_wait_for_an_answer(self):
+        def hang(exchange, request):
+            exchange.hang()
 
-        self.assertEqual('CANCELLED', result.status)
-
-    def test_a_cancel_ends_a_slow_answer(self):
         def drip(exchange, request):
             exchange.begin(200)
             exchange.drip(b'x')
 
-        self.assertEqual('CANCELLED', self.interrupted(drip).status)
+        cancelled = 'Action was cancelled while it ran.'
+        timed_out = 'Action failed in execute: it ran longer than its timeout'
+        for behaviour, signal, expected in (
+            (hang, 'CANCEL', ('CANCELLED', cancelled)),
+            (drip, 'CANCEL', ('CANCELLED', cancelled)),
+            # The worker lost its lease.
+            (hang, 'TIMEOUT', ('FAILED', timed_out)),
+        ):
+            result = self.interrupted(behaviour, signal)
 
-    def test_a_worker_that_lost_its_lease_ends_the_wait_as_well(self):
-        result = self.interrupted(lambda exchange, _: exchange.hang(), 'TIMEOUT')
-
-        self.assertEqual(
-            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
-            (result.status, result.status_message),
-        )
+            self.assertEqual(expected, (result.status, result.status_message))
 
     def test_the_timeout_of_the_action_bounds_the_request(self):
         server = self.serve(lambda exchange, request: exchange.hang())
@@ -572,21 +554,24 @@ class TestUnless(HttpTestCase):
         return server, result
 
     def test_the_action_is_skipped_when_it_holds(self):
-        server, result = self.unless(lambda exchange, _: exchange.answer(200))
+        for status, expected in ((200, {}), (404, {'expected_statuses': [404]})):
+            server, result = self.unless(
+                lambda exchange, _, status=status: exchange.answer(status), **expected
+            )
 
-        self.assertEqual(
-            (
-                'SKIPPED',
-                f'Action was skipped automatically: {server.url}/state already '
-                'answers 200',
-                ['/state'],
-            ),
-            (
-                result.status,
-                result.status_message,
-                [request.path for request in server.received],
-            ),
-        )
+            self.assertEqual(
+                (
+                    'SKIPPED',
+                    f'Action was skipped automatically: {server.url}/state already '
+                    f'answers {status}',
+                    ['/state'],
+                ),
+                (
+                    result.status,
+                    result.status_message,
+                    [request.path for request in server.received],
+                ),
+            )
 
     def test_the_action_is_executed_when_it_does_not(self):
         for behaviour in (
@@ -600,13 +585,6 @@ class TestUnless(HttpTestCase):
                 [('GET', '/state'), ('POST', '/do')],
                 [(request.method, request.path) for request in server.received],
             )
-
-    def test_the_expected_status_can_be_chosen(self):
-        _, result = self.unless(
-            lambda exchange, _: exchange.answer(404), expected_statuses=[404]
-        )
-
-        self.assertEqual('SKIPPED', result.status)
 
     def test_it_tells_after_a_worker_was_lost_whether_the_effect_is_there(self):
         for status, applied in ((200, True), (404, False)):

@@ -120,6 +120,13 @@ class TestLife(ProcessCase):
             },
             run.attributes,
         )
+        # It is no child of this process, and in a session of its own.
+        self.assertEqual(pid, os.getsid(pid))
+        parent = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2]
+        self.assertNotEqual(os.getpid(), int(parent.split()[1]))
+        # What Python ignores, it does not.
+        status = pathlib.Path(f'/proc/{pid}/status').read_text()
+        self.assertIn('SigIgn:\t0000000000000000\n', status)
         start = process_table.read_process(pid).start
         self.assertEqual(f'{socket.gethostname()}:{pid}:{start}', run.physical_id)
         self.assertEqual('COMPLETE', run.check().status)
@@ -139,18 +146,6 @@ class TestLife(ProcessCase):
         self.assertEqual(after, run.attributes['pid'])
         self.assertEqual('COMPLETE', run.check().status)
 
-    def test_a_hard_reboot_leaves_it_no_time(self):
-        ready = self.home / 'ready'
-        run = self.made(self.script(STUBBORN, ready), stop_grace=3600)
-        # Both have to be deaf before they are told to end.
-        self.until(lambda: ready.exists() and len(ready.read_text().split()) == 2)
-        before = set(self.pids(run))
-
-        rebooted = run.operate('reboot', {'type': 'HARD'})
-
-        self.assertEqual(('COMPLETE', ''), (rebooted.status, rebooted.reason))
-        self.assertEqual(set(), before & set(self.pids(run)))
-
     def test_one_that_was_killed_is_there_again_after_a_reboot(self):
         run = self.made()
         self.kill(run)
@@ -168,17 +163,6 @@ class TestLife(ProcessCase):
         self.assertEqual('FAILED', rebooted.status)
         self.assertIn('allowed', rebooted.reason)
         self.assertEqual(1, len(self.pids(run)))
-
-    def test_it_is_nobodys_child_and_in_a_session_of_its_own(self):
-        run = self.made()
-
-        (pid,) = self.pids(run)
-        self.assertEqual(pid, os.getsid(pid))
-        parent = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2]
-        self.assertNotEqual(os.getpid(), int(parent.split()[1]))
-        # What Python ignores, it does not.
-        status = pathlib.Path(f'/proc/{pid}/status').read_text()
-        self.assertIn('SigIgn:\t0000000000000000\n', status)
 
     def test_it_outlives_the_program_that_started_it(self):
         name = str(uuid.uuid4())
@@ -418,25 +402,23 @@ class TestHealth(ProcessCase):
 
 
 class TestChanging(ProcessCase):
-    def test_another_command_is_a_restart(self):
+    def test_only_another_command_is_a_restart(self):
         run = self.made()
-        old, uuid_ = run.attributes['pid'], run.uuid
+        uuid_ = run.uuid
+        for argv, grace, restarted in (
+            # another way to look at it
+            (SLEEP, 1, False),
+            (['/bin/sleep', '601'], 1, True),
+        ):
+            old = run.attributes['pid']
 
-        updated = run.update({'argv': ['/bin/sleep', '601'], 'health': QUICK})
+            updated = run.update({'argv': argv, 'stop_grace': grace, 'health': QUICK})
 
-        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
-        self.assertEqual([run.attributes['pid']], self.pids(run))
-        self.assertNotEqual(old, run.attributes['pid'])
-        self.assertEqual(uuid_, run.uuid)
-
-    def test_another_way_to_look_at_it_is_none(self):
-        run = self.made()
-        old = run.attributes['pid']
-
-        updated = run.update({'argv': SLEEP, 'stop_grace': 1, 'health': QUICK})
-
-        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
-        self.assertEqual(old, run.attributes['pid'])
+            self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+            self.assertEqual(restarted, old != run.attributes['pid'])
+            self.assertEqual(
+                ([run.attributes['pid']], uuid_), (self.pids(run), run.uuid)
+            )
 
     def test_one_that_holds_a_port_is_restarted_in_its_place_when_it_has_failed(self):
         port, sign = reserve_port(), self.home / 'sign'
@@ -475,40 +457,45 @@ class TestChanging(ProcessCase):
         run = self.made()
 
         self.assertTrue(LocalProcess.supports('lock'))
-        run.lock()
-        self.assertTrue(run.data['locked'])
-        run.unlock()
-        self.assertFalse(run.data['locked'])
+        for change, locked in ((run.lock, True), (run.unlock, False)):
+            change()
+            self.assertEqual(locked, run.data['locked'])
         self.assertEqual('COMPLETE', run.check().status)
 
 
 class TestEnding(ProcessCase):
+    def stubborn(self, grace):
+        """Return one that ignores SIGTERM, as its child does, and the file of both."""
+        pids = self.home / str(grace)
+        run = self.made(self.script(STUBBORN, pids), stop_grace=grace)
+        # Both have to be deaf before they are told to end.
+        self.until(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
+        return run, pids
+
     def test_one_that_does_not_end_is_killed_with_its_children(self):
-        pids = self.home / 'pids'
-        run = self.made(self.script(STUBBORN, pids), stop_grace=0.2)
-        self.until(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
+        for grace, has_died in ((0.2, False), (0, True)):
+            run, pids = self.stubborn(grace)
+            if has_died:
+                self.kill(run)
 
-        deleted = run.delete()
+            deleted = run.delete()
 
-        self.assertEqual('COMPLETE', deleted.status)
-        self.assertGreaterEqual(deleted.polls, 2)
-        self.assertEqual(
-            [None, None],
-            [process_table.read_process(int(pid)) for pid in pids.read_text().split()],
-        )
+            self.assertEqual('COMPLETE', deleted.status)
+            if not has_died:
+                self.assertGreaterEqual(deleted.polls, 2)
+            self.assertEqual(
+                [None, None],
+                [process_table.read_process(int(p)) for p in pids.read_text().split()],
+            )
 
-    def test_the_children_of_one_that_died_are_ended_as_well(self):
-        pids = self.home / 'pids'
-        run = self.made(self.script(STUBBORN, pids), stop_grace=0)
-        self.until(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
-        self.kill(run)
+    def test_a_hard_reboot_leaves_it_no_time(self):
+        run, _ = self.stubborn(3600)
+        before = set(self.pids(run))
 
-        run.delete()
+        rebooted = run.operate('reboot', {'type': 'HARD'})
 
-        self.assertEqual(
-            [None, None],
-            [process_table.read_process(int(pid)) for pid in pids.read_text().split()],
-        )
+        self.assertEqual(('COMPLETE', ''), (rebooted.status, rebooted.reason))
+        self.assertEqual(set(), before & set(self.pids(run)))
 
 
 class TestLostWorker(ProcessCase):

@@ -25,6 +25,16 @@ def started(sequence, plan_id=4):
     return expectations.action_event(sequence, 'READY', 'RUNNING', action=action)
 
 
+def published(*sequences, within=30):
+    """Return what is done with a batch of events of two messages each."""
+    batch = list(sequences)
+    return [
+        f'read {batch}',
+        f'publish {2 * len(batch)} within {within} s',
+        f'mark {batch}',
+    ]
+
+
 class RelayTestCase(base.TestCase):
     def setUp(self):
         super().setUp()

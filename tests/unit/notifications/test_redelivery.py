@@ -1,7 +1,14 @@
 """Redelivery of what a lost queue held."""
 
 from tests.unit.notifications import expectations
-from tests.unit.notifications.relay_case import AWAY, END, TAKE, RelayTestCase, started
+from tests.unit.notifications.relay_case import (
+    AWAY,
+    END,
+    TAKE,
+    RelayTestCase,
+    published,
+    started,
+)
 
 INFO = 'versioned_notifications.info'
 ERROR = 'versioned_notifications.error'
@@ -27,7 +34,7 @@ class TestRedelivery(RelayTestCase):
     def run_after(self, *script):
         """Return what is done after the first inspection and batch."""
         self.store.add(started(1))
-        first = ['inspect', 'read [1]', 'publish 2 within 30 s', 'mark [1]']
+        first = ['inspect', *published(1)]
         done = [line for line in self.run_script(*script) if line != TAKE]
         self.assertEqual(first, done[: len(first)])
         return done[len(first) : -len(END)]
@@ -42,7 +49,8 @@ class TestRedelivery(RelayTestCase):
         self.assertEqual(
             [
                 *('inspect', 'read []', 'keep alive'),
-                *('inspect', 'read [2, 3]', 'publish 4 within 30 s', 'mark [2, 3]'),
+                'inspect',
+                *published(2, 3),
                 *('inspect', 'read again [1, 2, 3]', 'publish 6 within 30 s'),
                 *('restored', 'read []', 'keep alive'),
             ],

@@ -8,6 +8,7 @@ from tests.unit.notifications.relay_case import (
     IDLE,
     TAKE,
     RelayTestCase,
+    published,
     started,
 )
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
@@ -19,9 +20,7 @@ class TestPublishing(RelayTestCase):
 
         done = self.run_script()
 
-        self.assertEqual(
-            [TAKE, 'read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]', *END], done
-        )
+        self.assertEqual([TAKE, *published(1, 2), *END], done)
         self.assertEqual({1: factories.NOW, 2: factories.NOW}, self.store.marked)
         self.assertEqual((4, 2, 0), self.counts())
 
@@ -38,17 +37,13 @@ class TestPublishing(RelayTestCase):
     def test_it_sleeps_until_it_is_woken(self):
         done = self.run_script((1.5, self.stored(started(1))))
 
-        self.assertEqual(
-            [TAKE, *IDLE, 'read [1]', 'publish 2 within 30 s', 'mark [1]', *END], done
-        )
+        self.assertEqual([TAKE, *IDLE, *published(1), *END], done)
         self.assertEqual([5.0, 5.0], self.clock.waited)
 
     def test_sweep_finds_unannounced_events(self):
         done = self.run_script((None, lambda: self.store.add(started(1))))
 
-        self.assertEqual(
-            [TAKE, *IDLE, 'read [1]', 'publish 2 within 30 s', 'mark [1]', *END], done
-        )
+        self.assertEqual([TAKE, *IDLE, *published(1), *END], done)
 
     def test_full_batches_follow_each_other_at_once(self):
         self.relay = self.new_relay(batch_size=2)
@@ -57,14 +52,7 @@ class TestPublishing(RelayTestCase):
         done = self.run_script()
 
         self.assertEqual(
-            [
-                TAKE,
-                *('read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]'),
-                *('read [3, 4]', 'publish 4 within 30 s', 'mark [3, 4]'),
-                *('read [5]', 'publish 2 within 30 s', 'mark [5]'),
-                *END,
-            ],
-            done,
+            [TAKE, *published(1, 2), *published(3, 4), *published(5), *END], done
         )
         self.assertEqual([5.0], self.clock.waited)
 
@@ -75,10 +63,7 @@ class TestPublishing(RelayTestCase):
             (None, None),
         )
 
-        self.assertEqual(
-            [TAKE, *IDLE, 'read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]', *END],
-            done,
-        )
+        self.assertEqual([TAKE, *IDLE, *published(1, 2), *END], done)
         self.assertEqual([5.0, 0.029, 0.028, 5.0], self.clock.waited)
 
     def test_events_stored_during_publication_are_read_next(self):
@@ -94,15 +79,7 @@ class TestPublishing(RelayTestCase):
 
         done = self.run_script((None, None))
 
-        self.assertEqual(
-            [
-                TAKE,
-                *('read [1]', 'publish 2 within 30 s', 'mark [1]'),
-                *('read [2]', 'publish 2 within 30 s', 'mark [2]'),
-                *END,
-            ],
-            done,
-        )
+        self.assertEqual([TAKE, *published(1), *published(2), *END], done)
         self.assertEqual([0.03, 5.0], self.clock.waited)
 
     def test_without_a_level_events_are_marked_and_nothing_is_sent(self):
@@ -126,7 +103,7 @@ class TestPublishing(RelayTestCase):
         self.assertEqual(
             [
                 TAKE,
-                *('read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]'),
+                *published(1, 2),
                 *('read [3]', 'mark [3]', 'read [4]', 'mark [4]'),
                 *IDLE,
                 *END,
@@ -195,12 +172,7 @@ class TestStop(RelayTestCase):
         done = self.run_script((1, stop))
 
         self.assertEqual(
-            [
-                *(TAKE, *IDLE),
-                *('read [1, 2]', 'publish 4 within 10 s', 'mark [1, 2]'),
-                *('read [3]', 'publish 2 within 10 s', 'mark [3]'),
-                *END,
-            ],
+            [TAKE, *IDLE, *published(1, 2, within=10), *published(3, within=10), *END],
             done,
         )
 
@@ -221,13 +193,7 @@ class TestStop(RelayTestCase):
         done = self.run_script((1, stop))
 
         self.assertEqual(
-            [
-                *(TAKE, *IDLE),
-                *('read [1]', 'publish 2 within 10 s', 'mark [1]'),
-                *('read [2]', 'publish 2 within 4 s', 'mark [2]'),
-                *END,
-            ],
-            done,
+            [TAKE, *IDLE, *published(1, within=10), *published(2, within=4), *END], done
         )
         self.assertEqual([3], [stored.sequence for stored in self.store.pending])
 
@@ -244,10 +210,7 @@ class TestStop(RelayTestCase):
 
         self.relay.stop(10.0)
 
-        self.assertEqual(
-            [TAKE, 'read [1]', 'publish 2 within 10 s', 'mark [1]', *END],
-            self.run_script(),
-        )
+        self.assertEqual([TAKE, *published(1, within=10), *END], self.run_script())
 
     def test_an_unexpected_error_does_not_keep_the_role(self):
         def stop():

@@ -8,6 +8,7 @@ from tests.unit.notifications.relay_case import (
     NO_DATABASE,
     TAKE,
     RelayTestCase,
+    published,
     started,
 )
 from watcherlite.notifications.relay import Relay
@@ -27,7 +28,8 @@ class TestOutages(RelayTestCase):
                 'drop relay',
                 *(TAKE, 'read [1]', 'publish 2 within 30 s: BrokerUnavailable'),
                 'drop relay',
-                *(TAKE, 'read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                TAKE,
+                *published(1),
                 *END,
             ],
             done,
@@ -141,7 +143,7 @@ class TestOutages(RelayTestCase):
                 'read [1]',
                 'publish 2 within 30 s',
                 'mark [1]: StoreUnavailable',
-                *('read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                *published(1),
                 *END,
             ],
             done,
@@ -192,15 +194,7 @@ class TestRole(RelayTestCase):
 
         done = self.run_script((1, self.stored(started(1))), (1, self.relay.on_hint))
 
-        self.assertEqual(
-            [
-                *(TAKE, *IDLE),
-                *('read [1]', 'publish 2 within 30 s', 'mark [1]', 'tell'),
-                *IDLE,
-                *END,
-            ],
-            done,
-        )
+        self.assertEqual([TAKE, *IDLE, *published(1), 'tell', *IDLE, *END], done)
 
     def test_holder_is_notified_of_events_before_a_stop(self):
         self.store.relay = 'worker-2'
@@ -239,13 +233,7 @@ class TestRole(RelayTestCase):
 
         done = self.run_script()
 
-        self.assertEqual(
-            [
-                *(TAKE, 'read [1]', TAKE),
-                *('read [1]', 'publish 2 within 30 s', 'mark [1]', *END),
-            ],
-            done,
-        )
+        self.assertEqual([*(TAKE, 'read [1]', TAKE), *published(1), *END], done)
 
     def taken_by_another(self):
         self.store.relay = 'worker-2'
@@ -275,10 +263,7 @@ class TestRole(RelayTestCase):
             (1, lambda: (self.store.add(started(1)), self.relay.on_hint()))
         )
 
-        self.assertEqual(
-            [*(TAKE, *IDLE), *('read [1]', 'publish 2 within 30 s', 'mark [1]'), *END],
-            done,
-        )
+        self.assertEqual([TAKE, *IDLE, *published(1), *END], done)
 
     def test_it_is_taken_over_when_it_is_free(self):
         self.store.relay = 'worker-2'
@@ -289,14 +274,7 @@ class TestRole(RelayTestCase):
 
         done = self.run_script((None, leave))
 
-        self.assertEqual(
-            [
-                *(TAKE, 'keep alive'),
-                *(TAKE, 'read [1]', 'publish 2 within 30 s', 'mark [1]'),
-                *END,
-            ],
-            done,
-        )
+        self.assertEqual([*(TAKE, 'keep alive'), TAKE, *published(1), *END], done)
 
     def test_no_batch_begins_with_less_lease_than_it_may_take(self):
         script = [(None, None)] * 5
@@ -326,14 +304,7 @@ class TestRole(RelayTestCase):
 
         done = self.run_script()
 
-        self.assertEqual(
-            [
-                *(TAKE, 'read [1]', 'publish 2 within 30 s', 'mark [1]'),
-                *(TAKE, 'keep alive'),
-                'close',
-            ],
-            done,
-        )
+        self.assertEqual([TAKE, *published(1), *(TAKE, 'keep alive'), 'close'], done)
         self.assertEqual(
             [
                 'Worker worker-1 is the notification relay.',
