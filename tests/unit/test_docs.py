@@ -34,6 +34,14 @@ def read(name):
     return (SOURCE / name).read_text()
 
 
+class DocsTestCase(base.TestCase):
+    def extension(self, name):
+        """Import an extension of Sphinx from where Sphinx finds it."""
+        path = [str(ROOT / 'doc/ext'), *sys.path]
+        self.useFixture(fixtures.MonkeyPatch('sys.path', path))
+        return importlib.import_module(name)
+
+
 class TestPages(base.TestCase):
     """Pages find each other, and what they name exists."""
 
@@ -304,16 +312,12 @@ class TestCommands(base.TestCase):
                         self.assertIn(option, known)
 
 
-class TestStates(base.TestCase):
+class TestStates(DocsTestCase):
     """Every machine is drawn, and every state and transition says why it is there."""
 
     def setUp(self):
         super().setUp()
-        # Where Sphinx finds the extensions, without Sphinx.
-        path = fixtures.MonkeyPatch('sys.path', [str(ROOT / 'doc/ext'), *sys.path])
-        self.useFixture(path)
-        self.drawing = importlib.import_module('drawing')
-        self.tables = importlib.import_module('tables')
+        self.drawing, self.tables = map(self.extension, ('drawing', 'tables'))
         self.machines = {
             name: module.MACHINE
             for name, module in _state_modules()

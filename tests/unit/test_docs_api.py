@@ -5,11 +5,11 @@ import json
 import pathlib
 import re
 import shlex
-import sys
 
 import fixtures
 
 from tests import base
+from tests.unit.test_docs import ROOT, SOURCE, DocsTestCase, read
 from watcherlite.api import deploy, errors, microversions, openapi, policies
 from watcherlite.api.infra_optim.schemas import audits
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
@@ -21,8 +21,6 @@ from watcherlite.db.query import FILTERS, SORT_KEYS
 from watcherlite.plugins import base as contract
 from watcherlite.plugins import loader
 
-ROOT = pathlib.Path(__file__).parents[2]
-SOURCE = ROOT / 'doc/source'
 PAGES = [*sorted(SOURCE.glob('*.rst')), ROOT / 'README.rst']
 
 #: reference: python-watcher 17.0.0, its policies
@@ -42,10 +40,6 @@ VERBS_OF_WATCHER = {
 COMMON_KEYS = {'id', 'uuid', 'created_at', 'updated_at', 'deleted_at'}
 
 
-def read(name):
-    return (SOURCE / name).read_text()
-
-
 def literals(text):
     return re.findall(r'``([^`]+)``', text)
 
@@ -58,30 +52,33 @@ def rows(text):
     return found
 
 
-class TestGenerated(base.TestCase):
+class TestGenerated(DocsTestCase):
     """The tables that are made of the code, and the OpenAPI documents beside them."""
 
     def setUp(self):
         super().setUp()
-        # Where Sphinx finds the extensions, without Sphinx.
-        path = fixtures.MonkeyPatch('sys.path', [str(ROOT / 'doc/ext'), *sys.path])
-        self.useFixture(path)
-        self.rest = importlib.import_module('rest_tables')
+        self.rest = self.extension('rest_tables')
+
+    def first_column(self, lines):
+        """Return the first cell of each row of a table below its head."""
+        return [row[0] for row in rows('\n'.join(lines))[1:]]
 
     def test_every_operation_has_its_row(self):
-        shown = [row[0] for row in rows('\n'.join(self.rest.operations()))[1:]]
-
-        self.assertEqual(
-            [
-                f'``{method} {template}``'
-                for template, operations in deploy.infra_optim().routes.items()
-                for method in operations
-            ],
-            shown,
-        )
+        for mount, prefix, lines in (
+            (deploy.infra_optim(), '', self.rest.operations()),
+            (deploy.orchestration(), '/orchestration', self.rest.stack_operations()),
+        ):
+            self.assertEqual(
+                [
+                    f'``{method} {(prefix + template).rstrip("/") or "/"}``'
+                    for template, operations in mount.routes.items()
+                    for method in operations
+                ],
+                self.first_column(lines),
+            )
 
     def test_every_microversion_has_its_row(self):
-        shown = [row[0] for row in rows('\n'.join(self.rest.versions()))[1:]]
+        shown = self.first_column(self.rest.versions())
 
         self.assertEqual(
             [microversions.text(version) for version in INFRA_OPTIM.history], shown
@@ -107,18 +104,6 @@ class TestGenerated(base.TestCase):
             },
         )
 
-    def test_every_operation_on_stacks_has_its_row(self):
-        shown = [row[0] for row in rows('\n'.join(self.rest.stack_operations()))[1:]]
-
-        self.assertEqual(
-            [
-                f'``{method} /orchestration{template}``'.replace('/``', '``')
-                for template, operations in deploy.orchestration().routes.items()
-                for method in operations
-            ],
-            shown,
-        )
-
     def test_the_page_of_stacks_links_to_their_document(self):
         directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (link,) = re.findall(r'<(openapi/[^>]+)>', read('orchestration_api.rst'))
@@ -129,7 +114,7 @@ class TestGenerated(base.TestCase):
         self.assertEqual(set(deploy.orchestration().routes), set(document['paths']))
 
     def test_every_policy_rule_has_its_row(self):
-        shown = [row[0] for row in rows('\n'.join(self.rest.rules()))[1:]]
+        shown = self.first_column(self.rest.rules())
 
         self.assertEqual([f'``{rule.name}``' for rule in policies.list_rules()], shown)
 
@@ -261,7 +246,7 @@ class TestCommand(base.TestCase):
                 )
                 with self.subTest(page=page.name, line=line):
                     self.assertIn(name, command_table.COMMANDS)
-                    self.assertEqual(set(), _options(words) - _known(name))
+                    self.assertEqual(set(), _options(words) - options_of(name))
 
 
 def _endpoints(mount):
@@ -273,7 +258,7 @@ def _options(words):
     return {word.partition('=')[0] for word in words if re.match(r'--?[a-z]', word)}
 
 
-def _known(command):
+def options_of(command):
     module, _, name = command_table.COMMANDS[command][0].partition(':')
     made = getattr(importlib.import_module(module), name)(None, None)
     parser = made.get_parser(f'watcherlite {command}')

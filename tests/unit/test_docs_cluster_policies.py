@@ -3,21 +3,20 @@
 import inspect
 import pathlib
 import re
-import sys
 import textwrap
 
 import fixtures
 
-from tests import base
+from tests.unit.test_docs import SOURCE, DocsTestCase
 from watcherlite.plugins import base as contract
 from watcherlite.plugins import loader
 from watcherlite.plugins.load_balancers import haproxy, template
+from watcherlite.plugins.policies.spreading import RegionPlacement
 
-ROOT = pathlib.Path(__file__).parents[2]
-PAGE = ROOT / 'doc/source/cluster_policies.rst'
+PAGE = SOURCE / 'cluster_policies.rst'
 
 
-class TestPage(base.TestCase):
+class TestPage(DocsTestCase):
     def setUp(self):
         super().setUp()
         self.text = PAGE.read_text()
@@ -46,12 +45,7 @@ class TestPage(base.TestCase):
             )
 
     def test_the_tables_have_every_property(self):
-        path = [*sys.path, str(ROOT / 'doc/ext')]
-        self.useFixture(fixtures.MonkeyPatch('sys.path', path))
-        import policy_tables
-
-        from watcherlite.plugins.policies.spreading import RegionPlacement
-
+        policy_tables = self.extension('policy_tables')
         self.assertEqual(
             [
                 'Priority 200; one of this type for a cluster.',

@@ -1,19 +1,18 @@
 """The page about resource types says what is there, and its example works."""
 
-import pathlib
 import re
 import sys
 import textwrap
 import types
 
-import fixtures
-
-from tests import base
+from tests.unit.test_docs import SOURCE, DocsTestCase
 from watcherlite.plugins import base as contract
 from watcherlite.plugins import loader
+from watcherlite.plugins.resource_handlers import test_resource
+from watcherlite.plugins.resource_handlers.random_string import RandomString
+from watcherlite.plugins.resource_handlers.value import Value
 
-ROOT = pathlib.Path(__file__).parents[2]
-PAGE = ROOT / 'doc/source/resource_handlers.rst'
+PAGE = SOURCE / 'resource_handlers.rst'
 
 
 class FakeCloud:
@@ -44,7 +43,7 @@ class FakeCloud:
         self.disks.pop(name)
 
 
-class TestPage(base.TestCase):
+class TestPage(DocsTestCase):
     def setUp(self):
         super().setUp()
         self.text = PAGE.read_text()
@@ -68,13 +67,7 @@ class TestPage(base.TestCase):
         self.assertLessEqual(declaring, tables)
 
     def test_the_tables_have_every_property_and_what_a_change_of_it_means(self):
-        path = [*sys.path, str(ROOT / 'doc/ext')]
-        self.useFixture(fixtures.MonkeyPatch('sys.path', path))
-        import resource_tables
-
-        from watcherlite.plugins.resource_handlers.random_string import RandomString
-        from watcherlite.plugins.resource_handlers.value import Value
-
+        resource_tables = self.extension('resource_tables')
         self.assertEqual(
             [
                 '.. list-table::',
@@ -99,13 +92,9 @@ class TestPage(base.TestCase):
         self.assertIn('Default: ``32``.', text)
 
     def test_the_tables_have_what_nodes_of_a_type_can_do(self):
-        path = [*sys.path, str(ROOT / 'doc/ext')]
-        self.useFixture(fixtures.MonkeyPatch('sys.path', path))
-        import resource_tables
+        resource_tables = self.extension('resource_tables')
 
-        from watcherlite.plugins.resource_handlers.test_resource import TestResource
-
-        text = '\n'.join(resource_tables.lines(TestResource))
+        text = '\n'.join(resource_tables.lines(test_resource.TestResource))
         self.assertIn(
             '   * - ``break``\n'
             '     - ``reason``\n'

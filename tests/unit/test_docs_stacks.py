@@ -3,14 +3,14 @@
 import importlib
 import pathlib
 import re
-import sys
 
 import fixtures
 import jsonschema
 import yaml
 
 from tests import base
-from tests.unit.test_docs import OTHERS, PAGES, ROOT, read
+from tests.unit.test_docs import OTHERS, PAGES, ROOT, DocsTestCase, read
+from tests.unit.test_docs_api import options_of
 from tests.worlds import Silent
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import errors
@@ -318,12 +318,8 @@ class TestExamples(base.TestCase):
                 verb = _verb(written)
                 with self.subTest(page=page.name, line=line):
                     self.assertIsNotNone(verb)
-                    module, _, name = command_table.COMMANDS[verb][0].partition(':')
-                    kind = getattr(importlib.import_module(module), name)
-                    parser = kind(None, None).get_parser(f'watcherlite {verb}')
-                    known = {o for a in parser._actions for o in a.option_strings}
                     asked = {w for w in written if re.match('-{1,2}[a-z]', w)}
-                    self.assertLessEqual(asked, known)
+                    self.assertLessEqual(asked, options_of(verb))
 
 
 def _verb(words):
@@ -345,15 +341,12 @@ class TestOptions(base.TestCase):
         self.assertEqual({option.name for option in options.OPTS}, named)
 
 
-class TestStates(base.TestCase):
+class TestStates(DocsTestCase):
     """The tables of permitted operations are those of the code."""
 
     def setUp(self):
         super().setUp()
-        path = fixtures.MonkeyPatch('sys.path', [str(ROOT / 'doc/ext'), *sys.path])
-        self.useFixture(path)
-        self.tables = importlib.import_module('stack_tables')
-        self.drawing = importlib.import_module('drawing')
+        self.tables, self.drawing = map(self.extension, ('stack_tables', 'drawing'))
 
     def test_the_tables_of_the_code_are_on_the_pages(self):
         for page, directive in (

@@ -68,6 +68,7 @@ class HttpCase(base.TestCase):
         self.things = Things()
         self.server = self.useFixture(Server(self.things))
         self.thing = ResourceRun(HttpResource, name='thing', timeout=1000)
+        self.find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
 
     def wanted(self, colour='red', **more):
         url = self.server.url
@@ -131,22 +132,21 @@ class TestLife(HttpCase):
         self.assertEqual('COMPLETE', self.thing.delete().status)
 
     def test_an_answer_that_was_not_expected_fails_it(self):
-        self.things.answers['POST', '/things'] = (409, {'error': 'full'})
+        for answers, more, reason in (
+            (
+                {('POST', '/things'): (409, {'error': 'full'})},
+                {},
+                f'create: POST {self.server.url}/things answered 409, not 200-299',
+            ),
+            (
+                {},
+                {'id_path': 'thing.uuid'},
+                'thing: the response has no id at thing.uuid; set id_path to its path',
+            ),
+        ):
+            self.things.answers = answers
 
-        created = self.thing.create(self.wanted())
-
-        self.assertEqual(
-            f'create: POST {self.server.url}/things answered 409, not 200-299',
-            created.reason,
-        )
-
-    def test_an_answer_without_an_id_says_where_it_was_looked_for(self):
-        created = self.thing.create(self.wanted(id_path='thing.uuid'))
-
-        self.assertEqual(
-            'thing: the response has no id at thing.uuid; set id_path to its path',
-            created.reason,
-        )
+            self.assertEqual(reason, self.thing.create(self.wanted(**more)).reason)
 
     def test_an_id_is_only_one_part_of_a_url(self):
         answer = {'thing': {'id': 'a/b?c'}}
@@ -260,29 +260,26 @@ class TestWaiting(HttpCase):
 
 class TestLostWorker(HttpCase):
     def test_what_a_lost_worker_has_made_is_found(self):
-        find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
         self.things.answers['GET', '/found'] = (200, [{'id': 'x'}])
 
-        created = self.thing.create(self.wanted(find=find), attempt=2)
+        created = self.thing.create(self.wanted(find=self.find), attempt=2)
 
         self.assertEqual(('COMPLETE', 'x'), (created.status, self.thing.physical_id))
         self.assertEqual([('GET', '/found')], self.asked())
 
     def test_what_it_had_not_made_is_made(self):
-        find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
         for answer in ((200, []), (404, {})):
             self.things.answers['GET', '/found'] = answer
             thing = ResourceRun(HttpResource)
 
             self.assertEqual(
-                'COMPLETE', thing.create(self.wanted(find=find), attempt=2).status
+                'COMPLETE', thing.create(self.wanted(find=self.find), attempt=2).status
             )
 
     def test_what_a_creation_has_made_that_failed_is_found_and_deleted(self):
-        find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
         self.things.answers['POST', '/things'] = (200, {})
         self.things.answers['GET', '/found'] = (200, [{'id': '7'}])
-        created = self.thing.create(self.wanted(find=find))
+        created = self.thing.create(self.wanted(find=self.find))
         self.assertEqual('FAILED', created.status)
 
         self.assertEqual('COMPLETE', self.thing.delete().status)

@@ -265,6 +265,11 @@ def data(message):
     return inner(message)['payload']['watcher_object.data']
 
 
+def fields(messages, *names):
+    """Return these fields of the payload in each message."""
+    return [tuple(data(message)[name] for name in names) for message in messages]
+
+
 def fault(message):
     """Return the fields of the fault in a message; None without one."""
     found = data(message).get('fault')

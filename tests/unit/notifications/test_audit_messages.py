@@ -55,13 +55,9 @@ class TestStates(AuditMessagesTestCase):
                 ('ONGOING', None, at, None),
                 ('FAILED', 'no host', at, None),
             ],
-            [
-                tuple(
-                    expectations.data(message)[key]
-                    for key in ('state', 'status_message', 'updated_at', 'deleted_at')
-                )
-                for message in sent
-            ],
+            expectations.fields(
+                sent, 'state', 'status_message', 'updated_at', 'deleted_at'
+            ),
         )
 
     def test_update_has_the_old_and_the_new_state(self):
@@ -100,14 +96,7 @@ class TestStates(AuditMessagesTestCase):
             expectations.story(sent),
         )
         self.assertEqual(
-            [(at, at)] * 2,
-            [
-                (
-                    expectations.data(message)['updated_at'],
-                    expectations.data(message)['deleted_at'],
-                )
-                for message in sent
-            ],
+            [(at, at)] * 2, expectations.fields(sent, 'updated_at', 'deleted_at')
         )
 
 

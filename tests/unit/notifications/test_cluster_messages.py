@@ -72,13 +72,7 @@ class TestWhatIsSent(ClusterMessagesTestCase):
 
         self.assertEqual(
             [(None, at, None), (made, at, None), (made, at, None), (made, at, at)],
-            [
-                tuple(
-                    expectations.data(m)[k]
-                    for k in ('created_at', 'updated_at', 'deleted_at')
-                )
-                for m in sent
-            ],
+            expectations.fields(sent, 'created_at', 'updated_at', 'deleted_at'),
         )
 
     def test_payload_names_the_action_and_the_cluster_of_a_node(self):

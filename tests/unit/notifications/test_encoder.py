@@ -116,29 +116,20 @@ class TestErrors(base.TestCase):
         return str(self.assertRaises(ValueError, encode, payload, version, fields))
 
     def test_a_null_that_must_not_be_is_named(self):
-        fields = _smallest('ActionUpdatePayload')
-
-        for name in ('uuid', 'input_parameters', 'action_plan', 'state_update'):
-            self.assertEqual(
-                f'ActionUpdatePayload 1.2: {name} must not be null',
-                self.refusal('ActionUpdatePayload', '1.2', {**fields, name: None}),
-            )
-
-    def test_a_boolean_must_not_be_null(self):
-        fields = {**_smallest('AuditCreatePayload'), 'auto_trigger': None}
-
-        self.assertEqual(
-            'AuditCreatePayload 1.2: auto_trigger must not be null',
-            self.refusal('AuditCreatePayload', '1.2', fields),
-        )
-
-    def test_an_integer_must_not_be_null(self):
-        fields = {**_smallest('ClusterActionPayload'), 'min_size': None}
-
-        self.assertEqual(
-            'ClusterActionPayload 1.0: min_size must not be null',
-            self.refusal('ClusterActionPayload', '1.0', fields),
-        )
+        for payload, version, names in (
+            (
+                'ActionUpdatePayload',
+                '1.2',
+                ('uuid', 'input_parameters', 'action_plan', 'state_update'),
+            ),
+            ('AuditCreatePayload', '1.2', ('auto_trigger',)),
+            ('ClusterActionPayload', '1.0', ('min_size',)),
+        ):
+            for name in names:
+                self.assertEqual(
+                    f'{payload} {version}: {name} must not be null',
+                    self.refusal(payload, version, {**_smallest(payload), name: None}),
+                )
 
     def test_a_null_within_a_nested_payload_is_named(self):
         fields = {**_smallest('ActionUpdatePayload')}

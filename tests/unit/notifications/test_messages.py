@@ -48,23 +48,18 @@ class TestSamples(MessagesTestCase):
             plan, expectations.AUDIT, expectations.GOAL, None
         )
 
-        created, running = map(
-            expectations.inner,
-            self.build(
-                expectations.plan_event(1, None, 'RECOMMENDED', kind=events.CREATED),
-                expectations.action_event(2, 'READY', 'RUNNING'),
-            )[:2],
+        created, running, _ = self.build(
+            expectations.plan_event(1, None, 'RECOMMENDED', kind=events.CREATED),
+            expectations.action_event(2, 'READY', 'RUNNING'),
         )
 
-        data = created['payload']['watcher_object.data']
         self.assertEqual(
-            {'global_efficacy': None, 'strategy': None, 'strategy_uuid': None},
-            {
-                key: data[key]
-                for key in ('global_efficacy', 'strategy', 'strategy_uuid')
-            },
+            [(None, None, None)],
+            expectations.fields(
+                [created], 'global_efficacy', 'strategy', 'strategy_uuid'
+            ),
         )
-        nested = running['payload']['watcher_object.data']['action_plan']
+        nested = expectations.data(running)['action_plan']
         self.assertIsNone(nested['watcher_object.data']['strategy_uuid'])
 
     def test_an_audit_that_left_the_choice_names_no_strategy(self):
@@ -94,11 +89,7 @@ class TestSamples(MessagesTestCase):
 
         at = '2026-03-29T01:30:15Z'
         self.assertEqual(
-            [(at, at)] * 4,
-            [
-                (data['updated_at'], data['deleted_at'])
-                for data in map(expectations.data, sent)
-            ],
+            [(at, at)] * 4, expectations.fields(sent, 'updated_at', 'deleted_at')
         )
 
 

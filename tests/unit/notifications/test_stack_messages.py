@@ -94,13 +94,9 @@ class TestWhatIsSent(StackMessagesTestCase):
                 ('DELETE_COMPLETE', 'gone', at, at),
                 ('DELETE_COMPLETE', None, at, at),
             ],
-            [
-                tuple(
-                    expectations.data(message)[key]
-                    for key in ('state', 'status_reason', 'updated_at', 'deleted_at')
-                )
-                for message in sent
-            ],
+            expectations.fields(
+                sent, 'state', 'status_reason', 'updated_at', 'deleted_at'
+            ),
         )
 
     def test_update_has_the_old_and_the_new_state(self):
