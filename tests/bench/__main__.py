@@ -15,9 +15,11 @@ no-op resources, `clusters` creates, checks and deletes clusters of no-op nodes.
 """
 
 import argparse
+import functools
 import pathlib
 import sys
 import unittest
+from collections.abc import Callable
 
 from tests.bench import (
     api,
@@ -26,7 +28,6 @@ from tests.bench import (
     clusters,
     core,
     engine_operations,
-    lists,
     profile_report,
     stacks,
 )
@@ -49,42 +50,23 @@ def _core(options: argparse.Namespace) -> str:
     if not chosen:
         names = '\n  '.join(case.name for case in matrix)
         raise SystemExit(f'bench: no case matches --only; the cases are:\n  {names}')
-    return core.run(chosen, options.rounds, options.json, _say)
+    return core.run(chosen, options.rounds, options.json)
 
 
 def _api(options: argparse.Namespace) -> str:
-    found = api.run(
-        api.QUICK if options.quick else api.Extent(),
-        options.database or api.DEPLOYMENTS,
-        lists.pages(),
-        options.json,
-        _say,
-    )
+    extent = api.QUICK if options.quick else api.Extent()
+    found = api.run(extent, options.database or api.DEPLOYMENTS, options.json)
     text = api_report.text(found)
     if failures := api_report.failures(found):
         print(text)
-        raise SystemExit(
-            '\n'.join(
-                ('bench: lists whose cost depends on the size of the table:', *failures)
-            )
-        )
+        reason = 'bench: lists whose cost depends on the size of the table:'
+        raise SystemExit('\n'.join((reason, *failures)))
     return text
 
 
-def _stacks(options: argparse.Namespace) -> str:
-    return _operated(stacks.Stacks(), stacks.cases(quick=options.quick), options)
-
-
-def _clusters(options: argparse.Namespace) -> str:
-    return _operated(clusters.Clusters(), clusters.cases(quick=options.quick), options)
-
-
-def _operated(
-    subject: engine_operations.Subject,
-    chosen: list[engine_operations.Case],
-    options: argparse.Namespace,
-) -> str:
-    return engine_operations.run(subject, chosen, options.rounds, options.json, _say)
+def _operations(subject: engine_operations.Subject, options: argparse.Namespace) -> str:
+    chosen = engine_operations.cases(subject.shapes, quick=options.quick)
+    return engine_operations.run(subject, chosen, options.rounds, options.json)
 
 
 def _profile(options: argparse.Namespace) -> str:
@@ -96,15 +78,35 @@ def _profile(options: argparse.Namespace) -> str:
     return profile_report.report(core.profile(case), case.size)
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog='python -m tests.bench')
     commands = parser.add_subparsers(required=True)
+    repeated = argparse.ArgumentParser(add_help=False)
+    repeated.add_argument('--rounds', type=int, default=3, help='rounds of each case')
 
-    measured = commands.add_parser('core', help='measure the execution of plans')
+    def measuring(
+        name: str, what: str, quick: str, run: Callable[[argparse.Namespace], str]
+    ) -> tuple[argparse.ArgumentParser, argparse._MutuallyExclusiveGroup]:
+        """Add a command; return its parser and the options of its extent."""
+        parents = [] if name == 'api' else [repeated]
+        command = commands.add_parser(name, help=f'measure {what}', parents=parents)
+        extent = command.add_mutually_exclusive_group()
+        extent.add_argument('--quick', action='store_true', help=quick)
+        command.add_argument(
+            '--json',
+            type=pathlib.Path,
+            default=pathlib.Path(f'bench-{name}.json'),
+            metavar='FILE',
+            help='write all figures to this file',
+        )
+        command.set_defaults(run=run)
+        return command, extent
+
+    skipped = 'skip plans of more than 1000 actions'
+    measured, extent = measuring('core', 'the execution of plans', skipped, _core)
+    extent.add_argument(
+        '--full', action='store_true', help='add chains of 10000 actions'
+    )
     measured.add_argument(
         '--only',
         action='append',
@@ -113,24 +115,8 @@ def _parser() -> argparse.ArgumentParser:
         help='case to measure: postgresql/chain/1000, a prefix of it, or a pattern; '
         'may be repeated',
     )
-    extent = measured.add_mutually_exclusive_group()
-    extent.add_argument(
-        '--quick', action='store_true', help='skip plans of more than 1000 actions'
-    )
-    extent.add_argument(
-        '--full', action='store_true', help='add chains of 10000 actions'
-    )
-    measured.add_argument('--rounds', type=int, default=3, help='rounds of each case')
-    measured.add_argument(
-        '--json',
-        type=pathlib.Path,
-        default=pathlib.Path('bench-core.json'),
-        metavar='FILE',
-        help='write all figures to this file',
-    )
-    measured.set_defaults(run=_core)
-
-    served = commands.add_parser('api', help='measure the API')
+    smaller = 'use tables of 100000 rows instead of 1000000'
+    served, _ = measuring('api', 'the API', smaller, _api)
     served.add_argument(
         '--database',
         action='append',
@@ -138,37 +124,13 @@ def _parser() -> argparse.ArgumentParser:
         choices=api.DEPLOYMENTS,
         help='measure this database only; may be repeated',
     )
-    served.add_argument(
-        '--quick',
-        action='store_true',
-        help='use tables of 100000 rows instead of 1000000',
-    )
-    served.add_argument(
-        '--json',
-        type=pathlib.Path,
-        default=pathlib.Path('bench-api.json'),
-        metavar='FILE',
-        help='write all figures to this file',
-    )
-    served.set_defaults(run=_api)
-
-    for name, parts, function in (
-        ('stacks', 'resources', _stacks),
-        ('clusters', 'nodes', _clusters),
+    for name, parts, subject in (
+        ('stacks', 'resources', stacks.Stacks()),
+        ('clusters', 'nodes', clusters.Clusters()),
     ):
-        made = commands.add_parser(name, help=f'measure operations on {name}')
-        made.add_argument(
-            '--quick', action='store_true', help=f'skip {name} of more than 100 {parts}'
-        )
-        made.add_argument('--rounds', type=int, default=3, help='rounds of each case')
-        made.add_argument(
-            '--json',
-            type=pathlib.Path,
-            default=pathlib.Path(f'bench-{name}.json'),
-            metavar='FILE',
-            help='write all figures to this file',
-        )
-        made.set_defaults(run=function)
+        skipped = f'skip {name} of more than 100 {parts}'
+        run = functools.partial(_operations, subject)
+        measuring(name, f'operations on {name}', skipped, run)
 
     profiled = commands.add_parser('profile', help='profile the execution of one plan')
     profiled.add_argument('--size', type=int, help='number of actions of the plan')

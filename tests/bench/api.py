@@ -6,14 +6,14 @@ import json
 import pathlib
 import time
 import unittest
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tests.bench import (
     api_report,
     deployments,
     lists,
     page_timings,
-    query_counters,
+    report,
     requests,
     sample_rows,
     startup,
@@ -55,11 +55,7 @@ QUICK = Extent(
 
 
 def run(
-    extent: Extent,
-    chosen: Sequence[str],
-    pages: Sequence[lists.Page],
-    path: pathlib.Path,
-    say: Callable[[str], None],
+    extent: Extent, chosen: Sequence[str], path: pathlib.Path
 ) -> api_report.Results:
     """Measure, write the document, and return the results.
 
@@ -71,24 +67,18 @@ def run(
     found.starts = startup.measure(extent.starts)
     for deployment in chosen:
         try:
-            _measure(deployment, extent, pages, found, say)
+            _measure(deployment, extent, found)
         except unittest.SkipTest as error:
             if deployment != deployments.MYSQL:
                 raise
-            say(f'not measured: {error}')
+            report.say(f'not measured: {error}')
         path.write_text(json.dumps(api_report.document(found), indent=1))
     return found
 
 
-def _measure(
-    name: str,
-    extent: Extent,
-    pages: Sequence[lists.Page],
-    found: api_report.Results,
-    say: Callable[[str], None],
-) -> None:
+def _measure(name: str, extent: Extent, found: api_report.Results) -> None:
     with contextlib.ExitStack() as stack:
-        broker = stack.enter_context(deployments.vhost()) if name != SQLITE else ''
+        broker = stack.enter_context(deployments.broker([name]))
         tables = []
         for count in (extent.small, extent.large):
             begun = time.monotonic()
@@ -96,14 +86,13 @@ def _measure(
                 deployments.opened(name, broker, f'_{count}')
             )
             sample_rows.fill(deployment.database, count)
-            say(f'{name}, {count} rows: filled in {time.monotonic() - begun:.0f} s')
+            took = time.monotonic() - begun
+            report.say(f'{name}, {count} rows: filled in {took:.0f} s')
             application = stack.enter_context(page_timings.application(deployment))
-            tables.append(
-                page_timings.Table(count, application, query_counters.Counters())
-            )
+            tables.append(page_timings.Table(count, application))
         small, large = tables
         found.timings += page_timings.measure(
-            name, small, large, pages, extent.rounds, say
+            name, small, large, lists.pages(), extent.rounds
         )
         if name != deployments.MYSQL:
             found.requests += requests.measure(

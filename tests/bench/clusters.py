@@ -2,8 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 
-from tests.bench.cases import DEPLOYMENTS
-from tests.bench.engine_operations import QUICK, SIZES, Case, New
+from tests.bench.engine_operations import New
 from watcherlite import bootstrap
 from watcherlite.domain.clusters import Cluster, Owner
 from watcherlite.domain.events import CLUSTER, Event
@@ -15,19 +14,11 @@ SPEC = {'type': 'os.heat.test_resource', 'version': '1.0', 'properties': {}}
 BY = RequestContext(Owner('bench'))
 
 
-def cases(quick: bool = False) -> list[Case]:
-    """Return the cases, ordered by deployment and size."""
-    return [
-        Case(deployment, size)
-        for deployment in DEPLOYMENTS
-        for size in (QUICK if quick else SIZES)
-    ]
-
-
 class Clusters:
     """Operations on clusters; the key of an end is the action UUID."""
 
     operations: Sequence[str] = (CREATE, CHECK, DELETE)
+    shapes: Sequence[str | None] = (None,)
 
     def ending(self, event: Event) -> tuple[Hashable, str] | None:
         """See `engine_operations.Subject`, also for the other methods."""

@@ -1,13 +1,13 @@
 """The core benchmark: the daemon and its ceiling, measured alternately."""
 
-import contextlib
 import json
 import pathlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from tests.bench import ceiling, deployments, harness, report
-from tests.bench.cases import POSTGRESQL, SQLITE, Case
+from tests.bench.cases import SQLITE, Case
 from tests.bench.ceiling import Ceiling, Variant
 from tests.bench.measurements import Round, Row
 
@@ -17,41 +17,33 @@ _COMPARED = 1000
 _JUDGED = 2
 
 
-def run(
-    cases: Sequence[Case], rounds: int, path: pathlib.Path, say: Callable[[str], None]
-) -> str:
+def run(cases: Sequence[Case], rounds: int, path: pathlib.Path) -> str:
     """Measure, write the document, and return the tables.
 
     :param path: written after every case, so that an aborted run keeps its results
     :raises unittest.SkipTest: a server is not available
     """
     rows: list[Row] = []
-    with contextlib.ExitStack() as stack:
-        broker = ''
-        if any(case.deployment == POSTGRESQL for case in cases):
-            broker = stack.enter_context(deployments.vhost())
+    with deployments.broker(case.deployment for case in cases) as broker:
         for case in cases:
             row = Row(case)
             rows.append(row)
-            _measure(row, rounds, broker, say)
+            _measure(row, rounds, broker)
             path.write_text(json.dumps(report.document(rows, rounds), indent=1))
     return report.text(rows)
 
 
-def profile(case: Case) -> dict[str, object]:
+def profile(case: Case) -> dict[str, Any]:
     """Return the samples of one plan; see `Sampler.take`."""
-    with contextlib.ExitStack() as stack:
-        broker = ''
-        if case.deployment == POSTGRESQL:
-            broker = stack.enter_context(deployments.vhost())
-        deployment = stack.enter_context(deployments.opened(case.deployment, broker))
-        seen: dict[str, object] = harness.watch(case, deployment, harness.SAMPLE)[
-            'profile'
-        ]
-    return seen
+    with (
+        deployments.broker([case.deployment]) as broker,
+        deployments.opened(case.deployment, broker) as deployment,
+    ):
+        seen: dict[str, Any] = harness.watch(case, deployment, harness.SAMPLE)
+    return dict(seen['profile'])
 
 
-def _measure(row: Row, rounds: int, broker: str, say: Callable[[str], None]) -> None:
+def _measure(row: Row, rounds: int, broker: str) -> None:
     case = row.case
     for number in range(case.rounds(rounds)):
         began = time.monotonic()
@@ -59,7 +51,7 @@ def _measure(row: Row, rounds: int, broker: str, say: Callable[[str], None]) -> 
             row.rounds.append(_round(case, deployment))
         told = _told(case, row.rounds[-1])
         took = time.monotonic() - began
-        say(f'{case.name}, round {number + 1}: {told} ({took:.0f} s)')
+        report.say(f'{case.name}, round {number + 1}: {told} ({took:.0f} s)')
     with deployments.opened(case.deployment, broker) as deployment:
         seen = harness.watch(case, deployment, harness.COUNT)
     row.counts, row.texts = seen['counts'], seen['texts']

@@ -5,10 +5,10 @@ import dataclasses
 import os
 import pathlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tests import services
-from tests.bench.cases import POSTGRESQL
+from tests.bench.cases import POSTGRESQL, SQLITE
 from watcherlite.db.sqlalchemy import migration
 
 #: Not among `cases.DEPLOYMENTS`: only lists are measured on it.
@@ -45,11 +45,15 @@ class Deployment:
 
 
 @contextlib.contextmanager
-def vhost() -> Iterator[str]:
-    """Create a virtual host, yield its URL, and delete it.
+def broker(names: Iterable[str]) -> Iterator[str]:
+    """Create a virtual host for servers, yield its URL, and delete it.
 
+    :param names: of deployments; if all are SQLITE, yield ''
     :raises unittest.SkipTest: there is no broker, or rabbitmqctl is not usable
     """
+    if set(names) <= {SQLITE}:
+        yield ''
+        return
     own = services.RabbitVhost()
     own.name = f'wl_bench_{os.getpid()}'
     with own:

@@ -10,20 +10,21 @@ import contextlib
 import dataclasses
 import json
 import pathlib
+import statistics
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Protocol
 
-from tests.bench import deployments
-from tests.bench.cases import POSTGRESQL
+from tests.bench import deployments, report
+from tests.bench.cases import DEPLOYMENTS
 from tests.bench.query_counters import COMMITS, STATEMENTS, Counters
 from watcherlite import bootstrap, conf
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.events import Event
 
-SIZES = (1, 10, 100, 1000)
-QUICK = (1, 10, 100)
+_QUICK = (1, 10, 100)
+_SIZES = (*_QUICK, 1000)
 _PATIENCE = 300.0
 _STARTING = 30.0
 _WIDTH = 34
@@ -49,6 +50,18 @@ class Case:
     def name(self) -> str:
         shape = '' if self.shape is None else f'{self.shape}/'
         return f'{self.deployment}/{shape}{self.size}'
+
+
+def cases(shapes: Sequence[str | None], *, quick: bool) -> list[Case]:
+    """Return the cases, ordered by deployment, shape and size."""
+    return [
+        Case(deployment, size, shape)
+        for deployment in DEPLOYMENTS
+        for shape in shapes
+        for size in (_QUICK if quick else _SIZES)
+        # One part is the same in all shapes.
+        if size > 1 or shape == shapes[0]
+    ]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -106,9 +119,11 @@ class Subject(Protocol):
     """A kind of object to measure.
 
     :ivar operations: names, in the order in which an object undergoes them
+    :ivar shapes: dependencies to measure
     """
 
     operations: Sequence[str]
+    shapes: Sequence[str | None]
 
     def ending(self, event: Event) -> tuple[Hashable, str] | None:
         """See `EndRecorder`."""
@@ -133,27 +148,21 @@ class Subject(Protocol):
 
 
 def run(
-    subject: Subject,
-    chosen: Sequence[Case],
-    rounds: int,
-    path: pathlib.Path,
-    say: Callable[[str], None],
+    subject: Subject, chosen: Sequence[Case], rounds: int, path: pathlib.Path
 ) -> str:
     """Measure, write the document, and return the table.
 
     :raises unittest.SkipTest: a server is not there
     """
     rows: list[Row] = []
-    with contextlib.ExitStack() as stack:
-        broker = ''
-        if any(case.deployment == POSTGRESQL for case in chosen):
-            broker = stack.enter_context(deployments.vhost())
+    with deployments.broker(case.deployment for case in chosen) as broker:
         for case in chosen:
             row = Row(case)
             rows.append(row)
             _measure(subject, row, rounds, broker)
-            say(f'{case.name}: {_told(row)}')
-            path.write_text(json.dumps(document(rows), indent=1))
+            report.say(f'{case.name}: {_told(row)}')
+            found = {'cases': [dataclasses.asdict(row) for row in rows]}
+            path.write_text(json.dumps(found, indent=1))
     return text(rows)
 
 
@@ -238,11 +247,6 @@ def _count(running: _Running, row: Row) -> None:
         running.round(New('counted', row.case), note)
 
 
-def document(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return all figures, as JSON."""
-    return {'cases': [dataclasses.asdict(row) for row in rows]}
-
-
 def text(rows: Sequence[Row]) -> str:
     """Return the table."""
     operations = list(rows[0].seconds) if rows else []
@@ -258,7 +262,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def _cell(row: Row, operation: str) -> str:
-    took = _median(row.seconds[operation])
+    took = statistics.median_high(row.seconds[operation])
     return (
         f'{took:.3f} / {took / row.case.size:.4f} / '
         f'{row.statements[operation]:.2f} / {row.commits[operation]:.2f}'
@@ -267,10 +271,6 @@ def _cell(row: Row, operation: str) -> str:
 
 def _told(row: Row) -> str:
     return ', '.join(
-        f'{operation} {_median(seconds):.2f} s'
+        f'{operation} {statistics.median_high(seconds):.2f} s'
         for operation, seconds in row.seconds.items()
     )
-
-
-def _median(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) // 2]

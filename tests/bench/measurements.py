@@ -70,14 +70,18 @@ class Row:
         """Return the median of actions per second until a moment."""
         return self.median(lambda measured: rate(self.case.size, measured, moment))
 
+    def ceilings(self, variant: Variant | None = None) -> list[Ceiling]:
+        """Return the ceilings of all rounds, or those of one variant."""
+        return [
+            ceiling
+            for item in self.rounds
+            for ceiling in item.ceilings
+            if variant in (None, ceiling.variant)
+        ]
+
     def ceiling(self, variant: Variant) -> float | None:
         """Return the median of actions per second of a variant, or None."""
-        rates = [
-            c.rate
-            for item in self.rounds
-            for c in item.ceilings
-            if c.variant == variant
-        ]
+        rates = [ceiling.rate for ceiling in self.ceilings(variant)]
         return statistics.median(rates) if rates else None
 
     def share(self, variant: Variant) -> float | None:

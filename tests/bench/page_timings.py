@@ -9,12 +9,12 @@ import dataclasses
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from falcon import testing
 
-from tests.bench import lists, query_counters
+from tests.bench import lists, query_counters, report
 from tests.bench.deployments import Deployment
 from watcherlite import bootstrap, conf
 from watcherlite.api import deploy
@@ -31,14 +31,10 @@ _LEAST = 3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Table:
-    """An application on tables of a size.
-
-    :ivar counters: of the statements of this process
-    """
+    """An application on tables of a size."""
 
     count: int
     application: Wsgi
-    counters: query_counters.Counters
 
     def ask(self, page: lists.Page) -> dict[str, Any]:
         """Return the body of a page; raise AssertionError unless it has 100 rows."""
@@ -52,10 +48,10 @@ class Table:
 
     def statements(self, page: lists.Page) -> int:
         """Return the number of statements of a page."""
-        self.counters.take()
-        with self.counters.counted():
+        counters = query_counters.Counters()
+        with counters.counted():
             self.ask(page)
-        counts: dict[str, int] = self.counters.take()['counts']
+        counts: dict[str, int] = counters.take()['counts']
         return counts.get(query_counters.STATEMENTS, 0)
 
     def seconds(self, page: lists.Page) -> float:
@@ -121,12 +117,7 @@ def application(deployment: Deployment) -> Iterator[Wsgi]:
 
 
 def measure(
-    name: str,
-    small: Table,
-    large: Table,
-    pages: Sequence[lists.Page],
-    rounds: int,
-    say: Callable[[str], None],
+    name: str, small: Table, large: Table, pages: Sequence[lists.Page], rounds: int
 ) -> list[PageTiming]:
     """Measure each page.
 
@@ -140,7 +131,7 @@ def measure(
             # Repeat a slow page: other load on the machine may have caused it.
             measured = _measured(name, small, large, page, 3 * rounds)
         found.append(measured)
-        say(
+        report.say(
             f'{name}, {page.name}: {1000 * found[-1].seconds[0]:.2f} ms of '
             f'{small.count} rows, {found[-1].ratio:.2f} times as long of {large.count}'
         )

@@ -9,7 +9,7 @@ import contextlib
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 
@@ -125,7 +125,10 @@ class CountingBus:
         self._bus.broadcast(message)
 
     def notification_publisher(self) -> NotificationPublisher:
-        return _CountingPublisher(self._bus.notification_publisher(), self._counters)
+        publisher = self._bus.notification_publisher()
+        return cast(
+            NotificationPublisher, _CountingPublisher(publisher, self._counters)
+        )
 
 
 class _CountingPublisher:
@@ -135,22 +138,10 @@ class _CountingPublisher:
         self._publisher = publisher
         self._counters = counters
 
-    def inspect_queues(self, timeout: float) -> tuple[frozenset[str], frozenset[str]]:
-        return self._publisher.inspect_queues(timeout)
-
-    def confirm_restored(self, timeout: float) -> None:
-        self._publisher.confirm_restored(timeout)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._publisher, name)
 
     def publish(self, messages: Sequence[tuple[str, bytes]], timeout: float) -> None:
         self._publisher.publish(messages, timeout)
         self._counters.add(NOTIFICATIONS, len(messages))
         self._counters.add(CONFIRM_WAITS)
-
-    def has_subscribers(self) -> bool:
-        return self._publisher.has_subscribers()
-
-    def keep_alive(self) -> None:
-        self._publisher.keep_alive()
-
-    def close(self) -> None:
-        self._publisher.close()

@@ -3,12 +3,14 @@
 import datetime
 import os
 import platform
+import statistics
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 from tests.bench import documents, measurements, query_counters
 from tests.bench.ceiling import Variant
-from tests.bench.measurements import Measurement, Row
+from tests.bench.measurements import Row
 from tests.bench.targets import Target, targets
 
 _HEADINGS = (
@@ -35,6 +37,11 @@ _LEFT = 2
 _VERDICTS = {True: 'reached', False: 'NOT REACHED', None: 'not measured'}
 
 
+def say(text: str) -> None:
+    """Print the progress of a run."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table; columns of words first, then columns of figures."""
     columns = zip(headings, *rows, strict=True)
@@ -59,10 +66,7 @@ def ceilings_table(rows: Sequence[Row]) -> str:
     headings = ('deployment', 'ceiling', 'beside', 'actions/s', 'share %', 'CPU ms')
     lines = []
     for row in rows:
-        variants = dict.fromkeys(
-            c.variant for item in row.rounds for c in item.ceilings
-        )
-        for variant in variants:
+        for variant in dict.fromkeys(bare.variant for bare in row.ceilings()):
             share = row.share(variant)
             lines.append(
                 (
@@ -71,7 +75,9 @@ def ceilings_table(rows: Sequence[Row]) -> str:
                     f'{row.case.shape} {row.case.size}',
                     number(row.ceiling(variant)),
                     number(None if share is None else 100 * share),
-                    number(_client_cpu(row, variant)),
+                    number(
+                        statistics.mean(c.client_cpu for c in row.ceilings(variant))
+                    ),
                 )
             )
     return table(headings, lines) if lines else 'No ceiling was measured.'
@@ -180,7 +186,7 @@ def _summary(row: Row) -> dict[str, float | None]:
         'done': 1000 * row.seconds('done'),
         'statements': row.per_action(query_counters.STATEMENTS),
         'commits': row.per_action(query_counters.COMMITS),
-        'messages': row.median(_messages),
+        'messages': row.median(lambda measured: measured.messages),
         'daemon_cpu': row.median(lambda measured: measured.daemon_cpu),
         'database_cpu': row.median(lambda measured: measured.database_cpu),
         'broker_cpu': row.median(lambda measured: measured.broker_cpu),
@@ -188,17 +194,3 @@ def _summary(row: Row) -> dict[str, float | None]:
         'peak': row.median(lambda measured: measured.peak.peak),
         'startup': row.median(lambda measured: measured.startup),
     }
-
-
-def _messages(measured: Measurement) -> float:
-    return measured.messages
-
-
-def _client_cpu(row: Row, variant: Variant) -> float:
-    used = [
-        c.client_cpu
-        for item in row.rounds
-        for c in item.ceilings
-        if c.variant == variant
-    ]
-    return sum(used) / len(used)

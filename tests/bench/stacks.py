@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tests.bench.cases import CHAIN, DEPLOYMENTS, PARALLEL
-from tests.bench.engine_operations import QUICK, SIZES, Case, New
+from tests.bench.cases import CHAIN, PARALLEL
+from tests.bench.engine_operations import New
 from watcherlite import bootstrap
 from watcherlite.domain.events import STACK, Event
 from watcherlite.domain.stacks import Stack, StackRequest
@@ -12,18 +12,6 @@ from watcherlite.domain.stacks import Stack, StackRequest
 CREATE, UPDATE, DELETE = 'create', 'update', 'delete'
 #: A no-op resource type whose `value` is updated in place.
 _TYPE = 'OS::Heat::TestResource'
-
-
-def cases(quick: bool = False) -> list[Case]:
-    """Return the cases, ordered by deployment, shape and size."""
-    return [
-        Case(deployment, size, shape)
-        for deployment in DEPLOYMENTS
-        for shape in (PARALLEL, CHAIN)
-        for size in (QUICK if quick else SIZES)
-        # A stack of one resource is the same in both shapes.
-        if size > 1 or shape == PARALLEL
-    ]
 
 
 def template(shape: str | None, size: int, value: str) -> dict[str, Any]:
@@ -40,6 +28,7 @@ class Stacks:
     """Operations on stacks; the key of an end is the stack id."""
 
     operations: Sequence[str] = (CREATE, UPDATE, DELETE)
+    shapes: Sequence[str | None] = (PARALLEL, CHAIN)
 
     def ending(self, event: Event) -> tuple[Hashable, str] | None:
         """See `engine_operations.Subject`, also for the other methods."""

@@ -34,7 +34,7 @@ class TestSampleRows(base.TestCase):
 
     def test_every_list_has_a_page_and_costs_one_statement_or_two(self) -> None:
         application = self.enterContext(page_timings.application(self.deployment))
-        table = page_timings.Table(COUNT, application, query_counters.Counters())
+        table = page_timings.Table(COUNT, application)
         pages = lists.pages()
 
         costs = collections.Counter(table.statements(page) for page in pages)
@@ -51,10 +51,13 @@ class TestSampleRows(base.TestCase):
 
     def test_statements_outside_the_measurement_are_not_counted(self) -> None:
         application = self.enterContext(page_timings.application(self.deployment))
+        table = page_timings.Table(COUNT, application)
         counters = query_counters.Counters()
-        table = page_timings.Table(COUNT, application, counters)
 
-        table.statements(lists.Page(lists.ACTIONS))
+        with counters.counted():
+            table.ask(lists.Page(lists.ACTIONS))
+        within = counters.take()['counts']
         table.ask(lists.Page(lists.ACTIONS))
 
+        self.assertEqual(1, within[query_counters.STATEMENTS])
         self.assertEqual({}, counters.take()['counts'])
