@@ -5,8 +5,9 @@ import time
 import kombu
 
 from tests import base, services
+from tests.functional.messaging import proxy
 from tests.unit.messaging import recording
-from watcherlite.messaging import factory, settings, topology
+from watcherlite.messaging import addresses, factory, settings, topology
 
 
 class RabbitTestCase(base.TestCase):
@@ -43,6 +44,20 @@ class RabbitTestCase(base.TestCase):
         publisher = (bus or self.open_bus()).notification_publisher()
         self.addCleanup(publisher.close)
         return publisher
+
+    def proxy(self, context=None):
+        """Return a proxy before the broker, and the URL that leads through it.
+
+        :param context: an SSLContext, with which the proxy speaks TLS
+        """
+        (address,) = addresses.parse(self.vhost.url)
+        between = self.useFixture(proxy.Proxy(address.host, address.port, context))
+        scheme, host = ('amqps', 'localhost') if context else ('amqp', '127.0.0.1')
+        credentials = f'{address.user}:{address.password}'
+        return (
+            between,
+            f'{scheme}://{credentials}@{host}:{between.port}/{address.vhost}',
+        )
 
     def channel(self):
         """Return a channel to the broker that is not the product's."""

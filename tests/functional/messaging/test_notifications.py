@@ -3,9 +3,9 @@
 import threading
 import time
 
-from tests.functional.messaging import base, proxy
+from tests.functional.messaging import base
 from watcherlite import exceptions
-from watcherlite.messaging import addresses, topology
+from watcherlite.messaging import topology
 
 TIMEOUT = 20
 
@@ -26,12 +26,7 @@ class NotificationTestCase(base.RabbitTestCase):
 
     def proxied(self, **options):
         """Return a proxy before the broker, and a publisher that goes through it."""
-        (address,) = addresses.parse(self.vhost.url)
-        between = self.useFixture(proxy.Proxy(address.host, address.port))
-        url = (
-            f'amqp://{address.user}:{address.password}@127.0.0.1:{between.port}/'
-            f'{address.vhost}'
-        )
+        between, url = self.proxy()
         return between, self.publisher(self.open_bus(url=url, **options))
 
 

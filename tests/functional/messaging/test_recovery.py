@@ -3,7 +3,7 @@
 import socket
 import time
 
-from tests.functional.messaging import base, proxy
+from tests.functional.messaging import base
 from tests.ports import reserve_port
 from tests.unit.messaging import bus_contract, recording
 from watcherlite.messaging import addresses, publisher
@@ -13,16 +13,6 @@ CANARY = 'canary-password'
 
 
 class RecoveryTestCase(base.RabbitTestCase):
-    def proxied(self):
-        """Return a proxy before the broker, and the URL that leads through it."""
-        (address,) = addresses.parse(self.vhost.url)
-        between = self.useFixture(proxy.Proxy(address.host, address.port))
-        credentials = f'{address.user}:{address.password}'
-        return (
-            between,
-            f'amqp://{credentials}@127.0.0.1:{between.port}/{address.vhost}',
-        )
-
     def worker(self, **options):
         commands, controls = recording.Recorder(), recording.Recorder()
         bus = self.open_bus(**options)
@@ -55,7 +45,7 @@ class TestLostConnections(RecoveryTestCase):
         self.assertIn('CONNECTION_FORCED - closed by a test', self.log.output)
 
     def test_a_command_that_was_sent_while_the_broker_was_away_arrives(self):
-        between, url = self.proxied()
+        between, url = self.proxy()
         bus, commands, _ = self.worker(url=url)
         between.refuse()
 
@@ -66,7 +56,7 @@ class TestLostConnections(RecoveryTestCase):
         self.assertEqual(0, bus.counters.dropped)
 
     def test_a_connection_that_froze_is_noticed_by_its_heartbeat(self):
-        between, url = self.proxied()
+        between, url = self.proxy()
         bus, commands, _ = self.worker(url=url, heartbeat=1, confirm_timeout=1.0)
 
         between.freeze()
@@ -134,7 +124,7 @@ class TestUnreachable(RecoveryTestCase):
         self.assertIn('without the last confirmations of the broker', self.log.output)
 
     def test_closing_does_not_wait_for_a_frozen_connection(self):
-        between, url = self.proxied()
+        between, url = self.proxy()
         bus, commands, _ = self.worker(url=url, confirm_timeout=2.0)
         bus.send_command('applier', RUN)
         commands.wait_for(1)

@@ -13,6 +13,7 @@ from watcherlite.domain.audits import AuditSurroundings
 from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Stack, StackSurroundings
+from watcherlite.notifications.rules import infra_optim as rules
 from watcherlite.notifications.rules import subjects
 
 GOAL = factories.make_goal(id=1, uuid=infra_optim.GOAL_UUID)
@@ -303,90 +304,48 @@ def told(event):
 def sample_events():
     """Return, for each event type, the stored event that its sample shows."""
     common = {'occurred_at': documents.OCCURRED_AT, 'uuid': documents.EVENT_UUID}
-    fault = fault_of(infra_optim.FAULT)
-    plans = {
-        'create': (None, 'RECOMMENDED', events.CREATED, None),
-        'update': ('RECOMMENDED', 'PENDING', events.STATE_CHANGED, None),
-        'delete': ('SUCCEEDED', 'DELETED', events.DELETED, None),
-        'execution.start': ('PENDING', 'ONGOING', events.STATE_CHANGED, None),
-        'execution.end': ('ONGOING', 'SUCCEEDED', events.STATE_CHANGED, None),
-        'execution.error': (
-            'ONGOING',
-            'FAILED',
-            events.STATE_CHANGED,
-            {'fault': fault},
-        ),
-        'cancel.start': ('ONGOING', 'CANCELLING', events.STATE_CHANGED, None),
-        'cancel.end': ('CANCELLING', 'CANCELLED', events.STATE_CHANGED, None),
-    }
+    kinds = {'create': events.CREATED, 'delete': events.DELETED}
+    details = {'execution.error': {'fault': fault_of(infra_optim.FAULT)}}
+    # name -> status of the action before and after, state of its plan
     actions = {
-        'create': (None, 'INIT', 'RECOMMENDED', events.CREATED, None),
-        'update': ('INIT', 'SKIPPED', 'RECOMMENDED', events.STATE_CHANGED, None),
-        'delete': ('SUCCEEDED', 'SUCCEEDED', 'DELETED', events.DELETED, None),
-        'execution.start': ('READY', 'RUNNING', 'ONGOING', events.STATE_CHANGED, None),
-        'execution.end': (
-            'RUNNING',
-            'SUCCEEDED',
-            'ONGOING',
-            events.STATE_CHANGED,
-            None,
-        ),
-        'execution.error': (
-            'RUNNING',
-            'FAILED',
-            'ONGOING',
-            events.STATE_CHANGED,
-            {'fault': fault},
-        ),
-        'cancel.start': (
-            'RUNNING',
-            'RUNNING',
-            'ONGOING',
-            events.SIGNALLED,
-            {'signal': 'CANCEL'},
-        ),
-        'cancel.end': (
-            'RUNNING',
-            'CANCELLED',
-            'CANCELLING',
-            events.STATE_CHANGED,
-            None,
-        ),
+        'create': (None, 'INIT', 'RECOMMENDED'),
+        'update': ('INIT', 'SKIPPED', 'RECOMMENDED'),
+        'delete': ('SUCCEEDED', 'SUCCEEDED', 'DELETED'),
+        'execution.start': ('READY', 'RUNNING', 'ONGOING'),
+        'execution.end': ('RUNNING', 'SUCCEEDED', 'ONGOING'),
+        'execution.error': ('RUNNING', 'FAILED', 'ONGOING'),
+        'cancel.start': ('RUNNING', 'RUNNING', 'ONGOING'),
+        'cancel.end': ('RUNNING', 'CANCELLED', 'CANCELLING'),
     }
     stored = {
         f'actionplan.{name}': plan_event(
-            1, old, new, kind=kind, detail=detail, **common
+            *(1, old, new),
+            kind=kinds.get(name, events.STATE_CHANGED),
+            detail=details.get(name),
+            **common,
         )
-        for name, (old, new, kind, detail) in plans.items()
+        for name, (old, new) in infra_optim.PLAN_STATES.items()
     }
-    for name, (old, new, plan_state, kind, detail) in actions.items():
+    signals = {'cancel.start': events.SIGNALLED}
+    details['cancel.start'] = {'signal': 'CANCEL'}
+    for name, (old, new, plan_state) in actions.items():
         stored[f'action.{name}'] = action_event(
-            1,
-            old,
-            new,
+            *(1, old, new),
             parents=[infra_optim.PARENT_UUID],
-            kind=kind,
+            kind=(kinds | signals).get(name, events.STATE_CHANGED),
             plan_state=plan_state,
             message=infra_optim.MESSAGES.get(new),
-            detail=detail,
+            detail=details.get(name),
             **common,
         )
     for name in ('create', 'update', 'delete'):
-        kinds = {'create': events.CREATED, 'delete': events.DELETED}
         stored[f'audit.{name}'] = audit_event(
             1,
             *infra_optim.AUDIT_STATES[name],
             kind=kinds.get(name, events.STATE_CHANGED),
             **common,
         )
-    for step in (
-        events.STRATEGY_START,
-        events.STRATEGY_END,
-        events.STRATEGY_ERROR,
-        events.PLANNER_START,
-        events.PLANNER_END,
-        events.PLANNER_ERROR,
-    ):
+    for step in rules.OF_STEP:
         failed = infra_optim.AUDIT_FAULTS.get(step)
         stored[f'audit.{step}'] = audit_step(
             1, step, fault=fault_of(failed) if failed else None, **common

@@ -11,21 +11,16 @@ ROWS = {events.CLUSTER: stories.CLUSTER, events.NODE: stories.NODE}
 
 
 def told(name, old, new, row=stories.CLUSTER, **values):
-    """Return what is told, as 'old -> new' and the names."""
-    found = subjects.match(
-        stories.phase_event(1, name, old, new, row=row, **values).event
-    )
-    names = [notification.name for notification in found.notifications]
-    return f'{found.old_state} -> {found.state}', *names
+    return stories.told(stories.phase_event(1, name, old, new, row=row, **values).event)
 
 
 class TestPhases(base.TestCase):
     def test_each_action_has_a_start_an_end_and_an_error(self):
         self.assertEqual(
             [
-                ('INIT -> CREATING', 'create.start'),
-                ('CREATING -> ACTIVE', 'create.end'),
-                ('CREATING -> ERROR', 'create.error'),
+                'INIT -> CREATING: create.start',
+                'CREATING -> ACTIVE: create.end',
+                'CREATING -> ERROR: create.error',
             ],
             [
                 told('create.start', 'INIT', 'CREATING'),
@@ -36,10 +31,7 @@ class TestPhases(base.TestCase):
 
     def test_phase_without_state_change_is_notified(self):
         self.assertEqual(
-            [
-                ('ACTIVE -> ACTIVE', 'check.end'),
-                ('WARNING -> WARNING', 'attach_policy.start'),
-            ],
+            ['ACTIVE -> ACTIVE: check.end', 'WARNING -> WARNING: attach_policy.start'],
             [
                 told('check.end', 'ACTIVE', 'ACTIVE', stories.NODE),
                 told('attach_policy.start', 'WARNING', 'WARNING'),

@@ -58,28 +58,28 @@ class SpreadingTest(PolicyCase):
         )
         self.assertEqual('There is no feasible plan to handle all nodes.', str(error))
 
-    def test_nodes_are_removed_from_the_fullest_places(self) -> None:
-        there = [
-            *(placed(index, region_name='a') for index in (1, 2, 3)),
-            *(placed(index, region_name='b') for index in (4, 5, 6)),
-        ]
-
-        self.assertEqual(
-            {'deletion': {'count': 3, 'regions': {'a': 1, 'b': 2}}},
-            self.decided(
-                *(RegionPlacement(), IN, REGIONS), inputs={'count': 3}, nodes=there
+    def test_nodes_are_removed_from_other_and_from_the_fullest_places(self) -> None:
+        for there, left in (
+            (
+                [placed(n, region_name='a' if n < 4 else 'b') for n in range(1, 7)],
+                (1, 2),
             ),
-        )
-
-    def test_nodes_in_other_places_are_removed_first(self) -> None:
-        there = [placed(1, region_name='a'), placed(2, region_name='z'), *nodes(5)[3:]]
-
-        self.assertEqual(
-            {'deletion': {'count': 3, 'regions': {'a': 0, 'b': 0}}},
-            self.decided(
-                *(RegionPlacement(), IN, REGIONS), inputs={'count': 3}, nodes=there
+            (
+                [placed(1, region_name='a'), placed(2, region_name='z'), *nodes(5)[3:]],
+                (0, 0),
             ),
-        )
+        ):
+            self.assertEqual(
+                {
+                    'deletion': {
+                        'count': 3,
+                        'regions': dict(zip('ab', left, strict=True)),
+                    }
+                },
+                self.decided(
+                    *(RegionPlacement(), IN, REGIONS), inputs={'count': 3}, nodes=there
+                ),
+            )
 
     def test_zones_and_regions_are_decided_independently(self) -> None:
         said = {'zones': [{'name': 'x'}, {'name': 'y'}, {'name': 'z', 'weight': 0}]}
