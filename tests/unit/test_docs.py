@@ -34,6 +34,13 @@ def read(name):
     return (SOURCE / name).read_text()
 
 
+def mentions(pattern, pages=(*PAGES, *OTHERS)):
+    """Yield (name of the page, what is found) of all matches of a pattern."""
+    for page in pages:
+        for found in re.findall(pattern, page.read_text(), re.MULTILINE):
+            yield page.name, found
+
+
 class DocsTestCase(base.TestCase):
     def extension(self, name):
         """Import an extension of Sphinx from where Sphinx finds it."""
@@ -57,12 +64,9 @@ class TestPages(base.TestCase):
 
     def test_links_between_pages_lead_somewhere(self):
         known = {page.stem for page in PAGES}
-        for page in PAGES:
-            for target in re.findall(
-                r':doc:`(?:[^`<]*<)?([^`>]+)>?`', page.read_text()
-            ):
-                with self.subTest(page=page.name, target=target):
-                    self.assertIn(target, known)
+        for page, target in mentions(r':doc:`(?:[^`<]*<)?([^`>]+)>?`', PAGES):
+            with self.subTest(page=page, target=target):
+                self.assertIn(target, known)
 
     def test_modules_that_the_architecture_names_exist(self):
         named = re.findall(r'``([a-z_/]+(?:\.py|/))``', read('architecture.rst'))
@@ -79,28 +83,23 @@ class TestPages(base.TestCase):
 
     def test_included_files_exist(self):
         directive = r'^ *\.\. (?:literal)?include:: (\S+)$'
-        for page in PAGES:
-            for target in re.findall(directive, page.read_text(), re.MULTILINE):
-                with self.subTest(page=page.name, target=target):
-                    self.assertTrue((SOURCE / target).is_file())
+        for page, target in mentions(directive, PAGES):
+            with self.subTest(page=page, target=target):
+                self.assertTrue((SOURCE / target).is_file())
 
     def test_files_of_the_repository_that_are_named_exist(self):
         path = r'``((?:watcherlite|etc|doc|tests|releasenotes)/[\w./-]*\w)``'
-        for page in [*PAGES, *OTHERS]:
-            for target in re.findall(path, page.read_text()):
-                with self.subTest(page=page.name, target=target):
-                    self.assertTrue((ROOT / target).exists())
+        for page, target in mentions(path):
+            with self.subTest(page=page, target=target):
+                self.assertTrue((ROOT / target).exists())
 
     def test_the_parts_of_files_that_are_included_are_there(self):
         directive = r'^ *\.\. include:: (\S+)\n((?: +:.*\n)+)'
-        for page in PAGES:
-            for target, options in re.findall(
-                directive, page.read_text(), re.MULTILINE
-            ):
-                text = (SOURCE / target).read_text()
-                for marker in re.findall(r':(?:start-after|end-before): (.*)', options):
-                    with self.subTest(page=page.name, marker=marker):
-                        self.assertEqual(1, text.count(marker))
+        for page, (target, options) in mentions(directive, PAGES):
+            text = (SOURCE / target).read_text()
+            for marker in re.findall(r':(?:start-after|end-before): (.*)', options):
+                with self.subTest(page=page, marker=marker):
+                    self.assertEqual(1, text.count(marker))
 
 
 class TestOptions(base.TestCase):
@@ -149,27 +148,22 @@ class TestOptions(base.TestCase):
             for info, group in configuration._all_opt_infos()
             if group is None
         }
-        for page in [*PAGES, *OTHERS]:
-            # Each of: ``[group] option``, ``[group] option = value``
-            named = re.findall(r'``\[(\w+)\]\s+(\w+)(?:\s*=[^`]*)?``', page.read_text())
-            for group, option in named:
-                with self.subTest(page=page.name, option=f'[{group}] {option}'):
-                    self.assertIn((group, option), self.options | logs)
+        # Each of: ``[group] option``, ``[group] option = value``
+        for page, option in mentions(r'``\[(\w+)\]\s+(\w+)(?:\s*=[^`]*)?``'):
+            with self.subTest(page=page, option=option):
+                self.assertIn(option, self.options | logs)
 
     def test_options_in_examples_exist(self):
         group = None
-        for page in [*PAGES, *OTHERS]:
-            for block in re.findall(
-                r'\.\. code-block:: ini\n\n((?:   .*\n|\n)+)', page.read_text()
-            ):
-                for line in block.splitlines():
-                    section = re.fullmatch(r' +\[(.*)\]', line)
-                    setting = re.match(r' +(\w+) *=', line)
-                    if section:
-                        group = section[1]
-                    elif setting and group in {name for name, _ in self.options}:
-                        with self.subTest(page=page.name, line=line):
-                            self.assertIn((group, setting[1]), self.options)
+        for page, block in mentions(r'\.\. code-block:: ini\n\n((?:   .*\n|\n)+)'):
+            for line in block.splitlines():
+                section = re.fullmatch(r' +\[(.*)\]', line)
+                setting = re.match(r' +(\w+) *=', line)
+                if section:
+                    group = section[1]
+                elif setting and group in {name for name, _ in self.options}:
+                    with self.subTest(page=page, line=line):
+                        self.assertIn((group, setting[1]), self.options)
 
 
 class TestPlugins(base.TestCase):
@@ -305,11 +299,10 @@ class TestCommands(base.TestCase):
         known = {
             option for action in parser._actions for option in action.option_strings
         }
-        for page in [*PAGES, *OTHERS]:
-            for line in re.findall(r'\$ .*watcherlite run (.*)', page.read_text()):
-                for option in re.findall(r'(?:^| )(--?[a-z][\w-]*)', line):
-                    with self.subTest(page=page.name, option=option):
-                        self.assertIn(option, known)
+        for page, line in mentions(r'\$ .*watcherlite run (.*)'):
+            for option in re.findall(r'(?:^| )(--?[a-z][\w-]*)', line):
+                with self.subTest(page=page, option=option):
+                    self.assertIn(option, known)
 
 
 class TestStates(DocsTestCase):

@@ -55,42 +55,41 @@ class TestSignals(base.TestCase):
             **settings,
         )
 
-    def test_a_command_is_woken_by_a_cancel(self):
-        started = str(self.home / 'started')
-        os.mkfifo(started)
-        context, end = self.command(f'echo > {started}; exec sleep 60')
-        with open(started) as pipe:
-            pipe.read()
-        at = time.monotonic()
+    def test_a_command_ends_with_a_cancel_and_with_its_deadline(self):
+        for signal, timeout, outcome in (
+            (states.CANCEL, 60, 'Cancelled'),
+            (None, 1, 'TimedOut'),
+        ):
+            pids = str(self.home / outcome)
+            os.mkfifo(pids)
+            context, end = self.command(
+                f'echo $$ > {pids}; exec sleep 60', timeout=timeout
+            )
+            with open(pids) as pipe:
+                pid = int(pipe.read())
+            at = time.monotonic()
 
-        context.deliver(states.CANCEL)
+            if signal:
+                context.deliver(signal)
 
-        self.assertEqual('Cancelled', end())
-        self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
+            self.assertEqual(outcome, end())
+            self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
+            self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 
-    def test_a_command_ends_with_its_deadline(self):
-        pids = str(self.home / 'pids')
-        os.mkfifo(pids)
-        _, end = self.command(f'echo $$ > {pids}; exec sleep 60', timeout=1)
-        with open(pids) as pipe:
-            pid = int(pipe.read())
+    def test_a_request_ends_with_a_cancel_and_with_its_deadline(self):
+        for signal, timeout, outcome in (
+            (states.CANCEL, 60, 'Cancelled'),
+            (None, 0.3, 'TimedOut'),
+        ):
+            server = self.useFixture(Server(lambda exchange, request: exchange.hang()))
+            context, end = self.execute(
+                HttpRequest,
+                {'method': 'GET', 'url': server.url, 'retries': 0},
+                timeout=timeout,
+            )
+            server.until_received()
 
-        self.assertEqual('TimedOut', end())
-        self.assertRaises(ProcessLookupError, os.kill, pid, 0)
+            if signal:
+                context.deliver(signal)
 
-    def test_a_request_is_woken_by_a_cancel(self):
-        server = self.useFixture(Server(lambda exchange, request: exchange.hang()))
-        context, end = self.execute(HttpRequest, {'method': 'GET', 'url': server.url})
-        server.until_received()
-
-        context.deliver(states.CANCEL)
-
-        self.assertEqual('Cancelled', end())
-
-    def test_a_request_ends_with_its_deadline(self):
-        server = self.useFixture(Server(lambda exchange, request: exchange.hang()))
-        _, end = self.execute(
-            HttpRequest, {'method': 'GET', 'url': server.url, 'retries': 0}, timeout=0.3
-        )
-
-        self.assertEqual('TimedOut', end())
+            self.assertEqual(outcome, end())

@@ -45,18 +45,13 @@ class TestWork(base.TestCase):
                     False,
                     {'x-max-length': 10000},
                 ),
-                'watcherlite.applier': (
-                    (('watcherlite.commands', 'applier'),),
-                    True,
-                    False,
-                    arguments,
-                ),
-                'watcherlite.engine': (
-                    (('watcherlite.commands', 'engine'),),
-                    True,
-                    False,
-                    arguments,
-                ),
+                **{
+                    f'watcherlite.{lane}': (
+                        (('watcherlite.commands', lane),),
+                        *(True, False, arguments),
+                    )
+                    for lane in ('applier', 'engine')
+                },
             },
             queues(wanted),
         )

@@ -44,7 +44,7 @@ class RelayTestCase(base.TestCase):
         self.publisher = outbox.Publisher(self.story)
         self.relay = self.new_relay()
 
-    def new_relay(self, level='info', on_stored=None, **settings):
+    def new_relay(self, level='info', on_stored=None, jitter=1.0, **settings):
         relay = Relay(
             self.store,
             self.publisher,
@@ -53,7 +53,7 @@ class RelayTestCase(base.TestCase):
             self.clock,
             RelaySettings(**settings),
             on_stored=on_stored,
-            jitter=lambda: 1.0,
+            jitter=lambda: jitter,
         )
         self.clock.end = lambda: relay.stop(0.0)
         return relay

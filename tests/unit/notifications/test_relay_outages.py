@@ -11,8 +11,6 @@ from tests.unit.notifications.relay_case import (
     published,
     started,
 )
-from watcherlite.notifications.relay import Relay
-from watcherlite.notifications.settings import NotificationSettings
 
 
 class TestOutages(RelayTestCase):
@@ -76,15 +74,7 @@ class TestOutages(RelayTestCase):
         self.assertEqual([1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 5.0], self.clock.waited)
 
     def test_intervals_vary_so_that_not_all_relays_come_at_once(self):
-        self.relay = Relay(
-            self.store,
-            self.publisher,
-            NotificationSettings('host'),
-            'worker-1',
-            self.clock,
-            jitter=lambda: 0.0,
-        )
-        self.clock.end = lambda: self.relay.stop(0.0)
+        self.relay = self.new_relay(jitter=0.0)
         self.store.add(started(1))
         self.story.fail('publish', AWAY, AWAY)
 

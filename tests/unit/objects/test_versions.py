@@ -138,21 +138,19 @@ class TestFingerprints(base.TestCase):
         checker.test_relationships_in_order()
 
     def test_the_last_version_nests_the_last_versions(self):
-        nested = {
-            (name, field): (cls.VERSION, CLASSES[cls.fields[field].objname].VERSION)
+        found = {
+            (name, field): (
+                relationships[-1],
+                (cls.VERSION, CLASSES[cls.fields[field].objname].VERSION),
+            )
             for name, cls in CLASSES.items()
-            for field in cls.obj_relationships
-            if len(cls.obj_relationships[field]) > 1
-        }
-        last = {
-            (name, field): cls.obj_relationships[field][-1]
-            for name, cls in CLASSES.items()
-            for field in cls.obj_relationships
-            if len(cls.obj_relationships[field]) > 1
+            for field, relationships in cls.obj_relationships.items()
+            if len(relationships) > 1
         }
 
-        self.assertEqual(nested, last)
-        self.assertIn(('ActionPlanCreatePayload', 'audit'), nested)
+        for place, (last, expected) in found.items():
+            self.assertEqual(expected, last, place)
+        self.assertIn(('ActionPlanCreatePayload', 'audit'), found)
 
 
 class TestOlderVersions(base.TestCase):

@@ -33,6 +33,13 @@ class Calm(contract.Policy):
     """Allow everything."""
 
 
+def no_files():
+    """Return a configuration that reads no files."""
+    conf = cfg.ConfigOpts()
+    conf([], default_config_files=[], default_config_dirs=[])
+    return conf
+
+
 class TestByHand(base.TestCase):
     def test_each_call_makes_an_action_type_with_the_defaults_of_its_options(self):
         plugins = loader.Plugins.of(action_types={'greet': Greet})
@@ -45,8 +52,7 @@ class TestByHand(base.TestCase):
         self.assertIs(first.options, second.options)
 
     def test_options_come_from_the_configuration_in_hand(self):
-        conf = cfg.ConfigOpts()
-        conf([], default_config_files=[], default_config_dirs=[])
+        conf = no_files()
 
         plugins = loader.Plugins.of(action_types={'greet': Greet}, options=conf)
         made = plugins.make_action_type('greet')
@@ -55,8 +61,7 @@ class TestByHand(base.TestCase):
         self.assertEqual('good day', made.options.word)
 
     def test_a_plugin_without_options_has_a_group_all_the_same(self):
-        conf = cfg.ConfigOpts()
-        conf([], default_config_files=[], default_config_dirs=[])
+        conf = no_files()
 
         loader.Plugins.of(action_types={'plain': Plain}, options=conf)
 
@@ -158,40 +163,25 @@ class TestEntryPoints(base.TestCase):
                 {(name, target): reason}, _errors(_candidate(name, target))
             )
 
-    def test_two_of_one_name_are_both_refused(self):
+    def test_a_name_belongs_to_one_plugin_and_to_the_built_in_first(self):
         other = f'{__name__}:Plain'
-
-        found = _errors(_candidate('same', self.HERE), _candidate('same', other))
-
-        self.assertEqual(
-            {
-                ('same', self.HERE): (
-                    f'the name is taken by {other} too; uninstall one'
-                ),
-                ('same', other): (
-                    f'the name is taken by {self.HERE} too; uninstall one'
-                ),
-            },
-            found,
-        )
-
-    def test_nobody_takes_the_name_of_a_built_in(self):
-        for order in ((self.HERE, self.NOP), (self.NOP, self.HERE)):
-            found = _errors(*(_candidate('nop', target) for target in order))
-
+        taken = 'the name is taken by {} too; uninstall one'
+        for name, targets, errors in (
+            (
+                'same',
+                (self.HERE, other),
+                (taken.format(other), taken.format(self.HERE)),
+            ),
+            ('nop', (self.HERE, self.NOP), (taken.format(self.NOP), None)),
+            ('nop', (self.NOP, self.HERE), (None, taken.format(self.NOP))),
+        ):
             self.assertEqual(
-                {
-                    ('nop', self.HERE): (
-                        f'the name is taken by {self.NOP} too; uninstall one'
-                    ),
-                    ('nop', self.NOP): None,
-                },
-                found,
+                {(name, t): e for t, e in zip(targets, errors, strict=True)},
+                _errors(*(_candidate(name, target) for target in targets)),
             )
 
     def test_with_a_configuration_failures_are_logged_at_the_start(self):
-        conf = cfg.ConfigOpts()
-        conf([], default_config_files=[], default_config_dirs=[])
+        conf = no_files()
 
         loader.Plugins([_candidate('lost', 'no.such:Thing')], conf)
 

@@ -62,6 +62,12 @@ class Odd(Policy):
             raise exceptions.Invalid('it is 13')
 
 
+def shown(type_: str, **more: Any) -> dict[str, Any]:
+    """Return a property as clients know it, without a description by default."""
+    common = {'description': '', 'required': False, 'updatable': False}
+    return {'type': type_, **common, **more}
+
+
 class SpecsTest(base.TestCase):
     """Values and schemas."""
 
@@ -98,63 +104,17 @@ class SpecsTest(base.TestCase):
             self.assertIn(text, str(error))
 
     def test_a_schema_is_shown_as_clients_know_it(self) -> None:
+        words = {'type': 'AllowedValues', 'constraint': ['a', 'b']}
+        flag = shown('Boolean', required=True, default=True)
+        item = shown('Map', schema={'weight': shown('Integer', default=100)})
         self.assertEqual(
             {
-                'word': {
-                    'description': 'A word.',
-                    'required': False,
-                    'type': 'String',
-                    'updatable': False,
-                    'default': 'a',
-                    'constraints': [
-                        {'type': 'AllowedValues', 'constraint': ['a', 'b']}
-                    ],
-                },
-                'number': {
-                    'description': 'A number.',
-                    'required': True,
-                    'type': 'Number',
-                    'updatable': False,
-                },
-                'inner': {
-                    'description': '',
-                    'required': False,
-                    'type': 'Map',
-                    'updatable': False,
-                    'default': {},
-                    'schema': {
-                        'flag': {
-                            'description': '',
-                            'required': True,
-                            'type': 'Boolean',
-                            'updatable': False,
-                            'default': True,
-                        }
-                    },
-                },
-                'items': {
-                    'description': '',
-                    'required': False,
-                    'type': 'List',
-                    'updatable': False,
-                    'schema': {
-                        '*': {
-                            'description': '',
-                            'required': False,
-                            'type': 'Map',
-                            'updatable': False,
-                            'schema': {
-                                'weight': {
-                                    'description': '',
-                                    'required': False,
-                                    'type': 'Integer',
-                                    'updatable': False,
-                                    'default': 100,
-                                }
-                            },
-                        }
-                    },
-                },
+                'word': shown(
+                    'String', description='A word.', default='a', constraints=[words]
+                ),
+                'number': shown('Number', description='A number.', required=True),
+                'inner': shown('Map', default={}, schema={'flag': flag}),
+                'items': shown('List', schema={'*': item}),
             },
             specs.told(Odd.schema),
         )
@@ -167,7 +127,7 @@ class SpecsTest(base.TestCase):
             self.assertEqual(PRIORITIES[bare], kind.priority)
             self.assertIn(version, [one['version'] for one in kind.support_status])
             self.assertTrue(kind.description)
-            for shown in specs.told(kind.schema).values():
-                self.assertTrue(shown['description'], f'{name}: {shown}')
+            for one in specs.told(kind.schema).values():
+                self.assertTrue(one['description'], f'{name}: {one}')
 
         self.assertEqual(VERSIONS, found)
