@@ -32,6 +32,7 @@ class Client:
             clusters=None,
             plugins=world.types,
             clock=world.clock,
+            notifications=None,
         )
         self.streams = services.streams
         application = deploy.make_application(

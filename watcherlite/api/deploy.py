@@ -41,6 +41,7 @@ from watcherlite.api.policy import AccessPolicy
 from watcherlite.api.services import Services
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, NOAUTH, ApiSettings
 from watcherlite.domain import commands
+from watcherlite.settings import payload_settings
 
 _REQUEST_ID = 'X-OpenStack-Request-ID'
 #: Default CORS headers that pages of other origins may send and read.
@@ -152,6 +153,7 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
         clusters=runtime.clusters,
         plugins=runtime.plugins,
         clock=runtime.clock,
+        notifications=payload_settings(runtime.conf),
         max_limit=group.max_limit,
         max_event_streams=group.threads // 2 if streams is None else streams,
     )

@@ -11,6 +11,7 @@ from watcherlite.engine.audits.templates import TemplateOperations
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.stacks.queries import StackQueries
 from watcherlite.engine.stacks.requests.operations import StackOperations
+from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.plugins.loader import Plugins
 
 
@@ -24,6 +25,7 @@ class Services:
     :param reading: the queries of stacks
     :param clusters: the operations on clusters, nodes and related objects
     :param plugins: for descriptions and schemas
+    :param notifications: the settings with which notifications are shown
     :param max_limit: maximum number of rows of a page
     :param max_event_streams: maximum number of open event streams in this process
     :param streams: the open event streams
@@ -38,6 +40,7 @@ class Services:
     clusters: ClusterOperations
     plugins: Plugins
     clock: Clock
+    notifications: NotificationSettings
     max_limit: int = 1000
     max_event_streams: int = 5
     streams: EventStreams = dataclasses.field(default_factory=EventStreams)

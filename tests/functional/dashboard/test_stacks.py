@@ -50,6 +50,18 @@ class TestStacks(StackCase):
         self.assertIn('Stacks of project default', page.text)
         self.assertIn('No stack matches.', page.text)
 
+    def test_the_overview_has_failed_and_locked_stacks(self) -> None:
+        failed = self.store('one', 'UPDATE_FAILED')
+        locked = self.store('two', 'LOCK_COMPLETE')
+        self.store('three', 'CREATE_COMPLETE')
+
+        page = self.visitor.get('/dashboard?project=acme')
+
+        found = [link for link in page.links if '/stacks/' in link]
+        self.assertEqual([failed, locked], found)
+        for title in ('Failed stacks', 'Locked stacks'):
+            self.assertIn(title, page.text)
+
     def test_long_lists_have_pages(self) -> None:
         for number in range(51):
             self.store(f's{number}', 'CREATE_COMPLETE')

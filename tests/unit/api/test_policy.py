@@ -58,6 +58,8 @@ MATRIX = {
     'GET /v1/action_plans/{uuid}/events': SYSTEM_READERS,
     'GET /v1/audits/{audit}/events': SYSTEM_READERS,
     'GET /v1/actions/{uuid}/logs': SYSTEM_READERS,
+    'GET /v1/notifications': SYSTEM_READERS,
+    'GET /v1/plugins': SYSTEM_READERS,
     'PATCH /v1/actions/{uuid}': SYSTEM_MANAGERS,
     'POST /v1/actions/{uuid}/retry': SYSTEM_MANAGERS,
     'POST /v1/actions/{uuid}/cancel': SYSTEM_MANAGERS,

@@ -18,7 +18,7 @@ INFRA_OPTIM = Versions(
         (1, 7): 'Audit templates have default_parameters.',
         (1, 8): 'GET /v1/actions/{uuid} shows outputs, and /v1/actions/{uuid}/logs the '
         'log; POST .../retry of a plan or an action creates a plan of what did not '
-        'succeed. Not in OpenStack Watcher.',
+        'succeed; GET /v1/plugins and /v1/notifications. Not in OpenStack Watcher.',
     },
 )
 
@@ -30,6 +30,8 @@ DEFAULT_PARAMETERS: Version = (1, 7)
 OUTPUTS: Version = (1, 8)
 LOGS: Version = (1, 8)
 RETRY: Version = (1, 8)
+PLUGINS: Version = (1, 8)
+NOTIFICATIONS: Version = (1, 8)
 
 #: The state of deleted objects, which is not stored.
 DELETED = 'DELETED'

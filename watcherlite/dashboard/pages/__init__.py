@@ -11,6 +11,8 @@ from watcherlite.dashboard.pages import (
     clusters,
     home,
     nodes,
+    notifications,
+    plugins,
     services,
     stacks,
     strategies,
@@ -42,6 +44,8 @@ NAVIGATION: Sequence[Entry] = (
     Entry('clusters', 'Clusters', 'clusters:index'),
     Entry('nodes', 'Nodes', 'nodes:index'),
     Entry('services', 'Services', 'service:detail'),
+    Entry('notifications', 'Notifications', 'notification:get_all'),
+    Entry('plugins', 'Plugins', 'plugin:get_all'),
 )
 TABLES: Sequence[PageTable] = (
     home.PAGES,
@@ -53,6 +57,8 @@ TABLES: Sequence[PageTable] = (
     clusters.PAGES,
     nodes.PAGES,
     services.PAGES,
+    notifications.PAGES,
+    plugins.PAGES,
     stacks.PAGES,
 )
 #: Path of a stream -> path of the API's history.

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.dashboard.pages import clustering
+from watcherlite.dashboard.pages import clustering, stacks
 from watcherlite.dashboard.pages.services import get_health, list_parts
 from watcherlite.dashboard.views import PageTable, View
 from watcherlite.states import cluster as cluster_states
+from watcherlite.states import stack as stack_states
 
 PAGES = PageTable()
 #: Rows of each section.
@@ -19,6 +20,11 @@ _PLANS: Mapping[str, str] = {
     'ONGOING': 'Running',
     'PENDING': 'Waiting for a worker',
     'CANCELLING': 'Being cancelled',
+}
+#: Why a person should look at stacks -> the filters that find them.
+_STACKS: Mapping[str, Mapping[str, str]] = {
+    'Failed stacks': {'status': stack_states.FAILED},
+    'Locked stacks': {'action': stack_states.LOCK},
 }
 #: Statuses of clusters that need attention.
 _UNHEALTHY = (cluster_states.WARNING, cluster_states.ERROR, cluster_states.CRITICAL)
@@ -61,7 +67,19 @@ def show_home(view: View) -> Mapping[str, Any]:
             if part['status'] not in ('OK', 'NOT_USED')
         ],
         'clusters': _unhealthy_clusters(view),
+        'project': stacks.project_of(view),
+        'stacks': _stacks(view),
     }
+
+
+def _stacks(view: View) -> Sequence[Mapping[str, Any]]:
+    """Return the sections of stacks of the user's project that need attention."""
+    if not view.allows('stacks:index'):
+        return ()
+    return [
+        {'title': title, 'stacks': stacks.find_stacks(view, ROWS, **filters)}
+        for title, filters in _STACKS.items()
+    ]
 
 
 def _unhealthy_clusters(view: View) -> Sequence[Mapping[str, Any]]:

@@ -38,6 +38,14 @@ def _place(view: View, *segments: str) -> str:
     return '/'.join(['/orchestration/v1', project_of(view), 'stacks', *segments])
 
 
+def find_stacks(view: View, limit: int, **filters: str) -> Sequence[Mapping[str, Any]]:
+    """Return the newest stacks of the project of a page that match some filters."""
+    found: Sequence[Mapping[str, Any]] = view.api.get(
+        _place(view), **filters, limit=limit
+    )['stacks']
+    return found
+
+
 @PAGES.page('/stacks', 'stacks.html')
 def list_stacks(view: View) -> Mapping[str, Any]:
     """List the stacks of a project, the newest first."""

@@ -9,6 +9,8 @@ from watcherlite.api.infra_optim.handlers import (
     data_model,
     events,
     goals,
+    notifications,
+    plugins,
     root,
     scoring_engines,
     services,
@@ -28,6 +30,8 @@ _ROUTES = merge_routes(
     events.ROUTES,
     services.ROUTES,
     scoring_engines.ROUTES,
+    notifications.ROUTES,
+    plugins.ROUTES,
     data_model.ROUTES,
 )
 

@@ -1,0 +1,55 @@
+"""The pages of notifications and plugins."""
+
+from tests import base
+from tests.functional.api.fixtures import ApiFixture
+from tests.functional.dashboard.visitor import Visitor
+from watcherlite.plugins import base as plugins
+
+
+class TestNotifications(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.site = ApiFixture.of(self)
+        self.visitor = Visitor(self.site.application)
+
+    def create(self, name: str, count: int) -> str:
+        actions = [
+            {
+                'name': f'{name}-{number}',
+                'action_type': 'nop',
+                'input_parameters': {'message': ''},
+            }
+            for number in range(count)
+        ]
+        return self.site.runtime.plans.create_from(
+            {'name': name, 'actions': actions}
+        ).uuid
+
+    def test_the_latest_ones_are_shown_with_their_payloads(self) -> None:
+        empty = self.visitor.get('/dashboard/notifications')
+        self.assertIn('There are none.', empty.text)
+        uuid = self.create('nightly', 1)
+
+        page = self.visitor.get('/dashboard/notifications')
+
+        for text in ('actionplan.create', 'action.create', 'infra-optim:', uuid):
+            self.assertIn(text, page.text)
+
+    def test_pages_lead_to_the_first_one(self) -> None:
+        for name in ('first', 'second'):
+            self.create(name, 30)
+        address, created = '/dashboard/notifications', []
+        while address:
+            page = self.visitor.get(address)
+            created.append(page.text.count('actionplan.create'))
+            address = next((link for link in page.links if 'before=' in link), '')
+
+        self.assertEqual([1, 1], created)
+
+
+class TestPlugins(base.TestCase):
+    def test_all_namespaces_are_listed(self) -> None:
+        page = Visitor(ApiFixture.of(self).application).get('/dashboard/plugins')
+        for namespace in plugins.NAMESPACES:
+            self.assertIn(namespace, page.text)
+        self.assertIn('Runs an executable that the operator has allowed.', page.text)
