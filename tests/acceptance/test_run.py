@@ -216,6 +216,30 @@ class SuccessTest(CommandTestCase):
             self.assertEqual(started, action['start_time'] is not None)
             self.assertIsNotNone(action['end_time'])
 
+    def test_the_output_of_a_command_is_shown_while_it_runs(self):
+        ini = self.write(
+            'wl.conf', '[watcherlite.action_types.command]\nallowed = /bin/cat ...\n'
+        )
+        first, pipe = self.write('first', 'copying\n'), self.home / 'pipe'
+        os.mkfifo(pipe)
+        plan = self.write(
+            'plan.yaml',
+            f"""\
+            actions:
+            - name: copy
+              action_type: command
+              input_parameters: {{argv: [/bin/cat, {first}, {pipe}]}}
+            """,
+        )
+        running = self.start('run', plan, '--logs', '--config-file', ini)
+        running.wait_for('copy stdout: copying')
+        with open(pipe, 'w') as writing:
+            writing.write('copied')
+        code, out, _ = running.end()
+
+        self.assertEqual(0, code, out)
+        self.assertIn('copy stdout: copied', out)
+
 
 class DryRunTest(CommandTestCase):
     def test_the_steps_are_shown_and_nothing_is_made(self):

@@ -34,6 +34,7 @@ class Request:
     dry_run: bool = False
     as_json: bool = False
     verbose: bool = False
+    logs: bool = False
     debug: bool = False
 
 
@@ -131,7 +132,7 @@ class Execution:
                 # Live progress and the log exclude each other on a terminal.
                 self._warnings.show = progress.note
             try:
-                return session.execute(progress, details)
+                return session.execute(progress, details, self._request.logs)
             except exceptions.LeaseLost as error:
                 # Running plugins cannot be stopped in any other way.
                 self._note(str(error))

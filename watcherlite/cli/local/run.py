@@ -58,6 +58,7 @@ class Run(Command):
         flag(
             '-v --verbose', 'show every change and every action, even of a large plan'
         ),
+        flag('--logs', 'show the logs of actions as they are written; implies -v'),
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
@@ -79,7 +80,8 @@ class Run(Command):
             skip=parsed_args.skip,
             dry_run=parsed_args.dry_run,
             as_json=parsed_args.output == 'json',
-            verbose=parsed_args.verbose,
+            verbose=parsed_args.verbose or parsed_args.logs,
+            logs=parsed_args.logs,
             debug=self.debug(parsed_args),
         )
         found = execution.Execution(configuration, request)

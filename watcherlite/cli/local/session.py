@@ -129,12 +129,13 @@ class Session:
         )
 
     def execute(
-        self, progress: Progress, details: bool | None
+        self, progress: Progress, details: bool | None, logs: bool = False
     ) -> tuple[ActionPlan, float]:
         """Start or continue the plan; return the ended plan and the duration in
         seconds.
 
         :param details: see Follower
+        :param logs: see Follower
         :raises LeaseLost: this process must stop; another one can continue the plan
         """
         began = time.monotonic()
@@ -145,6 +146,7 @@ class Session:
             self.wake,
             time.monotonic,
             details=details,
+            logs=logs,
             patience=self._lease,
         )
         follower.pass_over()

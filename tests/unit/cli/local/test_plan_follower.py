@@ -1,10 +1,12 @@
 """Following a plan to its end."""
 
 from tests import base, factories
+from tests.factories import at
 from tests.unit.cli.capturing import Recorder
 from watcherlite import exceptions
 from watcherlite.cli.local import plan_follower
 from watcherlite.cli.local.plan_follower import Follower
+from watcherlite.db.action_logs import LogEntry
 from watcherlite.testing.memory_store import MemoryStore
 
 
@@ -99,6 +101,49 @@ class FollowerTest(base.TestCase):
         )
         self.assertEqual(4, self.asked)
         self.assertEqual([plan_follower.LOOK] * 3, wake.waits)
+
+    def test_logs_are_shown_between_the_changes_of_their_actions(self):
+        plan, (action, other) = self.plan_of(2)
+        moments = [at(second) for second in range(5)]
+        begin, *lines, end = moments
+        started = factories.make_event(
+            action, old_status='READY', new_status='RUNNING', occurred_at=begin
+        )
+        ended = factories.make_event(
+            action, old_status='RUNNING', new_status='SUCCEEDED', occurred_at=end
+        )
+        entries = [
+            LogEntry(action.id, 1, stream, text, when)
+            for (stream, text), when in zip(
+                (('stdout', 'one\ntwo\n'), ('stderr', 'three'), ('log', 'four\n')),
+                lines,
+                strict=True,
+            )
+        ]
+        unrelated = LogEntry(other.id + 1, 1, 'log', 'of another plan', begin)
+
+        def begins():
+            self.store.insert_log_entries([unrelated, entries[0]])
+            self.change(plan, started)
+
+        def ends():
+            self.store.insert_log_entries(entries[1:])
+            self.change(plan, ended, state='SUCCEEDED')
+
+        self.follow(self.follower(plan, Wake(begins, ends), logs=True))
+
+        story = [
+            text[len('00:00:00 ') :] if isinstance(text, str) else text[1:3]
+            for text in self.progress.shown
+        ]
+        self.assertEqual(
+            [
+                ('PENDING', 'ONGOING'),
+                *('a0 stdout: one', 'a0 stdout: two', 'a0 stderr: three'),
+                *('a0 log: four', ('ONGOING', 'SUCCEEDED')),
+            ],
+            story,
+        )
 
     def test_more_events_than_a_page_are_all_shown(self):
         plan, (action,) = self.plan_of(1)
