@@ -6,6 +6,7 @@ from typing import Any
 from falcon import testing
 
 from tests import base
+from tests.functional.api import stacks
 from tests.functional.api.fixtures import ProjectFixture
 
 DOCUMENT = {
@@ -80,6 +81,19 @@ class TestInitiators(base.TestCase):
                 'request_id': sent[2],
             },
             events[-1]['detail']['initiator'],
+        )
+
+    def test_an_event_of_a_stack_tells_who_requested_the_change(self) -> None:
+        stack = stacks.store(self.site.runtime, 1, 'web', 'CREATE_COMPLETE')
+        place = f'/orchestration/v1/acme/stacks/web/{stack.uuid}'
+        mark = {'mark_unhealthy': True, 'resource_status_reason': 'disk'}
+
+        marked = self.ask('PATCH', f'{place}/resources/web', mark)
+        (event,) = self.ask('GET', f'{place}/events').json['events']
+
+        self.assertEqual(
+            ('boss', marked.headers['X-OpenStack-Request-ID']),
+            (event['initiator']['user_name'], event['initiator']['request_id']),
         )
 
     def test_an_event_of_the_service_itself_names_nobody(self) -> None:

@@ -10,6 +10,7 @@ from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.schemas import events as schemas
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.db.query import EventQuery
+from watcherlite.domain.events import INITIATOR
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.queries import EventView
 
@@ -36,6 +37,7 @@ def represent(
             links.resource_link(request, stack, name, rel='resource'),
             links.stack_link(request, stack, 'stack'),
         ],
+        'initiator': (event.detail or {}).get(INITIATOR),
     }
     if root is not None:
         shown['links'].append(links.stack_link(request, root, 'root_stack'))

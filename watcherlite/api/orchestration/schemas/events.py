@@ -17,6 +17,11 @@ _LISTED: Mapping[str, Schema] = {
     'resource_status': fragments.TEXT,
     'resource_status_reason': fragments.TEXT,
     'links': fragments.LINKS,
+    'initiator': {
+        'type': ['object', 'null'],
+        'description': 'Who requested the change: user_id, user_name, project_id, '
+        'roles, request_id; null for changes that no request made. Not in Heat.',
+    },
 }
 _SHOWN: Mapping[str, Schema] = {
     **_LISTED,
