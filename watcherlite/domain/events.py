@@ -45,6 +45,8 @@ KINDS = {
 #: The key in `detail` of who sent the request that changed the subject: user_id,
 #: user_name, project_id, roles, request_id.
 INITIATOR = 'initiator'
+#: The key in `detail` of the attributes that a user changed: name -> old and new value.
+CHANGES = 'changes'
 #: The key in `detail` of the uuid of the plan that a new plan retries.
 RETRY_OF = 'retry_of'
 #: The steps of an audit's run, each a `detail.step`.

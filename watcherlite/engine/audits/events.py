@@ -31,6 +31,32 @@ def audit_event(
     )
 
 
+#: Attributes of an audit that users change, as the columns of its row.
+_CHANGEABLE = (
+    *('name', 'audit_type', 'goal_id', 'strategy_id', 'parameters', 'scope'),
+    *('interval', 'auto_trigger', 'start_time', 'end_time', 'force'),
+)
+
+
+def update_event(before: Audit, after: Audit, now: datetime.datetime) -> Event:
+    """Return the event of an update by a user, with the changed attributes."""
+    kind = events.STATE_CHANGED
+    if before.state == after.state:
+        kind = events.MESSAGE_CHANGED
+    changes = {
+        name: {'old': _shown(old), 'new': _shown(new)}
+        for name in _CHANGEABLE
+        if (old := getattr(before, name)) != (new := getattr(after, name))
+    }
+    event = audit_event(before, after, now, kind)
+    return event.with_detail(events.CHANGES, changes) if changes else event
+
+
+def _shown(value: object) -> object:
+    """Return the value of an attribute as JSON."""
+    return value.isoformat() if isinstance(value, datetime.datetime) else value
+
+
 def change_events(before: Audit, after: Audit, now: datetime.datetime) -> list[Event]:
     """Return the event of a change of state or message, if there is one.
 

@@ -20,7 +20,7 @@ from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit, AuditRequest, Ne
 from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.domain.events import Event
 from watcherlite.engine.audits import requests, run_actions
-from watcherlite.engine.audits.events import audit_event
+from watcherlite.engine.audits.events import audit_event, update_event
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.states import action as action_states
@@ -188,10 +188,7 @@ class AuditOperations:
                 tx, before, audit, changes, now, context
             )
             tx.save_audit(audit)
-            kind = events.STATE_CHANGED
-            if audit.state == before.state:
-                kind = events.MESSAGE_CHANGED
-            tx.add_events([audit_event(before, audit, now, kind), *more])
+            tx.add_events([update_event(before, audit, now), *more])
         self._announce(stopped)
         return audit
 

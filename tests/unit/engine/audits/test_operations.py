@@ -4,6 +4,7 @@ import datetime
 from typing import Any
 
 from tests.audit_worlds import AuditCase
+from tests.factories import at
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.domain.actions import ActionChange
@@ -215,6 +216,23 @@ class UpdateTest(OperationsCase):
         self.assertEqual(
             ['created', 'message_changed'],
             [line[0] for line in self.world.audit_story(audit)],
+        )
+
+    def test_the_event_of_an_edit_has_what_was_changed(self) -> None:
+        audit = self.make(
+            goal='dummy', strategy='dummy', audit_type='CONTINUOUS', interval='60'
+        )
+        end = at(3600)
+        self.update(audit, interval='90', end_time=end, state='CANCELLED')
+        stored = self.world.store.list_events(subject='audit', subject_id=audit.id)
+        self.assertEqual(
+            {
+                'changes': {
+                    'interval': {'old': '60', 'new': '90'},
+                    'end_time': {'old': None, 'new': end.isoformat()},
+                }
+            },
+            stored[-1].event.detail,
         )
 
     def test_changes_of_state_follow_the_state_machine(self) -> None:
