@@ -46,6 +46,22 @@ class TestPages(PageCase):
         self.assertIn(f'/dashboard/action_plans/{PLAN}', page.links)
         self.assertNotIn(f'/dashboard/action_plans/{uuid("a", 4)}', page.links)
 
+    def test_the_actions_of_a_plan_are_filtered_by_state_and_text(self) -> None:
+        for query, expected in (
+            ('state=FAILED', ['no disk']),
+            ('text=NO+DISK', ['no disk']),
+            ('state=SKIPPED&text=the+host', ['the host is gone']),
+            ('state=PENDING&text=no+disk', []),
+        ):
+            page = self.visitor.get(f'/dashboard/action_plans/{uuid("a", 9)}?{query}')
+            rows = [given for tag, given in page.tags if tag == 'tr' and given]
+            self.assertEqual(len(expected), len(rows), query)
+            self.assertIn(f'{len(expected)} of 9 actions match.', page.text)
+            nodes = [
+                given for tag, given in page.tags if 'node' in given.get('class', '')
+            ]
+            self.assertEqual(9, len(nodes))
+
     def test_an_empty_overview_says_how_to_begin(self) -> None:
         page = Visitor(ApiFixture.of(self).application).get('/dashboard')
         self.assertIn('watcherlite plan create FILE', page.text)

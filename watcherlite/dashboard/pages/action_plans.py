@@ -43,6 +43,9 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
     return {
         'plan': plan,
         'actions': actions,
+        'shown': _matching(actions, view.args),
+        'filters': {name: view.args.get(name, '') for name in ('text', 'state')},
+        'states': plan_actions.STATES,
         'is_cut': len(actions) >= MOST,
         'names': {action['uuid']: action['name'] for action in actions},
         'counts': _counts(actions),
@@ -135,6 +138,20 @@ def _actions(view: View, uuid: str) -> list[dict[str, Any]]:
             break
         marker = found[-1]['uuid']
     return found
+
+
+def _matching(
+    actions: Sequence[Mapping[str, Any]], args: Mapping[str, str]
+) -> Sequence[Mapping[str, Any]]:
+    """Return the actions with a state, and with a text in any of their columns."""
+    state, text = args.get('state', ''), args.get('text', '').casefold()
+    columns = ('name', 'action_type', 'target', 'status_message', 'uuid')
+    return [
+        action
+        for action in actions
+        if state in ('', action['shown_state'])
+        and any(text in (action[name] or '').casefold() for name in columns)
+    ]
 
 
 def _counts(actions: Sequence[Mapping[str, Any]]) -> dict[str, int]:

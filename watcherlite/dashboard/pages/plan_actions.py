@@ -6,6 +6,12 @@ from typing import Any
 from watcherlite.dashboard.views import View, address
 from watcherlite.states import action_plan as states
 
+#: The states of actions that pages show.
+STATES = (
+    *('PENDING', 'ONGOING', 'SUSPENDED', 'SUCCEEDED', 'FAILED', 'SKIPPED'),
+    'CANCELLED',
+)
+
 
 def show(action: Mapping[str, Any]) -> dict[str, Any]:
     """Return an action as pages show it.
