@@ -9,14 +9,14 @@ is arranged is a `Variant`. A process of its own measures one of them:
 
 import dataclasses
 import gc
+import itertools
 import json
 import pathlib
 import queue
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from tests.bench import documents, processes
 from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL
@@ -31,6 +31,8 @@ from tests.bench.transitions import (
 GROUP = 100
 #: Largest batch of the publisher: the batch size of the relay.
 _AT_ONCE = 500
+#: The builder of messages, and the actions that started or ended.
+_Change = tuple[documents.Make, Sequence[int]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -155,80 +157,56 @@ class _Work:
         self._do(self._ids)
 
     def _do(self, ids: Sequence[int]) -> None:
+        write = self._chain if self._way.shape == CHAIN else self._groups
         if not self._way.thread:
-            self._write(ids, self._publish)
+            for change in write(ids):
+                self._publisher.publish(self._documents(change))
             return
         thread = threading.Thread(target=self._publish_all, daemon=True)
         thread.start()
-        self._write(ids, self._changes.put)
+        for change in write(ids):
+            self._changes.put(change)
         self._changes.put(None)
         thread.join()
         if self._failure is not None:
             raise self._failure
 
-    def _write(self, ids: Sequence[int], tell: Any) -> None:
-        if self._way.shape == CHAIN:
-            self._write_chain(ids, tell)
-            return
+    def _groups(self, ids: Sequence[int]) -> Iterator[_Change]:
         for first in range(0, len(ids), GROUP):
             group = ids[first : first + GROUP]
             self._transitions.begin(group)
-            tell(_Change(group, began=True))
+            yield self._began, group
             self._transitions.end(group)
-            tell(_Change(group, began=False))
+            yield self._ended, group
 
-    def _write_chain(self, ids: Sequence[int], tell: Any) -> None:
+    def _chain(self, ids: Sequence[int]) -> Iterator[_Change]:
         self._transitions.begin(ids[:1])
-        tell(_Change(ids[:1], began=True))
-        for number in range(len(ids) - 1):
-            this, following = ids[number : number + 1], ids[number + 1 : number + 2]
-            self._transitions.pass_on(this[0], following[0])
-            tell(_Change(this, began=False))
-            tell(_Change(following, began=True))
+        yield self._began, ids[:1]
+        for this, following in itertools.pairwise(ids):
+            self._transitions.pass_on(this, following)
+            yield self._ended, [this]
+            yield self._began, [following]
         self._transitions.end(ids[-1:])
-        tell(_Change(ids[-1:], began=False))
-
-    def _publish(self, change: '_Change') -> None:
-        self._publisher.publish(self._documents(change))
+        yield self._ended, ids[-1:]
 
     def _publish_all(self) -> None:
         """Publish the written changes in batches until the end."""
+        messages: list[documents.Message] = []
+        count = 0
         try:
-            change = self._changes.get()
-            while change is not None:
-                messages = self._documents(change)
-                count = len(change.ids)
-                change = self._more()
-                while isinstance(change, _Change) and count < _AT_ONCE:
-                    messages += self._documents(change)
-                    count += len(change.ids)
-                    change = self._more()
-                self._publisher.publish(messages)
-                if change is _NOTHING_YET:
-                    change = self._changes.get()
+            for change in iter(self._changes.get, None):
+                messages += self._documents(change)
+                count += len(change[1])
+                if count >= _AT_ONCE or self._changes.empty():
+                    self._publisher.publish(messages)
+                    messages, count = [], 0
+            self._publisher.publish(messages)
         except BaseException as error:
             self._failure = error
 
-    def _more(self) -> Any:
-        try:
-            return self._changes.get_nowait()
-        except queue.Empty:
-            return _NOTHING_YET
-
-    def _documents(self, change: '_Change') -> list[documents.Message]:
-        make = self._began if change.began else self._ended
-        return make([self._uuids[number] for number in change.ids])
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Change:
-    """Actions that started or ended."""
-
-    ids: Sequence[int]
-    began: bool
-
-
-_NOTHING_YET = object()
+    def _documents(self, change: _Change) -> list[documents.Message]:
+        make, ids = change
+        return make([self._uuids[number] for number in ids])
 
 
 def _transitions(request: Request) -> Transitions:

@@ -8,9 +8,7 @@ class TestLoad(base.TestCase):
     """The rate and the percentiles of a load."""
 
     def test_a_rate_is_of_all_clients_together(self) -> None:
-        load = load_generator.Load(2.0, [0.1] * 50)
-
-        self.assertEqual(25, load.rate)
+        self.assertEqual(25, load_generator.Load(2.0, [0.1] * 50).rate)
 
     def test_a_percentile_is_a_measured_latency(self) -> None:
         load = load_generator.Load(1.0, [0.5, 0.1, 0.4, 0.2, 0.3])

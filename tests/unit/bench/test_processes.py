@@ -32,20 +32,13 @@ class TestTree(base.TestCase):
     """A process and what came of it."""
 
     def test_grandchildren_belong_to_it_and_its_parent_does_not(self) -> None:
-        running = [
-            Stat(4, 'grandchild', 3, 0.0, 0.0),
-            Stat(1, 'init', 0, 0.0, 0.0),
-            Stat(3, 'child', 2, 0.0, 0.0),
-            Stat(5, 'other', 1, 0.0, 0.0),
-            Stat(2, 'daemon', 1, 0.0, 0.0),
-        ]
+        names = {4: 'grandchild', 1: 'init', 3: 'child', 5: 'other', 2: 'daemon'}
+        parents = {4: 3, 1: 0, 3: 2, 5: 1, 2: 1}
+        running = [Stat(n, name, parents[n], 0.0, 0.0) for n, name in names.items()]
 
-        found = processes.tree(2, running)
+        found = [[p.name for p in processes.tree(root, running)] for root in (2, 9)]
 
-        self.assertEqual(['daemon', 'child', 'grandchild'], [p.name for p in found])
-
-    def test_a_process_that_has_ended_has_no_tree(self) -> None:
-        self.assertEqual([], processes.tree(9, [Stat(1, 'init', 0, 0.0, 0.0)]))
+        self.assertEqual([['daemon', 'child', 'grandchild'], []], found)
 
     def test_this_process_is_among_those_that_run(self) -> None:
         found = processes.tree(os.getpid(), processes.running())
