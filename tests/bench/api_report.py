@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from tests.bench import lists, report
+from tests.bench import report
 from tests.bench.page_timings import LIMIT, PageTiming
 from tests.bench.requests import Requests
 from tests.bench.startup import Starts
@@ -50,41 +50,27 @@ def failures(found: Results) -> list[str]:
 
 
 def _lists(found: Results) -> list[Target]:
+    grouped: dict[tuple[str, str], list[PageTiming]] = {}
+    for timing in found.timings:
+        key = timing.deployment, timing.page.noun
+        grouped.setdefault(key, []).append(timing)
     made = []
-    for deployment in dict.fromkeys(timing.deployment for timing in found.timings):
-        for noun in lists.NOUNS:
-            measured = _of(found, deployment, noun)
-            if not measured:
-                continue
-            beside = f'at {found.large} rows, beside {found.small}'
-            slowest = max(measured, key=lambda timing: timing.ratio)
-            above = sum(one.ratio > LIMIT for one in measured)
-            named = slowest.page.name + (f', {above} above' if above else '')
-            text = f'{deployment}, lists of {noun} {beside}'
-            different = sum(not timing.constant for timing in measured)
-            made += [
-                Target(
-                    f'{text}: how many of {len(measured)} cost other statements',
-                    0,
-                    '',
-                    different,
-                ),
-                Target(
-                    f'{text}: time of the slowest ({named})',
-                    LIMIT,
-                    'times',
-                    slowest.ratio,
-                ),
-            ]
+    for (deployment, noun), measured in grouped.items():
+        text = (
+            f'{deployment}, lists of {noun} at {found.large} rows, beside {found.small}'
+        )
+        slowest = max(measured, key=lambda timing: timing.ratio)
+        above = sum(one.ratio > LIMIT for one in measured)
+        named = slowest.page.name + (f', {above} above' if above else '')
+        different = sum(not timing.constant for timing in measured)
+        other = f'how many of {len(measured)} cost other statements'
+        made += [
+            Target(f'{text}: {other}', 0, '', different),
+            Target(
+                f'{text}: time of the slowest ({named})', LIMIT, 'times', slowest.ratio
+            ),
+        ]
     return made
-
-
-def _of(found: Results, deployment: str, noun: str) -> list[PageTiming]:
-    return [
-        timing
-        for timing in found.timings
-        if (timing.deployment, timing.page.noun) == (deployment, noun)
-    ]
 
 
 def _requests(found: Results) -> list[Target]:

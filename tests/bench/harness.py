@@ -5,8 +5,8 @@ import json
 import pathlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Self, cast
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, cast
 
 from tests.bench import plans, processes, subprocesses
 from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL, SQLITE, Case
@@ -115,7 +115,7 @@ class _RecordingBus:
         self._bus.send_command(lane, command)
 
 
-class _Operator:
+class _Operator(AbstractContextManager['_Operator']):
     """Store and start plans from this process."""
 
     def __init__(self, deployment: Deployment) -> None:
@@ -123,9 +123,6 @@ class _Operator:
         self._runtime = bootstrap.Runtime(configuration, lanes=())
         self._bus = _RecordingBus(self._runtime.bus)
         self._runtime.bus = cast(Bus, self._bus)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self._runtime.stop(0)

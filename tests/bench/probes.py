@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any
 
 from tests.bench import connections, plans
 from watcherlite.domain.actions import APPLIER
@@ -18,7 +19,7 @@ _SMALL = 100
 _LOOK_SMALL, _LOOK_LARGE = 0.002, 0.01
 
 
-class Broker:
+class Broker(AbstractContextManager['Broker']):
     """The declared queues of the applier lane and of the notifications."""
 
     def __init__(self, url: str) -> None:
@@ -30,9 +31,6 @@ class Broker:
         self._channel = self._link.channel()
         for wanted in (work, told):
             declaration.declare(self._channel, wanted)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self._link.close()
@@ -66,14 +64,11 @@ class Broker:
         return self._channel.queue_declare(name, passive=True)
 
 
-class Plans:
+class Plans(AbstractContextManager['Plans']):
     """The rows of plans on PostgreSQL."""
 
     def __init__(self, url: str) -> None:
         self._connection = connections.postgresql(url)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self._connection.close()

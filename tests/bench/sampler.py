@@ -6,6 +6,7 @@ it was working in. A thread that waits for the GIL counts as working.
 """
 
 import dataclasses
+import functools
 import os
 import re
 import sys
@@ -58,7 +59,6 @@ class Sampler:
         self._threads: dict[int, _Thread] = {}
         # (thread, stack, at work) -> looks
         self._looks: dict[tuple[str, _Stack, bool], int] = {}
-        self._waiting: dict[CodeType, bool] = {}
         self._began = time.perf_counter()
 
     def start(self) -> None:
@@ -112,7 +112,7 @@ class Sampler:
         except ProcessLookupError:
             # The thread has ended.
             return
-        waits = state == b'D' or (state == b'S' and self._waits(stack[0]))
+        waits = state == b'D' or (state == b'S' and _label(stack[0]) in _WAITING)
         key = (known.name, stack, not waits)
         self._looks[key] = self._looks.get(key, 0) + 1
 
@@ -130,12 +130,6 @@ class Sampler:
             except FileNotFoundError:
                 return None
         return self._threads[native_id]
-
-    def _waits(self, code: CodeType) -> bool:
-        found = self._waiting.get(code)
-        if found is None:
-            found = self._waiting[code] = _label(code) in _WAITING
-        return found
 
     def _spent(self, thread: _Thread) -> dict[str, Any]:
         """Return the times of a thread since the last call, in ms."""
@@ -160,6 +154,7 @@ def _stack(frame: FrameType | None) -> _Stack:
     return tuple(codes)
 
 
+@functools.cache
 def _label(code: CodeType) -> str:
     """Return module and function in a short form."""
     path = code.co_filename.removesuffix('.py')

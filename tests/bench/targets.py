@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from tests.bench import documents, query_counters
 from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL, Case
 from tests.bench.ceiling import Variant
-from tests.bench.measurements import Measurement, Row, find, growth
-from tests.bench.processes import Memory
+from tests.bench.measurements import Row, find, growth
 
 #: Smallest sizes with targets for the cost of an action.
 _WIDE = 100
@@ -138,55 +137,36 @@ def _latencies(rows: Sequence[Row]) -> list[Target]:
 def _resources(rows: Sequence[Row]) -> list[Target]:
     servers = _of(rows, None, 1)
     largest = _of(rows, PARALLEL, 100_000)
-    text = 'CPU of the daemon per action'
+    running = 'while running 100000 actions'
     return [
-        Target(
-            f'{text}, parallel of {_LONG} and more',
-            1,
-            'ms',
-            _most(_of(rows, PARALLEL, _LONG), _daemon_cpu),
+        *(
+            Target(
+                f'CPU of the daemon per action, {shape} of {_LONG} and more',
+                1,
+                'ms',
+                _most(_of(rows, shape, _LONG), _daemon_cpu),
+            )
+            for shape in (PARALLEL, CHAIN)
         ),
-        Target(
-            f'{text}, chain of {_LONG} and more',
-            1,
-            'ms',
-            _most(_of(rows, CHAIN, _LONG), _daemon_cpu),
-        ),
-        *_memory(servers, 'idle', 80, lambda m: (m.idle.resident, m.idle)),
-        *_memory(
-            largest,
-            'while running 100000 actions',
-            120,
-            lambda m: (m.peak.peak, m.peak),
+        *(
+            Target(
+                f'{kind} {when}, sum of all processes',
+                limit,
+                'MiB',
+                _most(of, operator.methodcaller('median', figure)),
+            )
+            for of, kind, when, limit, figure in (
+                (servers, 'RSS', 'idle', 80, lambda m: m.idle.resident),
+                (servers, 'PSS', 'idle', 80, lambda m: m.idle.proportional),
+                (largest, 'RSS', running, 120, lambda m: m.peak.peak),
+                (largest, 'PSS', running, 120, lambda m: m.peak.proportional),
+            )
         ),
         Target(
             'consuming after the start of the process, median of the slowest size',
             0.8,
             's',
             _most(servers, lambda row: row.median(lambda m: m.startup)),
-        ),
-    ]
-
-
-def _memory(
-    rows: Sequence[Row],
-    when: str,
-    limit: float,
-    figure: Callable[[Measurement], tuple[float, Memory]],
-) -> list[Target]:
-    """Return targets for the sum of RSS and for PSS."""
-    return [
-        Target(
-            f'RSS {when}, sum of all processes',
-            limit,
-            'MiB',
-            _most(rows, lambda row: row.median(lambda m: figure(m)[0])),
-        ),
-        Target(
-            f'PSS {when}, sum of all processes',
-            limit,
-            'MiB',
-            _most(rows, lambda row: row.median(lambda m: figure(m)[1].proportional)),
         ),
     ]
 
