@@ -134,25 +134,21 @@ class TestLife(ProcessCase):
         self.assertEqual([], self.pids(run))
         self.assertEqual('COMPLETE', run.delete().status)
 
-    def test_a_reboot_ends_it_and_starts_it_anew(self):
+    def test_a_reboot_starts_it_anew_after_it_was_killed_as_well(self):
         run = self.made()
-        (before,) = self.pids(run)
+        for killed, parameters in ((False, {'type': 'SOFT'}), (True, None)):
+            before = run.attributes['pid']
+            if killed:
+                self.kill(run)
+                self.assertEqual('FAILED', run.check().status)
 
-        rebooted = run.operate('reboot', {'type': 'SOFT'})
+            rebooted = run.operate('reboot', parameters)
 
-        self.assertEqual(('COMPLETE', ''), (rebooted.status, rebooted.reason))
-        (after,) = self.pids(run)
-        self.assertNotEqual(before, after)
-        self.assertEqual(after, run.attributes['pid'])
-        self.assertEqual('COMPLETE', run.check().status)
-
-    def test_one_that_was_killed_is_there_again_after_a_reboot(self):
-        run = self.made()
-        self.kill(run)
-
-        self.assertEqual('FAILED', run.check().status)
-        self.assertEqual('COMPLETE', run.operate('reboot').status)
-        self.assertEqual('COMPLETE', run.check().status)
+            self.assertEqual(('COMPLETE', ''), (rebooted.status, rebooted.reason))
+            (after,) = self.pids(run)
+            self.assertNotEqual(before, after)
+            self.assertEqual(after, run.attributes['pid'])
+            self.assertEqual('COMPLETE', run.check().status)
 
     def test_what_is_not_allowed_any_more_is_not_started_by_a_reboot(self):
         run = self.made()

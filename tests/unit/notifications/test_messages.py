@@ -11,7 +11,7 @@ from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.notifications.payloads import action_plans
 from watcherlite.notifications.settings import NotificationSettings
-from watcherlite.objects import action, action_plan, audit, cluster, nested, stack
+from watcherlite.objects import action, action_plan, registry
 
 
 class Surroundings(messages_case.Surroundings):
@@ -398,9 +398,4 @@ def _object(primitive):
 
 
 _PLAIN = {}
-_CLASSES = {
-    name: cls
-    for module in (action, action_plan, audit, cluster, nested, stack)
-    for name, cls in vars(module).items()
-    if isinstance(cls, type)
-}
+_CLASSES = registry.payload_classes()

@@ -11,39 +11,27 @@ from watcherlite.plugins.capture import (
 )
 
 
-def captured(data, limit=100, encoding='utf-8'):
-    capture = Capture(limit)
+def captured(data, encoding):
+    capture = Capture(100)
     capture.add(data)
     return capture.text(encoding), capture.truncated
 
 
 class TestCapture(base.TestCase):
-    def test_what_fits_is_kept_whole(self):
-        capture = Capture(4)
-        capture.add(b'ab')
-        capture.add(b'cd')
+    def test_bytes_become_text_up_to_a_limit(self):
+        for name, pieces, limit, expected in (
+            ('what fits is kept whole', [b'ab', b'cd'], 4, ('abcd', False)),
+            ('the rest is dropped', [b'ab', b'cd', b'ef'], 3, ('abc', True)),
+            ('a limit of nothing keeps nothing', [b'a'], 0, ('', True)),
+            ('a character cut in two is left out', ['ää'.encode()], 3, ('ä', True)),
+            ('no text', [b'a\xffb\xc3'], 100, ('a\ufffdb\ufffd', False)),
+            ('a NUL character', [b'a\x00b'], 100, ('a\ufffdb', False)),
+        ):
+            capture = Capture(limit)
+            for piece in pieces:
+                capture.add(piece)
 
-        self.assertEqual(('abcd', False), (capture.text(), capture.truncated))
-
-    def test_the_rest_is_dropped_and_told(self):
-        capture = Capture(3)
-        capture.add(b'ab')
-        capture.add(b'cd')
-        capture.add(b'ef')
-
-        self.assertEqual(('abc', True), (capture.text(), capture.truncated))
-
-    def test_a_limit_of_nothing_keeps_nothing(self):
-        self.assertEqual(('', True), captured(b'a', limit=0))
-
-    def test_a_character_that_was_cut_in_two_is_left_out(self):
-        self.assertEqual(('ä', True), captured('ää'.encode(), limit=3))
-
-    def test_bytes_that_are_no_text_are_replaced(self):
-        self.assertEqual(('a\ufffdb\ufffd', False), captured(b'a\xffb\xc3'))
-
-    def test_nul_characters_are_replaced(self):
-        self.assertEqual(('a\ufffdb', False), captured(b'a\x00b'))
+            self.assertEqual(expected, (capture.text(), capture.truncated), name)
 
     def test_another_encoding_is_heeded(self):
         self.assertEqual(('ä', False), captured(b'\xe4', encoding='latin-1'))

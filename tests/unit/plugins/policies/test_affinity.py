@@ -30,23 +30,14 @@ class AffinityTest(PolicyCase):
         Affinity().pre_op(context, data)
         return data
 
-    def test_a_named_group_is_preserved(self) -> None:
-        said = {'servergroup': {'name': 'g', 'policies': 'affinity'}}
+    def test_the_group_is_the_named_one_that_of_the_profile_or_a_new_one(self) -> None:
+        named = {'servergroup': {'name': 'g', 'policies': 'affinity'}}
+        made = {'servergroup_id': 'c-00000000', 'inherited_group': False}
+        hints = {'scheduler_hints': {'group': 'g'}}
 
-        self.assertEqual({**KEPT, 'policies': 'affinity'}, self.attached(said))
-
-    def test_a_group_of_the_profile_is_preserved(self) -> None:
-        self.assertEqual(KEPT, self.attached({}, scheduler_hints={'group': 'g'}))
-
-    def test_a_cluster_without_a_group_gets_a_generated_name(self) -> None:
-        self.assertEqual(
-            {
-                'servergroup_id': 'c-00000000',
-                'inherited_group': False,
-                'policies': 'anti-affinity',
-            },
-            self.attached({}),
-        )
+        self.assertEqual({**KEPT, 'policies': 'affinity'}, self.attached(named))
+        self.assertEqual(KEPT, self.attached({}, **hints))
+        self.assertEqual({**KEPT, **made}, self.attached({}))
 
     def test_each_new_node_gets_its_group_and_zone(self) -> None:
         where = {'servergroup': 'g', 'zone': 'x'}
