@@ -9,12 +9,7 @@ from watcherlite.notifications.settings import NotificationSettings, RelaySettin
 class TestLevels(base.TestCase):
     def test_each_level_sends_its_priority_and_above(self):
         sent = {
-            level: [
-                priority
-                for priority in notification.PRIORITIES
-                if NotificationSettings('host', level=level).sends(priority)
-            ]
-            for level in ('', *notification.LEVELS)
+            level: self.sent(level) for level in ('', *notification.LEVELS, 'Error')
         }
 
         self.assertEqual(
@@ -24,22 +19,16 @@ class TestLevels(base.TestCase):
                 'info': ['INFO', 'WARN', 'ERROR', 'CRITICAL'],
                 'warning': ['WARN', 'ERROR', 'CRITICAL'],
                 'error': ['ERROR', 'CRITICAL'],
+                # The option takes it in any case.
+                'Error': ['ERROR', 'CRITICAL'],
                 'critical': ['CRITICAL'],
             },
             sent,
         )
 
-    def test_a_level_counts_in_any_case_as_the_option_takes_it(self):
-        settings = NotificationSettings('host', level='Error')
-
-        self.assertEqual(
-            ['ERROR', 'CRITICAL'],
-            [
-                priority
-                for priority in notification.PRIORITIES
-                if settings.sends(priority)
-            ],
-        )
+    def sent(self, level):
+        settings = NotificationSettings('host', level=level)
+        return [p for p in notification.PRIORITIES if settings.sends(p)]
 
 
 class TestRefusals(base.TestCase):
@@ -54,32 +43,26 @@ class TestRefusals(base.TestCase):
         )
 
     def test_a_value_that_cannot_work_is_refused_with_those_that_can(self):
-        texts = [
-            str(
-                self.assertRaises(
-                    exceptions.ConfigurationError,
-                    NotificationSettings,
-                    'host',
-                    **values,
-                )
-            )
-            for values in (
+        for values, words in (
+            (
                 {'level': 'warn'},
+                "level is 'warn'; it can be '', 'debug', 'info', 'warning', 'error', "
+                "'critical'",
+            ),
+            (
                 {'event_prefix': 'plan'},
+                "action_plan_event_prefix is 'plan'; it can be 'actionplan', "
+                "'action_plan'",
+            ),
+            (
                 {'payload_version': '2.0'},
+                "payload_version is '2.0'; it can be 'latest', '1.0'",
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.ConfigurationError, NotificationSettings, 'host', **values
             )
-        ]
-
-        self.assertEqual(
-            [
-                "[notifications] level is 'warn'; it can be '', 'debug', 'info', "
-                "'warning', 'error', 'critical'",
-                "[notifications] action_plan_event_prefix is 'plan'; it can be "
-                "'actionplan', 'action_plan'",
-                "[notifications] payload_version is '2.0'; it can be 'latest', '1.0'",
-            ],
-            texts,
-        )
+            self.assertEqual(f'[notifications] {words}', str(error))
 
 
 class TestRelaySettings(base.TestCase):

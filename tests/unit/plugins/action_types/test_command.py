@@ -150,39 +150,23 @@ class TestInputs(base.TestCase):
             self.assertEqual(f'input_parameters.{words}', str(error))
 
     def test_only_the_author_knows_whether_it_may_run_twice(self):
-        kind = Command()
-        argv = {'argv': ['/x']}
-
-        self.assertEqual(
-            [False, True, False],
-            [
-                kind.is_idempotent(inputs)
-                for inputs in (
-                    argv,
-                    {**argv, 'idempotent': True},
-                    {**argv, 'idempotent': False},
-                )
-            ],
-        )
+        for inputs, expected in (
+            ({}, False),
+            ({'idempotent': True}, True),
+            ({'idempotent': False}, False),
+        ):
+            argv = {'argv': ['/x']}
+            self.assertEqual(expected, Command().is_idempotent({**argv, **inputs}))
 
     def test_what_creates_a_path_can_be_asked_for(self):
-        kind = Command()
-
-        self.assertEqual(
-            [False, True],
-            [kind.is_checkable(inputs) for inputs in ({}, {'creates': '/x'})],
-        )
+        self.assertFalse(Command().is_checkable({}))
+        self.assertTrue(Command().is_checkable({'creates': '/x'}))
 
     def test_is_applied_looks_for_the_path(self):
         kind = looking_below(str(self.home))
-
-        self.assertEqual(
-            [True, False],
-            [
-                kind.is_applied(testing.FakeContext({'creates': path}))
-                for path in (str(self.home), str(self.home / 'not-there'))
-            ],
-        )
+        for path, expected in ((self.home, True), (self.home / 'not-there', False)):
+            context = testing.FakeContext({'creates': str(path)})
+            self.assertEqual(expected, kind.is_applied(context))
 
     def test_a_path_is_looked_for_only_below_what_the_operator_allows(self):
         kind = looking_below('/srv/a')

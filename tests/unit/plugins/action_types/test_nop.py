@@ -21,16 +21,14 @@ class TestNop(base.TestCase):
                 'Action failed in pre_condition: Failed in pre_condition',
                 [('action', 'READY', 'FAILED')],
             ),
-            'fail_execute': (
-                'FAILED',
-                'Action failed in execute: Failed in execute',
-                [*RAN, ('action', 'RUNNING', 'FAILED')],
-            ),
-            'fail_post_condition': (
-                'FAILED',
-                'Action failed in post_condition: Failed in post_condition',
-                [*RAN, ('action', 'RUNNING', 'FAILED')],
-            ),
+            **{
+                f'fail_{phase}': (
+                    'FAILED',
+                    f'Action failed in {phase}: Failed in {phase}',
+                    [*RAN, ('action', 'RUNNING', 'FAILED')],
+                )
+                for phase in ('execute', 'post_condition')
+            },
         }
         for flag, expected in cases.items():
             inputs = {'message': 'x'} if flag is None else {'message': 'x', flag: True}
