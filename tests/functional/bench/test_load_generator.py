@@ -17,18 +17,15 @@ class TestConnection(base.TestCase):
 
         self.assertEqual(b'abcdef', found)
 
-    def test_another_status_ends_the_measurement(self) -> None:
-        self.assertRaisesRegex(
-            AssertionError,
-            '/v1/x is answered HTTP/1.1 404',
-            self.asked,
-            b'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
-        )
-
-    def test_a_connection_that_is_closed_ends_the_measurement(self) -> None:
-        self.assertRaisesRegex(
-            AssertionError, 'closed', self.asked, b'HTTP/1.1 200 OK\r\n'
-        )
+    def test_a_bad_answer_ends_the_measurement(self) -> None:
+        for answer, error in (
+            (
+                b'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
+                '/v1/x is answered HTTP/1.1 404',
+            ),
+            (b'HTTP/1.1 200 OK\r\n', 'closed'),
+        ):
+            self.assertRaisesRegex(AssertionError, error, self.asked, answer)
 
     def asked(self, *pieces: bytes) -> bytes:
         """Return what a client makes of an answer that comes in pieces."""
