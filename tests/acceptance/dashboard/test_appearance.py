@@ -47,6 +47,18 @@ for (const element of document.querySelectorAll('body *')) {
 return found;
 """
 
+
+def _upgrade_or_note(step, host):
+    """Return the type and the inputs of a step of the maintenance."""
+    if step == 'upgrade':
+        duration = 3600 if host == 3 else 0.1
+        return {'action_type': 'sleep', 'input_parameters': {'duration': duration}}
+    if (step, host) == ('verify', 2):
+        argv = ['/bin/cat', '/dev/null', '/srv/compute-2/version']
+        return {'action_type': 'command', 'input_parameters': {'argv': argv}}
+    return {'action_type': 'nop', 'input_parameters': {'message': ''}}
+
+
 #: A night of maintenance: one host after the other.
 MAINTENANCE = {
     'name': 'maintenance of rack 7',
@@ -56,10 +68,7 @@ MAINTENANCE = {
         *(
             {
                 'name': f'{step}-{host}',
-                'action_type': 'sleep' if step == 'upgrade' else 'nop',
-                'input_parameters': {'duration': 3600 if host == 3 else 0.1}
-                if step == 'upgrade'
-                else {'message': '', 'fail_execute': step == 'verify' and host == 2},
+                **_upgrade_or_note(step, host),
                 'parents': [parent.format(host)],
                 'target': f'compute-{host}',
             }
@@ -78,6 +87,20 @@ MAINTENANCE = {
         },
     ],
 }
+
+
+STACK = {
+    'heat_template_version': '2018-08-31',
+    'resources': {
+        'database': {'type': 'OS::Heat::None'},
+        'web': {'type': 'OS::Heat::None', 'depends_on': 'database'},
+        'cache': {'type': 'OS::Heat::None', 'depends_on': 'database'},
+        'balancer': {'type': 'OS::Heat::None', 'depends_on': ['web', 'cache']},
+    },
+}
+#: The size of the screenshots.
+DOCUMENTED = (1024, 720)
+CREATED, LOCKED = 'CREATE_COMPLETE', 'LOCK_COMPLETE'
 
 
 class TestAppearance(DashboardCase):
@@ -110,6 +133,86 @@ class TestAppearance(DashboardCase):
         )
         return {a['name']: (a['uuid'], a['state']) for a in body['actions']}
 
+    def prepare_all(self):
+        """Store an object of each kind; return name of the screenshot -> path."""
+        failed = self.actions(self.night)['verify-2'][0]
+        audit = {'goal': 'dummy', 'strategy': 'dummy', 'audit_type': 'ONESHOT'}
+        template = {'goal': 'dummy', 'strategy': 'dummy'}
+        _, audit = self.ask(
+            self.port, 'POST', '/v1/audits', {**audit, 'name': 'weekly'}
+        )
+        _, template = self.ask(
+            self.port, 'POST', '/v1/audit_templates', {**template, 'name': 'nightly'}
+        )
+        stack = self.prepare_stack()
+        cluster = self.prepare_cluster()
+        node = self.when('/clustering/v1/nodes', lambda body: len(body['nodes']) == 2)[
+            'nodes'
+        ][0]['id']
+        return {
+            **self.pages(),
+            'actions': '/actions',
+            'failed-action': f'/actions/{failed}',
+            'audits': '/audits',
+            'audit': f'/audits/{audit["uuid"]}',
+            'audit-templates': '/audit_templates',
+            'audit-template': f'/audit_templates/{template["uuid"]}',
+            'strategy': '/strategies/dummy',
+            'stacks': '/stacks',
+            'stack': f'/stacks/shop/{stack}',
+            'clusters': '/clusters',
+            'cluster': f'/clusters/{cluster}',
+            'nodes': '/nodes',
+            'node': f'/nodes/{node}',
+            'services': '/services',
+            'notifications': '/notifications',
+            'plugins': '/plugins',
+        }
+
+    def prepare_stack(self):
+        """Store a locked stack; return its id."""
+        place = '/orchestration/v1/default/stacks'
+        body = {'stack_name': 'shop', 'template': STACK}
+        _, created = self.ask(self.port, 'POST', place, body)
+        found = f'{place}/shop/{created["stack"]["id"]}'
+        self.when(found, lambda body: body['stack']['stack_status'] == CREATED)
+        self.ask(self.port, 'POST', f'{found}/actions', {'lock': {'level': 'all'}})
+        self.when(found, lambda body: body['stack']['stack_status'] == LOCKED)
+        return created['stack']['id']
+
+    def prepare_cluster(self):
+        """Store a cluster of two nodes; return its id."""
+        spec = {
+            'type': 'os.heat.stack',
+            'version': '1.0',
+            'properties': {'template': STACK},
+        }
+        profile = {'profile': {'name': 'shop', 'spec': spec}}
+        _, made = self.ask(self.port, 'POST', '/clustering/v1/profiles', profile)
+        cluster = {
+            'name': 'front',
+            'profile_id': made['profile']['id'],
+            'desired_capacity': 2,
+        }
+        _, made = self.ask(
+            self.port, 'POST', '/clustering/v1/clusters', {'cluster': cluster}
+        )
+        uuid = made['cluster']['id']
+        self.when(
+            f'/clustering/v1/clusters/{uuid}',
+            lambda body: body['cluster']['status'] == 'ACTIVE',
+        )
+        return uuid
+
+    def when(self, path, holds):
+        """Return the body of a resource once it meets a condition."""
+
+        def find():
+            _, body = self.ask(self.port, 'GET', path)
+            return body if holds(body) else None
+
+        return wait_until(find, lambda: f'{path}: {self.ask(self.port, "GET", path)}')
+
     def pages(self):
         """Return name of the screenshot -> path."""
         return {
@@ -129,9 +232,10 @@ class TestAppearance(DashboardCase):
             browser.driver.save_screenshot(str(path))
 
     def test_texts_have_contrast_in_light_and_in_dark_pages(self):
+        pages = self.prepare_all()
         for dark in (False, True):
-            browser = self.open(dark=dark)
-            for name, path in self.pages().items():
+            browser = self.open(dark=dark, size=DOCUMENTED)
+            for name, path in pages.items():
                 with self.subTest(f'{name} {dark}'):
                     browser.driver.get(f'{self.url}/dashboard{path}')
                     found = browser.driver.execute_script(LOW_CONTRAST)
