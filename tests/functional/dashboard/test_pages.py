@@ -274,6 +274,14 @@ class TestLogs(PageCase):
         self.assertEqual(['line 000', 'line 199'], [shown[1][0], shown[1][-1]])
         self.assertEqual(['copying'], shown[2])
 
+    def test_each_further_attempt_is_marked(self) -> None:
+        action = self.store.get_action(LOGGED)
+        self.store.insert_log_entries(
+            [LogEntry(action.id, 2, 'stdout', 'again', at(10))]
+        )
+        page = self.visitor.get(f'/dashboard/actions/{LOGGED}')
+        self.assertRegex(page.text, r'status 200 after 0.010 s\s+Attempt 2\s+again')
+
     def test_the_log_is_polled_from_a_number(self) -> None:
         path = f'/dashboard/actions/{LOGGED}/logs'
         response = self.visitor.request('GET', f'{path}?after=1')

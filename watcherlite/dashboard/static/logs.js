@@ -28,10 +28,13 @@ class Log {
   apply(entry) {
     const lines = this.lines;
     const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 4;
-    const element = document.createElement('span');
-    element.className = entry.stream;
+    const attempt = String(entry.attempt);
+    const last = lines.lastElementChild;
+    if (last !== null && last.dataset.attempt !== attempt) {
+      lines.append(this.line('log', attempt, `Attempt ${attempt}\n`));
+    }
+    const element = this.line(entry.stream, attempt, entry.text);
     element.title = `${entry.stream} ${entry.logged_at}`;
-    element.textContent = entry.text;
     lines.append(element);
     while (lines.childElementCount > MOST) {
       lines.firstElementChild.remove();
@@ -40,6 +43,14 @@ class Log {
     if (atEnd) {
       lines.scrollTop = lines.scrollHeight;
     }
+  }
+
+  line(stream, attempt, text) {
+    const element = document.createElement('span');
+    element.className = stream;
+    element.dataset.attempt = attempt;
+    element.textContent = text;
+    return element;
   }
 
   end() {}
