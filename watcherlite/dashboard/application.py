@@ -1,7 +1,9 @@
 """The dashboard as a part of the WSGI pipeline: sessions, logins and pages."""
 
+import functools
 import hashlib
 import importlib.resources
+import logging
 import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -25,6 +27,8 @@ from watcherlite.dashboard.views import Form, Page, View, address
 
 #: The key of the WSGI environment with the `Browser` of a request.
 BROWSER = 'watcherlite.browser'
+LOG = logging.getLogger(__name__)
+
 LOGIN, LOGOUT, STATIC = f'{PREFIX}/login', f'{PREFIX}/logout', f'{PREFIX}/static/'
 #: Maximum size of a form in bytes.
 MAX_FORM = 1024 * 1024
@@ -207,13 +211,20 @@ def _new_app(renderer: Renderer) -> falcon.App:
         status, text = _failure(error, request)
         response.status = status
         response.content_type = falcon.MEDIA_HTML
-        response.text = renderer.render(
+        render = functools.partial(
+            renderer.render,
             'error.html',
             request.env[BROWSER],
             request.context.get('view'),
             status=status,
             error=text,
         )
+        try:
+            response.text = render()
+        except Exception:
+            # Most likely a policy rule that asks another server.
+            LOG.exception('An error page is shown without its navigation')
+            response.text = render(navigation=())
 
     app.add_error_handler(Exception, fail)
     app.add_error_handler(falcon.HTTPError, fail)

@@ -11,6 +11,7 @@ from tests.factories import at, make_action, store_plan
 from tests.functional.api.fixtures import ApiFixture, PlansFixture
 from tests.functional.api.plans import LOGGED, uuid
 from tests.functional.dashboard.visitor import Visitor
+from watcherlite.api.policy import AccessPolicy
 from watcherlite.db.action_logs import LogEntry
 from watcherlite.domain.creators import Creator
 
@@ -71,6 +72,15 @@ class TestPages(PageCase):
 
         plans = [link for link in page.links if '/action_plans/' in link]
         self.assertEqual([f'/dashboard/action_plans/{uuid("a", 5)}'], plans)
+
+    def test_an_error_page_needs_no_policies(self) -> None:
+        def fail(*args: Any) -> bool:
+            raise RuntimeError('The server of the policies does not respond.')
+
+        self.patch(AccessPolicy, 'allows', fail)
+        page = self.visitor.get('/dashboard/action_plans')
+        self.assertEqual(500, page.status)
+        self.assertIn('Back to the overview', page.text)
 
     def test_an_invalid_filter_is_refused_in_the_words_of_the_api(self) -> None:
         page = self.visitor.get('/dashboard/action_plans?state=GONE')
