@@ -121,6 +121,25 @@ class TestStory(DashboardCase):
         self.assertEqual('✓ SUCCEEDED 2\n↷ SKIPPED 1', browser.text('#counts'))
         self.assertEqual([], browser.problems())
 
+    def test_the_overview_is_refreshed_unless_it_is_in_use(self):
+        browser = self.open()
+        refresh = "document.dispatchEvent(new Event('visibilitychange'))"
+        self.create({**DOCUMENT, 'name': 'nocturne'})
+        browser.driver.execute_script(refresh)
+        browser.wait_for_text('nocturne')
+        # A link that has the focus must not be taken from under the keyboard.
+        browser.driver.execute_script("document.querySelector('main a').focus()")
+        self.create({**DOCUMENT, 'name': 'scherzo'})
+        browser.driver.execute_script(refresh)
+        browser.driver.execute_async_script(
+            "fetch('/dashboard').then((answer) => answer.text()).then(arguments[0])"
+        )
+        self.assertNotIn('scherzo', browser.text('main'))
+        browser.driver.execute_script('document.activeElement.blur()')
+        browser.driver.execute_script(refresh)
+        browser.wait_for_text('scherzo')
+        self.assertEqual([], browser.problems())
+
     def test_all_of_it_works_without_scripts(self):
         browser = self.open(scripts=False)
 

@@ -4,6 +4,7 @@
 import { showLocalTimes } from './times.js';
 import { followEvents } from './events.js';
 import { followLog } from './logs.js';
+import { refreshPeriodically } from './refresh.js';
 
 showLocalTimes(document);
 const main = document.getElementById('main');
@@ -13,4 +14,7 @@ if (main.dataset.events) {
 const log = document.getElementById('log');
 if (log) {
   followLog(log);
+}
+if (main.dataset.refresh) {
+  refreshPeriodically(main);
 }
