@@ -94,6 +94,20 @@ class StoreEventsContract(StoreCase):
             self.messages(self.store.list_events(plan_id=plan.id)),
         )
 
+    def test_the_history_of_an_action_is_a_part_of_that_of_its_plan(self) -> None:
+        plan, (one, two) = store_plan(self.store, make_action(), make_action())
+        self.add(make_event(plan))
+        self.add(*(make_event(one, message=str(n)) for n in range(3)), make_event(two))
+
+        def found(**bounds: int) -> list[str | None]:
+            page = self.store.list_events(plan_id=plan.id, action_id=one.id, **bounds)
+            return [stored.event.message for stored in page]
+
+        self.assertEqual(['0', '1', '2'], found())
+        self.assertEqual(['0', '1'], found(limit=2))
+        self.assertEqual(['2', '1'], found(before=2**53, limit=2))
+        self.assertRaises(ValueError, self.store.list_events, action_id=one.id)
+
     def test_events_published_since_a_time_are_found_by_sequence(self) -> None:
         plan, _ = store_plan(self.store)
         self.add(*(make_event(plan, message=str(n)) for n in range(5)))

@@ -482,6 +482,7 @@ class Store(
         self,
         *,
         plan_id: int | None = None,
+        action_id: int | None = None,
         subject: str | None = None,
         subject_id: int | None = None,
         after: int = 0,
@@ -493,6 +494,7 @@ class Store(
         Of all subjects, of one plan, or of the object with `subject` and `subject_id`;
         ValueError for any other combination.
 
+        :param action_id: only those of this action of the plan
         :param before: return earlier events than this one, the latest first
         """
 

@@ -46,6 +46,8 @@ class LogSink(Protocol):
 class AttemptLog:
     """The log of one attempt: limits, masks and dates what its plugin reports."""
 
+    __slots__ = ('_action', '_full', '_last', '_lock', '_now', '_sink', '_size')
+
     def __init__(
         self, action: Action, sink: LogSink, now: Callable[[], datetime.datetime]
     ) -> None:
@@ -135,6 +137,9 @@ class ActionLogs:
 
         :param action_ids: the actions whose conclusions are stored next
         """
+        # Most batches have no entries, and need no lock.
+        if not self._pending:
+            return []
         with self._lock:
             if self._clock.monotonic() < self._due_at and not any(
                 action_id in self._pending for action_id in action_ids

@@ -254,6 +254,16 @@ class TestPages(PageCase):
         self.assertEqual([f'a{number}' for number in reversed(range(300))], seen)
 
 
+class TestEventsOfActions(PageCase):
+    def test_an_action_shows_who_did_what_to_it(self) -> None:
+        page = self.visitor.get(f'/dashboard/actions/{ACTION}')
+        self.visitor.submit(page, '/skip', reason='no traffic')
+
+        page = self.visitor.get(f'/dashboard/actions/{ACTION}')
+
+        self.assertRegex(page.text, r'PENDING → SKIPPED .*no traffic noauth')
+
+
 class TestLogs(PageCase):
     def test_an_action_shows_its_latest_log(self) -> None:
         page = self.visitor.get(f'/dashboard/actions/{LOGGED}')

@@ -57,6 +57,7 @@ MATRIX = {
     'POST /v1/action_plans/{uuid}/retry': SYSTEM_MANAGERS,
     'GET /v1/action_plans/{uuid}/events': SYSTEM_READERS,
     'GET /v1/audits/{audit}/events': SYSTEM_READERS,
+    'GET /v1/actions/{uuid}/events': SYSTEM_READERS,
     'GET /v1/actions/{uuid}/logs': SYSTEM_READERS,
     'GET /v1/notifications': SYSTEM_READERS,
     'GET /v1/plugins': SYSTEM_READERS,

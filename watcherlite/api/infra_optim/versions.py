@@ -16,9 +16,10 @@ INFRA_OPTIM = Versions(
         'audits show status_message.',
         (1, 6): 'The data model shows server_pinned_az and server_flavor_extra_specs.',
         (1, 7): 'Audit templates have default_parameters.',
-        (1, 8): 'GET /v1/actions/{uuid} shows outputs, and /v1/actions/{uuid}/logs the '
-        'log; POST .../retry of a plan or an action creates a plan of what did not '
-        'succeed; GET /v1/plugins and /v1/notifications. Not in OpenStack Watcher.',
+        (1, 8): 'GET /v1/actions/{uuid} shows outputs, and /v1/actions/{uuid}/logs and '
+        '/events the log and the events of the action; POST .../retry of a plan or an '
+        'action creates a plan of what did not succeed; GET /v1/plugins and '
+        '/v1/notifications. Not in OpenStack Watcher.',
     },
 )
 
@@ -29,6 +30,7 @@ STATUS_MESSAGE: Version = (1, 5)
 DEFAULT_PARAMETERS: Version = (1, 7)
 OUTPUTS: Version = (1, 8)
 LOGS: Version = (1, 8)
+ACTION_EVENTS: Version = (1, 8)
 RETRY: Version = (1, 8)
 PLUGINS: Version = (1, 8)
 NOTIFICATIONS: Version = (1, 8)

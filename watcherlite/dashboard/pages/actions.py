@@ -1,6 +1,6 @@
 """Actions: the list, one action, and what can be done with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.dashboard.pages import plan_actions
@@ -8,7 +8,8 @@ from watcherlite.dashboard.views import PageTable, View, address, next_address
 from watcherlite.states import action_plan as plan_states
 
 PAGES = PageTable()
-ROWS = 50
+#: Rows of a page of the list, and events of an action.
+ROWS, EVENTS = 50, 50
 #: Entries of the log of an action on its page, and on the pages of the log.
 LOG_ENTRIES = 200
 STATES = ('PENDING', 'ONGOING', 'SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED')
@@ -58,6 +59,7 @@ def show_action(view: View, uuid: str) -> Mapping[str, Any]:
         'hidden_parents': max(len(action['parents']) - _PARENTS, 0),
         'after': after,
         'log': _latest_log(view, path),
+        'events': _latest_events(view, path),
         'can': _allowed(view, action, plan),
     }
 
@@ -118,6 +120,16 @@ def show_log(view: View, uuid: str) -> Mapping[str, Any]:
         'entries': entries,
         'next': address('actions', uuid, 'log', before=first) if first else '',
     }
+
+
+def _latest_events(view: View, path: str) -> Sequence[Mapping[str, Any]]:
+    """Return the latest events of an action; none if the user may not see events."""
+    if not view.allows('event:get_all'):
+        return ()
+    found: Sequence[Mapping[str, Any]] = view.api.get(
+        f'{path}/events', before=plan_actions.NEWEST, limit=EVENTS
+    )['events']
+    return found
 
 
 def _latest_log(view: View, path: str) -> Mapping[str, Any]:

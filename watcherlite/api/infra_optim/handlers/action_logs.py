@@ -2,17 +2,14 @@
 
 from typing import Any
 
-from watcherlite import exceptions
 from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import histories
-from watcherlite.api.infra_optim.handlers.actions import ACTIONS
+from watcherlite.api.infra_optim.handlers.actions import ACTIONS, has_ended
 from watcherlite.api.infra_optim.histories import History
 from watcherlite.api.infra_optim.schemas import action_logs as schemas
 from watcherlite.api.infra_optim.versions import LOGS
 from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.db.action_logs import StoredLogEntry
-from watcherlite.db.api import Store
-from watcherlite.states import action as states
 
 ROUTES = RouteTable(histories.QUERY)
 
@@ -43,17 +40,10 @@ def list_log(request: Request) -> Response:
     history = History(
         'logs',
         represent,
-        lambda: _has_ended(store, action.uuid),
+        lambda: has_ended(store, action.uuid),
         lambda after, before, limit: store.list_log_entries(
             [action.id], after, before, limit
         ),
     )
     place = links.unmounted_url(request, 'actions', action.uuid, 'logs')
     return histories.respond(request, history, place)
-
-
-def _has_ended(store: Store, uuid: str) -> bool:
-    try:
-        return store.get_action(uuid).status in states.FINAL
-    except exceptions.NotFound:
-        return True

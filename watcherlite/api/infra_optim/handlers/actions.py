@@ -96,6 +96,14 @@ def _find(store: Store, name: str, deleted: bool) -> ListedAction:
     return find_by_uuid('Action', 'action_uuid', store.find_action, name, deleted)
 
 
+def has_ended(store: Store, uuid: str) -> bool:
+    """Return whether an action has ended, or does not exist any more."""
+    try:
+        return store.get_action(uuid).status in states.FINAL
+    except exceptions.NotFound:
+        return True
+
+
 ACTIONS = _Actions(
     'actions', 'action', lambda store: store.page_of_actions, _find, represent, 'uuid'
 )

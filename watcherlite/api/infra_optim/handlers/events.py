@@ -1,20 +1,22 @@
-"""Events of plans and audits."""
+"""Events of plans, actions and audits."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import histories
-from watcherlite.api.infra_optim.handlers import action_plans
+from watcherlite.api.infra_optim.handlers import action_plans, actions
 from watcherlite.api.infra_optim.histories import History
 from watcherlite.api.infra_optim.schemas import events as schemas
-from watcherlite.api.infra_optim.versions import DELETED
+from watcherlite.api.infra_optim.versions import ACTION_EVENTS, DELETED
 from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.conf import masking
+from watcherlite.db.api import Store
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action
 from watcherlite.domain.audits import Audit
 from watcherlite.domain.events import StoredEvent
 from watcherlite.states import action as states
@@ -91,6 +93,38 @@ def plan_events(request: Request) -> Response:
             ),
         ),
         links.unmounted_url(request, 'action_plans', plan.uuid, 'events'),
+    )
+
+
+@_events_route('GET /v1/actions/{uuid}/events', since=ACTION_EVENTS)
+def action_events(request: Request) -> Response:
+    """List or stream the events of an action of a plan.
+
+    :raises NotFound: no such action, or it has no plan
+    """
+    action = actions.ACTIONS.find(request, request.show_deleted).action
+    store = request.services.store
+    if action.plan_id is None:
+        raise exceptions.NotFound(f'Action {action.uuid} has no action plan')
+    history = History(
+        'events',
+        represent,
+        lambda: actions.has_ended(store, action.uuid),
+        functools.partial(_action_page, store, action),
+    )
+    place = links.unmounted_url(request, 'actions', action.uuid, 'events')
+    return histories.respond(request, history, place)
+
+
+def _action_page(
+    store: Store, action: Action, after: int, before: int | None, limit: int
+) -> Sequence[StoredEvent]:
+    return store.list_events(
+        plan_id=action.plan_id,
+        action_id=action.id,
+        after=after,
+        before=before,
+        limit=limit,
     )
 
 

@@ -145,6 +145,11 @@ def _history(*of: Expression) -> _Pages:
 
 HISTORY = _history()
 HISTORY_OF_PLAN = _history(events.c.plan_id == sa.bindparam('plan_id'))
+# By the index of the plan: one of actions would be written with every event.
+HISTORY_OF_ACTION = _history(
+    events.c.plan_id == sa.bindparam('plan_id'),
+    events.c.action_id == sa.bindparam('action_id', type_=sa.BigInteger),
+)
 HISTORY_OF_SUBJECT = _history(
     events.c.subject_id == sa.bindparam('subject_id'),
     events.c.subject == sa.bindparam('subject'),
@@ -196,6 +201,7 @@ class SqlEventStore:
         self,
         *,
         plan_id: int | None = None,
+        action_id: int | None = None,
         subject: str | None = None,
         subject_id: int | None = None,
         after: int = 0,
@@ -203,6 +209,8 @@ class SqlEventStore:
         limit: int = 1000,
     ) -> list[StoredEvent]:
         check_subject(plan_id, subject, subject_id)
+        if action_id is not None and plan_id is None:
+            raise ValueError('the history of an action is asked for with its plan')
         pages: _Pages = HISTORY
         values: dict[str, Any] = {'limit': limit}
         if subject_id is not None:
@@ -211,6 +219,9 @@ class SqlEventStore:
         elif plan_id is not None:
             pages = HISTORY_OF_PLAN
             values.update(plan_id=plan_id)
+            if action_id is not None:
+                pages = HISTORY_OF_ACTION
+                values.update(action_id=action_id)
         if before is None:
             return self._read_events(pages[0], after=after, **values)
         return self._read_events(pages[1], before=before, **values)
