@@ -362,12 +362,9 @@ class StatementTests(counting.CountingTests):
             claims.CLAIM['plan'], source=1, worker=WORKER, limit=10, now=NOW
         )
 
-    def test_a_claim_reads_rows_in_the_order_of_an_index(self) -> None:
+    def test_claims_deadlines_and_derived_actions_use_an_index(self) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
         self.assert_in_order(self.plan_of_a_claim())
-
-    def test_deadlines_and_derived_actions_are_found_by_an_index(self) -> None:
-        store_plan(self.store, *(make_action() for _ in range(3000)))
         late = self.explained(workers.DEADLINES, lane='engine', until=NOW, limit=500)
         derived = self.explained(action_queries.DERIVED_SINCE, key=1, since=NOW)
         self.assertIn('ix_actions_deadline', late)
