@@ -117,7 +117,7 @@ class StoreAuditsContract(StoreCase):
                 self.store.get_audit(uuid)
         self.assertEqual(gone, self.store.find_audit(audit.uuid, True).audit)
 
-    def test_names_of_audits_are_unique_unless_deleted(self) -> None:
+    def test_uuids_of_audits_are_unique_and_names_unless_deleted(self) -> None:
         first = self.new_audit(name='nightly')
         with self.assertRaisesRegex(
             exceptions.Conflict, 'Audit with UUID or name nightly already exists'
@@ -132,11 +132,8 @@ class StoreAuditsContract(StoreCase):
             self.save_audit(audit.evolve(deleted_at=at(1)))
         self.save_audit(other.evolve(name='nightly'))
         self.assertEqual(3, len(self.store.list_audits(Query(deleted=True))))
-
-    def test_a_uuid_is_unique(self) -> None:
-        audit = self.new_audit()
         with self.assertRaises(exceptions.Conflict):
-            self.new_audit(uuid=audit.uuid)
+            self.new_audit(uuid=other.uuid)
 
     def test_one_of_two_concurrent_inserts_gets_a_name(self) -> None:
         goal = self.new_goal()

@@ -208,7 +208,9 @@ class StorePlansContract(StoreCase):
         self.assertEqual(expected, found)
         self.assertIsNone(self.store.plan_surroundings(10**9))
 
-    def test_the_surroundings_of_many_plans_equal_those_of_each(self) -> None:
+    def test_the_surroundings_of_many_plans_also_without_strategy_equal_those_of_each(
+        self,
+    ) -> None:
         one, _ = store_plan(self.store)
         two, _ = store_plan(self.store, strategy_id=None)
         keys = [one.id, two.id]
@@ -217,12 +219,9 @@ class StorePlansContract(StoreCase):
             self.store.surroundings_of_plans([*keys, keys[0], 10**9]),
         )
         self.assertEqual({}, self.store.surroundings_of_plans([]))
-
-    def test_a_plan_may_have_no_strategy(self) -> None:
-        plan, _ = store_plan(self.store, strategy_id=None)
-        found = self.store.plan_surroundings(plan.id)
+        found = self.store.plan_surroundings(two.id)
         assert found is not None
-        self.assertEqual((plan, None), (found.plan, found.strategy))
+        self.assertEqual((two, None), (found.plan, found.strategy))
 
     # listing
 
@@ -256,10 +255,14 @@ class StorePlansContract(StoreCase):
         )
         return plan
 
-    def test_a_purge_deletes_ended_plans_with_their_rows(self) -> None:
+    def test_a_purge_deletes_the_rows_of_ended_plans_and_a_dry_run_none(self) -> None:
         old = self.an_old_plan()
         young = self.an_old_plan(updated_at=NOW)
+        foretold = [self.store.purge(NOW, 10, dry_run=True) for _ in range(2)]
+        self.assertEqual([old, young], all_plans(self.store))
+        self.assertEqual(2, len(self.store.list_events(plan_id=old.id)))
         counts = self.store.purge(NOW, 10)
+        self.assertEqual([counts] * 2, foretold)
         self.assertEqual(
             {'action_plans': 1, 'audits': 1, 'actions': 2, 'events': 2}, dict(counts)
         )
@@ -268,6 +271,7 @@ class StorePlansContract(StoreCase):
         self.assertEqual([], self.store.list_events(plan_id=old.id))
         self.assertEqual(2, len(self.store.list_actions()))
         self.assertEqual(2, len(self.store.list_events()))
+        self.assertEqual(0, self.store.purge(NOW, 10)['action_plans'])
 
     def test_a_purge_deletes_an_audit_with_its_last_plan(self) -> None:
         first = self.an_old_plan()
@@ -310,15 +314,6 @@ class StorePlansContract(StoreCase):
         with self.store.transaction() as tx:
             goal = tx.ensure_goal(make_goal())
             return tx.insert_audit(make_audit(goal.id, state=state)).id
-
-    def test_a_dry_run_counts_rows_and_deletes_none(self) -> None:
-        old = self.an_old_plan()
-        counts = self.store.purge(NOW, 10, dry_run=True)
-        self.assertEqual(counts, self.store.purge(NOW, 10, dry_run=True))
-        self.assertEqual([old], all_plans(self.store))
-        self.assertEqual(2, len(self.store.list_events(plan_id=old.id)))
-        self.assertEqual(counts, self.store.purge(NOW, 10))
-        self.assertEqual(0, self.store.purge(NOW, 10)['action_plans'])
 
     def test_a_purge_stops_at_its_limit(self) -> None:
         plans = [self.an_old_plan() for _ in range(3)]
