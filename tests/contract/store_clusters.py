@@ -133,10 +133,8 @@ class StoreClustersContract(ClusterCase):
                 self.store.nodes_by_uuid([node.uuid]),
             ),
         )
-        self.assertEqual(({}, {}), (self.nouns_of([]), self.store.nodes_by_uuid([])))
-
-    def nouns_of(self, uuids: list[str]) -> dict[str, Cluster]:
-        return self.store.clusters_by_uuid(uuids)
+        self.assertEqual({}, self.store.clusters_by_uuid([]))
+        self.assertEqual({}, self.store.nodes_by_uuid([]))
 
     def test_the_variable_fields_of_other_classes_are_saved_without_the_spec(
         self,
@@ -162,7 +160,7 @@ class StoreClustersContract(ClusterCase):
         self.assertEqual(
             ['a?b', 'c?d'],
             [
-                self.nouns_of([cluster.uuid])[cluster.uuid].status_reason,
+                self.store.clusters_by_uuid([cluster.uuid])[cluster.uuid].status_reason,
                 self.store.nodes_by_uuid([node.uuid])[node.uuid].status_reason,
             ],
         )
@@ -200,7 +198,8 @@ class StoreClustersContract(ClusterCase):
             tx.save_clusters([row.evolve(next_index=row.next_index + 1)])
 
         self.together(*[lambda: self.commit(count)] * 4)
-        self.assertEqual(5, self.nouns_of([cluster.uuid])[cluster.uuid].next_index)
+        (found,) = self.store.clusters_by_uuid([cluster.uuid]).values()
+        self.assertEqual(5, found.next_index)
 
     def test_locks_of_many_rows_in_any_order_do_not_deadlock(self) -> None:
         cluster = self.insert_cluster()
