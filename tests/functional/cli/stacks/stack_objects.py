@@ -80,6 +80,7 @@ EVENT = {
         {'href': f'{STACK_URL}/resources/server', 'rel': 'resource'},
         {'href': STACK_URL, 'rel': 'stack'},
     ],
+    'initiator': None,
 }
 _DETAILS = (
     *('parameters', 'template_description', 'capabilities', 'notification_topics'),
