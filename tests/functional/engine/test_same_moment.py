@@ -204,7 +204,8 @@ class PostgresqlSameMomentTest(
         users.update('c', QUEUED, {'name': 'd'})
         users.profiles.update('p', BY, {'name': 'q'})
 
-        self.assertEqual([made], store.list_objects(Cluster, Query(tenant=TENANT)))
+        listed = store.list_objects(Cluster, Query(tenant=TENANT))
+        self.assertEqual([made.uuid], [cluster.uuid for cluster in listed])
 
 
 define_tests(
