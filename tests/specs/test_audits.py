@@ -1,5 +1,6 @@
 """Audits: from the request to the plan, and what is told of it."""
 
+import dataclasses
 from typing import Any
 
 from tests.audit_worlds import AuditCase, proposes, strategy
@@ -28,13 +29,43 @@ def raising(error: BaseException) -> Any:
     return strategy(execute)
 
 
+def figures(**given: int) -> Any:
+    """Return a strategy for server_consolidation that gives these figures."""
+
+    def execute(context: Any) -> Any:
+        solution = proposes('nop')
+        solution.set_efficacy_indicators(**given)
+        return solution
+
+    return strategy(execute, goal='server_consolidation')
+
+
+class Forgetful(Graph):
+    """Loses all but one action."""
+
+    def plan(self, solution: Any, name: str | None = None) -> Any:
+        return super().plan(proposes('nop'), name)
+
+
+class Careless(Graph):
+    """Gives each action a parent that there is not."""
+
+    def plan(self, solution: Any, name: str | None = None) -> Any:
+        plan = super().plan(solution, name)
+        return dataclasses.replace(
+            plan,
+            actions=tuple(
+                dataclasses.replace(each, parents=('nobody',)) for each in plan.actions
+            ),
+        )
+
+
 class TestOneshot(AuditCase):
     """It runs once, at once."""
 
     def test_it_proposes_a_plan_and_tells_of_each_step(self) -> None:
         world = self.an_engine()
-        audit = world.audit()
-        world.until_over(audit)
+        audit = world.until_over(world.audit(parameters={'para2': 'good morning'}))
         self.assertEqual(
             [
                 'audit created PENDING',
@@ -55,34 +86,25 @@ class TestOneshot(AuditCase):
             world.whole_story(),
         )
         self.assertEqual(WELL, world.audit_story(audit))
-
-    def test_the_plan_knows_its_audit_and_its_strategy(self) -> None:
-        world = self.an_engine()
-        audit = world.audit(parameters={'para2': 'good morning'})
-        audit = world.until_over(audit)
         (plan,) = world.plans_of(audit)
         chosen = world.store.find_strategy('dummy').strategy
         self.assertEqual(
             ('RECOMMENDED', audit.id, chosen.id, 3, 'the audit'),
             (plan.state, plan.audit_id, plan.strategy_id, plan.total, plan.name),
         )
-        actions = world.store.list_actions(plan_id=plan.id)
+        context = {'user': 'a test', 'creator': {}}
         self.assertEqual(
             [
-                ('nop', {'message': 'hello World'}, 0),
-                ('nop', {'message': 'good morning'}, 1),
-                ('sleep', {'duration': 3.2}, 1),
+                ('nop', {'message': 'hello World'}, 0, context),
+                ('nop', {'message': 'good morning'}, 1, context),
+                ('sleep', {'duration': 3.2}, 1, context),
             ],
-            [(a.action_type, a.inputs, len(a.parents)) for a in actions],
+            [
+                (a.action_type, a.inputs, len(a.parents), a.context)
+                for a in world.store.list_actions(plan_id=plan.id)
+            ],
         )
-        context = {'user': 'a test', 'creator': {}}
-        self.assertEqual([context] * 3, [a.context for a in actions])
-
-    def test_its_action_names_the_plan(self) -> None:
-        world = self.an_engine()
-        audit = world.until_over(world.audit())
         action = world.store.actions_by_id([audit.action_id or 0])[audit.action_id or 0]
-        (plan,) = world.plans_of(audit)
         self.assertEqual(
             ('audit', 'engine', None, {'action_plan': plan.uuid}),
             (action.action_type, action.lane, action.plan_id, action.outputs),
@@ -93,25 +115,6 @@ class TestOneshot(AuditCase):
         world.audit()
         self.assertEqual(
             ['RunActions', 'EventsStored'], [type(m).__name__ for m in world.told]
-        )
-
-    def test_without_a_strategy_the_first_one_of_the_goal_runs(self) -> None:
-        world = self.an_engine(strategies={'a_first': strategy()})
-        audit = world.until_over(world.audit(strategy=None))
-        (plan,) = world.plans_of(audit)
-        first = world.store.find_strategy('a_first').strategy
-        self.assertEqual((None, first.id), (audit.strategy_id, plan.strategy_id))
-
-    def test_a_goal_without_strategies_fails_and_says_so(self) -> None:
-        world = self.an_engine()
-        audit = world.until_over(world.audit(goal='server_consolidation'))
-        self.assertEqual(
-            (
-                'FAILED',
-                'Strategy failed: No strategy for the goal server_consolidation is '
-                'installed; name one, or install one',
-            ),
-            (audit.state, audit.status_message),
         )
 
     def test_a_solution_without_actions_is_a_plan_that_has_succeeded(self) -> None:
@@ -148,6 +151,7 @@ class TestOneshot(AuditCase):
         )
 
     def test_a_strategy_sees_its_parameters_its_scope_and_the_time(self) -> None:
+        """Also the first one of the goal, which runs if the audit names none."""
         seen: list[Any] = []
 
         def look(context: Any) -> Any:
@@ -155,7 +159,7 @@ class TestOneshot(AuditCase):
             context.sleep(0)
             seen.append(
                 (
-                    context.parameters,
+                    dict(context.parameters),
                     context.scope,
                     context.now(),
                     context.goal,
@@ -167,46 +171,62 @@ class TestOneshot(AuditCase):
             return proposes('nop')
 
         schema = {'type': 'object', 'properties': {'n': {'default': 3}}}
-        world = self.an_engine(strategies={'looks': strategy(look, schema=schema)})
+        world = self.an_engine(strategies={'a_first': strategy(look, schema=schema)})
         world.models['compute'] = lambda scope, creator: ('a model of', scope)
         scope = [{'compute': []}]
-        audit = world.until_over(world.audit(strategy='looks', scope=scope))
-        self.assertEqual(
-            [
+        chosen = world.store.find_strategy('a_first').strategy.id
+        for named, parameters in (('a_first', {'n': 3}), (None, {})):
+            audit = world.audit(strategy=named, scope=scope, name=str(named))
+            audit = world.until_over(audit)
+            (plan,) = world.plans_of(audit)
+            self.assertEqual(
+                (chosen if named else None, parameters, chosen),
+                (audit.strategy_id, dict(audit.parameters), plan.strategy_id),
+            )
+            self.assertEqual(
                 (
                     {'n': 3},
                     scope,
                     self.clock.now(),
                     'dummy',
-                    'the audit',
+                    str(named),
                     audit.uuid,
                     ('a model of', scope),
-                )
-            ],
-            seen,
-        )
+                ),
+                seen.pop(),
+            )
+        self.assertEqual([], seen)
 
-    def test_a_model_that_nobody_keeps_fails_the_strategy(self) -> None:
-        world = self.an_engine(
-            strategies={'looks': strategy(lambda context: context.model('compute'))}
+    def test_parents_that_the_actuator_is_given_are_those_of_the_plan(self) -> None:
+        world = self.an_engine()
+        given = [
+            {'action_type': 'sleep', 'input_parameters': {}, 'name': 'first'},
+            {
+                'action_type': 'nop',
+                'input_parameters': {'message': 'x'},
+                'name': 'then',
+                'parents': ['first'],
+            },
+        ]
+        audit = world.audit(
+            goal='unclassified', strategy='actuator', parameters={'actions': given}
         )
-        audit = world.until_over(world.audit(strategy='looks'))
+        world.until_over(audit)
+        (plan,) = world.plans_of(audit)
+        actions = world.store.list_actions(plan_id=plan.id)
         self.assertEqual(
-            'Strategy looks failed: There is no model compute of the infrastructure; '
-            'there are: none',
-            audit.status_message,
+            [('first', ()), ('then', (actions[0].uuid,))],
+            [(a.name, tuple(a.parents)) for a in actions],
         )
 
 
 class TestFailures(AuditCase):
     """A run that fails says why, where users look."""
 
-    def ran(self, made: Any, **planners: Any) -> tuple[Any, Any]:
-        world = self.an_engine(strategies={'made': made}, planners=planners)
-        return world, world.until_over(world.audit(strategy='made'))
-
     def test_a_strategy_that_raises_fails_the_audit(self) -> None:
-        world, audit = self.ran(raising(exceptions.Invalid('no host is left')))
+        made = raising(exceptions.Invalid('no host is left'))
+        world = self.an_engine(strategies={'made': made})
+        audit = world.until_over(world.audit(strategy='made'))
         message = 'Strategy made failed: no host is left'
         self.assertEqual(
             [
@@ -223,13 +243,10 @@ class TestFailures(AuditCase):
             world.action('the audit').status_message,
         )
         self.assertEqual([], world.plans_of(audit))
-
-    def test_the_event_has_the_fault(self) -> None:
-        world, _ = self.ran(raising(exceptions.Invalid('no host is left')))
-        (event,) = [
-            e
+        (detail,) = [
+            e.detail
             for e in world.events()
-            if (e.detail or {}).get('step') == 'strategy.error'
+            if e.detail and e.detail.get('step') == 'strategy.error'
         ]
         self.assertEqual(
             {
@@ -238,113 +255,126 @@ class TestFailures(AuditCase):
                 'module': 'tests.specs.test_audits',
                 'function': 'execute',
             },
-            dict((event.detail or {})['fault']),
+            dict(detail['fault']),
         )
 
-    def test_the_text_of_a_foreign_exception_stays_in_the_log(self) -> None:
-        _, audit = self.ran(raising(ValueError('password=hunter2')))
-        self.assertEqual('Strategy made failed: ValueError', audit.status_message)
-        self.assertIn('hunter2', self.log.output)
+    def test_the_audit_says_what_was_wrong_and_the_next_one_runs(self) -> None:
+        def misspelt(context: Any) -> Any:
+            solution = Solution()
+            solution.add_action('nop', {'mesage': 'x'})
+            return solution
 
-    def test_one_that_leaves_the_process_fails_only_its_audit(self) -> None:
-        world, audit = self.ran(raising(SystemExit('bye')))
-        self.assertEqual('Strategy made failed: SystemExit', audit.status_message)
-        self.assertEqual('SUCCEEDED', world.until_over(world.audit(name='b')).state)
-
-    def test_what_is_no_solution_fails_the_strategy(self) -> None:
-        _, audit = self.ran(strategy(lambda context: ['nop']))
-        self.assertEqual(
-            'Strategy made failed: The strategy made returned a list, not a Solution',
-            audit.status_message,
-        )
-
-    def test_a_type_without_a_weight_fails_the_planner(self) -> None:
-        world, audit = self.ran(strategy(lambda context: proposes('unweighted')))
-        message = (
+        unweighted = (
             'Planner weight failed: There is no weight for the action type unweighted; '
             'add it to weights in [watcherlite.planners.weight]'
+        )
+        # The text of a foreign exception stays in the log.
+        cases = {
+            'raises': (
+                raising(ValueError('password=hunter2')),
+                'Strategy raises failed: ValueError',
+            ),
+            'exits': (raising(SystemExit('bye')), 'Strategy exits failed: SystemExit'),
+            'list': (
+                strategy(lambda context: ['nop']),
+                'Strategy list failed: The strategy list returned a list, not a '
+                'Solution',
+            ),
+            'model': (
+                strategy(lambda context: context.model('compute')),
+                'Strategy model failed: There is no model compute of the '
+                'infrastructure; there are: none',
+            ),
+            'none': (
+                figures(),
+                'Strategy none failed: The goal server_consolidation needs the '
+                'indicators compute_nodes_count, instance_migrations_count, '
+                'released_compute_nodes_count, which the strategy did not give',
+            ),
+            'negative': (
+                figures(
+                    compute_nodes_count=4,
+                    released_compute_nodes_count=-1,
+                    instance_migrations_count=2,
+                ),
+                'Strategy negative failed: indicator released_compute_nodes_count: -1 '
+                'is less than the minimum of 0',
+            ),
+            'unweighted': (
+                strategy(lambda context: proposes('unweighted')),
+                unweighted,
+            ),
+            'engine': (
+                strategy(lambda context: proposes('audit'), planner='graph'),
+                'Planner graph failed: actions[0].action_type: action audit-1: There '
+                'is no action type audit. Installed: nop, sleep.',
+            ),
+            'misspelt': (
+                strategy(misspelt),
+                'Planner weight failed: actions[0]: action nop-1: '
+                'input_parameters.message: is required; input_parameters.mesage: is '
+                'not known, did you mean message?',
+            ),
+            'loses': (
+                strategy(lambda context: proposes('nop', 'nop'), planner='forgetful'),
+                'Planner forgetful failed: The planner forgetful did not keep the '
+                'actions of the solution',
+            ),
+            'parents': (
+                strategy(planner='careless'),
+                'Planner careless failed: actions[0].parents[0]: there is no action '
+                "'nobody'",
+            ),
+            'nowhere': (
+                strategy(planner='nowhere'),
+                'Planner nowhere failed: There is no planner nowhere. Installed: '
+                'careless, forgetful, graph, weight.',
+            ),
+        }
+        world = self.an_engine(
+            strategies={name: made for name, (made, _) in cases.items()},
+            planners={'forgetful': Forgetful, 'careless': Careless},
+        )
+        found: dict[str, Any] = {}
+        for name, (made, _) in cases.items():
+            audit = world.audit(goal=made.goal, strategy=name, name=name)
+            audit = world.until_over(audit)
+            found[name] = audit.state, audit.status_message, world.plans_of(audit)
+            if name == 'unweighted':
+                story = world.audit_story(audit)
+        self.assertEqual(
+            {name: ('FAILED', said, []) for name, (_, said) in cases.items()}, found
         )
         self.assertEqual(
             [
                 ('strategy.end', 'ONGOING', None),
                 ('planner.start', 'ONGOING', None),
-                ('planner.error', 'ONGOING', message),
-                ('state_changed', 'FAILED', message),
+                ('planner.error', 'ONGOING', unweighted),
+                ('state_changed', 'FAILED', unweighted),
             ],
-            world.audit_story(audit)[3:],
+            story[3:],
         )
+        self.assertEqual('SUCCEEDED', world.until_over(world.audit()).state)
+        self.assertIn('hunter2', self.log.output)
 
-    def test_an_action_type_of_the_engine_cannot_be_proposed(self) -> None:
-        made = strategy(lambda context: proposes('audit'), planner='graph')
-        _, audit = self.ran(made)
-        self.assertIn('There is no action type audit.', audit.status_message or '')
-
-    def test_inputs_that_do_not_fit_fail_the_planner(self) -> None:
-        def execute(context: Any) -> Any:
-            solution = Solution()
-            solution.add_action('nop', {'mesage': 'x'})
-            return solution
-
-        _, audit = self.ran(strategy(execute))
-        self.assertIn('did you mean message?', audit.status_message or '')
-
-    def test_a_planner_that_loses_an_action_is_found_out(self) -> None:
-        class Forgetful(Graph):
-            def plan(self, solution: Any, name: str | None = None) -> Any:
-                return super().plan(proposes('nop'), name)
-
-        made = strategy(lambda context: proposes('nop', 'nop'), planner='forgetful')
-        _, audit = self.ran(made, forgetful=Forgetful)
+    def test_a_goal_without_strategies_fails_and_says_so(self) -> None:
+        world = self.an_engine()
+        audit = world.until_over(world.audit(goal='server_consolidation'))
         self.assertEqual(
-            'Planner forgetful failed: The planner forgetful did not keep the actions '
-            'of the solution',
-            audit.status_message,
-        )
-
-    def test_a_planner_that_is_not_installed_fails_the_run(self) -> None:
-        _, audit = self.ran(strategy(planner='nowhere'))
-        self.assertEqual(
-            'Planner nowhere failed: There is no planner nowhere. Installed: graph, '
-            'weight.',
-            audit.status_message,
-        )
-
-    def test_the_figures_of_the_goal_are_wanted(self) -> None:
-        for given, said in (
-            ({}, 'needs the indicators compute_nodes_count, instance_migrations_count'),
             (
-                {
-                    'compute_nodes_count': 4,
-                    'released_compute_nodes_count': -1,
-                    'instance_migrations_count': 2,
-                },
-                'indicator released_compute_nodes_count: -1 is less than the minimum',
+                'FAILED',
+                'Strategy failed: No strategy for the goal server_consolidation is '
+                'installed; name one, or install one',
             ),
-        ):
-
-            def execute(context: Any, given: Any = given) -> Any:
-                solution = proposes('nop')
-                solution.set_efficacy_indicators(**given)
-                return solution
-
-            made = strategy(execute, goal='server_consolidation')
-            world = self.an_engine(strategies={'made': made})
-            audit = world.until_over(
-                world.audit(goal='server_consolidation', strategy='made')
-            )
-            self.assertIn(said, audit.status_message or '')
+            (audit.state, audit.status_message),
+        )
 
     def test_the_figures_are_kept_with_the_plan(self) -> None:
-        def execute(context: Any) -> Any:
-            solution = proposes('nop')
-            solution.set_efficacy_indicators(
-                compute_nodes_count=4,
-                released_compute_nodes_count=1,
-                instance_migrations_count=2,
-            )
-            return solution
-
-        made = strategy(execute, goal='server_consolidation')
+        made = figures(
+            compute_nodes_count=4,
+            released_compute_nodes_count=1,
+            instance_migrations_count=2,
+        )
         world = self.an_engine(strategies={'made': made})
         audit = world.audit(goal='server_consolidation', strategy='made')
         world.until_over(audit)
@@ -362,13 +392,7 @@ class TestFailures(AuditCase):
             [(i['name'], i['value'], i['unit']) for i in plan.global_efficacy],
         )
 
-    def test_a_strategy_that_runs_too_long_is_failed(self) -> None:
-        entered = self.a_gate()
-        world = self.an_engine(
-            strategies={'slow': strategy(lambda context: entered())},
-            default_action_timeout=60,
-            signal_grace=1.0,
-        )
+    def time_out(self, world: Any, entered: Any) -> Any:
         audit = world.audit(strategy='slow')
         entered.until_entered()
 
@@ -377,10 +401,19 @@ class TestFailures(AuditCase):
             return world.now(audit).state == 'FAILED'
 
         world.until(is_over)
-        audit = world.until_over(audit)
+        return world.until_over(audit)
+
+    def test_a_strategy_that_runs_too_long_is_failed(self) -> None:
+        entered = self.a_gate()
+        world = self.an_engine(
+            strategies={'slow': strategy(lambda context: entered())},
+            default_action_timeout=60,
+            signal_grace=1.0,
+        )
+        audit = self.time_out(world, entered)
         self.assertEqual(
-            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
-            (audit.state, audit.status_message),
+            'Action failed in execute: it ran longer than its timeout',
+            audit.status_message,
         )
         # What it proposes in the end is dropped.
         entered.open()
@@ -398,17 +431,9 @@ class TestFailures(AuditCase):
         world = self.an_engine(
             strategies={'slow': strategy(listens)}, default_action_timeout=60
         )
-        audit = world.audit(strategy='slow')
-        entered.until_entered()
-
-        def is_over() -> bool:
-            self.clock.advance(1)
-            return world.now(audit).state == 'FAILED'
-
-        world.until(is_over)
         self.assertEqual(
             'Strategy slow failed: it ran longer than the timeout of the action',
-            world.now(audit).status_message,
+            self.time_out(world, entered).status_message,
         )
 
 
@@ -423,7 +448,7 @@ class TestWhileAPlanIsOngoing(AuditCase):
         world.until_plan(plan, 'ONGOING')
         return world, gate, plan
 
-    def test_it_is_cancelled_and_says_why(self) -> None:
+    def test_it_is_cancelled_and_says_why_unless_it_is_forced(self) -> None:
         world, _, _ = self.busy()
         audit = world.until_over(world.audit())
         self.assertEqual(
@@ -434,43 +459,34 @@ class TestWhileAPlanIsOngoing(AuditCase):
             world.audit_story(audit),
         )
         self.assertEqual('CANCELLED', world.action('the audit').status)
+        forced = world.until_over(world.audit(force=True, name='forced'))
+        self.assertEqual(WELL, world.audit_story(forced))
 
-    def test_with_force_it_runs(self) -> None:
-        world, _, _ = self.busy()
-        audit = world.until_over(world.audit(force=True))
-        self.assertEqual(WELL, world.audit_story(audit))
+    def test_others_wait_for_their_next_run_if_there_is_one(self) -> None:
+        def told(audit: Any) -> Any:
+            return audit.state, audit.status_message
 
-    def test_a_continuous_one_waits_for_its_next_run(self) -> None:
         world, gate, plan = self.busy()
-        audit = world.audit(audit_type='CONTINUOUS', interval='60')
-        audit = world.until_runs(audit, 1)
+        repeated = world.audit(audit_type='CONTINUOUS', interval='60')
+        once = world.audit(
+            audit_type='CONTINUOUS', interval='0 0 1 1 * 0 2030', name='once'
+        )
+        event = world.audit(audit_type='EVENT', name='event')
+        world.audits.trigger(event.uuid)
         self.assertEqual(
-            ('ONGOING', runs.PLAN_IS_ONGOING), (audit.state, audit.status_message)
+            [
+                ('ONGOING', runs.PLAN_IS_ONGOING),
+                ('SUCCEEDED', runs.NO_NEXT_RUN),
+                ('PENDING', runs.PLAN_IS_ONGOING),
+            ],
+            [told(world.until_runs(audit, 1)) for audit in (repeated, once, event)],
         )
         gate.open()
         world.until_ended(plan)
-        audit = self.pass_time(world, audit, 60)
-        self.assertEqual(('ONGOING', None), (audit.state, audit.status_message))
-        self.assertEqual(1, len(world.plans_of(audit)))
-
-    def test_one_whose_last_time_this_was_has_succeeded(self) -> None:
-        world, _, _ = self.busy()
-        audit = world.audit(audit_type='CONTINUOUS', interval='0 0 1 1 * 0 2030')
-        audit = world.until_over(audit)
+        repeated = self.pass_time(world, repeated, 60)
+        world.audits.trigger(event.uuid)
+        event = world.until_runs(event, 2)
         self.assertEqual(
-            ('SUCCEEDED', runs.NO_NEXT_RUN), (audit.state, audit.status_message)
+            [('ONGOING', None), ('SUCCEEDED', None)], [told(repeated), told(event)]
         )
-
-    def test_an_event_that_comes_meanwhile_is_left_out(self) -> None:
-        world, gate, plan = self.busy()
-        audit = world.audit(audit_type='EVENT')
-        world.audits.trigger(audit.uuid)
-        audit = world.until_runs(audit, 1)
-        self.assertEqual(
-            ('PENDING', runs.PLAN_IS_ONGOING), (audit.state, audit.status_message)
-        )
-        gate.open()
-        world.until_ended(plan)
-        world.audits.trigger(audit.uuid)
-        audit = world.until_runs(audit, 2)
-        self.assertEqual(('SUCCEEDED', None), (audit.state, audit.status_message))
+        self.assertEqual(1, len(world.plans_of(repeated)))

@@ -10,6 +10,8 @@ from watcherlite.engine.audits import runs
 from watcherlite.testing.clock import ManualClock
 
 MINUTE = datetime.timedelta(minutes=1)
+#: Of a run.
+STEPS = ['strategy.start', 'strategy.end', 'planner.start', 'planner.end']
 
 
 class ContinuousCase(AuditCase):
@@ -19,10 +21,14 @@ class ContinuousCase(AuditCase):
         super().setUp()
         self.ran_at: list[datetime.datetime] = []
         self.fails = False
+        #: Seconds that the first run takes.
+        self.takes = 0
 
     def a_world(self, **keys: Any) -> Any:
         def execute(context: Any) -> Any:
             self.ran_at.append(context.now())
+            if len(self.ran_at) == 1:
+                self.clock.advance(self.takes)
             if self.fails:
                 raise exceptions.Invalid('no luck')
             return proposes('nop')
@@ -55,21 +61,12 @@ class TestInterval(ContinuousCase):
             audit = self.pass_time(world, audit, 60)
         self.assertEqual([0, 1, 2], self.minutes())
         self.assertEqual(('ONGOING', self.at(3)), (audit.state, audit.next_run_time))
-        self.assertEqual(1, len([a for a in world._actions() if a.lane == 'engine']))
-
-    def test_the_action_has_the_interval(self) -> None:
-        world = self.a_world()
-        world.until_runs(self.a_continuous(world), 1)
-        self.assertEqual(60, world.action('the audit').interval)
-
-    def test_each_run_tells_of_its_steps_and_not_of_a_change_of_state(self) -> None:
-        world = self.a_world()
-        audit = self.a_continuous(world)
-        world.until_runs(audit, 1)
-        self.pass_time(world, audit, 60)
-        steps = ['strategy.start', 'strategy.end', 'planner.start', 'planner.end']
         self.assertEqual(
-            ['created', 'state_changed', *steps, *steps],
+            [60], [a.interval for a in world._actions() if a.lane == 'engine']
+        )
+        # Each run tells of its steps and not of a change of state.
+        self.assertEqual(
+            ['created', 'state_changed', *STEPS * 3],
             [line[0] for line in world.audit_story(audit)],
         )
 
@@ -105,68 +102,71 @@ class TestInterval(ContinuousCase):
             },
         )
 
-    def test_a_run_that_fails_says_so_and_the_next_one_comes(self) -> None:
-        world = self.a_world()
-        self.fails = True
-        audit = self.a_continuous(world)
-        audit = world.until_runs(audit, 1)
-        message = 'Strategy made failed: no luck'
+    def test_a_proposal_that_was_started_and_waits_for_a_worker_stays(self) -> None:
+        world = self.an_audit_world()
+        world.worker(lanes=('engine',))
+        audit = world.audit(audit_type='CONTINUOUS', interval='60')
+        world.until_runs(audit, 1)
+        (first,) = world.plans_of(audit)
+        world.plans.start(first.uuid)
+
+        self.pass_time(world, audit, 60)
+
         self.assertEqual(
-            ('ONGOING', message, self.at(1)),
-            (audit.state, audit.status_message, audit.next_run_time),
-        )
-        self.fails = False
-        audit = self.pass_time(world, audit, 60)
-        self.assertEqual(
-            ('ONGOING', None, 1),
-            (audit.state, audit.status_message, len(world.plans_of(audit))),
-        )
-        self.assertEqual(
-            [
-                ('created', 'PENDING', None),
-                ('state_changed', 'ONGOING', None),
-                ('strategy.start', 'ONGOING', None),
-                ('strategy.error', 'ONGOING', message),
-                ('message_changed', 'ONGOING', message),
-                ('strategy.start', 'ONGOING', message),
-                ('strategy.end', 'ONGOING', message),
-                ('planner.start', 'ONGOING', message),
-                ('planner.end', 'ONGOING', message),
-                ('message_changed', 'ONGOING', None),
-            ],
-            world.audit_story(audit),
+            ['PENDING', 'RECOMMENDED'], [plan.state for plan in world.plans_of(audit)]
         )
 
-    def test_nothing_runs_before_its_start(self) -> None:
+    def test_a_run_that_fails_says_so_and_the_next_one_comes(self) -> None:
+        for interval in ('60', '* * * * *'):
+            world = self.a_world()
+            self.fails = True
+            audit = self.a_continuous(world, interval=interval)
+            audit = world.until_runs(audit, 1)
+            message = 'Strategy made failed: no luck'
+            self.assertEqual(
+                ('ONGOING', message, self.at(1)),
+                (audit.state, audit.status_message, audit.next_run_time),
+            )
+            self.fails = False
+            audit = self.pass_time(world, audit, 60)
+            self.assertEqual(
+                ('ONGOING', None, 1),
+                (audit.state, audit.status_message, len(world.plans_of(audit))),
+            )
+            self.assertEqual(
+                [
+                    ('created', 'PENDING', None),
+                    ('state_changed', 'ONGOING', None),
+                    ('strategy.start', 'ONGOING', None),
+                    ('strategy.error', 'ONGOING', message),
+                    ('message_changed', 'ONGOING', message),
+                    *((step, 'ONGOING', message) for step in STEPS),
+                    ('message_changed', 'ONGOING', None),
+                ],
+                world.audit_story(audit),
+            )
+
+    def test_nothing_runs_before_its_start_and_it_has_succeeded_at_its_end(
+        self,
+    ) -> None:
         world = self.a_world()
-        audit = self.a_continuous(world, start_time=self.at(5))
+        audit = self.a_continuous(world, start_time=self.at(5), end_time=self.at(6.5))
         self.assertEqual(('PENDING', self.at(5)), (audit.state, audit.next_run_time))
         self.pass_time(world, audit, 5 * 60)
-        self.assertEqual([5], self.minutes())
-
-    def test_it_has_succeeded_when_its_end_has_come(self) -> None:
-        world = self.a_world()
-        audit = self.a_continuous(world, end_time=self.at(1.5))
-        world.until_runs(audit, 1)
         audit = self.pass_time(world, audit, 60)
         self.assertEqual(('ONGOING', None), (audit.state, audit.next_run_time))
         audit = self.pass_time(world, audit, 30)
         self.assertEqual(
             ('SUCCEEDED', runs.END_TIME_PASSED), (audit.state, audit.status_message)
         )
-        self.assertEqual([0, 1], self.minutes())
+        self.assertEqual([5, 6], self.minutes())
         self.assertEqual('SUCCEEDED', world.action('the audit').status)
 
     def test_a_run_that_takes_longer_than_the_interval_is_followed_at_once(
         self,
     ) -> None:
-        def slow(context: Any) -> Any:
-            self.ran_at.append(context.now())
-            if len(self.ran_at) == 1:
-                self.clock.advance(150)
-            return proposes('nop')
-
-        world = self.an_engine(strategies={'made': strategy(slow)})
+        self.takes = 150
+        world = self.a_world()
         world.until_runs(self.a_continuous(world), 2)
         self.assertEqual([0, 2.5], self.minutes())
 
@@ -193,27 +193,9 @@ class TestCron(ContinuousCase):
         self.pass_time(world, audit, 2 * 60)
         self.assertEqual([5.5, 7.5], self.minutes())
 
-    def test_a_failed_run_does_not_kill_it(self) -> None:
-        world = self.a_world()
-        self.fails = True
-        audit = self.a_continuous(world, interval='* * * * *')
-        audit = world.until_runs(audit, 1)
-        self.assertEqual(
-            ('ONGOING', 'Strategy made failed: no luck'),
-            (audit.state, audit.status_message),
-        )
-        self.fails = False
-        audit = self.pass_time(world, audit, 60)
-        self.assertEqual(('ONGOING', None), (audit.state, audit.status_message))
-
     def test_times_that_passed_during_a_run_are_left_out(self) -> None:
-        def slow(context: Any) -> Any:
-            self.ran_at.append(context.now())
-            if len(self.ran_at) == 1:
-                self.clock.advance(150)
-            return proposes('nop')
-
-        world = self.an_engine(strategies={'made': strategy(slow)})
+        self.takes = 150
+        world = self.a_world()
         audit = self.a_continuous(world, interval='* * * * *')
         audit = world.until_runs(audit, 1)
         self.assertEqual(self.at(3), audit.next_run_time)
@@ -234,7 +216,9 @@ class TestCron(ContinuousCase):
 class TestOperators(ContinuousCase):
     """The operators change an audit between its runs."""
 
-    def test_suspended_it_does_not_run_until_it_is_resumed(self) -> None:
+    def test_suspended_it_does_not_run_until_it_is_resumed_and_cancelled_it_stops(
+        self,
+    ) -> None:
         world = self.a_world()
         audit = self.a_continuous(world)
         world.until_runs(audit, 1)
@@ -246,6 +230,10 @@ class TestOperators(ContinuousCase):
         audit = world.until_runs(audit, 2)
         self.assertEqual([0, 10], self.minutes())
         self.assertEqual(('ONGOING', self.at(11)), (audit.state, audit.next_run_time))
+        self.assertEqual('READY', world.action('the audit').status)
+        world.audits.update('THE AUDIT', {'state': 'CANCELLED'})
+        self.assertEqual('CANCELLED', world.action('the audit').status)
+        self.assertEqual('CANCELLED', world.now(audit).state)
 
     def test_suspended_in_the_middle_of_a_run_nothing_is_proposed(self) -> None:
         gate = self.a_gate(proposes('nop'))
@@ -278,14 +266,6 @@ class TestOperators(ContinuousCase):
             (audit.state, [plan.total for plan in world.plans_of(audit)]),
         )
 
-    def test_cancelled_it_stops_for_good(self) -> None:
-        world = self.a_world()
-        audit = self.a_continuous(world)
-        world.until_runs(audit, 1)
-        world.audits.update('THE AUDIT', {'state': 'CANCELLED'})
-        self.assertEqual('CANCELLED', world.action('the audit').status)
-        self.assertEqual('CANCELLED', world.now(audit).state)
-
     def test_a_cancel_stops_a_strategy_that_listens(self) -> None:
         entered = self.a_gate()
         entered.open()
@@ -310,69 +290,48 @@ class TestOperators(ContinuousCase):
         )
 
     def test_a_cancel_of_the_action_alone_cancels_the_audit(self) -> None:
-        for listens in (True, False):
-            world = self.a_world()
-            audit = self.a_continuous(world, start_time=None)
-            world.until_runs(audit, 1)
-            action = world.action('the audit')
-            world.plans.signal_action(action.uuid, 'CANCEL')
-            # Nobody was there to write it down; the next look at all audits does.
-            world.reconciler.reconcile()
-            self.assertEqual('CANCELLED', world.now(audit).state, listens)
-
-    def test_another_interval_counts_from_the_last_run(self) -> None:
         world = self.a_world()
-        audit = self.a_continuous(world, interval='3600')
+        audit = self.a_continuous(world, start_time=None)
         world.until_runs(audit, 1)
-        self.clock.advance(60)
-        audit = world.audits.update(audit.uuid, {'interval': '300'})
-        self.assertEqual(self.at(5), audit.next_run_time)
-        self.pass_time(world, audit, 240)
-        self.pass_time(world, audit, 300)
-        self.assertEqual([0, 5, 10], self.minutes())
+        world.plans.signal_action(world.action('the audit').uuid, 'CANCEL')
+        # Nobody was there to write it down; the next look at all audits does.
+        world.reconciler.reconcile()
+        self.assertEqual('CANCELLED', world.now(audit).state)
 
-    def test_a_cron_line_takes_the_place_of_an_interval(self) -> None:
+    def test_a_new_start_and_interval_count_from_the_last_run(self) -> None:
         world = self.a_world()
-        audit = self.a_continuous(world, interval='3600')
-        world.until_runs(audit, 1)
-        audit = world.audits.update(audit.uuid, {'interval': '30 * * * *'})
-        self.assertEqual(self.at(30), audit.next_run_time)
-        audit = self.pass_time(world, audit, 30 * 60)
-        self.assertEqual(self.at(90), audit.next_run_time)
-        self.pass_time(world, audit, 60 * 60)
-        self.assertEqual([0, 30, 90], self.minutes())
-
-    def test_a_later_start_is_waited_for(self) -> None:
-        world = self.a_world()
-        audit = self.a_continuous(world, start_time=self.at(2))
+        audit = self.a_continuous(world, start_time=self.at(2), interval='3600')
         world.audits.update(audit.uuid, {'start_time': self.at(4)})
         self.clock.advance(120)
         self.pass_time(world, audit, 120)
-        self.assertEqual([4], self.minutes())
+        self.clock.advance(60)
+        audit = world.audits.update(audit.uuid, {'interval': '300'})
+        self.assertEqual(self.at(9), audit.next_run_time)
+        self.pass_time(world, audit, 240)
+        self.pass_time(world, audit, 300)
+        audit = world.audits.update(audit.uuid, {'interval': '30 * * * *'})
+        self.assertEqual(self.at(30), audit.next_run_time)
+        audit = self.pass_time(world, audit, 16 * 60)
+        self.assertEqual(self.at(90), audit.next_run_time)
+        self.pass_time(world, audit, 60 * 60)
+        self.assertEqual([4, 9, 14, 30, 90], self.minutes())
 
 
 class TestEvent(AuditCase):
     """EVENT audits: a run for each call of the webhook."""
 
-    def an_event(self, **keys: Any) -> tuple[Any, Audit]:
-        world = self.an_engine(**keys)
-        return world, world.audit(audit_type='EVENT')
-
-    def test_it_waits_for_its_event(self) -> None:
-        world, audit = self.an_event()
+    def test_it_waits_for_its_event_and_each_event_is_a_run(self) -> None:
+        world = self.an_engine()
+        audit = world.audit(audit_type='EVENT')
         self.assertEqual(('PENDING', None), (audit.state, audit.action_id))
         self.assertEqual([], world._actions())
-
-    def test_each_event_is_a_run(self) -> None:
-        world, audit = self.an_event()
         for count in (1, 2):
             world.audits.trigger('The Audit', {'alarm': 'cpu'})
             audit = world.until_runs(audit, count)
             self.assertEqual(
                 ('SUCCEEDED', count), (audit.state, len(world.plans_of(audit)))
             )
-        steps = ['strategy.start', 'strategy.end', 'planner.start', 'planner.end']
-        run = ['state_changed', *steps, 'state_changed']
+        run = ['state_changed', *STEPS, 'state_changed']
         self.assertEqual(
             ['created', *run, *run], [line[0] for line in world.audit_story(audit)]
         )
