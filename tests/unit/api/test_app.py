@@ -1,3 +1,5 @@
+from unittest import mock
+
 import webob
 from oslo_config import cfg
 
@@ -145,34 +147,24 @@ class TestAddresses(AppCase):
                     (answer.status, answer.fault),
                 )
 
-    def test_method_not_allowed_lists_the_allowed_methods(self):
-        for method in ('PUT', 'POST', 'DELETE', 'PATCH'):
+    def test_other_methods_list_the_allowed_ones(self):
+        text = 'Method not allowed; allowed methods: GET, OPTIONS.'
+        refused = (405, 'GET, OPTIONS', text)
+        for method, expected in (
+            *((method, refused) for method in ('PUT', 'POST', 'DELETE', 'PATCH')),
+            ('HEAD', (405, 'GET, OPTIONS', b'')),
+            ('OPTIONS', (200, 'GET', b'')),
+        ):
             with self.subTest(method=method):
                 answer = self.ask(self.api, method, '/v1/actions')
 
-                self.assertEqual(405, answer.status)
-                self.assertEqual('GET, OPTIONS', answer.headers['Allow'])
-                self.assertEqual(
-                    'Method not allowed; allowed methods: GET, OPTIONS.', answer.fault
-                )
+                allowed, fault = answer.headers['Allow'], answer.data and answer.fault
+                self.assertEqual(expected, (answer.status, allowed, fault))
 
-    def test_head_is_no_method_and_has_no_body(self):
-        answer = self.ask(self.api, 'HEAD', '/v1/actions')
-
-        self.assertEqual((405, b''), (answer.status, answer.data))
-        self.assertEqual('GET, OPTIONS', answer.headers['Allow'])
-
-    def test_options_lists_the_methods(self):
-        answer = self.ask(self.api, 'OPTIONS', '/v1/actions')
-
-        self.assertEqual((200, b''), (answer.status, answer.data))
-        self.assertEqual('GET', answer.headers['Allow'])
-
-    def test_unknown_method_is_a_bad_request(self):
-        self.assertEqual(400, self.ask(self.api, 'EXPLODE', '/v1/actions').status)
-
-    def test_unstorable_characters_in_the_path_are_a_bad_request(self):
-        self.assertEqual(400, self.ask(self.api, 'GET', '/v1/actions/a%00b').status)
+    def test_unknown_methods_and_unstorable_paths_are_bad_requests(self):
+        for method, path in (('EXPLODE', ''), ('GET', '/a%00b')):
+            answer = self.ask(self.api, method, f'/v1/actions{path}')
+            self.assertEqual(400, answer.status)
 
     def test_the_template_is_left_for_the_metrics(self):
         environ = environ_of('GET', '/actions/5') | {CALLER: ADMIN}
@@ -204,33 +196,26 @@ class TestVersions(AppCase):
         header = f'infra-optim {version}'
         return self.ask(self.api, method, place, openstack_api_version=header)
 
-    def versions_of(self, answer):
-        return {
-            name.lower(): value
-            for name, value in answer.headers.items()
-            if 'version' in name.lower() or name.lower() == 'vary'
-        }
+    def test_every_answer_but_that_of_the_root_tells_the_range(self):
+        used = {**RANGE, 'openstack-api-version': 'infra-optim 1.4'}
+        for version, place, status, expected in (
+            ('1.4', '/v1/actions', 200, used),
+            ('1.4', '/v1/nonsense', 404, used),
+            ('1.9', '/v1/actions', 406, RANGE),
+            ('1.9', '/', 200, {}),
+        ):
+            with self.subTest(version=version, place=place):
+                answer = self.ask_in(version, place=place)
 
-    def test_every_answer_tells_the_range_and_the_version_used(self):
-        for place, status in (('/v1/actions', 200), ('/v1/nonsense', 404)):
-            with self.subTest(place=place):
-                answer = self.ask_in('1.4', place=place)
-
-                self.assertEqual(status, answer.status)
-                self.assertEqual(
-                    {**RANGE, 'openstack-api-version': 'infra-optim 1.4'},
-                    self.versions_of(answer),
-                )
-
-    def test_the_root_has_no_version(self):
-        self.assertEqual({}, self.versions_of(self.ask_in('1.9', place='/')))
-
-    def test_unsupported_version_is_rejected_with_the_range(self):
-        answer = self.ask_in('1.9')
-
-        self.assertEqual(406, answer.status)
-        self.assertEqual(RANGE, self.versions_of(answer))
-        self.assertIn('supported version range is: [1.0, 1.8]', answer.fault)
+                versions = {
+                    name.lower(): value
+                    for name, value in answer.headers.items()
+                    if 'version' in name.lower() or name.lower() == 'vary'
+                }
+                self.assertEqual((status, expected), (answer.status, versions))
+        self.assertIn(
+            'supported version range is: [1.0, 1.8]', self.ask_in('1.9').fault
+        )
 
     def test_an_operation_gets_the_version(self):
         self.assertEqual([1, 3], self.ask_in('1.3').body['version'])
@@ -258,23 +243,16 @@ class TestCallers(AppCase):
             {'/v1': {'GET': operation(rule=None)}, '/v1/actions': {'GET': operation()}}
         )
 
-    def test_forbidden_request_names_the_rule(self):
-        nobody = Caller(user_id='eve')
-
-        answer = self.ask(self.api, 'GET', '/v1/actions?foo=1', caller=nobody)
-
-        self.assertEqual(
-            (403, "Policy doesn't allow action:get to be performed."),
-            (answer.status, answer.fault),
+    def test_only_operations_without_rule_are_public(self):
+        named = self.ask(self.api, 'GET', '/v1/actions?foo=1', caller=Caller('eve'))
+        nobody, public = (
+            self.ask(self.api, 'GET', place, caller=None).status
+            for place in ('/v1/actions', '/v1')
         )
 
-    def test_unauthenticated_caller_is_forbidden(self):
-        self.assertEqual(
-            403, self.ask(self.api, 'GET', '/v1/actions', caller=None).status
-        )
-
-    def test_operation_without_rule_is_public(self):
-        self.assertEqual(200, self.ask(self.api, 'GET', '/v1', caller=None).status)
+        text = "Policy doesn't allow action:get to be performed."
+        self.assertEqual((403, text), (named.status, named.fault))
+        self.assertEqual((403, 200), (nobody, public))
 
     def test_unknown_rule_fails_at_creation_of_the_application(self):
         error = self.assertRaises(
@@ -338,31 +316,28 @@ class TestRequests(AppCase):
         self.assertEqual([400] * 3, [answer.status for answer in responses])
         self.assertEqual('Unknown argument: "foo"', responses[0].fault)
 
-    def test_a_body_is_missed(self):
-        self.assertEqual(
-            ['Missing argument: "body"', 'Missing argument: "patch"'],
-            [self.ask(self.api, m, '/v1/x').fault for m in ('POST', 'PATCH')],
+    def test_a_body_is_json_and_ignored_where_there_is_none(self):
+        text = {'content_type': 'text/plain'}
+        posted, *others = (
+            self.ask(self.api, 'POST', f'/v1/x{place}', body, **headers)
+            for place, body, headers in (
+                ('', {'n': 5}, {}),
+                ('', b'{', {}),
+                ('', b'n', text),
+                ('/hook', None, {}),
+                ('/start', None, {}),
+                ('/start', {'a': 1}, {}),
+                ('/start', b'a', text),
+            )
         )
-        self.assertEqual(200, self.ask(self.api, 'POST', '/v1/x/hook').status)
-
-    def test_a_body_is_json(self):
-        posted = self.ask(self.api, 'POST', '/v1/x', {'n': 5})
-        broken = self.ask(self.api, 'POST', '/v1/x', b'{')
-        plain = self.ask(self.api, 'POST', '/v1/x', b'n', content_type='text/plain')
+        missing = [self.ask(self.api, m, '/v1/x').fault for m in ('POST', 'PATCH')]
 
         self.assertEqual({'n': 5}, posted.body['body'])
-        self.assertEqual((400, 415), (broken.status, plain.status))
-
-    def test_unexpected_json_body_is_ignored(self):
         self.assertEqual(
-            [200, 200, 415],
-            [
-                self.ask(self.api, 'POST', '/v1/x/start').status,
-                self.ask(self.api, 'POST', '/v1/x/start', {'a': 1}).status,
-                self.ask(
-                    self.api, 'POST', '/v1/x/start', b'a', content_type='text/plain'
-                ).status,
-            ],
+            [400, 415, 200, 200, 200, 415], [answer.status for answer in others]
+        )
+        self.assertEqual(
+            ['Missing argument: "body"', 'Missing argument: "patch"'], missing
         )
 
     def test_delete_takes_any_content_type(self):
@@ -380,34 +355,20 @@ class TestRequests(AppCase):
             (answer.status, answer.fault),
         )
 
-    def test_a_body_of_chunks_is_not_longer_than_allowed_either(self):
+    def test_neither_are_chunks_and_a_body_does_not_end_too_early(self):
         statuses = []
-        for size in (1000, 1001):
-            environ = environ_of('POST', '/v1/x', b'{}'.ljust(size))
-            del environ['CONTENT_LENGTH']
-            environ |= {'HTTP_TRANSFER_ENCODING': 'chunked', CALLER: ADMIN}
+        for body, length, encoding in (
+            (b'{}'.ljust(1000), '', 'chunked'),
+            (b'{}'.ljust(1001), '', 'chunked'),
+            (b'{}', '10', ''),
+        ):
+            environ = environ_of('POST', '/v1/x', body) | {CALLER: ADMIN}
+            environ |= {'CONTENT_LENGTH': length, 'HTTP_TRANSFER_ENCODING': encoding}
             self.api(environ, lambda status, *rest: statuses.append(status[:3]))
 
-        self.assertEqual(['200', '413'], statuses)
-
-    def test_a_body_that_ends_too_early_is_refused(self):
-        environ = environ_of('POST', '/v1/x', b'{}') | {CALLER: ADMIN}
-        environ['CONTENT_LENGTH'] = '10'
-        statuses = []
-
-        self.api(environ, lambda status, *rest: statuses.append(status[:3]))
-
-        self.assertEqual(['400'], statuses)
+        self.assertEqual(['200', '413', '400'], statuses)
 
     def test_a_body_that_cannot_be_read_is_refused(self):
-        class Broken:
-            def __init__(self, error):
-                self.error = error
-
-            def read(self, size=-1):
-                raise self.error
-
-        responses = []
         for error in (
             ValueError('Bad chunked transfer size'),
             OverflowError(),
@@ -415,15 +376,14 @@ class TestRequests(AppCase):
         ):
             environ = {
                 'HTTP_TRANSFER_ENCODING': 'chunked',
-                'wsgi.input': Broken(error),
+                'wsgi.input': mock.Mock(read=mock.Mock(side_effect=error)),
                 CALLER: ADMIN,
             }
-            responses.append(ask(self.api, 'POST', '/v1/x', environ=environ))
-
-        self.assertEqual(
-            [(400, 'The body cannot be read completely')] * 3,
-            [(answer.status, answer.fault) for answer in responses],
-        )
+            answer = ask(self.api, 'POST', '/v1/x', environ=environ)
+            self.assertEqual(
+                (400, 'The body cannot be read completely'),
+                (answer.status, answer.fault),
+            )
 
     def test_the_answer_is_json_or_not_acceptable(self):
         for accept, status in (
@@ -442,17 +402,13 @@ class TestRequests(AppCase):
                 self.assertEqual(status, answer.status)
 
     def test_accept_header_requests_a_stream(self):
-        preferred = {
-            accept: self.ask(self.api, 'GET', '/v1/x/events', accept=accept).body[
-                'event_stream'
-            ]
-            for accept in ('*/*', 'application/json', 'text/event-stream')
-        }
-
-        self.assertEqual(
-            {'*/*': False, 'application/json': False, 'text/event-stream': True},
-            preferred,
-        )
+        for accept, preferred in (
+            ('*/*', False),
+            ('application/json', False),
+            ('text/event-stream', True),
+        ):
+            answer = self.ask(self.api, 'GET', '/v1/x/events', accept=accept)
+            self.assertIs(preferred, answer.body['event_stream'])
 
 
 def environ_of(method, path, body=b''):

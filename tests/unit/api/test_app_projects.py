@@ -56,73 +56,51 @@ class ProjectCase(AppCase):
 class TestProjects(ProjectCase):
     """Addresses with a project."""
 
-    def test_member_of_the_project_is_allowed(self):
-        self.assertEqual(200, self.asked().status)
-
-    def test_member_of_another_project_is_forbidden(self):
-        answer = self.asked(project='there')
-
-        self.assertEqual(403, answer.status)
-        self.assertEqual('Forbidden', answer.body['error']['type'])
-        self.assertIn('there', answer.body['error']['message'])
-
-    def test_caller_without_project_is_forbidden(self):
-        self.assertEqual(403, self.asked(project_id=None).status)
-
-    def test_an_administrator_gets_in_everywhere(self):
-        admin = self.asked(project='there', roles=frozenset({'admin'}))
-
-        self.assertEqual(200, admin.status)
-
-    def test_without_projects_every_project_is_allowed(self):
-        answer = self.asked(project='there', project_id=None, in_all_projects=True)
-
-        self.assertEqual(200, answer.status)
-
-    def test_to_be_in_the_project_is_not_enough(self):
-        self.assertEqual(403, self.asked(roles=frozenset()).status)
+    def test_members_with_a_role_and_administrators_are_allowed(self):
+        nowhere = {'project': 'there', 'project_id': None}
+        for status, asked in (
+            (200, {}),
+            (403, {'roles': frozenset()}),
+            (403, {'project': 'there'}),
+            (403, {'project_id': None}),
+            (200, {'project': 'there', 'roles': frozenset({'admin'})}),
+            (200, {**nowhere, 'in_all_projects': True}),
+        ):
+            with self.subTest(asked=asked):
+                self.assertEqual(status, self.asked(**asked).status)
+        error = self.asked(project='there').body['error']
+        self.assertEqual('Forbidden', error['type'])
+        self.assertIn('there', error['message'])
 
 
 class TestRules(ProjectCase):
     """Policy rules that depend on the request."""
 
-    def test_the_rule_is_that_of_the_request(self):
-        responses = [
-            self.asked('POST', body={'create': create}).status
-            for create in (False, True)
-        ]
+    def test_the_rule_is_that_of_the_body_which_only_the_allowed_have_read(self):
+        for status, body, roles in (
+            (200, {'create': False}, READER),
+            (403, {'create': True}, READER),
+            (200, None, READER),
+            (400, b'{"create": ', READER),
+            (403, b'{"create": ', frozenset({'service'})),
+        ):
+            with self.subTest(body=body, roles=roles):
+                answer = self.asked('POST', body=body, roles=roles)
 
-        self.assertEqual([200, 403], responses)
-
-    def test_empty_body_has_a_rule(self):
-        self.assertEqual(200, self.asked('POST').status)
-
-    def test_body_of_a_forbidden_request_is_not_read(self):
-        responses = [
-            self.asked('POST', body=b'{"create": ', roles=roles).status
-            for roles in (READER, frozenset({'service'}))
-        ]
-
-        self.assertEqual([400, 403], responses)
+                self.assertEqual(status, answer.status)
 
 
 class TestForms(ProjectCase):
     """Bodies that are not JSON objects."""
 
-    def test_null_is_an_answer(self):
-        answer = self.asked('POST')
-
-        self.assertEqual(
-            (b'null', 'application/json'), (answer.data, answer.headers['Content-Type'])
-        )
-
-    def test_text_is_an_answer(self):
-        answer = self.asked('PUT')
-
-        self.assertEqual(
-            (202, b'Yes.', 'text/plain'),
-            (answer.status, answer.data, answer.headers['Content-Type']),
-        )
+    def test_null_and_text_are_answers(self):
+        for method, expected in (
+            ('POST', (200, b'null', 'application/json')),
+            ('PUT', (202, b'Yes.', 'text/plain')),
+        ):
+            answer = self.asked(method)
+            kind = answer.headers['Content-Type']
+            self.assertEqual(expected, (answer.status, answer.data, kind))
 
     def test_request_has_its_urls(self):
         answer = self.ask(

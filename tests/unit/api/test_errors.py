@@ -102,21 +102,17 @@ class TestFormats(base.TestCase):
             written(SENLIN_ERRORS, exceptions.ResourceIsLocked('The cluster is busy.')),
         )
 
-    def test_error_of_heat_has_the_message(self):
-        there = exceptions.StackExists('The Stack (a) already exists.')
-        body = written(HEAT_ERRORS, there)
+    def test_error_of_heat_has_the_message_without_credentials(self):
+        hidden = (
+            'Internal server error. See the log of the API under the request id req-1.'
+        )
+        for error, text in (
+            (exceptions.StackExists('The Stack (a) is.'), 'The Stack (a) is.'),
+            (exceptions.Conflict('https://a:geheim@b is.'), 'https://a:***@b is.'),
+            (KeyError('geheim'), hidden),
+        ):
+            found = written(HEAT_ERRORS, error)
 
-        self.assertEqual('The Stack (a) already exists.', body['error']['message'])
-        self.assertIsNone(body['error']['traceback'])
-
-    def test_credentials_are_masked(self):
-        text = 'https://ada:geheim@example.org is there.'
-        body = written(HEAT_ERRORS, exceptions.Conflict(text))
-
-        self.assertNotIn('geheim', json.dumps(body))
-
-    def test_unexpected_errors_are_hidden(self):
-        body = written(HEAT_ERRORS, KeyError('geheim'))
-
-        self.assertNotIn('geheim', json.dumps(body))
-        self.assertIn('req-1', body['error']['message'])
+            self.assertEqual(text, found['error']['message'])
+            self.assertNotIn('geheim', json.dumps(found))
+            self.assertIsNone(found['error']['traceback'])

@@ -1,6 +1,7 @@
 """Streams that are open: counted, woken, ended."""
 
 import threading
+from collections.abc import Iterator
 
 from tests import base
 from watcherlite.api.event_streams import EventStreams, TooManyStreams
@@ -30,22 +31,17 @@ class TestHowManyAreOpen(base.TestCase):
         held.close()
         self.streams.serve(1, iter(())).close()
 
-    def test_stream_closes_after_its_last_chunk(self) -> None:
-        stream = self.streams.serve(1, iter([b'a', b'b']))
-        self.assertEqual([b'a', b'b'], list(stream))
-        self.assertEqual(0, self.streams.open)
-
-    def test_stream_closes_after_an_error(self) -> None:
-        def chunks() -> object:
+    def test_stream_closes_after_its_last_chunk_or_an_error_or_unread(self) -> None:
+        def chunks() -> Iterator[bytes]:
             yield b'a'
             raise KeyError
 
-        stream = self.streams.serve(1, chunks())  # type: ignore[arg-type]
+        self.assertEqual([b'a', b'b'], list(self.streams.serve(1, iter([b'a', b'b']))))
+        self.assertEqual(0, self.streams.open)
+        stream = self.streams.serve(1, chunks())
         self.assertEqual(b'a', next(stream))
         self.assertRaises(KeyError, next, stream)
         self.assertEqual(0, self.streams.open)
-
-    def test_stream_closes_if_it_is_never_read(self) -> None:
         self.streams.serve(1, iter([b'a']))
         self.assertEqual(0, self.streams.open)
 

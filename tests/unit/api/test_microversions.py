@@ -8,21 +8,18 @@ class TestNegotiation(base.TestCase):
     """The versions of version headers, as measured with Watcher."""
 
     def test_supported_version(self):
-        asked = {
-            text: INFRA_OPTIM.negotiate(f'infra-optim {text}')
-            for text in ('1.0', '1.5', '1.7', '1', 'latest', 'LATEST')
+        expected = {
+            'infra-optim 1.0': (1, 0),
+            'infra-optim 1.5': (1, 5),
+            'infra-optim 1.7': (1, 7),
+            'infra-optim 1': (1, 0),
+            'infra-optim latest': (1, 8),
+            'infra-optim LATEST': (1, 8),
+            'compute 2.1, infra-optim 1.4': (1, 4),
         }
 
         self.assertEqual(
-            {
-                '1.0': (1, 0),
-                '1.5': (1, 5),
-                '1.7': (1, 7),
-                '1': (1, 0),
-                'latest': (1, 8),
-                'LATEST': (1, 8),
-            },
-            asked,
+            expected, {header: INFRA_OPTIM.negotiate(header) for header in expected}
         )
 
     def test_invalid_header_means_the_first_version(self):
@@ -54,34 +51,23 @@ class TestNegotiation(base.TestCase):
                 )
         self.assertEqual((1, 0), CLUSTERING.negotiate('compute abc'))
 
-    def test_the_header_may_name_several_services(self):
-        header = 'compute 2.1, infra-optim 1.4'
-
-        self.assertEqual((1, 4), INFRA_OPTIM.negotiate(header))
-
     def test_unsupported_version_is_rejected_with_the_range(self):
+        def refusal(version):
+            header = f'infra-optim {version}'
+            return str(
+                self.assertRaises(
+                    exceptions.NotAcceptable, INFRA_OPTIM.negotiate, header
+                )
+            )
+
         for text in ('1.9', '2.0', '0.9', '1.-1', '1.5.0', '2', '1.99999999'):
             with self.subTest(text=text):
-                error = self.assertRaises(
-                    exceptions.NotAcceptable,
-                    INFRA_OPTIM.negotiate,
-                    f'infra-optim {text}',
-                )
-
                 self.assertEqual(
                     f'Version {text} was requested and there is no such version; the '
                     'supported version range is: [1.0, 1.8].',
-                    str(error),
+                    refusal(text),
                 )
-
-    def test_version_with_many_digits_is_unsupported(self):
-        nines = '9' * 900
-
-        error = self.assertRaises(
-            exceptions.NotAcceptable, INFRA_OPTIM.negotiate, f'infra-optim 1.{nines}'
-        )
-
-        self.assertLess(len(str(error)), 200)
+        self.assertLess(len(refusal(f'1.{"9" * 900}')), 200)
 
 
 class TestHistory(base.TestCase):

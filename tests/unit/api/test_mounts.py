@@ -1,3 +1,5 @@
+import types
+
 from oslo_config import cfg
 
 from tests import base
@@ -67,64 +69,46 @@ class TestAnotherMount(AppCase):
             self.shown('/orchestration/v1/nothing').body,
         )
 
-    def test_a_failure_tells_no_secret_in_any_shape(self):
+    def test_failures_and_errors_tell_no_secret_in_any_shape(self):
         answer = self.ask(self.api, 'DELETE', '/orchestration/v1/t/stacks/s')
-
-        self.assertEqual(500, answer.status)
-        self.assertNotIn('secret', answer.body['message'])
-        self.assertEqual('ValueError', answer.body['type'])
-
-    def test_credentials_are_masked_in_any_shape(self):
         fault = errors.ErrorResponse(400, 'amqp://u:S3cret@h is away')
 
+        self.assertEqual((500, 'ValueError'), (answer.status, answer.body['type']))
+        self.assertNotIn('secret', answer.body['message'])
         for shape in (errors.ERROR_MESSAGE, CODE):
             self.assertNotIn(b'S3cret', shape.data(fault))
 
-    def test_a_mount_without_microversions_has_no_headers_of_them(self):
+    def test_versions_suffixes_and_headers_count_on_mounts_that_have_them(self):
         names = ('Vary', 'OpenStack-API-Version', 'OpenStack-API-Minimum-Version')
-        asked = 'infra-optim 1.99'
+        asked = {'x_show_deleted': 'true', 'openstack_api_version': 'infra-optim 1.99'}
 
-        answer = self.shown('/orchestration/v1/t/stacks/s', openstack_api_version=asked)
+        other = self.shown('/orchestration/v1/t/stacks/a.json', **asked)
+        refused = self.shown('/v1/x', **asked)
+        root = self.shown('/v1/x.json', x_show_deleted='true')
 
-        self.assertEqual(200, answer.status)
-        self.assertEqual([], [name for name in names if name in answer.headers])
-        self.assertEqual([1, 0], answer.body['version'])
-        self.assertEqual(406, self.shown('/v1/x', openstack_api_version=asked).status)
-
-    def test_a_suffix_counts_where_a_name_may_end_in_it(self):
-        answer = self.shown('/orchestration/v1/t/stacks/a.json')
-
-        self.assertEqual('a.json', answer.body['path']['stack'])
-        self.assertEqual(200, self.shown('/v1/x.json').status)
-
-    def test_an_address_of_its_own_is_built_with_its_prefix(self):
+        self.assertEqual((200, 406, 200), (other.status, refused.status, root.status))
+        self.assertEqual([], [name for name in names if name in other.headers])
         self.assertEqual(
-            'http://api:9322/orchestration',
-            self.shown('/orchestration/v1/t/stacks/s').body['mount_url'],
+            ([1, 0], 'a.json', 'http://api:9322/orchestration', False),
+            (
+                other.body['version'],
+                other.body['path']['stack'],
+                other.body['mount_url'],
+                other.body['show_deleted'],
+            ),
         )
-
-    def test_deleted_objects_are_shown_on_mounts_with_the_header(self):
-        self.assertEqual(
-            [True, False],
-            [
-                self.shown(url, x_show_deleted='true').body['show_deleted']
-                for url in ('/v1/x', '/orchestration/v1/t/stacks/s')
-            ],
-        )
+        self.assertIs(True, root.body['show_deleted'])
 
     def test_routes_of_two_mounts_are_two_in_the_figures(self):
-        environ = {}
+        routes = []
 
-        def keep(wsgi_environ, start_response):
-            environ.update(wsgi_environ)
-            found = self.api(wsgi_environ, start_response)
-            environ.update(wsgi_environ)
+        def keep(environ, start_response):
+            found = self.api(environ, start_response)
+            routes.append(environ[ROUTE])
             return found
 
-        routes = []
         for url in ('/infra-optim/v1/x', '/orchestration/v1/t/stacks/s'):
             self.ask(keep, 'GET', url)
-            routes.append(environ[ROUTE])
 
         self.assertEqual(['/v1/x', '/orchestration/v1/{tenant}/stacks/{stack}'], routes)
 
@@ -193,18 +177,12 @@ class TestDeployment(base.TestCase):
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=[])
         return deploy.make_application(
-            self.services(),
+            types.SimpleNamespace(store=None, clock=None),
             settings,
             conf,
             mounts=[mount(ROUTES), OTHER],
             broker_probe=object(),
         ), conf
-
-    def services(self):
-        class Services:
-            store = clock = None
-
-        return Services()
 
     def test_a_webhook_is_open_if_its_operation_and_the_operator_say_so(self):
         hook = '/orchestration/v1/t/hooks/s'
