@@ -1,6 +1,7 @@
 """The base case of the stories of actions on clusters."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
@@ -11,6 +12,7 @@ from watcherlite.domain.clusters import (
     Bound,
     Cluster,
     NewPolicyObject,
+    Node,
     PolicyObject,
     Profile,
 )
@@ -135,6 +137,36 @@ class ClusterActionCase(ClusterCase):
         """Return whether another action would have to wait for the cluster."""
         with world.store.transaction() as tx:
             return bool(tx.unfinished_actions([cluster.uuid]))
+
+
+class Noticing:
+    """A way to the store on which something is done as soon as nodes are stored.
+
+    :ivar then: what
+    """
+
+    def __init__(self, world: ClusterWorld) -> None:
+        self._world = world
+        self.then: Callable[[], Any] = lambda: None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world.store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Begin."""
+        stored: list[Node] = []
+        with self._world.store.transaction() as tx:
+            kept = tx.insert_nodes
+
+            def insert_nodes(nodes: Sequence[Node]) -> list[int]:
+                stored.extend(nodes)
+                return list(kept(nodes))
+
+            tx.insert_nodes = insert_nodes
+            yield tx
+        if stored:
+            self.then()
 
 
 def deciding(before: str, said: Mapping[str, Any]) -> type[Policy]:

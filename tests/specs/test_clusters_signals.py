@@ -1,50 +1,19 @@
 """Signals to actions on clusters in moments that nobody would choose."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tests.cluster_worlds import ClusterWorld
-from tests.specs.cluster_case import ClusterActionCase
+from tests.specs.cluster_case import ClusterActionCase, Noticing
 from tests.specs.test_clusters import LongPause
 from tests.specs.test_clusters_sizes import Graceful
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.domain.clusters import Cluster
 from watcherlite.engine.clusters import action_types
 from watcherlite.execution.worker import Worker
 from watcherlite.states import action as action_states
 
 GROWTH = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
-
-
-class Noticing:
-    """A way to the store on which something is done as soon as nodes are stored.
-
-    :ivar then: what
-    """
-
-    def __init__(self, world: ClusterWorld) -> None:
-        self._world = world
-        self.then: Callable[[], Any] = lambda: None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._world.store, name)
-
-    @contextlib.contextmanager
-    def transaction(self) -> Iterator[Any]:
-        """Begin."""
-        stored: list[Node] = []
-        with self._world.store.transaction() as tx:
-            kept = tx.insert_nodes
-
-            def insert_nodes(nodes: Sequence[Node]) -> list[int]:
-                stored.extend(nodes)
-                return list(kept(nodes))
-
-            tx.insert_nodes = insert_nodes
-            yield tx
-        if stored:
-            self.then()
 
 
 class TestStoredNodes(ClusterActionCase):

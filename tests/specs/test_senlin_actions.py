@@ -15,7 +15,6 @@ from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject
 from watcherlite.domain.outcomes import Failed
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.requests.values import ClusterRequest
 from watcherlite.plugins import options
 from watcherlite.plugins.action_types.command import Command
 from watcherlite.plugins.base import Policy
@@ -41,6 +40,10 @@ class StoryCase(OperatedCase):
 
     def of_type(self, name: str) -> list[Action]:
         return [a for a in self.world._actions() if a.action_type == name]
+
+    def assert_has(self, found: Action, **expected: Any) -> None:
+        """Check these attributes of an action."""
+        self.assertEqual(expected, {name: getattr(found, name) for name in expected})
 
     def scale_out(self, count: int = 1, wait: bool = False) -> str:
         by = dataclasses.replace(self.by, wait=wait)
@@ -104,73 +107,42 @@ class TestActions(StoryCase):
 class TestActionProperties(StoryCase):
     """Action Properties."""
 
-    def test_a_request_has_them_all_at_its_end(self) -> None:
+    def test_a_request_and_what_it_derives_have_them_all_at_their_end(self) -> None:
         cluster = self.create(1)
+        (node,) = self.world.nodes(cluster)
+        (derived,) = self.of_type('NODE_CREATE')
 
         found = self.world.ended(self.scale_out(2))
 
         added = [node.uuid for node in self.world.nodes(cluster)[1:]]
-        self.assertEqual(
-            {
-                'name': f'cluster_scale_out_{cluster.uuid[:8]}_{found.uuid[:8]}',
-                'action_type': 'CLUSTER_SCALE_OUT',
-                'target': cluster.uuid,
-                'cause': 'RPC Request',
-                'owner': None,
-                'interval': 0,
-                'timeout': 3600,
-                'status': 'SUCCEEDED',
-                'control': None,
-                'inputs': {'count': 2},
-                'outputs': {'nodes_added': added},
-                'not_before': EPOCH,
-                'tenant': 'a-project',
-            },
-            {
-                name: getattr(found, name)
-                for name in (
-                    'name',
-                    'action_type',
-                    'target',
-                    'cause',
-                    'owner',
-                    'interval',
-                    'timeout',
-                    'status',
-                    'control',
-                    'inputs',
-                    'outputs',
-                    'not_before',
-                    'tenant',
-                )
-            },
+        self.assert_has(
+            found,
+            name=f'cluster_scale_out_{cluster.uuid[:8]}_{found.uuid[:8]}',
+            action_type='CLUSTER_SCALE_OUT',
+            target=cluster.uuid,
+            cause='RPC Request',
+            owner=None,
+            interval=0,
+            timeout=3600,
+            status='SUCCEEDED',
+            control=None,
+            inputs={'count': 2},
+            outputs={'nodes_added': added},
+            not_before=EPOCH,
+            tenant='a-project',
         )
         times = (found.created_at, found.start_time, found.end_time, found.updated_at)
         self.assertNotIn(None, times)
         self.assertEqual(sorted(times[:3]), list(times[:3]))  # type: ignore[type-var]
-
-    def test_what_it_derives_is_caused_by_it_and_locks_nothing(self) -> None:
-        cluster = self.create(1)
-        (node,) = self.world.nodes(cluster)
-
-        (derived,) = self.of_type('NODE_CREATE')
-
-        self.assertEqual(
-            (
-                'Derived Action',
-                node.uuid,
-                cluster.uuid,
-                'a-project',
-                f'node_create_{node.uuid[:8]}_',
-            ),
-            (
-                derived.cause,
-                derived.target,
-                derived.within,
-                derived.tenant,
-                (derived.name or '')[:-8],
-            ),
+        self.assert_has(
+            derived,
+            cause='Derived Action',
+            target=node.uuid,
+            within=cluster.uuid,
+            tenant='a-project',
         )
+        begin = f'node_create_{node.uuid[:8]}_'
+        self.assertEqual(begin, (derived.name or '')[:-8])
 
     def test_what_it_waits_for_depends_on_it_until_that_has_ended(self) -> None:
         self.create(0)
@@ -241,37 +213,6 @@ class TestActionProperties(StoryCase):
 class TestTheActionDataProperty(StoryCase):
     """The Action Data Property."""
 
-    def test_policies_hand_on_what_they_decide(self) -> None:
-        cluster = self.create(4)
-        # Made side by side, they are not always ready in the order of their numbers.
-        made = sorted(self.world.nodes(cluster), key=lambda node: node.created_at)
-        oldest = [node.uuid for node in made[:2]]
-        self.world.attach(
-            cluster,
-            self.world.policy(
-                'senlin.policy.scaling',
-                'scaling',
-                event='CLUSTER_SCALE_IN',
-                adjustment={'type': 'CHANGE_IN_CAPACITY', 'number': 2},
-            ),
-        )
-        deletion = self.world.policy(
-            'senlin.policy.deletion', 'deletion', criteria='OLDEST_FIRST'
-        )
-        self.world.attach(cluster, deletion)
-
-        begun = self.operations.scale('c', BY, action_types.CLUSTER_SCALE_IN)
-        found = self.world.ended(begun.action)
-
-        decided = found.data['deletion']
-        self.assertEqual((2, oldest), (decided['count'], decided['candidates']))
-        self.assertEqual({'nodes_removed': oldest}, found.outputs)
-        self.assertEqual(
-            {node.name for node in made[2:]},
-            {node.name for node in self.world.nodes(cluster)},
-        )
-        self.assertEqual(2, self.world.now(cluster).desired_capacity)
-
     def test_a_policy_that_refuses_fails_the_action_and_leaves_the_cluster(
         self,
     ) -> None:
@@ -316,43 +257,6 @@ class TestActionStatuses(StoryCase):
             ],
             self.world.history('cluster_create', 'node_create'),
         )
-
-    def test_a_failure_of_one_lets_the_others_end_first(self) -> None:
-        gate = self.gate('create', 'n2')
-        self.world.outside.fails.add(('create', 'n1'))
-        new: dict[str, Any] = {'desired_capacity': 2, 'config': NAMED}
-        profile = self.world.profile()
-        begun = self.operations.create(ClusterRequest('c', profile.uuid, **new), BY)
-        gate.until_entered()
-        self.world.until(
-            lambda: 'FAILED' in [a.status for a in self.of_type('NODE_CREATE')]
-        )
-
-        self.assertEqual('WAITING', self.action(begun.action).status)
-        with self.assertRaises(exceptions.ResourceIsLocked):
-            self.operations.check('c', BY)
-        gate.open()
-
-        ended = self.world.ended(begun.action)
-        self.assertEqual('FAILED', ended.status)
-        self.assertIn('create of n1 does not work', ended.status_message or '')
-        self.assertEqual(['ERROR', 'ACTIVE'], self.world.statuses_of(begun.row))
-        self.assertEqual('ERROR', self.world.now(begun.row).status)
-
-    def test_who_comes_second_waits_for_the_lock_and_is_woken(self) -> None:
-        cluster = self.create(0)
-        gate = self.gate('create', 'n1')
-        first = self.scale_out()
-        gate.until_entered()
-
-        second = self.scale_out(wait=True)
-        self.world.until(lambda: self.action(second).blocked_on == cluster.uuid)
-        gate.open()
-
-        self.assertEqual('SUCCEEDED', self.world.ended(second).status)
-        ends = [self.action(uuid).end_time for uuid in (first, second)]
-        self.assertEqual(sorted(ends), ends)  # type: ignore[type-var]
-        self.assertEqual(2, len(self.world.nodes(cluster)))
 
 
 class TestExecuteAndReturnValues(StoryCase):
@@ -452,11 +356,7 @@ class TestCreatingAnAction(StoryCase):
         def execute(context: Any) -> Any:
             return Failed(said) if (said := next(ends, '')) else True
 
-        world = OperatedWorld(
-            self.make_store(), types={'theirs': kind(execute=execute)}
-        )
-        self.addCleanup(world.stop)
-        world.worker()
+        world = self.another_world(types={'theirs': kind(execute=execute)})
         cluster = world.cluster(0)
         world.user_action('theirs', cluster, interval=1)
 
@@ -487,81 +387,68 @@ class TestCreatingAnAction(StoryCase):
 
         asked = self.world.user_action('paper', node, name='mine', timeout=60)
 
-        self.assertEqual(
-            ('mine', node.uuid, cluster.uuid, 'a-project', 60, 'RPC Request'),
-            (
-                asked.name,
-                asked.target,
-                asked.within,
-                asked.tenant,
-                asked.timeout,
-                asked.cause,
-            ),
+        self.assert_has(
+            asked,
+            name='mine',
+            target=node.uuid,
+            within=cluster.uuid,
+            tenant='a-project',
+            timeout=60,
+            cause='RPC Request',
         )
         self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
 
-    def test_a_command_is_run_that_the_operator_allows(self) -> None:
+    def test_a_command_is_run_that_the_operator_allows_and_knows_its_target(
+        self,
+    ) -> None:
         cluster = self.create(1)
         (node,) = self.world.nodes(cluster)
 
-        def run(*argv: str) -> Action:
-            return self.world.user_action('command', node, inputs={'argv': [*argv]})
+        def run(row: Cluster | Node, *argv: str) -> tuple[Any, ...]:
+            asked = self.world.user_action('command', row, inputs={'argv': [*argv]})
+            said = self.world.ended(asked).outputs or {}
+            return said['exit_code'], said['stdout']
 
-        said = self.world.ended(run('/bin/echo', 'hello')).outputs or {}
-        self.assertEqual((0, 'hello\n'), (said['exit_code'], said['stdout']))
+        self.assertEqual((0, 'hello\n'), run(node, '/bin/echo', 'hello'))
+        for row in (cluster, node):
+            script = ('/bin/sh', '-c', 'echo $WATCHERLITE_TARGET')
+            self.assertEqual((0, f'{row.uuid}\n'), run(row, *script))
         with self.assertRaisesRegex(
             exceptions.BadRequest, '/bin/echo is allowed only as /bin/echo hello'
         ):
-            run('/bin/echo', 'good', 'bye')
+            run(node, '/bin/echo', 'good', 'bye')
 
-    def test_a_script_knows_what_it_is_for(self) -> None:
-        cluster = self.create(1)
-        argv = ['/bin/sh', '-c', 'echo $WATCHERLITE_TARGET']
-
-        for row in (cluster, *self.world.nodes(cluster)):
-            asked = self.world.user_action('command', row, inputs={'argv': argv})
-
-            said = self.world.ended(asked).outputs or {}
-            self.assertEqual(f'{row.uuid}\n', said['stdout'])
-
-    def test_what_goes_on_keeps_it_away(self) -> None:
+    def test_wrong_inputs_types_that_are_not_for_it_and_busy_targets_are_refused(
+        self,
+    ) -> None:
         cluster = self.create(0)
         gate = self.gate('create', 'n1')
+
+        def refuses(
+            name: str, error: type[Exception], text: str, **inputs: Any
+        ) -> None:
+            with self.subTest(name=name), self.assertRaisesRegex(error, text):
+                self.world.user_action(name, cluster, inputs=inputs)
+
+        refuses(
+            *('paper', exceptions.Invalid, r'\Ainputs.burn: 1 is not true or false\Z'),
+            burn=1,
+        )
+        unknown = r"Action parameter \['number'\] is not recognizable; known are count."
+        refuses('CLUSTER_SCALE_OUT', exceptions.Invalid, rf'\A{unknown}\Z', number=1)
+        refuses('CLUSTER_DELETE', exceptions.BadRequest, 'Illegal action')
+        refuses('no such type', exceptions.PluginNotFound, '')
+        refuses('stack_update', exceptions.BadRequest, 'is not for clusters')
         first = self.scale_out()
         gate.until_entered()
-
-        with self.assertRaises(exceptions.ResourceIsLocked):
-            self.world.user_action('paper', cluster)
-
+        refuses('paper', exceptions.ResourceIsLocked, '')
         gate.open()
         self.world.ended(first)
 
-    def test_inputs_are_checked(self) -> None:
-        cluster = self.create(0)
-        for name, inputs, text in (
-            ('paper', {'burn': 1}, 'inputs.burn: 1 is not true or false'),
-            (
-                'CLUSTER_SCALE_OUT',
-                {'number': 1},
-                "Action parameter ['number'] is not recognizable; known are count.",
-            ),
-        ):
-            with self.subTest(name=name):
-                with self.assertRaises(exceptions.Invalid) as caught:
-                    self.world.user_action(name, cluster, inputs=inputs)
-                self.assertEqual(text, str(caught.exception))
-
-    def test_what_has_a_request_of_its_own_or_is_unknown_is_refused(self) -> None:
-        cluster = self.create(0)
-        with self.assertRaisesRegex(exceptions.BadRequest, 'Illegal action'):
-            self.world.user_action('CLUSTER_DELETE', cluster)
-        with self.assertRaises(exceptions.PluginNotFound):
-            self.world.user_action('no such type', cluster)
-        with self.assertRaisesRegex(exceptions.BadRequest, 'is not for clusters'):
-            self.world.user_action('stack_update', cluster)
-
     def test_policies_are_asked_about_it(self) -> None:
-        watched = self.watched()
+        watched = self.another_world(
+            types=self.types, policies={'watching-1.0': Watching}
+        )
         cluster = watched.cluster(0)
         spec = {'type': 'watching', 'version': '1.0'}
         policy = watched.operations.policies.create('w', spec, BY)
@@ -581,10 +468,8 @@ class TestCreatingAnAction(StoryCase):
             (ill.status, ill.status_message),
         )
 
-    def watched(self) -> Any:
-        world = type(self.world)(
-            self.make_store(), types=self.types, policies={'watching-1.0': Watching}
-        )
+    def another_world(self, **keys: Any) -> OperatedWorld:
+        world = OperatedWorld(self.make_store(), **keys)
         self.addCleanup(world.stop)
         world.worker()
         return world

@@ -59,7 +59,8 @@ class TestTheActionDataProperty(PolicyStories):
             self.outside.steps,
         )
         self.assertEqual(
-            ('SUCCEEDED', chosen, {}), (action.status, action.data, action.inputs)
+            ('SUCCEEDED', chosen, {}, {'nodes_removed': self.oldest}),
+            (action.status, action.data, action.inputs, action.outputs),
         )
 
     def test_the_nodes_leave_the_load_balancer_before_they_are_deleted(self) -> None:
