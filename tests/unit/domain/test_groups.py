@@ -30,10 +30,6 @@ def member(name: str, age: int = 0, status: str = 'COMPLETE', **more: Any) -> Me
     return Member(name=name, status=status, **{**values, **more})
 
 
-def names(members: list[Member]) -> list[str]:
-    return [one.name for one in members]
-
-
 def spare() -> Iterator[str]:
     return (f't{at}' for at in itertools.count())
 
@@ -49,56 +45,47 @@ def story(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
 class OrderTest(base.TestCase):
     """The order of deletions."""
 
-    def test_failed_ones_come_first_then_the_oldest_then_by_name(self) -> None:
-        members = [
+    def test_failed_and_outdated_ones_come_first_then_the_oldest_then_by_name(
+        self,
+    ) -> None:
+        old, other = ({'definition': {'v': number}} for number in (1, 2))
+        versions = [
+            member('old', age=1, **old),
+            member('other', age=3, **other),
+            member('broken', age=4, status='FAILED', **old),
+        ]
+        ages = [
             member('young', age=3),
             member('b', age=1),
             member('a', age=1),
             member('broken', age=2, status='FAILED'),
             member('never', age=4, physical_id=None),
         ]
-        self.assertEqual(
-            ['broken', 'never', 'a', 'b', 'young'], names(groups.order(members))
-        )
-
-    def test_outdated_members_precede_older_ones(self) -> None:
-        members = [
-            member('old', age=1, definition={'v': 1}),
-            member('other', age=3, definition={'v': 2}),
-            member('broken', age=4, status='FAILED', definition={'v': 1}),
-        ]
-        self.assertEqual(
-            ['broken', 'other', 'old'], names(groups.order(members, {'v': 1}))
-        )
-        self.assertEqual(['broken', 'old', 'other'], names(groups.order(members)))
-
-    def test_member_of_unknown_age_is_old(self) -> None:
-        members = [member('a'), member('b', created_at=None)]
-        self.assertEqual(['b', 'a'], names(groups.order(members)))
+        for expected, members, definition in (
+            ('broken never a b young', ages, None),
+            ('broken other old', versions, {'v': 1}),
+            ('broken old other', versions, None),
+            ('b a', [member('a'), member('b', created_at=None)], None),
+        ):
+            found = groups.order(members, definition)
+            self.assertEqual(expected.split(), [one.name for one in found])
 
 
 class ResizedTest(base.TestCase):
     """Members without numbers."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.members = [
+    def test_a_failed_member_is_the_first_to_go_then_the_oldest(self) -> None:
+        members = [
             member('a', age=0),
             member('b', age=1),
             member('c', age=2, status='FAILED'),
         ]
-
-    def test_a_failed_member_keeps_its_name_when_the_size_stays(self) -> None:
-        self.assertEqual(['c', 'a', 'b'], groups.resized(self.members, 3, spare()))
-
-    def test_a_failed_member_is_the_first_to_go_then_the_oldest(self) -> None:
-        self.assertEqual(['a', 'b'], groups.resized(self.members, 2, spare()))
-        self.assertEqual(['b'], groups.resized(self.members, 1, spare()))
-        self.assertEqual([], groups.resized(self.members, 0, spare()))
-
-    def test_growing_keeps_everybody_and_takes_new_names(self) -> None:
         self.assertEqual(
-            ['c', 'a', 'b', 't0', 't1'], groups.resized(self.members, 5, spare())
+            ['', 'b', 'a b', 'c a b', 'c a b t0 t1'],
+            [
+                ' '.join(groups.resized(members, size, spare()))
+                for size in (0, 1, 2, 3, 5)
+            ],
         )
 
 
@@ -147,40 +134,27 @@ class NamesTest(base.TestCase):
 class RemovedTest(base.TestCase):
     """Removal policies."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.members = [member('0'), member('1'), member('2')]
-
-    def removed(
-        self, before: dict[str, str | None], *listed: object, mode: str = 'append'
-    ) -> dict[str, str | None]:
-        policies = [{'resource_list': list(listed)}]
-        return groups.removed(before, self.members, policies, mode)
-
     def test_members_are_listed_by_name_number_or_reference(self) -> None:
-        self.assertEqual(
-            {'0': 'ref-0', '1': 'ref-1', '2': 'ref-2'},
-            self.removed({}, '0', 1, 'ref-2'),
-        )
-
-    def test_unknown_names_are_ignored(self) -> None:
-        self.assertEqual({}, self.removed({}, '9', 'ref-9'))
-
-    def test_append_never_forgets(self) -> None:
-        self.assertEqual(
-            {'7': None, '1': 'ref-1'}, self.removed({'7': None}, '1', mode='append')
-        )
-        self.assertEqual({'7': None}, self.removed({'7': None}))
-
-    def test_update_removes_unlisted_names(self) -> None:
+        members = [member('0'), member('1'), member('2')]
         before = {'7': 'ref-7', '8': 'ref-8', '9': None}
+        every = {'0': 'ref-0', '1': 'ref-1', '2': 'ref-2'}
+        left = {'7': 'ref-7', '8': 'ref-8', '1': 'ref-1'}
+        for known, policy, mode, expected in (
+            ({}, {'resource_list': ['0', 1, 'ref-2']}, 'append', every),
+            ({}, {'resource_list': ['9', 'ref-9']}, 'append', {}),
+            (before, {'resource_list': ['1']}, 'append', {**before, '1': 'ref-1'}),
+            (before, {'resource_list': []}, 'append', before),
+            (before, {'resource_list': ['7', 'ref-8', '1']}, 'update', left),
+            ({}, {}, 'append', {}),
+        ):
+            with self.subTest(policy=policy, mode=mode):
+                self.assertEqual(
+                    expected, groups.removed(known, members, [policy], mode)
+                )
         self.assertEqual(
-            {'7': 'ref-7', '8': 'ref-8', '1': 'ref-1'},
-            self.removed(before, '7', 'ref-8', '1', mode='update'),
+            {**before, '1': 'ref-1'},
+            groups.removed(before, members, [{'resource_list': ['1']}]),
         )
-
-    def test_a_policy_without_a_list_lists_nothing(self) -> None:
-        self.assertEqual({}, groups.removed({}, self.members, [{}]))
 
 
 class RollingTest(base.TestCase):
@@ -195,27 +169,65 @@ class RollingTest(base.TestCase):
         ]
         return story(groups.rolling(target.split(), members, pace, spare()))
 
-    def test_one_after_the_other(self) -> None:
-        self.assertEqual(
-            [('a b c', 'a', 'a'), ('a b c', 'a b', 'b'), ('a b c', 'a b c', 'c')],
-            self.roll('a b c', 'a b c', Pace()),
-        )
-
-    def test_others_serve_meanwhile_when_all_have_to(self) -> None:
-        self.assertEqual(
-            [
-                ('a b c t0 t1', 't0 t1', 't0 t1'),
-                ('a b c t0 t1', 'a b t0 t1', 'a b'),
-                ('a b c', 'a b c', 'c'),
-            ],
-            self.roll('a b c', 'a b c', Pace(min_in_service=3, max_batch=2)),
-        )
-
-    def test_one_other_serves_when_all_but_one_have_to(self) -> None:
-        self.assertEqual(
-            [('a b c t0', 'a t0', 'a t0'), ('a b c', 'a b c', 'b c')],
-            self.roll('a b c', 'a b c', Pace(min_in_service=2, max_batch=2)),
-        )
+    def test_a_group_is_updated_in_batches_while_enough_members_serve(self) -> None:
+        last = ('a b c', 'a b c', 'c')
+        two, three = ({'min_in_service': least, 'max_batch': 2} for least in (2, 3))
+        for name, target, there, pace, marks, expected in (
+            (
+                *('one after the other', 'a b c', 'a b c', {}, {}),
+                [('a b c', 'a', 'a'), ('a b c', 'a b', 'b'), last],
+            ),
+            (
+                *('others serve if all have to', 'a b c', 'a b c', three, {}),
+                [
+                    ('a b c t0 t1', 't0 t1', 't0 t1'),
+                    ('a b c t0 t1', 'a b t0 t1', 'a b'),
+                    last,
+                ],
+            ),
+            (
+                *('one other serves', 'a b c', 'a b c', two, {}),
+                [('a b c t0', 'a t0', 'a t0'), ('a b c', 'a b c', 'b c')],
+            ),
+            (
+                *('unhealthy ones are absent', 'a b c', 'a b c', {}, {'down': 'a b'}),
+                [('c a', 'a', 'a'), ('c a b', 'a b', 'b'), last],
+            ),
+            (
+                *('superfluous ones go first, unchanged', 'c d', 'a b c d', {}, {}),
+                [('c d', 'c', 'c'), ('c d', 'c d', 'd')],
+            ),
+            (
+                *('superfluous ones stay while needed', 'd e f', 'a b c d e f'),
+                *({'min_in_service': 3}, {}),
+                [
+                    ('d e f c', 'd', 'd'),
+                    ('d e f c', 'd e', 'e'),
+                    ('d e f', 'd e f', 'f'),
+                ],
+            ),
+            (
+                *('growing and changing at once', 'a x y', 'a'),
+                *({'min_in_service': 1, 'max_batch': 2}, {}),
+                [('a x y', 'x y', 'x y'), ('a x y', 'a x y', 'a')],
+            ),
+            (
+                *('an interrupted update', 'a b c', 'a b c', {}, {'done': 'a'}),
+                [('a b c', 'a b', 'b'), last],
+            ),
+            (
+                *('names are unique', 'a t0', 'a t0', {'min_in_service': 2}, {}),
+                [
+                    ('a t0 t1', 't1', 't1'),
+                    ('a t0 t1', 'a t1', 'a'),
+                    ('a t0', 'a t0', 't0'),
+                ],
+            ),
+            ('a group of no members', '', 'a', {}, {}, [('', '', '')]),
+        ):
+            with self.subTest(name=name):
+                found = self.roll(target, there, Pace(**pace), **marks)
+                self.assertEqual(expected, found)
 
     def test_unhealthy_members_are_replaced_first_under_their_names(self) -> None:
         self.assertEqual(
@@ -225,45 +237,6 @@ class RollingTest(base.TestCase):
                 for there, new, touched in self.roll('c a b', 'c a b', Pace(), down='c')
             ],
         )
-
-    def test_unhealthy_members_are_absent_until_their_batch(self) -> None:
-        self.assertEqual(
-            [('c a', 'a', 'a'), ('c a b', 'a b', 'b'), ('a b c', 'a b c', 'c')],
-            self.roll('a b c', 'a b c', Pace(), down='a b'),
-        )
-
-    def test_members_to_remove_go_first_unchanged(self) -> None:
-        self.assertEqual(
-            [('c d', 'c', 'c'), ('c d', 'c d', 'd')],
-            self.roll('c d', 'a b c d', Pace()),
-        )
-
-    def test_members_to_remove_stay_while_needed(self) -> None:
-        self.assertEqual(
-            [('d e f c', 'd', 'd'), ('d e f c', 'd e', 'e'), ('d e f', 'd e f', 'f')],
-            self.roll('d e f', 'a b c d e f', Pace(min_in_service=3)),
-        )
-
-    def test_growing_and_changing_at_once(self) -> None:
-        self.assertEqual(
-            [('a x y', 'x y', 'x y'), ('a x y', 'a x y', 'a')],
-            self.roll('a x y', 'a', Pace(min_in_service=1, max_batch=2)),
-        )
-
-    def test_interrupted_update_continues(self) -> None:
-        self.assertEqual(
-            [('a b c', 'a b', 'b'), ('a b c', 'a b c', 'c')],
-            self.roll('a b c', 'a b c', Pace(), done='a'),
-        )
-
-    def test_temporary_names_are_unique(self) -> None:
-        self.assertEqual(
-            [('a t0 t1', 't1', 't1'), ('a t0 t1', 'a t1', 'a'), ('a t0', 'a t0', 't0')],
-            self.roll('a t0', 'a t0', Pace(min_in_service=2)),
-        )
-
-    def test_a_group_of_nobody_is_one_step(self) -> None:
-        self.assertEqual([('', '', '')], self.roll('', 'a', Pace()))
 
 
 @some.composite
@@ -285,24 +258,15 @@ class RollingPropertiesTest(base.TestCase):
     """The properties of every rolling update."""
 
     @given(worlds())
-    def test_it_ends_with_the_target_all_of_it_new(self, world: Any) -> None:
-        target, members, pace = world
-        steps = groups.rolling(target, members, pace, spare())
-        self.assertEqual(sorted(target), sorted(steps[-1].names))
-        self.assertEqual(frozenset(target), steps[-1].converted)
-
-    @given(worlds())
-    def test_it_never_touches_more_than_a_batch(self, world: Any) -> None:
-        target, members, pace = world
-        for step in groups.rolling(target, members, pace, spare()):
-            self.assertLessEqual(len(step.touched), pace.max_batch)
-
-    @given(worlds())
-    def test_every_member_is_touched_once_and_only_if_it_has_to(
+    def test_it_ends_with_the_target_all_of_it_new_in_few_batches(
         self, world: Any
     ) -> None:
         target, members, pace = world
         steps = groups.rolling(target, members, pace, spare())
+        self.assertEqual(sorted(target), sorted(steps[-1].names))
+        self.assertEqual(frozenset(target), steps[-1].converted)
+        # Each step but those that only make others for the time being does a piece.
+        self.assertLessEqual(len(steps), 2 * len(target) + 1)
         touched = [name for step in steps for name in step.touched]
         fine = {one.name for one in members if one.serving and one.fits}
         self.assertEqual(len(touched), len(set(touched)))
@@ -311,31 +275,22 @@ class RollingPropertiesTest(base.TestCase):
         )
 
     @given(worlds())
-    def test_never_fewer_serve_than_have_to(self, world: Any) -> None:
+    def test_a_step_touches_a_batch_and_leaves_enough_that_serve(
+        self, world: Any
+    ) -> None:
         target, members, pace = world
         serving = {one.name for one in members if one.serving}
+        new = {one.name for one in members if one.serving and one.fits}
         least = min(pace.min_in_service, len(target), len(serving))
         for step in groups.rolling(target, members, pace, spare()):
+            self.assertLessEqual(len(step.touched), pace.max_batch)
+            new |= set(step.touched)
+            self.assertEqual(set(), step.converted - new)
             # First all are made or changed, at once; then the others are dropped.
             self.assertGreaterEqual(len(serving - set(step.touched)), least)
             serving = (serving | set(step.touched)) & set(step.names)
             self.assertGreaterEqual(len(serving), least)
             self.assertEqual(set(step.names), serving)
-
-    @given(worlds())
-    def test_a_member_is_never_new_before_it_is_touched(self, world: Any) -> None:
-        target, members, pace = world
-        before = {one.name for one in members if one.serving and one.fits}
-        for step in groups.rolling(target, members, pace, spare()):
-            before |= set(step.touched)
-            self.assertEqual(set(), step.converted - before)
-
-    @given(worlds())
-    def test_number_of_batches_is_minimal(self, world: Any) -> None:
-        target, members, pace = world
-        steps = groups.rolling(target, members, pace, spare())
-        # Each step but those that only make others for the time being does a piece.
-        self.assertLessEqual(len(steps), 2 * len(target) + 1)
 
 
 class GrowingTest(base.TestCase):
@@ -405,22 +360,14 @@ class AdjustedTest(base.TestCase):
 class RestingTest(base.TestCase):
     """The cooldown."""
 
-    def test_it_rests_until_the_cooldown_is_over(self) -> None:
-        minute = datetime.timedelta(seconds=60)
-        self.assertEqual(
-            [BEGIN + minute, None],
-            [
-                groups.rests_until(BEGIN, 60, BEGIN + minute - minute / 60),
-                groups.rests_until(BEGIN, 60, BEGIN + minute),
-            ],
-        )
-
-    def test_without_a_cooldown_or_a_time_it_does_not(self) -> None:
-        self.assertEqual(
-            [None, None, None],
-            [
-                groups.rests_until(BEGIN, None, BEGIN),
-                groups.rests_until(BEGIN, 0, BEGIN),
-                groups.rests_until(None, 60, BEGIN),
-            ],
-        )
+    def test_it_rests_until_the_cooldown_is_over_if_there_is_one(self) -> None:
+        end = BEGIN + datetime.timedelta(seconds=60)
+        before = end - datetime.timedelta(seconds=1)
+        for begun, cooldown, now, until in (
+            (BEGIN, 60, before, end),
+            (BEGIN, 60, end, None),
+            (BEGIN, None, BEGIN, None),
+            (BEGIN, 0, BEGIN, None),
+            (None, 60, BEGIN, None),
+        ):
+            self.assertEqual(until, groups.rests_until(begun, cooldown, now))

@@ -38,48 +38,25 @@ class TestFromReturned(base.TestCase):
         for outcome in every:
             self.assertIs(outcome, from_returned(outcome))
 
-    def test_true_is_success_as_in_watcher(self):
-        self.assertEqual(Done(), from_returned(True))
-
-    def test_false_and_nothing_are_failures_as_in_watcher(self):
-        self.assertEqual(
-            Failed('execute returned False, not True'), from_returned(False)
-        )
-        self.assertEqual(Failed('execute returned None, not True'), from_returned(None))
-
-    def test_a_failure_names_the_hook_that_returned(self):
+    def test_booleans_are_as_in_watcher_and_pairs_as_in_senlin(self):
+        for returned, expected in (
+            (True, Done()),
+            (False, Failed('execute returned False, not True')),
+            (None, Failed('execute returned None, not True')),
+            (('OK', 'fine'), Done({'reason': 'fine'})),
+            (('OK', ''), Done()),
+            (('OK', None), Done()),
+            (('ERROR', 'broken'), Failed('broken')),
+            (('ERROR', None), Failed('')),
+            (('ERROR', 404), Failed('404')),
+            (('RETRY', 'busy'), Retry('busy')),
+            (('CANCEL', 'told to'), Cancelled('told to')),
+            (('TIMEOUT', 'too slow'), TimedOut('too slow')),
+        ):
+            self.assertEqual(expected, from_returned(returned), returned)
         self.assertEqual(
             Failed('poll returned None, not True'), from_returned(None, 'poll')
         )
-
-    def test_a_result_and_a_reason_are_read_as_in_senlin(self):
-        self.assertEqual(
-            [
-                Done({'reason': 'fine'}),
-                Failed('broken'),
-                Retry('busy'),
-                Cancelled('told to'),
-                TimedOut('too slow'),
-            ],
-            [
-                from_returned(pair)
-                for pair in (
-                    ('OK', 'fine'),
-                    ('ERROR', 'broken'),
-                    ('RETRY', 'busy'),
-                    ('CANCEL', 'told to'),
-                    ('TIMEOUT', 'too slow'),
-                )
-            ],
-        )
-
-    def test_a_result_without_a_reason_is_enough(self):
-        self.assertEqual(Done(), from_returned(('OK', '')))
-        self.assertEqual(Done(), from_returned(('OK', None)))
-        self.assertEqual(Failed(''), from_returned(('ERROR', None)))
-
-    def test_reason_is_converted_to_text(self):
-        self.assertEqual(Failed('404'), from_returned(('ERROR', 404)))
 
     def test_rubbish_is_a_failure_that_names_only_its_type(self):
         for rubbish, named in (
@@ -120,26 +97,18 @@ class TestFromReturned(base.TestCase):
 
 
 class TestPublicText(base.TestCase):
-    def test_our_own_errors_speak_to_users(self):
-        self.assertEqual(
-            'The disk is full.',
-            public_text(exceptions.WatcherliteError('The disk is full.')),
-        )
-
-    def test_error_without_message_has_that_of_its_class(self):
-        self.assertEqual('There is no such object.', public_text(exceptions.NotFound()))
-
-    def test_derived_exceptions_of_plugins_are_public(self):
+    def test_our_own_errors_speak_to_users_and_foreign_ones_show_their_class(self):
         class DiskGone(exceptions.WatcherliteError):
             """The disk is gone."""
 
-        self.assertEqual('The disk is gone.', public_text(DiskGone()))
-
-    def test_of_a_foreign_error_only_the_class_is_shown(self):
-        self.assertEqual('ValueError', public_text(ValueError('password=hunter2')))
-
-    def test_base_exceptions_are_handled_as_well(self):
-        self.assertEqual('SystemExit', public_text(SystemExit('password=hunter2')))
+        for error, text in (
+            (exceptions.WatcherliteError('The disk is full.'), 'The disk is full.'),
+            (exceptions.NotFound(), 'There is no such object.'),
+            (DiskGone(), 'The disk is gone.'),
+            (ValueError('password=hunter2'), 'ValueError'),
+            (SystemExit('password=hunter2'), 'SystemExit'),
+        ):
+            self.assertEqual(text, public_text(error))
 
 
 def _raise(error):
@@ -155,33 +124,26 @@ def _caught(function, *args):
 
 
 class TestFaultOf(base.TestCase):
-    def test_it_names_where_the_error_was_raised(self):
-        error = _caught(_raise, exceptions.WatcherliteError('The disk is full.'))
-
-        self.assertEqual(
-            Fault('WatcherliteError', 'The disk is full.', __name__, '_raise'),
-            fault_of(error),
-        )
-
-    def test_a_raise_in_another_module_is_followed_to_there(self):
-        error = _caught(MACHINE.check, 'DELETED', 'ONGOING')
-
-        self.assertEqual(
-            Fault(
-                'TransitionNotAllowed',
-                'State transition not allowed: (DELETED -> ONGOING)',
-                'watcherlite.states.machine',
-                'check',
+    def test_it_names_where_the_error_was_raised_if_it_was(self):
+        refusal = 'State transition not allowed: (DELETED -> ONGOING)'
+        for error, expected in (
+            (
+                _caught(_raise, exceptions.WatcherliteError('The disk is full.')),
+                ('WatcherliteError', 'The disk is full.', __name__, '_raise'),
             ),
-            fault_of(error),
-        )
-
-    def test_the_text_of_a_foreign_error_stays_here(self):
-        error = _caught(_raise, KeyError('password=hunter2'))
-
-        self.assertEqual(
-            Fault('KeyError', 'KeyError', __name__, '_raise'), fault_of(error)
-        )
-
-    def test_one_that_was_never_raised_has_no_place(self):
-        self.assertEqual(Fault('KeyError', 'KeyError', '', ''), fault_of(KeyError('a')))
+            (
+                _caught(MACHINE.check, 'DELETED', 'ONGOING'),
+                (
+                    'TransitionNotAllowed',
+                    refusal,
+                    'watcherlite.states.machine',
+                    'check',
+                ),
+            ),
+            (
+                _caught(_raise, KeyError('password=hunter2')),
+                ('KeyError', 'KeyError', __name__, '_raise'),
+            ),
+            (KeyError('a'), ('KeyError', 'KeyError', '', '')),
+        ):
+            self.assertEqual(Fault(*expected), fault_of(error))
