@@ -13,6 +13,7 @@ from tests.worlds import (
     action,
     chain,
     kind,
+    raises,
     ran,
 )
 from watcherlite import exceptions
@@ -90,21 +91,6 @@ class SignalCase(WorldCase):
         work.until_done(1)
         return world, work, plan
 
-    def a_sleeper(self, **settings: Any) -> tuple[World, Gate, Any]:
-        entered = Gate()
-        entered.open()
-
-        def execute(context: Any) -> bool:
-            entered()
-            context.sleep(PATIENCE * 10)
-            return True
-
-        world = self.a_world({'sleeps': kind(execute=execute)}, **settings)
-        world.worker()
-        plan = world.start(action('a', 'sleeps'))
-        entered.until_entered()
-        return world, entered, plan
-
 
 class TestCancel(SignalCase):
     """CANCEL: the action should cancel its execution and return when possible."""
@@ -119,11 +105,38 @@ class TestCancel(SignalCase):
         self.assertEqual(1, work.steps)
         self.assertEqual(plan_states.SUCCEEDED, world.store.get_plan(plan.uuid).state)
 
-    def test_a_sleeping_action_wakes_for_it(self) -> None:
-        world, _, plan = self.a_sleeper()
-        self.signal(world, 'a', states.CANCEL)
-        world.until_ended(plan)
-        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+    def test_a_sleeping_action_wakes_to_be_suspended_and_to_be_cancelled(self) -> None:
+        def swallow(context: Any) -> bool:
+            try:
+                context.sleep(PATIENCE * 10)
+            except exceptions.Cancelled:
+                return True
+            return False
+
+        def sleep(context: Any) -> bool:
+            context.sleep(PATIENCE * 10)
+            return True
+
+        for execute, suspended in ((sleep, False), (sleep, True), (swallow, True)):
+            world = self.a_world({'sleeps': kind(execute=execute)})
+            world.worker()
+            plan = world.start(action('a', 'sleeps'))
+            world.until_action('a', states.RUNNING)
+            if suspended:
+                self.signal(world, 'a', states.SUSPEND)
+                world.until_action('a', states.SUSPENDED)
+            self.signal(world, 'a', states.CANCEL)
+            world.until_ended(plan)
+            self.assertEqual(
+                [
+                    ('a', 'READY', 'RUNNING', None),
+                    SUSPENDED,
+                    ('a', 'SUSPENDED', 'CANCELLED', CANCELLED),
+                ]
+                if suspended
+                else ran('a', 'CANCELLED', CANCELLED),
+                world.story(plan, 'a'),
+            )
 
     def test_an_action_has_the_freedom_to_ignore_it(self) -> None:
         gate = self.a_gate()
@@ -153,34 +166,22 @@ class TestCancel(SignalCase):
         world.until_ended(plan)
         self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
 
-    def test_what_has_not_started_is_cancelled_at_once_and_its_dependents_go_on(
+    def test_what_has_not_started_is_cancelled_at_once_and_holds_its_place(
         self,
     ) -> None:
-        world, work, plan = self.a_running_work(steps=1)
-        later = world.start(*chain('x', 'y'), max_parallel=1)
-        world.until_ended(later)
-        waiting = world.start(
-            action('b', not_before='2999-01-01T00:00:00Z'), action('c', parents=['b'])
-        )
-        self.signal(world, 'b', states.CANCEL)
-        world.until_ended(waiting)
-        self.assertEqual(
-            [('b', 'INIT', 'CANCELLED', UNSTARTED), *ran('c')],
-            world.story(waiting, 'b', 'c'),
-        )
-        work.go_on()
-        world.until_ended(plan)
-
-    def test_a_cancelled_one_holds_its_place_in_the_order(self) -> None:
         gate = self.a_gate()
         world = self.a_world({'waits': kind(execute=gate)})
         world.worker()
         plan = world.start(
-            action('a', 'waits'), action('b', parents=['a']), action('c', parents=['b'])
+            *(action('a', 'waits'), action('b', parents=['a'])),
+            action('c', parents=['b']),
+            action('d', not_before='2999-01-01T00:00:00Z'),
+            action('e', parents=['d']),
         )
         gate.until_entered()
         self.signal(world, 'b', states.CANCEL)
-        world.run('another plan')
+        self.signal(world, 'd', states.CANCEL)
+        world.until_action('e', states.SUCCEEDED)
         self.assertEqual(states.INIT, world.action('c').status)
         gate.open()
         world.until_ended(plan)
@@ -192,27 +193,9 @@ class TestCancel(SignalCase):
             ],
             world.story(plan, 'a', 'b', 'c')[1:],
         )
-
-    def test_a_plugin_that_swallows_it_while_suspended_is_cancelled_all_the_same(
-        self,
-    ) -> None:
-        def swallow(context: Any) -> bool:
-            try:
-                context.sleep(PATIENCE * 10)
-            except exceptions.Cancelled:
-                return True
-            return False
-
-        world = self.a_world({'swallows': kind(execute=swallow)})
-        world.worker()
-        plan = world.start(action('a', 'swallows'))
-        world.until_action('a', states.RUNNING)
-        self.signal(world, 'a', states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
-        self.signal(world, 'a', states.CANCEL)
-        world.until_ended(plan)
         self.assertEqual(
-            ('a', 'SUSPENDED', 'CANCELLED', CANCELLED), world.story(plan, 'a')[-1]
+            [('d', 'INIT', 'CANCELLED', UNSTARTED), *ran('e')],
+            world.story(plan, 'd', 'e'),
         )
 
 
@@ -220,28 +203,6 @@ class TestSuspendAndResume(SignalCase):
     """SUSPEND: the action sleeps waiting on a RESUME signal to continue its work."""
 
     def test_it_stays_at_a_checkpoint_and_goes_on_where_it_was(self) -> None:
-        world, work, plan = self.a_running_work(steps=2)
-        self.signal(world, 'a', states.SUSPEND)
-        work.until_heard(states.SUSPEND)
-        work.go_on()
-        world.until_action('a', states.SUSPENDED)
-        self.assertEqual(1, work.steps)
-        self.signal(world, 'a', states.RESUME)
-        work.until_done(2)
-        work.go_on()
-        world.until_ended(plan)
-        self.assertEqual(
-            [
-                ('a', 'READY', 'RUNNING', None),
-                SUSPENDED,
-                RESUMED,
-                ('a', 'RUNNING', 'SUCCEEDED', None),
-            ],
-            world.story(plan, 'a'),
-        )
-        self.assertEqual([('a', 'SUSPEND'), ('a', 'RESUME')], world.signals(plan))
-
-    def test_it_may_be_suspended_again_and_again(self) -> None:
         world, work, plan = self.a_running_work(steps=4)
         heard: list[str] = []
         for step in (1, 2, 3):
@@ -249,38 +210,24 @@ class TestSuspendAndResume(SignalCase):
             work.until_heard(*heard, states.SUSPEND)
             work.go_on()
             world.until_action('a', states.SUSPENDED)
+            # Other actions go on meanwhile.
+            self.assertEqual(plan_states.SUCCEEDED, world.run('b', 'c').state)
+            self.assertEqual(step, work.steps)
             self.signal(world, 'a', states.RESUME)
             work.until_done(step + 1)
             world.until_action('a', states.RUNNING)
             heard += [states.SUSPEND, states.RESUME]
         work.go_on()
         world.until_ended(plan)
-        self.assertEqual([SUSPENDED, RESUMED] * 3, world.story(plan, 'a')[1:-1])
-
-    def test_a_sleeping_action_wakes_to_be_suspended_and_to_be_cancelled(self) -> None:
-        world, _, plan = self.a_sleeper()
-        self.signal(world, 'a', states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
-        self.signal(world, 'a', states.CANCEL)
-        world.until_ended(plan)
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),
-                SUSPENDED,
-                ('a', 'SUSPENDED', 'CANCELLED', CANCELLED),
+                *[SUSPENDED, RESUMED] * 3,
+                ('a', 'RUNNING', 'SUCCEEDED', None),
             ],
             world.story(plan, 'a'),
         )
-
-    def test_other_actions_go_on_meanwhile(self) -> None:
-        world, work, plan = self.a_running_work(steps=2)
-        self.signal(world, 'a', states.SUSPEND)
-        work.until_heard(states.SUSPEND)
-        work.go_on()
-        world.until_action('a', states.SUSPENDED)
-        self.assertEqual(plan_states.SUCCEEDED, world.run('b', 'c').state)
-        self.signal(world, 'a', states.CANCEL)
-        world.until_ended(plan)
+        self.assertEqual([('a', 'SUSPEND'), ('a', 'RESUME')] * 3, world.signals(plan))
 
 
 class TestActionsThatAreInProgress(SignalCase):
@@ -291,10 +238,9 @@ class TestActionsThatAreInProgress(SignalCase):
         self.calls = Calls()
         self.polled = Gate()
         self.polled.open()
-        self.delay = 0.01
         self.ready = threading.Event()
 
-    def in_progress(self, delay: float = 0.01, **settings: Any) -> tuple[World, Any]:
+    def in_progress(self, delay: float = 0.01, **hooks: Any) -> tuple[World, Any]:
         """Return a world with an action that is polled until `ready`."""
 
         def poll(context: Any, token: Any) -> Any:
@@ -307,12 +253,11 @@ class TestActionsThatAreInProgress(SignalCase):
                 'outside': kind(
                     execute=lambda context: InProgress({'job': 7}, delay),
                     poll=poll,
-                    cancel=self.calls.note('cancel'),
+                    cancel=self.calls.note('cancel', hooks.get('cancel')),
                     post_condition=self.calls.note('post_condition'),
                 )
             },
             max_parallel=1,
-            **settings,
         )
         world.worker()
         plan = world.start(action('a', 'outside'))
@@ -328,18 +273,25 @@ class TestActionsThatAreInProgress(SignalCase):
         self.assertEqual({'token': {'job': 7}}, world.action('a').outputs)
         self.assertEqual([('a', 'post_condition')], self.calls.made)
 
-    def test_it_holds_no_thread(self) -> None:
-        world, _ = self.in_progress(delay=3600)
+    def test_it_holds_no_thread_and_a_resume_polls_at_once(self) -> None:
+        world, plan = self.in_progress(delay=3600)
         # The worker has one thread.
         self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('b', 'c')).state)
         self.assertEqual(states.RUNNING, world.action('a').status)
-
-    def test_cancel_stops_the_work_outside(self) -> None:
-        world, plan = self.in_progress(delay=3600)
-        self.signal(world, 'a', states.CANCEL)
+        self.signal(world, 'a', states.SUSPEND)
+        world.until_action('a', states.SUSPENDED)
+        self.ready.set()
+        self.signal(world, 'a', states.RESUME)
         world.until_ended(plan)
-        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
-        self.assertEqual([('a', 'cancel')], self.calls.made)
+        self.assertEqual(1, self.polled.entered)
+
+    def test_cancel_stops_the_work_outside_even_if_that_raises(self) -> None:
+        for cancel in (None, raises(SystemExit('no'))):
+            world, plan = self.in_progress(delay=3600, cancel=cancel)
+            self.signal(world, 'a', states.CANCEL)
+            world.until_ended(plan)
+            self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+        self.assertEqual([('a', 'cancel')] * 2, self.calls.made)
 
     def test_it_is_not_polled_while_it_is_suspended(self) -> None:
         world, plan = self.in_progress()
@@ -363,15 +315,6 @@ class TestActionsThatAreInProgress(SignalCase):
         )
         self.assertEqual(polls + 1, self.polled.entered)
 
-    def test_a_resume_polls_at_once(self) -> None:
-        world, plan = self.in_progress(delay=3600)
-        self.signal(world, 'a', states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
-        self.ready.set()
-        self.signal(world, 'a', states.RESUME)
-        world.until_ended(plan)
-        self.assertEqual(1, self.polled.entered)
-
     def test_a_cancel_on_the_heels_of_a_suspend_is_heeded(self) -> None:
         for _ in range(5):
             world, plan = self.in_progress(delay=3600)
@@ -390,24 +333,6 @@ class TestActionsThatAreInProgress(SignalCase):
             ('a', 'SUSPENDED', 'CANCELLED', CANCELLED), world.story(plan, 'a')[-1]
         )
         self.assertEqual([('a', 'cancel')], self.calls.made)
-
-    def test_a_cancel_that_raises_ends_it_all_the_same(self) -> None:
-        def broken(context: Any, token: Any) -> None:
-            raise SystemExit('no')
-
-        world = self.a_world(
-            {
-                'outside': kind(
-                    execute=lambda context: InProgress('job', 3600.0), cancel=broken
-                )
-            }
-        )
-        world.worker()
-        plan = world.start(action('a', 'outside'))
-        world.until(lambda: world.action('a').token is not None)
-        self.signal(world, 'a', states.CANCEL)
-        world.until_ended(plan)
-        self.assertEqual(states.CANCELLED, world.action('a').status)
 
     def test_a_token_may_be_anything_that_json_has(self) -> None:
         for token in (0, '', False, [], {}, 1.5, 'job'):
