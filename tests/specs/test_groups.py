@@ -31,6 +31,17 @@ def thing(value: str = 'old') -> dict[str, Any]:
     return {'type': 'Thing', 'properties': {'value': value}}
 
 
+def scaling(adjustment: int = 1, **more: Any) -> dict[str, Any]:
+    """Return a policy that changes the size of the group `g`."""
+    return res(
+        'Policy',
+        auto_scaling_group_id={'get_resource': 'g'},
+        adjustment_type='change_in_capacity',
+        scaling_adjustment=adjustment,
+        **more,
+    )
+
+
 class GroupCase(StackWorldCase):
     """A world with the groups of watcherlite."""
 
@@ -142,12 +153,20 @@ class TestResourceGroup(GroupCase):
         self.assertEqual({'0': 'new 0', '1': 'new 1'}, self.values(stack))
         self.assertEqual(['2'], self.world.outside.of('delete'))
 
-    def test_a_rolling_update_that_failed_goes_on_with_what_is_left(self) -> None:
+    def test_a_rolling_update_that_failed_is_taken_back_or_goes_on_with_what_is_left(
+        self,
+    ) -> None:
         policy = {'rolling_update': {}}
         stack = self.make(g=self.group(3, _update_policy=policy))
         self.world.outside.fails.add(('update', '1'))
+        more = self.group(4, 'new', _update_policy=policy)
+        self.world.change(stack, {'g': more}, disable_rollback=False)
+        self.assertEqual('ROLLBACK_COMPLETE', self.world.now(stack).state.name)
+        self.assertEqual({'0': 'old 0', '1': 'old 1', '2': 'old 2'}, self.values(stack))
+        self.assertEqual(3, len(self.world.outside.things))
+
         new = self.group(3, 'new', _update_policy=policy)
-        self.world.change(stack, {'g': new})
+        self.world.change(stack, {'g': new}, disable_rollback=True)
         self.assertEqual('UPDATE_FAILED', self.world.now(stack).state.name)
         self.assertEqual('old 0', self.values(stack)['0'])
         self.world.outside.fails.clear()
@@ -158,18 +177,6 @@ class TestResourceGroup(GroupCase):
             [('create', '1'), ('delete', '1'), ('update', '0')],
             self.world.outside.calls,
         )
-
-    def test_a_rolling_update_that_failed_is_taken_back_when_that_is_asked_for(
-        self,
-    ) -> None:
-        policy = {'rolling_update': {}}
-        stack = self.make(g=self.group(3, _update_policy=policy))
-        self.world.outside.fails.add(('update', '1'))
-        new = self.group(4, 'new', _update_policy=policy)
-        self.world.change(stack, {'g': new}, disable_rollback=False)
-        self.assertEqual('ROLLBACK_COMPLETE', self.world.now(stack).state.name)
-        self.assertEqual({'0': 'old 0', '1': 'old 1', '2': 'old 2'}, self.values(stack))
-        self.assertEqual(3, len(self.world.outside.things))
 
     def test_a_rolling_update_whose_worker_dies_goes_on_at_another_one(self) -> None:
         policy = {'rolling_update': {}}
@@ -251,28 +258,35 @@ class TestAutoScaling(GroupCase):
     def group(self, **more: Any) -> dict[str, Any]:
         return res('ASG', min_size=1, max_size=4, resource=thing(), **more)
 
-    def policy(self, adjustment: int = 1, **more: Any) -> dict[str, Any]:
-        return res(
-            'Policy',
-            auto_scaling_group_id={'get_resource': 'g'},
-            adjustment_type='change_in_capacity',
-            scaling_adjustment=adjustment,
-            **more,
-        )
-
     def test_a_signal_to_the_policy_scales_the_group(self) -> None:
-        stack = self.make(g=self.group(), up=self.policy(2))
+        stack = self.make(g=self.group(), up=scaling(2), down=scaling(-1))
         first = self.ids(stack)
         self.signal(stack)
-        self.assertEqual(3, len(self.ids(stack)))
-        self.assertEqual(first, {n: self.ids(stack).get(n) for n in first})
+        before = self.ids(stack)
+        self.assertEqual(3, len(before))
+        self.assertEqual(first, {n: before.get(n) for n in first})
         self.assertEqual(3, self.attributes(stack)['current_size'])
         self.assertEqual('CREATE_COMPLETE', self.world.states(stack)['g'])
+        # It heals and does not shrink; one less costs the marked one.
+        marked = min(before)
+        self.mark(stack, marked)
+        self.change(stack)
+        self.assert_replaced(stack, before, marked)
+        before = self.ids(stack)
+        marked = min(before)
+        self.mark(stack, marked)
+        self.signal(stack, 'down')
+        del before[marked]
+        self.assertEqual(before, self.ids(stack))
+        # Under a lock it is not scaled.
+        self.world.act(stack, states.LOCK)
+        self.signal(stack)
+        self.assertEqual(before, self.ids(stack))
 
     def test_only_the_token_of_its_url_signals_a_policy_without_other_rights(
         self,
     ) -> None:
-        stack = self.make(g=self.group(), up=self.policy(), down=self.policy(-1))
+        stack = self.make(g=self.group(), up=scaling(), down=scaling(-1))
         signal = self.world.stacks.signal_with_token
         tokens = {
             name: str(row.attributes['signal_url']).partition('?token=')[2]
@@ -300,7 +314,7 @@ class TestAutoScaling(GroupCase):
         self.assertEqual(2, len(self.ids(stack)))
 
     def test_it_is_not_scaled_again_before_the_cooldown_is_over(self) -> None:
-        stack = self.make(g=self.group(), up=self.policy(cooldown=600))
+        stack = self.make(g=self.group(), up=scaling(cooldown=600))
         # An alarm that is over changes nothing.
         for current, size in (('ok', 1), ('alarm', 2), ('alarm', 2)):
             self.signal(stack, current=current)
@@ -311,26 +325,11 @@ class TestAutoScaling(GroupCase):
         self.assertNotIn('scaling', data)
 
     def test_a_policy_for_a_policy_does_not_go_round_in_circles(self) -> None:
-        policy = self.policy()
+        policy = scaling()
         policy['properties']['auto_scaling_group_id'] = 'up'
         stack = self.make(up=policy)
         self.signal(stack)
         self.assertEqual([('up', 'SIGNAL_FAILED')] * 2, self.world.facts(stack)[-2:])
-
-    def test_under_a_lock_it_is_not_scaled(self) -> None:
-        stack = self.make(g=self.group(), up=self.policy())
-        self.world.act(stack, states.LOCK)
-        self.signal(stack)
-        self.assertEqual(1, len(self.ids(stack)))
-
-    def test_it_heals_and_does_not_shrink(self) -> None:
-        stack = self.make(g=self.group(), up=self.policy(3))
-        self.signal(stack)
-        before = self.ids(stack)
-        marked = min(before)
-        self.mark(stack, marked)
-        self.change(stack)
-        self.assert_replaced(stack, before, marked)
 
     def test_a_way_back_keeps_who_was_there_before(self) -> None:
         stack = self.make(g=self.group(desired_capacity=2))
@@ -344,15 +343,6 @@ class TestAutoScaling(GroupCase):
         self.assertEqual((2, 2), (len(after), len(self.world.outside.things)))
         (kept,) = before.keys() & after.keys()
         self.assertEqual(before[kept], after[kept])
-
-    def test_one_less_costs_the_marked_one(self) -> None:
-        stack = self.make(g=self.group(desired_capacity=3), up=self.policy(-1))
-        before = self.ids(stack)
-        marked = min(before)
-        self.mark(stack, marked)
-        self.signal(stack)
-        del before[marked]
-        self.assertEqual(before, self.ids(stack))
 
 
 class TestNestedStack(GroupCase):

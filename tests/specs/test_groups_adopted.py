@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.specs.test_groups import GroupCase, thing
+from tests.specs.test_groups import GroupCase, scaling, thing
 from tests.stack_worlds import TENANT, res
 from watcherlite.domain.stacks import Stack, StackRequest
 
@@ -38,17 +38,12 @@ class TestScaledGroups(AdoptedCase):
     def group(self, **more: Any) -> dict[str, Any]:
         return res('ASG', **{'min_size': 1, 'max_size': 4, 'resource': thing(), **more})
 
-    def policy(self, adjustment: int = 1, cooldown: int = 600) -> dict[str, Any]:
-        return res(
-            'Policy',
-            auto_scaling_group_id={'get_resource': 'g'},
-            adjustment_type='change_in_capacity',
-            scaling_adjustment=adjustment,
-            cooldown=cooldown,
+    def test_a_group_is_as_large_as_scaling_has_made_it_and_rests_as_it_would_have(
+        self,
+    ) -> None:
+        stack = self.make(
+            g=self.group(), up=scaling(2, cooldown=600), at_once=scaling(cooldown=0)
         )
-
-    def test_a_group_is_as_large_as_scaling_has_made_it(self) -> None:
-        stack = self.make(g=self.group(), up=self.policy(2))
         self.signal(stack)
         before, data = self.ids(stack), self.world.resource(stack, 'g').data
 
@@ -58,21 +53,13 @@ class TestScaledGroups(AdoptedCase):
         self.check_kept(stack, before)
         self.assertEqual(data, self.world.resource(stack, 'g').data)
         self.assertEqual(3, self.attributes(stack)['current_size'])
-
-    def test_it_rests_as_it_would_have_and_is_scaled_like_what_was_made(self) -> None:
-        stack = self.make(
-            g=self.group(), up=self.policy(), at_once=self.policy(cooldown=0)
-        )
         self.signal(stack)
-        stack = self.adopt(self.leave(stack))
-
-        self.signal(stack)
-        self.assertEqual(2, len(self.ids(stack)))
+        self.assertEqual(before, self.ids(stack))
         self.signal(stack, 'at_once')
-        self.assertEqual(3, len(self.ids(stack)))
+        self.assertEqual(4, len(self.ids(stack)))
 
     def test_members_beyond_what_is_desired_are_taken_over_and_go_later(self) -> None:
-        stack = self.make(g=self.group(desired_capacity=1), up=self.policy(2))
+        stack = self.make(g=self.group(desired_capacity=1), up=scaling(2))
         self.signal(stack)
         before = self.ids(stack)
 
@@ -120,18 +107,28 @@ class TestScaledGroups(AdoptedCase):
         self.check_kept(self.adopt(left), before)
 
     def test_one_of_which_nothing_is_known_is_told_and_made_later(self) -> None:
-        stack = self.make(g=res('IG', size=3, resource=thing()))
-        left = self.leave(stack)
-        lost, *_ = left['resources']['g']['resources']
-        del left['resources']['g']['resources'][lost]
+        for group, text in (
+            (res('IG', size=3, resource=thing()), ': resource_id is missing'),
+            (
+                res('RG', count=3, resource_def=thing('old %index%')),
+                'resources.1: 1: resource_id is missing',
+            ),
+        ):
+            stack = self.make(g=group)
+            left = self.leave(stack)
+            known = left['resources']['g']['resources']
+            del known[sorted(known)[1]]
 
-        stack = self.adopt(left)
+            stack = self.adopt(left)
 
-        self.assertEqual('ADOPT_FAILED', stack.state.name)
-        self.assertIn('resource_id is missing', stack.status_reason)
-        self.change(stack)
-        self.assertEqual(3, len(self.ids(stack)))
-        self.assertEqual(1, len(self.world.outside.of('create')))
+            self.assertEqual('ADOPT_FAILED', stack.state.name)
+            self.assertIn(text, stack.status_reason)
+            self.change(stack)
+            names = sorted(self.ids(stack))
+            (made,) = self.world.outside.of('create')
+            self.assertEqual(3, len(names))
+            self.world.act(stack, 'DELETE')
+        self.assertEqual((['0', '1', '2'], '1'), (names, made))
 
 
 class TestUnwellMembers(AdoptedCase):
@@ -257,16 +254,3 @@ class TestNumberedGroup(AdoptedCase):
 
         self.change(stack, g=self.group(1, 'old'))
         self.assertEqual({'web': before['web']}, self.ids(stack))
-
-    def test_one_that_is_missing_is_told_and_made_later(self) -> None:
-        stack = self.make(g=self.group(3))
-        left = self.leave(stack)
-        del left['resources']['g']['resources']['1']
-
-        stack = self.adopt(left)
-
-        self.assertEqual('ADOPT_FAILED', stack.state.name)
-        self.assertIn('resources.1: 1: resource_id is missing', stack.status_reason)
-        self.change(stack)
-        self.assertEqual(['0', '1', '2'], sorted(self.ids(stack)))
-        self.assertEqual(['1'], self.world.outside.of('create'))

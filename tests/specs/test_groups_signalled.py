@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from tests.specs.test_groups import HANDLERS, GroupCase
+from tests.specs.test_groups import HANDLERS, GroupCase, scaling
 from tests.stack_worlds import TENANT, Group, res, template
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Batch, ResourceInProgress
@@ -53,7 +53,7 @@ class TestWhileAGroupScales(GroupCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.stack = self.make(g=self.group(FOREVER), up=self.policy())
+        self.stack = self.make(g=self.group(FOREVER), up=scaling(2))
         self.ring()
         self.inner = self.world.nested(self.stack, 'g')
         self.world.until(lambda: len(self.world.outside.of('create')) == 2)
@@ -61,14 +61,6 @@ class TestWhileAGroupScales(GroupCase):
     def group(self, wait: int) -> dict[str, Any]:
         member = {'type': 'Thing', 'properties': {'value': 'new', 'wait': wait}}
         return res('ASG', min_size=0, max_size=4, resource=member)
-
-    def policy(self) -> dict[str, Any]:
-        return res(
-            'Policy',
-            auto_scaling_group_id={'get_resource': 'g'},
-            adjustment_type='change_in_capacity',
-            scaling_adjustment=2,
-        )
 
     def ring(self) -> None:
         """Signal the policy; do not wait."""
@@ -95,7 +87,7 @@ class TestWhileAGroupScales(GroupCase):
         )
 
     def test_an_update_supersedes_it_and_makes_as_many_as_it_would_have(self) -> None:
-        new = {'g': self.group(0), 'up': self.policy()}
+        new = {'g': self.group(0), 'up': scaling(2)}
 
         after = self.world.begin_change(self.stack, new)
 
