@@ -72,6 +72,10 @@ class Lease:
 class CommitterCase(base.TestCase):
     def setUp(self):
         super().setUp()
+        self.build()
+
+    def build(self):
+        """Make a committer of an empty store."""
         self.clock = self.make_clock()
         self.store = self.make_store()
         self.addCleanup(self.store.close)
@@ -188,7 +192,7 @@ class TestWriting(CommitterCase):
             [item.attempt.action for item in items],
         )
 
-    def test_the_first_conclusion_of_an_action_counts(self):
+    def test_the_first_conclusion_of_an_action_that_is_not_lost_counts(self):
         (action,) = self.running('a')
         self.submit(action, outcome=outcomes.Failed('no'))
         self.submit(action)
@@ -197,13 +201,16 @@ class TestWriting(CommitterCase):
         self.assertEqual([('a', True), ('a', False)], self.settled)
         self.assertEqual([('a', 'FAILED')], self.changes())
 
-    def test_the_conclusion_of_a_lost_action_changes_nothing(self):
-        (action,) = self.running('a')
-        self.submit(action.evolve(attempt=0))
-        self.commit(1)
+        (lost,) = self.running('b')
+        self.notified.clear()
+        self.submit(lost.evolve(attempt=0))
+        self.commit_all()
 
-        self.assertEqual([('a', False)], self.settled)
-        self.assertEqual(([], {'a': 'RUNNING'}), (self.changes(), self.statuses()))
+        self.assertEqual([('b', False)], self.settled[2:])
+        self.assertEqual(
+            ([('a', 'FAILED')], {'a': 'FAILED', 'b': 'RUNNING'}, []),
+            (self.changes(), self.statuses(), self.notified),
+        )
 
     def test_a_transaction_has_at_most_two_claim_batches(self):
         self.submit(*self.running(*(str(number) for number in range(20))))
@@ -227,27 +234,24 @@ class TestWriting(CommitterCase):
         factories.store_actions(
             self.store, factories.make_action(name='a', status='READY')
         )
-        dispatcher = self.dispatcher
-        dispatcher.request(ClaimRequest(None, 'applier', 5))
+        self.dispatcher.request(ClaimRequest(None, 'applier', 5))
         self.queue.wake()
         self.committer.commit_next()
 
-        (claimed,) = dispatcher.batches[0].claims
+        (claimed,) = self.dispatcher.batches[0].claims
         self.assertEqual(
             ([('a', 'me', 1)], False),
             ([(a.name, a.owner, a.attempt) for a in claimed.actions], claimed.more),
         )
 
     def test_a_wake_without_claims_starts_no_transaction(self):
-        dispatcher = self.dispatcher
-        dispatcher.request()
         self.queue.wake()
         self.submit(*self.running('a'))
         self.committer.commit_next()
         self.queue.wake()
         self.commit_all()
 
-        self.assertEqual(1, len(dispatcher.batches))
+        self.assertEqual(1, len(self.dispatcher.batches))
 
 
 class TestLingering(CommitterCase):
@@ -303,13 +307,6 @@ class TestListeners(CommitterCase):
         self.assertEqual((1, self.notified), (len(received), received))
         self.assertIn('A listener failed; the events are stored', self.log.output)
 
-    def test_without_events_no_listener_is_called(self):
-        (action,) = self.running('a')
-        self.submit(action.evolve(attempt=0))
-        self.commit_all()
-
-        self.assertEqual([], self.notified)
-
     def test_an_exception_of_an_item_does_not_affect_others(self):
         def fail(item, applied):
             raise ValueError
@@ -326,97 +323,58 @@ class TestListeners(CommitterCase):
 
 
 class TestFailures(CommitterCase):
-    def test_a_conflict_repeats_the_whole_transaction(self):
-        self.fragile.before = [CONFLICT, CONFLICT]
-        self.submit(*self.running('a', 'b'))
-        self.commit(2)
+    def test_a_transaction_is_repeated_until_it_is_known_to_be_written(self):
+        for before, after, asking, sizes, asked in (
+            ([CONFLICT], [], [], [2, 2], []),
+            ([CONFLICT, CONFLICT], [], [], [2, 2, 2], []),
+            ([AWAY, AWAY], [], [], [2, 2, 2], [False, False]),
+            # An unanswered commit is recognized by its events.
+            ([], [AWAY], [], [2], [True]),
+            ([], [AWAY], [AWAY, CONFLICT, AWAY], [2], [True]),
+            ([AWAY], [], [AWAY], [2, 2], [False]),
+            # Each try is looked up by its own events.
+            ([AWAY], [AWAY], [], [2, 2], [False, True]),
+        ):
+            with self.subTest(before=before, after=after, asking=asking):
+                self.build()
+                self.fragile.before = list(before)
+                self.fragile.after = list(after)
+                self.fragile.asking = list(asking)
+                items = self.submit(*self.running('a', 'b'))
+                self.commit(2)
 
-        self.assertEqual([('a', True), ('b', True)], self.settled)
-        self.assertEqual([2, 2, 2], self.fragile.sizes)
-        self.assertEqual([('a', 'SUCCEEDED'), ('b', 'SUCCEEDED')], self.changes())
+                self.assertEqual([('a', True), ('b', True)], self.settled)
+                self.assertEqual(
+                    (sizes, asked), (self.fragile.sizes, self.fragile.asked)
+                )
+                self.assertEqual(
+                    [('a', 'SUCCEEDED'), ('b', 'SUCCEEDED')], self.changes()
+                )
+                self.assertEqual(
+                    [[stored.event for stored in self.store.pending_events(10)]],
+                    self.notified,
+                )
+                self.assertEqual('SUCCEEDED', items[0].attempt.action.status)
+                # The first conflict is retried without a pause.
+                self.assertEqual(before == [CONFLICT], not self.clock.waits)
 
-    def test_the_first_conflict_is_retried_without_a_pause(self):
-        self.fragile.before = [CONFLICT]
-        self.submit(*self.running('a'))
-        self.commit(1)
-
-        self.assertEqual(
-            ([('a', True)], 0.0, [1, 1]),
-            (self.settled, self.clock.monotonic(), self.fragile.sizes),
-        )
-
-    def test_the_transaction_is_retried_until_the_database_is_available(self):
-        self.fragile.before = [AWAY, AWAY]
-        self.submit(*self.running('a'))
-        self.commit(1)
-
-        self.assertEqual([('a', True)], self.settled)
-        self.assertEqual([('a', 'SUCCEEDED')], self.changes())
-        self.assertEqual([False, False], self.fragile.asked)
-
-    def test_an_unanswered_commit_is_recognized_by_its_events(self):
-        self.fragile.after = [AWAY]
-        (item,) = self.submit(*self.running('a'))
-        self.commit(1)
-
-        self.assertEqual([('a', True)], self.settled)
-        self.assertEqual(([1], [True]), (self.fragile.sizes, self.fragile.asked))
-        self.assertEqual([('a', 'SUCCEEDED')], self.changes())
-        self.assertEqual(
-            [[stored.event for stored in self.store.pending_events(10)]], self.notified
-        )
-        self.assertEqual('SUCCEEDED', item.attempt.action.status)
-
-    def test_the_lookup_of_an_unanswered_commit_is_retried(self):
-        self.fragile.after = [AWAY]
-        self.fragile.asking = [AWAY, CONFLICT, AWAY]
-        self.submit(*self.running('a'))
-        self.commit(1)
-
-        self.assertEqual([('a', True)], self.settled)
-        self.assertEqual(([1], [True]), (self.fragile.sizes, self.fragile.asked))
-
-    def test_a_transaction_without_effect_is_written_again(self):
-        self.fragile.before = [AWAY]
-        self.fragile.asking = [AWAY]
-        self.submit(*self.running('a'))
-        self.commit(1)
-
-        self.assertEqual([('a', True)], self.settled)
-        self.assertEqual(([1, 1], [False]), (self.fragile.sizes, self.fragile.asked))
-
-    def test_each_try_is_looked_up_by_its_own_events(self):
-        self.submit(*self.running('a'))
-        self.fragile.before = [AWAY]
-        self.fragile.after = [AWAY]
-        self.commit(1)
-
-        self.assertEqual([('a', True)], self.settled)
-        self.assertEqual(
-            ([1, 1], [False, True]), (self.fragile.sizes, self.fragile.asked)
-        )
-
-    def test_a_refused_change_does_not_affect_the_rest_of_its_batch(self):
+    def test_the_action_of_a_refused_change_fails_and_the_others_of_its_batch_do_not(
+        self,
+    ):
         self.fragile.refuses = lambda action: action.name == 'c' and action.outputs
-        actions = self.running('a', 'b', 'c', 'd', 'e')
+        actions = self.running('a', 'b', 'c', 'd', 'e', token={'job': 1}, interval=60)
         self.submit(*actions, outcome=outcomes.Done({'a': 1}))
         self.commit(5)
 
         self.assertEqual({(name, True) for name in 'abcde'}, set(self.settled))
+        refused = actions[2]
+        stored = self.store.get_action(refused.uuid)
         self.assertEqual(
-            {name: 'FAILED' if name == 'c' else 'SUCCEEDED' for name in 'abcde'},
+            {name: 'FAILED' if name == 'c' else 'READY' for name in 'abcde'},
             self.statuses(),
         )
-
-    def test_the_action_of_a_refused_change_fails_with_the_reason(self):
-        self.fragile.refuses = lambda action: action.outputs
-        (action,) = self.running('a', token={'job': 1}, interval=60)
-        self.submit(action, outcome=outcomes.Done({'a': 1}))
-        self.commit(1)
-
-        stored = self.store.get_action(action.uuid)
         self.assertEqual(
-            action.evolve(
+            refused.evolve(
                 status='FAILED',
                 status_message=REFUSED[0],
                 owner=None,
@@ -426,57 +384,47 @@ class TestFailures(CommitterCase):
             ),
             stored,
         )
-        (event,) = self.store.pending_events(10)
-        self.assertEqual({'fault': REFUSED[1]}, event.event.detail)
+        self.assertEqual(
+            [{'fault': REFUSED[1]}],
+            [
+                one.event.detail
+                for one in self.store.pending_events(10)
+                if one.event.action_id == refused.id
+            ],
+        )
 
-    def test_an_action_whose_failure_is_refused_is_left_to_the_sweep(self):
-        self.fragile.refuses = lambda action: action.name == 'b'
-        self.submit(*self.running('a', 'b'))
-        self.commit(2)
-
-        self.assertEqual({('a', True), ('b', False)}, set(self.settled))
-        self.assertEqual({'a': 'SUCCEEDED', 'b': 'RUNNING'}, self.statuses())
-
-    def test_the_items_of_a_failed_batch_are_left_to_the_sweep(self):
-        def claim_requests():
-            raise RuntimeError('a bug')
-
-        dispatcher = self.dispatcher
-        dispatcher.request()
-        dispatcher.claim_requests = claim_requests
-        self.submit(*self.running('a', 'b'))
-        self.commit(2)
-
-        self.assertEqual([('a', False), ('b', False)], self.settled)
-        self.assertIn('a transaction of 2 changes failed', self.log.output)
-
-    def test_items_are_settled_once_if_the_follow_up_fails(self):
-        def written(batch):
-            raise RuntimeError('a bug')
-
-        dispatcher = self.dispatcher
-        dispatcher.request()
-        dispatcher.written = written
-        self.submit(*self.running('a'))
-        self.commit_all()
-
-        self.assertEqual([('a', True)], self.settled)
-
-    def test_the_committer_continues_after_a_refused_change(self):
-        self.fragile.refuses = lambda action: action.name == 'a'
+    def test_actions_whose_failure_is_refused_are_left_to_the_sweep(self):
+        self.fragile.refuses = lambda action: action.name in 'ac'
         self.submit(*self.running('a'))
         self.commit(1)
-        self.submit(*self.running('b'))
-        self.commit(2)
+        self.assertEqual([('a', False)], self.settled)
+        self.submit(*self.running('b', 'c'))
+        self.commit(3)
 
-        self.assertEqual([('a', False), ('b', True)], self.settled)
+        self.assertEqual({('b', True), ('c', False)}, set(self.settled[1:]))
+        self.assertEqual(
+            {'a': 'RUNNING', 'b': 'SUCCEEDED', 'c': 'RUNNING'}, self.statuses()
+        )
+
+    def test_items_are_settled_once_if_their_batch_or_its_follow_up_fails(self):
+        def fail(*arguments):
+            raise RuntimeError('a bug')
+
+        for method, applied in (('claim_requests', False), ('on_committed', True)):
+            self.build()
+            setattr(self.dispatcher, method, fail)
+            self.submit(*self.running('a', 'b'))
+            self.commit_all()
+
+            self.assertEqual([('a', applied), ('b', applied)], self.settled)
+            self.assertIn('a transaction of 2 changes failed', self.log.output)
 
 
 class TestLogs(CommitterCase):
     """Log entries are stored before the conclusions of their actions."""
 
-    def setUp(self):
-        super().setUp()
+    def build(self):
+        super().build()
         (self.action,) = self.running('a')
         self.entry = LogEntry(self.action.id, 1, 'log', 'text', factories.NOW)
         self.logs.append(self.entry)
@@ -485,42 +433,35 @@ class TestLogs(CommitterCase):
         found = self.store.list_log_entries([self.action.id])
         return [stored.entry for stored in found]
 
-    def test_the_log_of_an_ended_action_is_complete(self):
-        self.listeners.add(lambda events: self.assertEqual([self.entry], self.stored()))
-        self.submit(self.action)
-        self.commit(1)
-        self.assertEqual([self.entry], self.stored())
+    def test_the_log_of_an_ended_action_is_complete_unless_it_is_refused(self):
+        for errors, stored in (([], 1), ([ValueError('a number out of range')], 0)):
+            self.build()
+            entries = [self.entry] * stored
+            self.fragile.before = errors
+            seen = []
+            self.listeners.add(lambda events, seen=seen: seen.append(self.stored()))
+            self.submit(self.action)
+            self.commit(1)
+            self.assertEqual(([entries], entries), (seen, self.stored()))
 
     def test_a_wake_stores_entries_that_are_due(self):
-        self.queue.wake()
-        self.committer.commit_next()
-        self.assertEqual([], self.stored())
+        for seconds, stored in ((0, []), (INTERVAL, [self.entry])):
+            self.clock.advance(seconds)
+            self.queue.wake()
+            self.committer.commit_next()
+            self.assertEqual(stored, self.stored())
 
-        self.clock.advance(INTERVAL)
-        self.queue.wake()
-        self.committer.commit_next()
-        self.assertEqual([self.entry], self.stored())
-
-    def test_a_stop_stores_all_entries(self):
-        self.commit_all()
-        self.assertEqual([self.entry], self.stored())
-
-    def test_entries_are_stored_once_while_the_database_fails(self):
-        self.fragile.before = [CONFLICT, AWAY]
-        self.fragile.after = [AWAY]
-        self.commit_all()
-        self.assertEqual([self.entry], self.stored())
-
-    def test_refused_entries_do_not_affect_conclusions(self):
-        self.fragile.before = [ValueError('a number out of range')]
-        self.submit(self.action)
-        self.commit(1)
-        self.assertEqual([], self.stored())
-
-    def test_entries_are_dropped_after_the_end_of_the_lease(self):
-        self.left = 0
-        self.commit_all()
-        self.assertEqual([], self.stored())
+    def test_a_stop_stores_all_entries_once_unless_the_lease_has_ended(self):
+        for before, after, left, stored in (
+            ([], [], 1000.0, 1),
+            ([CONFLICT, AWAY], [AWAY], 1000.0, 1),
+            ([], [], 0, 0),
+        ):
+            self.build()
+            self.fragile.before, self.fragile.after = before, after
+            self.left = left
+            self.commit_all()
+            self.assertEqual([self.entry] * stored, self.stored())
 
 
 class TestLease(CommitterCase):
@@ -565,19 +506,10 @@ class TestLockedPlans(CommitterCase):
             state='ONGOING',
         )
 
-    def items(self, *actions):
-        return [self.item(action) for action in actions]
-
-    def item(self, action):
-        done = results.conclude(action, DONE, results.EXECUTE, factories.NOW)
-        return Commit(make_attempt(action), done, self.on_settled)
-
     def test_the_items_of_a_locked_plan_are_written_later(self):
         (held, (a,)), (_, (b,)) = self.in_plan('a'), self.in_plan('b')
         self.fragile.locked = {held.id}
-        for item in self.items(a, b):
-            self.queue.submit(item)
-
+        self.submit(a, b)
         self.commit(1)
         self.assertEqual([('b', True)], self.settled)
         for _ in range(3):
@@ -595,7 +527,7 @@ class TestLockedPlans(CommitterCase):
     def test_held_items_are_written_before_the_stop(self):
         held, (a,) = self.in_plan('a')
         self.fragile.locked = {held.id}
-        self.queue.submit(self.item(a))
+        self.submit(a)
         self.committer.commit_next()
         self.assertEqual([], self.settled)
         self.fragile.locked = set()
@@ -607,7 +539,7 @@ class TestLockedPlans(CommitterCase):
         _, (a,) = self.in_plan('a')
         self.fragile.locked = {a.plan_id}
         self.fragile.surroundings_of_plans = lambda ids: {}
-        self.queue.submit(self.item(a))
+        self.submit(a)
         self.commit(1)
 
         self.assertEqual([('a', True)], self.settled)

@@ -31,11 +31,12 @@ class ContextCase(base.TestCase):
         self.pauses = Checkpoints()
         self.context = self.a_context()
 
-    def a_context(self, **values):
+    def a_context(self, started=True, **values):
         context = Context(
             factories.make_action(**values), 'a-plan', self.clock, self.pauses
         )
-        context.mark_started()
+        if started:
+            context.mark_started()
         return context
 
     def script(self, *steps):
@@ -86,87 +87,54 @@ class TestProperties(ContextCase):
 
 
 class TestCheckpoint(ContextCase):
-    def test_a_checkpoint_without_a_signal_does_nothing(self):
-        self.assertIsNone(self.context.checkpoint())
+    def test_a_checkpoint_applies_the_signal_that_overrides_the_others(self):
+        cancelled, timed_out = exceptions.Cancelled, exceptions.TimedOut
+        for control, delivered, started, signal, error in (
+            (None, '', True, None, None),
+            (None, 'RESUME', True, 'RESUME', None),
+            (None, 'CANCEL', True, 'CANCEL', cancelled),
+            # A stored signal is applied as well.
+            ('CANCEL', '', True, 'CANCEL', cancelled),
+            (None, TIMEOUT, True, TIMEOUT, timed_out),
+            (None, 'CANCEL SUSPEND', True, 'CANCEL', cancelled),
+            (None, 'CANCEL RESUME', True, 'CANCEL', cancelled),
+            (None, f'{TIMEOUT} CANCEL', True, TIMEOUT, timed_out),
+            (None, f'CANCEL {TIMEOUT}', True, TIMEOUT, timed_out),
+            # Before the start, a SUSPEND is deferred and a CANCEL is applied.
+            ('SUSPEND', '', False, 'SUSPEND', None),
+            (None, 'CANCEL', False, 'CANCEL', cancelled),
+        ):
+            with self.subTest(control=control, delivered=delivered, started=started):
+                context = self.a_context(started, control=control)
+                for word in delivered.split():
+                    context.deliver(word)
 
-    def test_a_cancel_is_raised_each_time(self):
-        self.context.deliver('CANCEL')
-
-        self.assertRaises(exceptions.Cancelled, self.context.checkpoint)
-        self.assertRaises(exceptions.Cancelled, self.context.checkpoint)
-
-    def test_a_stored_signal_is_applied(self):
-        context = self.a_context(control='CANCEL')
-
-        self.assertRaises(exceptions.Cancelled, context.checkpoint)
-
-    def test_a_resume_without_a_suspend_is_ignored(self):
-        self.context.deliver('RESUME')
-
-        self.assertIsNone(self.context.checkpoint())
-        self.assertEqual([], self.pauses.made)
-
-    def test_a_delivered_timeout_is_raised(self):
-        self.context.deliver(TIMEOUT)
-
-        self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
-
-    def test_a_cancel_is_not_revoked(self):
-        for later in ('SUSPEND', 'RESUME'):
-            self.context.deliver('CANCEL')
-            self.context.deliver(later)
-            self.assertEqual('CANCEL', self.context.signal)
-
-    def test_a_timeout_is_not_revoked(self):
-        self.context.deliver(TIMEOUT)
-        self.context.deliver('CANCEL')
-
-        self.assertEqual(TIMEOUT, self.context.signal)
-
-    def test_a_timeout_overrides_a_cancel(self):
-        self.context.deliver('CANCEL')
-        self.context.deliver(TIMEOUT)
-
-        self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
-
-    def test_a_suspend_before_the_start_is_deferred(self):
-        context = Context(
-            factories.make_action(control='SUSPEND'), None, self.clock, self.pauses
-        )
-
-        context.checkpoint()
-        self.assertEqual(([], 'SUSPEND'), (self.pauses.made, context.signal))
-
-    def test_a_cancel_before_the_start_is_applied(self):
-        context = Context(factories.make_action(), None, self.clock)
-        context.deliver('CANCEL')
-
-        self.assertRaises(exceptions.Cancelled, context.checkpoint)
+                # It is raised each time.
+                for _ in range(2):
+                    if error is None:
+                        context.checkpoint()
+                    else:
+                        self.assertRaises(error, context.checkpoint)
+                self.assertEqual(([], signal), (self.pauses.made, context.signal))
 
 
 class TestDeadline(ContextCase):
-    def test_a_deadline_is_a_time_and_the_seconds_left(self):
-        self.context.set_deadline(10)
-        self.clock.advance(4)
-
-        self.assertEqual(6, self.context.remaining())
-        self.assertEqual(
-            self.clock.now() + datetime.timedelta(seconds=6), self.context.deadline
-        )
-
-    def test_the_seconds_left_are_never_negative(self):
-        self.context.set_deadline(10)
-        self.clock.advance(11)
-
-        self.assertEqual(0.0, self.context.remaining())
-
     def test_a_checkpoint_raises_at_the_deadline(self):
         self.context.set_deadline(10)
-        self.clock.advance(9.9)
+        self.clock.advance(4)
+        self.assertEqual(
+            (6, self.clock.now() + datetime.timedelta(seconds=6)),
+            (self.context.remaining(), self.context.deadline),
+        )
+        self.clock.advance(5.9)
         self.context.checkpoint()
         self.clock.advance(0.1)
-
         self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
+        # It overrides a CANCEL.
+        self.context.deliver('CANCEL')
+        self.clock.advance(1)
+        self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
+        self.assertEqual(0.0, self.context.remaining())
 
     def test_a_stopped_clock_returns_the_time_left_and_never_expires(self):
         self.context.set_deadline(10)
@@ -179,47 +147,36 @@ class TestDeadline(ContextCase):
             (None, None), (self.context.deadline, self.context.remaining())
         )
 
-    def test_a_deadline_overrides_a_cancel(self):
-        self.context.set_deadline(1)
-        self.context.deliver('CANCEL')
-        self.clock.advance(1)
-
-        self.assertRaises(exceptions.TimedOut, self.context.checkpoint)
-
 
 class TestSleep(ContextCase):
-    def test_a_sleep_without_time_returns_at_once(self):
-        self.assertIsNone(self.context.sleep(0))
-        self.assertIsNone(self.context.sleep(-1))
-
-    def test_a_sleep_ends_after_its_time(self):
-        self.script((4, None))
-
-        self.assertIsNone(self.context.sleep(5))
-        self.assertEqual(([5, 1], 5), (self.clock.waits, self.clock.monotonic()))
-
-    def test_a_cancel_ends_a_sleep_at_once(self):
-        self.script((0, 'CANCEL'))
-
-        self.assertRaises(exceptions.Cancelled, self.context.sleep, 3600)
-        self.assertEqual(0, self.clock.monotonic())
-
-    def test_a_cancel_before_a_sleep_prevents_it(self):
-        self.context.deliver('CANCEL')
-
-        self.assertRaises(exceptions.Cancelled, self.context.sleep, 3600)
-        self.assertEqual([], self.clock.waits)
-
-    def test_the_deadline_ends_a_sleep(self):
-        self.context.set_deadline(3)
-
-        self.assertRaises(exceptions.TimedOut, self.context.sleep, 3600)
-        self.assertEqual(([3], 3), (self.clock.waits, self.clock.monotonic()))
+    def test_a_sleep_ends_after_its_time_or_by_a_signal_or_the_deadline(self):
+        cancelled, timed_out = exceptions.Cancelled, exceptions.TimedOut
+        for seconds, before, deadline, during, error, waits, at in (
+            (0, None, None, (), None, [], 0),
+            (-1, None, None, (), None, [], 0),
+            (5, None, None, [(4, None)], None, [5, 1], 5),
+            (3600, None, None, [(0, 'CANCEL')], cancelled, [3600], 0),
+            (3600, 'CANCEL', None, (), cancelled, [], 0),
+            (3600, None, 3, (), timed_out, [3], 3),
+        ):
+            with self.subTest(seconds=seconds, before=before, during=during):
+                self.clock = ScriptedClock()
+                self.context = self.a_context(control=before)
+                self.script(*during)
+                if deadline:
+                    self.context.set_deadline(deadline)
+                if error is None:
+                    self.context.sleep(seconds)
+                else:
+                    self.assertRaises(error, self.context.sleep, seconds)
+                self.assertEqual(
+                    (waits, at), (self.clock.waits, self.clock.monotonic())
+                )
 
     def test_a_suspension_does_not_count_towards_a_sleep(self):
         self.script((4, 'SUSPEND'), (1000, 'RESUME'), (5.5, None))
 
-        self.assertIsNone(self.context.sleep(10))
+        self.context.sleep(10)
         self.assertEqual(
             ([10, None, 6, 0.5], 1010, [True, False]),
             (self.clock.waits, self.clock.monotonic(), self.pauses.made),
@@ -233,32 +190,11 @@ class TestSuspend(ContextCase):
         self.clock.steps.append(during)
         self.context.checkpoint()
 
-    def test_a_suspension_lasts_until_the_resume_and_both_are_durable(self):
-        def resume():
-            self.assertEqual([True], self.pauses.made)
-            self.context.deliver('RESUME')
-
-        self.suspend(resume)
-
-        self.assertEqual(([None], []), (self.clock.waits, list(self.clock.steps)))
-        self.assertEqual([True, False], self.pauses.made)
-
-    def test_a_cancel_ends_a_suspension_and_the_action_does_not_resume(self):
-        self.assertRaises(
-            exceptions.Cancelled, self.suspend, lambda: self.context.deliver('CANCEL')
-        )
-        self.assertEqual([True], self.pauses.made)
-
-    def test_a_lost_lease_ends_a_suspension(self):
-        self.assertRaises(
-            exceptions.TimedOut, self.suspend, lambda: self.context.deliver(TIMEOUT)
-        )
-        self.assertEqual([True], self.pauses.made)
-
-    def test_the_timeout_stops_during_a_suspension(self):
+    def test_a_suspension_is_durable_and_stops_the_timeout_until_the_resume(self):
         def resume():
             self.assertEqual(
-                (None, None), (self.context.deadline, self.context.remaining())
+                ([True], None, None),
+                (self.pauses.made, self.context.deadline, self.context.remaining()),
             )
             self.clock.advance(3600)
             self.context.deliver('RESUME')
@@ -267,10 +203,30 @@ class TestSuspend(ContextCase):
         self.clock.advance(4)
         self.suspend(resume)
 
-        self.assertEqual(6, self.context.remaining())
+        self.assertEqual(
+            ([None], [], [True, False], 6),
+            (
+                self.clock.waits,
+                list(self.clock.steps),
+                self.pauses.made,
+                self.context.remaining(),
+            ),
+        )
         self.assertEqual(
             self.clock.now() + datetime.timedelta(seconds=6), self.context.deadline
         )
+
+    def test_a_cancel_or_a_lost_lease_ends_a_suspension_without_a_resume(self):
+        for signal, error in (
+            ('CANCEL', exceptions.Cancelled),
+            (TIMEOUT, exceptions.TimedOut),
+        ):
+            self.pauses.made.clear()
+            self.context = self.a_context()
+            self.assertRaises(
+                error, self.suspend, lambda word=signal: self.context.deliver(word)
+            )
+            self.assertEqual([True], self.pauses.made)
 
     def test_a_context_without_checkpoints_suspends_as_well(self):
         context = Context(factories.make_action(), None, self.clock)
@@ -289,39 +245,27 @@ class TestListeners(ContextCase):
         self.context.deliver('SUSPEND')
         self.context.deliver('RESUME')
         with self.context.on_signal(received.append):
+            # At once for an earlier signal.
+            self.assertEqual(['RESUME'], received)
             self.context.deliver('CANCEL')
         self.context.deliver(TIMEOUT)
 
         self.assertEqual(['RESUME', 'CANCEL'], received)
 
-    def test_a_listener_is_called_at_once_for_an_earlier_signal(self):
-        received = []
-        self.context.deliver('CANCEL')
-
-        with self.context.on_signal(received.append):
-            self.assertEqual(['CANCEL'], received)
-
-    def test_all_listeners_are_called(self):
-        received = []
-
-        with (
-            self.context.on_signal(lambda signal: received.append(('a', signal))),
-            self.context.on_signal(lambda signal: received.append(('b', signal))),
-        ):
-            self.context.deliver('CANCEL')
-
-        self.assertEqual([('a', 'CANCEL'), ('b', 'CANCEL')], received)
-
-    def test_an_exception_of_a_listener_is_logged(self):
+    def test_all_listeners_are_called_and_an_exception_of_one_is_logged(self):
         received = []
 
         def refuse(signal):
             raise SystemExit(signal)
 
-        with self.context.on_signal(refuse), self.context.on_signal(received.append):
+        with (
+            self.context.on_signal(lambda signal: received.append(('a', signal))),
+            self.context.on_signal(refuse),
+            self.context.on_signal(lambda signal: received.append(('b', signal))),
+        ):
             self.context.deliver('CANCEL')
 
-        self.assertEqual(['CANCEL'], received)
+        self.assertEqual([('a', 'CANCEL'), ('b', 'CANCEL')], received)
         self.assertIn(
             f'Action {self.context.uuid}: its listener of signals failed for CANCEL',
             self.log.output,
