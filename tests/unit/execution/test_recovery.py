@@ -1,5 +1,7 @@
 """The recovery of actions whose worker was lost."""
 
+import itertools
+
 from tests import base, factories
 from tests.worlds import kind, raises
 from watcherlite import exceptions
@@ -100,119 +102,98 @@ class RecoveryCase(base.TestCase):
 
 
 class TestJudge(RecoveryCase):
-    def assert_again(self, phase, action, ends=None):
-        """Assert that an action is READY again."""
+    def assert_verdict(self, action, ends, detail=None, **changes):
         verdict = self.recovery.decide(action, 'lost', ends)
 
         self.assertEqual(
-            action.evolve(
-                status='READY',
-                phase=phase,
-                owner=None,
-                recoveries=action.recoveries + 1,
-                updated_at=factories.NOW,
-            ),
-            verdict.action,
+            (action.evolve(updated_at=factories.NOW, **changes), detail),
+            (verdict.action, verdict.detail),
         )
-        self.assertEqual(
-            ({'worker': 'lost'}, None), (verdict.detail, verdict.action.owner)
+
+    def assert_again(self, phase, action, ends=None):
+        """Assert that an action is READY again."""
+        self.assert_verdict(
+            action,
+            ends,
+            {'worker': 'lost'},
+            status='READY',
+            phase=phase,
+            owner=None,
+            recoveries=action.recoveries + 1,
         )
 
     def assert_ended(self, status, message, action, ends=None):
         """Assert that an action ends, with a fault if it is FAILED."""
-        verdict = self.recovery.decide(action, 'lost', ends)
-
-        self.assertEqual(
-            action.evolve(
-                status=status,
-                status_message=message,
-                owner=None,
-                token=None,
-                interval=verdict.action.interval,
-                end_time=factories.NOW,
-                updated_at=factories.NOW,
-            ),
-            verdict.action,
+        fault = {
+            'exception': 'WorkerLost',
+            'message': message,
+            'module': 'watcherlite.execution.recovery',
+            'function': 'recover',
+        }
+        self.assert_verdict(
+            action,
+            ends,
+            {'fault': fault} if status == 'FAILED' else None,
+            status=status,
+            status_message=message,
+            owner=None,
+            token=None,
+            end_time=factories.NOW,
         )
-        fault = None
-        if status == 'FAILED':
-            fault = {
-                'fault': {
-                    'exception': 'WorkerLost',
-                    'message': message,
-                    'module': 'watcherlite.execution.recovery',
-                    'function': 'recover',
-                }
-            }
-        self.assertEqual((fault, None), (verdict.detail, verdict.action.owner))
 
     def assert_adopted(self, action, ends=None, **changes):
         """Assert that this worker adopts an action."""
-        verdict = self.recovery.decide(action, 'lost', ends)
+        self.assert_verdict(
+            action,
+            ends,
+            {'worker': 'lost'},
+            owner='me',
+            attempt=action.attempt + 1,
+            recoveries=action.recoveries + 1,
+            **changes,
+        )
 
-        self.assertEqual(
-            action.evolve(
-                **{
-                    'owner': 'me',
-                    'attempt': action.attempt + 1,
-                    'recoveries': action.recoveries + 1,
-                    'updated_at': factories.NOW,
-                    **changes,
-                }
+    def test_an_action_that_is_unstarted_or_safe_runs_again(self):
+        for phase, types, phases, statuses in (
+            # A claimed action, whatever its type is.
+            *(
+                (phase, ('once', 'absent'), (phase,), ('READY',))
+                for phase in (RUN, CHECK, COMPLETE, REVERT)
             ),
-            verdict.action,
-        )
-        self.assertEqual(
-            ({'worker': 'lost'}, 'me'), (verdict.detail, verdict.action.owner)
-        )
-
-    def test_a_claimed_action_is_ready_again_in_its_phase(self):
-        for phase in (RUN, CHECK, COMPLETE, REVERT):
-            self.assert_again(phase, self.lost(status='READY', phase=phase))
-
-    def test_an_unstarted_action_is_requeued_without_its_plugin(self):
-        self.assert_again(RUN, self.lost(status='READY', action_type='absent'))
-
-    def test_an_idempotent_action_runs_again(self):
-        for status in ('RUNNING', 'SUSPENDED'):
-            self.assert_again(RUN, self.lost(action_type='idempotent', status=status))
-
-    def test_a_checkable_action_is_checked_first(self):
-        for name in ('checkable', 'both'):
-            for phase in (RUN, CHECK):
-                self.assert_again(CHECK, self.lost(action_type=name, phase=phase))
+            (RUN, ('idempotent',), (RUN,), ('RUNNING', 'SUSPENDED')),
+            # It is checked first if possible.
+            (CHECK, ('checkable', 'both'), (RUN, CHECK), ('RUNNING',)),
+            (COMPLETE, ('once',), (COMPLETE,), ('RUNNING',)),
+            (REVERT, ('idempotent', 'both'), (REVERT,), ('RUNNING',)),
+        ):
+            for name, before, status in itertools.product(types, phases, statuses):
+                with self.subTest(name, phase=before, status=status):
+                    self.assert_again(
+                        phase, self.lost(action_type=name, phase=before, status=status)
+                    )
 
     def test_the_outcome_of_other_actions_is_unknown(self):
-        for status in ('RUNNING', 'SUSPENDED'):
-            self.assert_ended('FAILED', UNKNOWN, self.lost(status=status))
-
-    def test_a_completion_is_repeated_for_any_type(self):
-        self.assert_again(COMPLETE, self.lost(phase=COMPLETE))
-
-    def test_a_revert_is_repeated_only_if_idempotent(self):
-        for name in ('idempotent', 'both'):
-            self.assert_again(REVERT, self.lost(action_type=name, phase=REVERT))
-        for name in ('once', 'checkable'):
-            self.assert_ended(
-                'FAILED', UNKNOWN, self.lost(action_type=name, phase=REVERT)
-            )
-
-    def test_an_action_in_progress_is_adopted(self):
-        for status in ('RUNNING', 'SUSPENDED'):
-            self.assert_adopted(self.lost(status=status, token={'job': 1}))
-
-    def test_a_started_action_without_its_plugin_fails(self):
-        said = self.assertRaises(
+        absent = self.assertRaises(
             exceptions.PluginNotFound,
             loader.Plugins.of(action_types=TYPES).make_action_type,
             'absent',
         )
+        for message, values in (
+            (UNKNOWN, {}),
+            (UNKNOWN, {'status': 'SUSPENDED'}),
+            (UNKNOWN, {'phase': REVERT}),
+            (UNKNOWN, {'phase': REVERT, 'action_type': 'checkable'}),
+            (str(absent), {'action_type': 'absent'}),
+            # Without the text of the exception.
+            ('ValueError', {'action_type': 'unsure'}),
+            ('SystemExit', {'action_type': 'leaving'}),
+        ):
+            with self.subTest(message, **values):
+                self.assert_ended('FAILED', message, self.lost(**values))
 
-        self.assert_ended('FAILED', str(said), self.lost(action_type='absent'))
-
-    def test_an_exception_of_the_plugin_fails_the_action_without_its_text(self):
-        self.assert_ended('FAILED', 'ValueError', self.lost(action_type='unsure'))
-        self.assert_ended('FAILED', 'SystemExit', self.lost(action_type='leaving'))
+    def test_an_action_in_progress_is_adopted_with_its_cancel(self):
+        for values in ({}, {'status': 'SUSPENDED'}, {'control': 'CANCEL'}):
+            self.assert_adopted(self.lost(token={'job': 1}, **values))
 
     def assert_given_up(self, lost, action):
         """Assert that an action fails with this number of lost workers, not before."""
@@ -226,13 +207,15 @@ class TestJudge(RecoveryCase):
         )
 
     def test_the_number_of_starts_is_limited(self):
-        for name in ('idempotent', 'checkable'):
-            self.assert_given_up(3, self.lost(action_type=name))
-        self.assert_given_up(3, self.lost(phase=COMPLETE))
-
-    def test_the_limit_applies_to_unstarted_actions_as_well(self):
-        self.assert_given_up(4, self.lost(status='READY'))
-        self.assert_given_up(4, self.lost(token=1))
+        for lost, values in (
+            (3, {'action_type': 'idempotent'}),
+            (3, {'action_type': 'checkable'}),
+            (3, {'phase': COMPLETE}),
+            # Their last worker started nothing.
+            (4, {'status': 'READY'}),
+            (4, {'token': 1}),
+        ):
+            self.assert_given_up(lost, self.lost(**values))
 
     def test_an_action_with_one_attempt_does_not_run_again(self):
         self.settings.max_attempts = 1
@@ -252,9 +235,6 @@ class TestJudge(RecoveryCase):
         ):
             self.assert_ended('CANCELLED', 'Action was cancelled while it ran.', action)
 
-    def test_an_adopted_action_keeps_its_cancel(self):
-        self.assert_adopted(self.lost(token=1, control='CANCEL'), control='CANCEL')
-
     def test_a_repeated_action_whose_run_was_lost_has_a_next_run(self):
         action = self.lost(interval=90)
 
@@ -272,28 +252,21 @@ class TestJudge(RecoveryCase):
 
         self.assertEqual(('FAILED', 0), (after.status, after.interval))
 
-    def test_a_failing_plan_fails_its_started_actions(self):
-        for action in (
-            self.lost(),
-            self.lost(action_type='both'),
-            self.lost(status='SUSPENDED'),
-            self.lost(token=1),
-            self.lost(phase=COMPLETE),
+    def test_a_plan_that_ends_fails_or_cancels_its_started_actions(self):
+        for values in (
+            {},
+            {'action_type': 'both'},
+            {'status': 'SUSPENDED'},
+            {'token': 1},
+            {'phase': COMPLETE},
         ):
+            action = self.lost(**values)
             self.assert_ended('FAILED', PLAN_ENDS, action, 'FAILED')
-
-    def test_a_cancelled_plan_cancels_its_started_actions(self):
-        for action in (
-            self.lost(),
-            self.lost(action_type='both'),
-            self.lost(status='SUSPENDED'),
-        ):
-            self.assert_ended('CANCELLED', PLAN_ENDS, action, 'CANCELLED')
-
-    def test_a_cancelled_plan_cancels_adopted_actions_outside(self):
-        self.assert_adopted(self.lost(token=1), 'CANCELLED', control='CANCEL', token=1)
-
-    def test_unstarted_actions_are_left_to_their_plan(self):
+            if action.token:
+                # Its work outside is cancelled first.
+                self.assert_adopted(action, 'CANCELLED', control='CANCEL')
+            else:
+                self.assert_ended('CANCELLED', PLAN_ENDS, action, 'CANCELLED')
         for ends in ('FAILED', 'CANCELLED'):
             self.assert_again(RUN, self.lost(status='READY'), ends)
 
@@ -308,7 +281,7 @@ class TestSweep(RecoveryCase):
     def statuses(self):
         return {i.before.name: i.after.status for i in self.committer.items}
 
-    def test_the_actions_of_expired_workers_are_recovered(self):
+    def test_the_actions_of_other_expired_workers_are_recovered(self):
         factories.store_actions(
             self.store,
             self.lost(name='ran'),
@@ -316,15 +289,22 @@ class TestSweep(RecoveryCase):
             self.lost(name='taken', status='READY'),
             self.lost(name='ended', status='SUCCEEDED'),
             self.lost(name='of another', owner='another'),
+            self.lost(name='mine', owner='me'),
         )
+        self.store.register_worker(factories.make_worker(uuid='me'), 30)
         self.a_lost_worker()
         self.store.register_worker(factories.make_worker(uuid='another'), 30)
 
         self.recovery.sweep()
 
         self.assertEqual(
-            ({'ran': 'FAILED', 'safe': 'READY', 'taken': 'READY'}, 1),
-            (self.statuses(), self.committer.drains),
+            ({'ran': 'FAILED', 'safe': 'READY', 'taken': 'READY'}, 1, {'lost', 'me'}),
+            (
+                self.statuses(),
+                self.committer.drains,
+                # It is removed once it has no actions.
+                {worker.uuid for worker in self.store.expired_workers()},
+            ),
         )
         self.assertIn(
             'The lease of worker lost on host-7 has expired; recovering 3 actions',
@@ -356,37 +336,12 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual({'taken': 'READY'}, self.statuses())
 
-    def test_a_worker_with_actions_is_not_removed(self):
-        factories.store_actions(self.store, self.lost())
-        self.a_lost_worker()
-
-        self.recovery.sweep()
-
-        self.assertEqual(['lost'], [w.uuid for w in self.store.expired_workers()])
-
     def test_a_worker_without_actions_is_removed(self):
         self.a_lost_worker()
 
         self.recovery.sweep()
 
         self.assertEqual(([], []), (self.store.expired_workers(), self.committer.items))
-
-    def test_a_worker_with_a_lease_is_not_recovered(self):
-        factories.store_actions(self.store, self.lost())
-        self.store.register_worker(factories.make_worker(uuid='lost'), 30)
-
-        self.recovery.sweep()
-
-        self.assertEqual([], self.committer.items)
-
-    def test_a_worker_does_not_recover_itself(self):
-        factories.store_actions(self.store, self.lost(owner='me'))
-        self.store.register_worker(factories.make_worker(uuid='me'), 30)
-        self.clock.advance(31)
-
-        self.recovery.sweep()
-
-        self.assertEqual([], self.committer.items)
 
     def test_actions_that_another_worker_recovered_are_left_alone(self):
         (action,) = factories.store_actions(self.store, self.lost(owner='another'))
@@ -395,30 +350,21 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual([], self.committer.items)
 
-    def test_an_adopted_action_continues_after_the_commit(self):
-        (action,) = factories.store_actions(self.store, self.lost(token=1))
-        self.recovery.recover_actions([action.id], 'lost')
-        (item,) = self.committer.items
+    def test_an_adopted_or_requeued_action_continues_after_the_commit(self):
+        for values, adopted in (({'token': 1}, 1), ({'action_type': 'idempotent'}, 0)):
+            (action,) = factories.store_actions(self.store, self.lost(**values))
+            self.adopted, self.ready, self.committer.items = [], [], []
+            self.recovery.recover_actions([action.id], 'lost')
+            (item,) = self.committer.items
 
-        item.on_written(False)
-        self.assertEqual([], self.adopted)
-        item.on_written(True)
+            item.on_written(False)
+            self.assertEqual(([], []), (self.adopted, self.ready))
+            item.on_written(True)
 
-        self.assertEqual(([item.after], []), (self.adopted, self.ready))
-
-    def test_a_requeued_action_is_hinted_after_the_commit(self):
-        (action,) = factories.store_actions(
-            self.store, self.lost(action_type='idempotent')
-        )
-        self.recovery.recover_actions([action.id], 'lost')
-        (item,) = self.committer.items
-
-        item.on_written(False)
-        self.assertEqual([], self.ready)
-        item.on_written(True)
-
-        self.assertEqual(([], [item.after]), (self.adopted, self.ready))
-        self.assertEqual(EPOCH, item.after.not_before)
+            self.assertEqual(
+                ([item.after] * adopted, [item.after] * (1 - adopted), EPOCH),
+                (self.adopted, self.ready, item.after.not_before),
+            )
 
     def test_the_rules_of_a_plan_are_asked_once(self):
         plan, actions = factories.store_plan(
