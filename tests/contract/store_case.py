@@ -7,7 +7,7 @@ import unittest
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tests.factories import NOW, at
+from tests.factories import NOW, at, make_action, store_actions
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.actions import Action, ActionChange
@@ -50,6 +50,23 @@ class StoreCase(Base):
                 last = error
         raise last
 
+    def is_committed(self, call: Callable[[Transaction], object]) -> bool:
+        """Commit a transaction; return whether it was no conflict with what exists."""
+        try:
+            self.commit(call)
+        except exceptions.Conflict:
+            return False
+        return True
+
+    def commit_often(self, call: Callable[[Transaction], object]) -> None:
+        """Commit a transaction twenty times, in four threads at the same time."""
+
+        def five_times() -> None:
+            for _ in range(5):
+                self.commit(call)
+
+        self.together(*[five_times] * 4)
+
     def together(self, *calls: Callable[[], Result]) -> list[Result]:
         """Call all at the same time, each in a thread; return what they returned."""
         barrier = threading.Barrier(len(calls))
@@ -76,6 +93,10 @@ class StoreCase(Base):
         changed = self.commit(lambda tx: tx.change_actions(changes))
         self.assertLessEqual(changed, {before.id})
         return after if changed else None
+
+    def stored_action(self, **values: Any) -> Action:
+        """Store an action."""
+        return store_actions(self.store, make_action(**values))[0]
 
     def changed(self, before: Action, **values: Any) -> Action:
         """Change an action that is as expected."""

@@ -24,7 +24,7 @@ from watcherlite.db.clusters import (
     ListedClusterAction,
 )
 from watcherlite.db.query import EventQuery, Query
-from watcherlite.domain.actions import Action, Edge
+from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
 
 TENANT = OWNER.tenant
@@ -65,17 +65,8 @@ class StoreClusterListsContract(ClusterCase):
 
     def test_a_uuid_prefix_needs_four_hex_digits(self) -> None:
         self.insert_cluster(uuid='abcd1234-0000-4000-8000-000000000001')
-        for name in (
-            'abc',
-            'abcd%',
-            '%',
-            '____',
-            'abc_',
-            'abcdx',
-            '',
-            'abcd 1',
-            'abce',
-        ):
+        names = ('abc', 'abcd%', '%', '____', 'abc_', 'abcdx', '', 'abcd 1', 'abce')
+        for name in names:
             for kind in (Cluster, Node, Profile):
                 with self.assertRaises(exceptions.NotFound):
                     self.store.find_object(kind, name, TENANT)
@@ -108,68 +99,44 @@ class StoreClusterListsContract(ClusterCase):
                     self.store.find_object(kind, name, None)
 
     def test_an_action_of_a_project_is_found_with_its_related_actions(self) -> None:
-        parent, action, child, done = (
-            make_action(name=name, tenant=TENANT, status=status)
-            for name, status in (
-                ('parent', 'RUNNING'),
-                ('action', 'WAITING'),
-                ('child', 'WAITING'),
-                ('done', 'SUCCEEDED'),
-            )
+        uuids = [new_uuid() for _ in range(4)]
+        parent, _, action, child = uuids
+        rows = self.insert_actions(
+            {'uuid': parent, 'status': 'RUNNING'},
+            {'uuid': uuids[1], 'status': 'SUCCEEDED'},
+            {'uuid': action, 'name': 'action', 'parents': tuple(uuids[:2])},
+            {'uuid': child, 'parents': (action,)},
         )
-        edges = [
-            Edge(parent.uuid, action.uuid),
-            Edge(done.uuid, action.uuid),
-            Edge(action.uuid, child.uuid),
-        ]
-        rows = [parent, done, action, child]
-        ids = self.commit(lambda tx: tx.insert_actions(rows, edges))
-        stored = [row.stored(key) for row, key in zip(rows, ids, strict=True)]
-        expected = ListedClusterAction(stored[2], (parent.uuid,), (child.uuid,))
-        for name in (action.uuid, 'action', action.uuid[:13]):
+        expected = ListedClusterAction(rows[2], (parent,), (child,))
+        for name in (action, 'action', action[:13]):
             found = self.store.find_cluster_action(name, TENANT)
             self.assertEqual(expected, found, name)
             with self.assertRaisesRegex(exceptions.NotFound, 'action'):
                 self.store.find_cluster_action(name, OTHER.tenant)
         self.assertEqual(
             [
-                ListedClusterAction(stored[0], (), (action.uuid,)),
-                ListedClusterAction(stored[1], (), (action.uuid,)),
+                ListedClusterAction(rows[0], (), (action,)),
+                ListedClusterAction(rows[1], (), (action,)),
                 expected,
-                ListedClusterAction(stored[3], (action.uuid,), ()),
+                ListedClusterAction(rows[3], (action,), ()),
             ],
             self.store.list_cluster_actions(Query(tenant=TENANT)),
         )
 
     def test_a_waiting_action_has_the_holders_of_its_lock(self) -> None:
-        rows = [
-            make_action(
-                name=name,
-                tenant=TENANT,
-                status=status,
-                action_type=action_type,
-                target=target,
-                within='c' if target == 'n' else None,
-                blocked_on=blocked_on,
-            )
-            for name, action_type, target, status, blocked_on in (
-                ('first', 'NODE_CHECK', 'n', 'RUNNING', None),
-                ('second', 'NODE_UPDATE', 'n', 'WAITING', 'n'),
-                ('third', 'CLUSTER_CHECK', 'c', 'WAITING', 'c'),
-                ('woken', 'CLUSTER_CHECK', 'c', 'READY', 'c'),
-            )
-        ]
-
-        def locked(tx: Transaction) -> list[int]:
-            ids = tx.insert_actions(rows, [])
-            tx.share_locks({'c': ids[:2]})
-            tx.take_locks({'n': ids[0]})
-            return ids
-
-        self.commit(locked)
+        of_node = {'target': 'n', 'within': 'c'}
+        of_cluster = {'target': 'c', 'action_type': 'CLUSTER_CHECK', 'blocked_on': 'c'}
+        waits = {'status': 'WAITING'}
+        first, second, *_ = self.insert_actions(
+            {**of_node, 'action_type': 'NODE_CHECK', 'status': 'RUNNING'},
+            {**of_node, **waits, 'action_type': 'NODE_UPDATE', 'blocked_on': 'n'},
+            {**of_cluster, **waits},
+            of_cluster,
+        )
+        self.commit(lambda tx: tx.share_locks({'c': [first.id, second.id]}))
+        self.commit(lambda tx: tx.take_locks({'n': first.id}))
 
         listed = self.store.list_cluster_actions(Query(tenant=TENANT))
-        first, second = (one.action for one in listed[:2])
         of_first = ('NODE_CHECK', first.uuid)
         self.assertEqual(
             [(), (of_first,), (of_first, ('NODE_UPDATE', second.uuid)), ()],
@@ -178,44 +145,35 @@ class StoreClusterListsContract(ClusterCase):
 
     def test_only_ended_actions_without_plan_are_dropped(self) -> None:
         _, (planned,) = store_plan(self.store, make_action(name='planned'))
-        rows = [
-            make_action(name=name, tenant=TENANT, status=status)
-            for name, status in (
-                ('ended', 'SUCCEEDED'),
-                ('derived', 'FAILED'),
-                ('begun', 'RUNNING'),
-            )
-        ]
-        edges = [Edge(rows[1].uuid, rows[0].uuid)]
-        ids = self.commit(lambda tx: tx.insert_actions(rows, edges))
+        derived = new_uuid()
+        rows = self.insert_actions(
+            {'uuid': derived, 'status': 'FAILED'},
+            {'status': 'SUCCEEDED', 'parents': (derived,)},
+            {'status': 'RUNNING'},
+        )
 
-        self.commit(lambda tx: tx.drop_actions([*ids, planned.id]))
+        self.commit(lambda tx: tx.drop_actions([*(row.id for row in rows), planned.id]))
         self.commit(lambda tx: tx.drop_actions([]))
 
-        left = self.store.list_cluster_actions(Query(tenant=TENANT))
-        self.assertEqual(['begun'], [one.action.name for one in left])
-        self.assertEqual(planned.uuid, self.store.get_action(planned.uuid).uuid)
+        self.assertEqual([rows[2]], self.noun_page(Action))
+        self.assertEqual(planned, self.store.get_action(planned.uuid))
 
     def test_join_actions_of_nodes_are_actions_of_the_cluster(self) -> None:
-        parent = make_action(
-            tenant=TENANT, action_type='CLUSTER_ADD_NODES', target='c', name='parent'
+        (parent,) = self.insert_actions(
+            {'action_type': 'CLUSTER_ADD_NODES', 'target': 'c'}
         )
-        (parent_id,) = self.commit(lambda tx: tx.insert_actions([parent], []))
-        joins = make_action(
-            tenant=TENANT,
-            action_type='NODE_JOIN',
-            target='n',
-            derived_from=parent_id,
-            inputs={'cluster_id': 'c'},
-            name='joins',
-        )
-        self.commit(lambda tx: tx.insert_actions([joins], []))
-
-        found = self.store.list_cluster_actions(
-            Query(tenant=TENANT, filters={'cluster_id': ['c']})
+        (joins,) = self.insert_actions(
+            {
+                'action_type': 'NODE_JOIN',
+                'target': 'n',
+                'derived_from': parent.id,
+                'inputs': {'cluster_id': 'c'},
+            }
         )
 
-        self.assertEqual(['parent', 'joins'], [one.action.name for one in found])
+        found = self.noun_page(Action, filters={'cluster_id': ['c']})
+
+        self.assertEqual([parent, joins], found)
 
     def test_actions_of_plans_and_stacks_are_not_listed(self) -> None:
         _, (planned,) = store_plan(self.store, make_action(name='p'))
@@ -396,10 +354,7 @@ class StoreClusterListsContract(ClusterCase):
 
     def test_a_list_has_neither_deleted_rows_nor_those_of_other_projects(self) -> None:
         profile = self.insert_profile()
-        mine, gone = (
-            self.insert_cluster(profile=profile),
-            self.insert_cluster(profile=profile),
-        )
+        mine, gone = (self.insert_cluster(profile=profile) for _ in range(2))
         theirs = self.insert_cluster(profile=profile, owner=OTHER)
         self.delete_softly(gone)
         pages = [

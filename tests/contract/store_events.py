@@ -4,14 +4,7 @@ import json
 
 from tests.contract.store_actions import EVERYTHING
 from tests.contract.store_case import StoreCase
-from tests.factories import (
-    at,
-    make_action,
-    make_event,
-    new_uuid,
-    store_actions,
-    store_plan,
-)
+from tests.factories import at, make_action, make_event, new_uuid, store_plan
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events
 from watcherlite.domain.events import Event, StoredEvent
@@ -133,15 +126,7 @@ class StoreEventsContract(StoreCase):
             self.store.mark_published([sequences[n]], at(9))
         self.assertIsNone(self.store.oldest_pending_event())
 
-    def test_the_existence_of_an_event_is_detected(self) -> None:
-        plan, _ = store_plan(self.store)
-        event = make_event(plan)
-        self.assertFalse(self.store.event_exists(event.uuid))
-        self.add(event)
-        self.assertTrue(self.store.event_exists(event.uuid))
-        self.assertFalse(self.store.event_exists(new_uuid()))
-
-    def test_events_of_a_failed_transaction_are_not_stored(self) -> None:
+    def test_events_exist_unless_their_transaction_failed(self) -> None:
         plan, _ = store_plan(self.store)
         event = make_event(plan)
 
@@ -153,11 +138,14 @@ class StoreEventsContract(StoreCase):
             self.commit(block)
         self.assertFalse(self.store.event_exists(event.uuid))
         self.assertEqual([], self.store.pending_events(9))
+        self.add(event)
+        self.assertTrue(self.store.event_exists(event.uuid))
+        self.assertFalse(self.store.event_exists(new_uuid()))
 
     def test_events_are_read_in_pages(self) -> None:
         plan, _ = store_plan(self.store)
         other, _ = store_plan(self.store)
-        (lonely,) = store_actions(self.store, make_action())
+        lonely = self.stored_action()
         for n in range(7):
             self.add(make_event(plan, message=str(n)), make_event(other))
         self.add(make_event(lonely))
@@ -179,16 +167,12 @@ class StoreEventsContract(StoreCase):
         plan, _ = store_plan(self.store, total=0)
         plan_id = plan.id
 
-        def count_up() -> None:
-            def block(tx: Transaction) -> None:
-                locked = tx.lock_plans([plan_id])[plan_id]
-                tx.add_events([make_event(locked, message=str(locked.total))])
-                tx.save_plans([locked.evolve(total=locked.total + 1)])
+        def block(tx: Transaction) -> None:
+            locked = tx.lock_plans([plan_id])[plan_id]
+            tx.add_events([make_event(locked, message=str(locked.total))])
+            tx.save_plans([locked.evolve(total=locked.total + 1)])
 
-            for _ in range(5):
-                self.commit(block)
-
-        self.together(*[count_up] * 4)
+        self.commit_often(block)
         self.assertEqual(20, self.store.get_plan(plan.uuid).total)
         self.assertEqual(
             [str(n) for n in range(20)],

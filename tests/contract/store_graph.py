@@ -1,9 +1,10 @@
 """Contract of the store: dependents of actions that end."""
 
 import operator
+from typing import Any
 
 from tests.contract.store_actions import ids_of
-from tests.contract.store_case import StoreCase, names
+from tests.contract.store_case import StoreCase
 from tests.factories import NOW, at, make_action, new_uuid, store_actions, store_plan
 from watcherlite.db.api import Released
 from watcherlite.domain import actions as domain
@@ -87,50 +88,34 @@ class StoreGraphContract(StoreCase):
             ids_of(children[::2]), ids_of(self.claim(new_uuid(), lane='engine'))
         )
 
-    def test_before_its_plan_has_started_an_action_stays_init(self) -> None:
-        (parent,), child = self.insert_family()
-        self.assertEqual(
-            [Released(child.id, child.plan_id, child.lane, False)],
-            self.release(parent, started=False),
-        )
-        self.assert_stored(child.evolve(pending=0))
-
-    def test_a_waiting_dependent_is_ready_even_if_the_plan_has_not_started(
-        self,
-    ) -> None:
-        (parent,), child = self.insert_family(status=states.WAITING)
-        self.release(parent, started=False)
-        self.assertEqual([states.READY], [a.status for a in self.now_stored(child)])
-
-    def test_a_ready_dependent_at_zero_is_returned_unchanged(self) -> None:
-        (parent,), child = self.insert_family(
-            status=states.READY, owner=new_uuid(), attempt=2
-        )
-        released = self.release(
-            parent, handovers={child.id: child.evolve(status=states.RUNNING)}
-        )
-        self.assertEqual(
-            [Released(child.id, child.plan_id, child.lane, False)], released
-        )
-        self.assert_stored(child.evolve(pending=0))
-
-    def test_running_dependents_are_only_decremented(self) -> None:
-        for status in sorted(states.STARTED):
-            (parent,), child = self.insert_family(status=status, owner=new_uuid())
-            handovers = {child.id: child.evolve(status=states.READY)}
-            self.assertEqual([], self.release(parent, handovers=handovers), status)
-            self.assert_stored(child.evolve(pending=0))
-
-    def test_ended_dependents_are_returned_as_ended(self) -> None:
-        for status in sorted(states.FINAL):
-            (parent,), child = self.insert_family(status=status, owner=new_uuid())
-            handovers = {child.id: child.evolve(status=states.READY)}
-            self.assertEqual(
-                [Released(child.id, child.plan_id, child.lane, False, ended=True)],
-                self.release(parent, handovers=handovers),
-                status,
+    def test_the_status_of_a_dependent_decides_what_a_release_does(self) -> None:
+        made_ready = {'status': states.READY, 'updated_at': at(9)}
+        waiting, owner = {'status': states.WAITING}, {'owner': new_uuid()}
+        cases: list[tuple[dict[str, Any], bool, dict[str, Any]]] = [
+            ({}, False, {}),
+            (waiting, False, made_ready),
+            ({**owner, 'status': states.READY, 'attempt': 2}, True, {}),
+            # A handover of an action that has an owner or is blocked is ignored.
+            ({**waiting, **owner}, True, {**made_ready, 'owner': None}),
+            ({**waiting, 'blocked_on': 'one-paused'}, True, made_ready),
+        ]
+        running, ended = sorted(states.STARTED), sorted(states.FINAL)
+        cases += [({**owner, 'status': each}, True, {}) for each in (*running, *ended)]
+        for values, started, changes in cases:
+            (parent,), child = self.insert_family(**values)
+            taken = child.evolve(
+                status=states.RUNNING, owner=new_uuid(), attempt=1, blocked_on=None
             )
-            self.assert_stored(child.evolve(pending=0))
+            handovers = {child.id: taken} if started else None
+            is_ended = child.status in ended
+            released = Released(child.id, child.plan_id, child.lane, False, is_ended)
+            self.assertEqual(
+                [] if child.status in running else [released],
+                self.release(parent, started=started, handovers=handovers),
+                values,
+            )
+            self.assert_stored(child.evolve(pending=0, **changes))
+            self.assertEqual([], self.release(child))
 
     def test_an_action_that_waits_for_derived_actions_continues_after_them(
         self,
@@ -155,10 +140,6 @@ class StoreGraphContract(StoreCase):
         self.assert_stored(
             asking.evolve(pending=0, status=states.READY, updated_at=at(9))
         )
-
-    def test_without_dependents_nothing_is_released(self) -> None:
-        (lonely,) = store_actions(self.store, make_action())
-        self.assertEqual([], self.release(lonely))
 
     def test_many_dependents_are_released_together(self) -> None:
         root = make_action()
@@ -199,88 +180,50 @@ class StoreGraphContract(StoreCase):
             self.assert_stored(child.evolve(**values, pending=0))
         self.assertEqual(2, len(self.store.owned_ids(worker)))
 
-    def test_a_handover_waits_for_the_last_parent(self) -> None:
+    def test_a_handover_waits_for_the_last_parent_and_is_of_a_dependent(self) -> None:
         parents, child = self.insert_family(parents=2)
-        handovers = {
-            child.id: child.evolve(status=states.RUNNING, owner=new_uuid(), attempt=1)
-        }
+        other = self.stored_action(status=states.WAITING)
+        taken = {'status': states.RUNNING, 'owner': new_uuid(), 'attempt': 1}
+        handovers = {row.id: row.evolve(**taken) for row in (child, other)}
         self.assertEqual([], self.release(parents[0], handovers=handovers))
-        self.assert_stored(child.evolve(pending=1))
-
-    def test_a_handover_of_an_owned_action_is_ignored(self) -> None:
-        (parent,), child = self.insert_family(status=states.WAITING, owner=new_uuid())
-        handover = child.evolve(status=states.RUNNING, owner=new_uuid(), attempt=1)
-        self.assertEqual(
-            [Released(child.id, child.plan_id, child.lane, False)],
-            self.release(parent, handovers={child.id: handover}),
-        )
-        self.assert_stored(
-            child.evolve(pending=0, status=states.READY, owner=None, updated_at=at(9))
-        )
-
-    def test_a_handover_of_a_blocked_action_is_ignored(self) -> None:
-        (parent,), child = self.insert_family(
-            status=states.WAITING, blocked_on='one-paused'
-        )
-        handover = child.evolve(
-            status=states.RUNNING, owner=new_uuid(), attempt=1, blocked_on=None
-        )
-        self.assertEqual(
-            [Released(child.id, child.plan_id, child.lane, False)],
-            self.release(parent, handovers={child.id: handover}),
-        )
-        self.assert_stored(
-            child.evolve(pending=0, status=states.READY, updated_at=at(9))
-        )
-        self.assertEqual([], self.claim(new_uuid(), lane=child.lane))
-
-    def test_a_handover_of_an_unrelated_action_is_ignored(self) -> None:
-        (parent,), child = self.insert_family()
-        (other,) = store_actions(self.store, make_action(status=states.WAITING))
-        handover = other.evolve(status=states.RUNNING, owner=new_uuid())
-        released = self.release(parent, handovers={other.id: handover})
+        self.assert_stored(child.evolve(pending=1), other)
+        del handovers[child.id]
+        released = self.release(parents[1], handovers=handovers)
         self.assertEqual([(child.id, False)], [(r.id, r.handed_over) for r in released])
         self.assert_stored(other)
 
     # end_dependents
 
-    def test_dependents_that_require_success_are_ended_by_one_level(self) -> None:
-        a = make_action(name='a')
-        b = make_action(name='b', parents=(a.uuid,))
-        c = make_action(name='c', parents=(b.uuid,))
-        a, b, c = store_actions(self.store, a, b, c, needs=SUCCESS)
-        ended = self.commit(
-            lambda tx: tx.end_dependents(
-                [a.id], states.CANCELLED, 'a se nepovedlo', at(3)
-            )
+    def end(self, *parents: Action) -> list[Action]:
+        """End the dependents of actions in a transaction of its own."""
+        ids = ids_of(list(parents))
+        return self.commit(
+            lambda tx: tx.end_dependents(ids, states.CANCELLED, 'nepovedlo se', at(3))
         )
-        expected = b.evolve(
-            status=states.CANCELLED,
-            status_message='a se nepovedlo',
-            end_time=at(3),
-            updated_at=at(3),
-        )
-        self.assertEqual([expected], ended)
-        self.assert_stored(a, expected, c)
 
-    def test_dependents_that_require_only_the_end_are_not_ended(self) -> None:
+    def test_dependents_that_require_success_are_ended_once_by_one_level(self) -> None:
+        a, b = make_action(), make_action()
+        c = make_action(name='c', parents=(a.uuid, b.uuid))
+        d = make_action(name='d', parents=(c.uuid,))
+        a, b, c, d = store_actions(self.store, a, b, c, d, needs=SUCCESS)
+        values = {'status_message': 'nepovedlo se', 'end_time': at(3)}
+        expected = c.evolve(status=states.CANCELLED, updated_at=at(3), **values)
+        self.assertEqual([expected], self.end(a, b))
+        self.assert_stored(a, b, expected, d)
+
+    def test_dependents_that_need_no_success_have_started_or_ended_are_kept(
+        self,
+    ) -> None:
         (parent,), child = self.insert_family()
-        self.assertEqual([], self.end([parent]))
+        self.assertEqual([], self.end(parent))
         self.assert_stored(child)
-
-    def test_claimed_and_ended_dependents_are_not_ended(self) -> None:
         root = make_action(name='root')
-        cases = [
-            (status, owner)
+        below = [
+            make_action(parents=(root.uuid,), status=status, owner=owner)
             for status in sorted(states.STATES)
             for owner in (None, new_uuid())
         ]
-        below = [
-            make_action(parents=(root.uuid,), status=status, owner=owner)
-            for status, owner in cases
-        ]
         root, *below = store_actions(self.store, root, *below, needs=SUCCESS)
-        ended = self.end([root])
         self.assertEqual(
             [
                 child.id
@@ -288,19 +231,7 @@ class StoreGraphContract(StoreCase):
                 if child.status in (states.INIT, states.WAITING)
                 or (child.status == states.READY and child.owner is None)
             ],
-            ids_of(ended),
-        )
-
-    def test_a_dependent_of_several_failures_is_ended_once(self) -> None:
-        a, b = make_action(), make_action()
-        c = make_action(name='c', parents=(a.uuid, b.uuid))
-        a, b, c = store_actions(self.store, a, b, c, needs=SUCCESS)
-        self.assertEqual(['c'], names(self.end([a, b])))
-
-    def end(self, parents: list[Action]) -> list[Action]:
-        """End the dependents of actions in a transaction of its own."""
-        return self.commit(
-            lambda tx: tx.end_dependents(ids_of(parents), states.FAILED, 'no', NOW)
+            ids_of(self.end(root)),
         )
 
     # successors
@@ -341,23 +272,21 @@ class StoreGraphContract(StoreCase):
             sorted((s.parent_id, s.action.name or '') for s in found),
         )
 
-    def test_an_action_with_further_conditions_is_no_successor(self) -> None:
+    def test_of_actions_with_further_conditions_only_derived_ones_succeed(self) -> None:
         root = make_action()
-        waiting = [
-            make_action(parents=(root.uuid,), target='node-1'),
-            make_action(parents=(root.uuid,), not_before=at(1)),
-            make_action(parents=(root.uuid,), status=states.SKIPPED),
-            make_action(parents=(root.uuid,), status=states.READY),
-            make_action(parents=(root.uuid,), blocked_on='node-1'),
+        derived = {'target': 'node-1', 'cause': states.DERIVED_ACTION}
+        further: list[dict[str, Any]] = [
+            {'target': 'node-1'},
+            {'not_before': at(1)},
+            {'status': states.SKIPPED},
+            {'status': states.READY},
+            {'blocked_on': 'node-1'},
         ]
-        root, *_ = store_actions(self.store, root, *waiting)
+        below = [make_action(parents=(root.uuid,), **values) for values in further]
+        root, *_ = store_actions(self.store, root, *below)
         self.assertEqual([], self.commit(lambda tx: tx.successors([root.id], 2)))
-
-    def test_a_derived_action_with_a_target_is_a_successor(self) -> None:
         root = make_action()
-        child = make_action(
-            parents=(root.uuid,), target='node-1', cause=states.DERIVED_ACTION
-        )
+        child = make_action(parents=(root.uuid,), **derived)
         root, child = store_actions(self.store, root, child)
         found = self.commit(lambda tx: tx.successors([root.id], 2))
         self.assertEqual([child.id], [s.action.id for s in found])

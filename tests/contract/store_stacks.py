@@ -98,20 +98,8 @@ class StoreStacksContract(StackCase):
         self.assertEqual(stack.stored(stored.id), stored)
         self.assertEqual(stored, self.stored_stack(stored))
 
-    def test_a_stack_that_is_not_nested_is_its_own_root(self) -> None:
-        stack = self.insert_stack()
-        self.assertIsNotNone(stack.id)
-        self.assertEqual(stack.id, stack.root_id)
-        self.assertEqual(stack, self.stored_stack(stack))
-        inner = self.nested_stack(self.nested_stack(stack))
-        self.assertEqual(stack.id, inner.root_id)
-
     def test_saving_writes_the_variable_fields_of_a_stack(self) -> None:
-        first, second, other = (
-            self.insert_stack(),
-            self.insert_stack(),
-            self.insert_stack(),
-        )
+        first, second, other = (self.insert_stack() for _ in range(3))
         definition = self.insert_definition()
         changed = first.evolve(
             definition_id=definition.id,
@@ -178,11 +166,7 @@ class StoreStacksContract(StackCase):
 
         def call() -> bool:
             stack = make_stack(key, name='wanted')
-            try:
-                self.commit(lambda tx: tx.insert_stack(stack))
-            except exceptions.StackExists:
-                return False
-            return True
+            return self.is_committed(lambda tx: tx.insert_stack(stack))
 
         self.assertEqual(1, sum(self.together(*[call] * 6)))
 
@@ -196,13 +180,9 @@ class StoreStacksContract(StackCase):
     def test_a_stack_is_found_by_uuid_and_by_name(self) -> None:
         stack = self.insert_stack(name='a')
         inner = self.nested_stack(stack, name='inner')
-        for name, tenant in (
-            ('a', TENANT),
-            (stack.uuid, TENANT),
-            ('a', None),
-            (stack.uuid, None),
-        ):
-            self.assertEqual(stack, self.store.find_stack(name, tenant))
+        for tenant in (TENANT, None):
+            for name in ('a', stack.uuid):
+                self.assertEqual(stack, self.store.find_stack(name, tenant))
         self.assertEqual(inner, self.store.find_stack(inner.uuid, TENANT))
         for name, tenant in (
             ('A', TENANT),
@@ -237,6 +217,7 @@ class StoreStacksContract(StackCase):
         root = self.insert_stack()
         first, second = self.nested_stack(root), self.nested_stack(root)
         inner = self.nested_stack(first)
+        self.assertEqual([root.id] * 2, [root.root_id, inner.root_id])
         self.delete_stack(second)
         self.insert_stack()
         expected = [root, first, inner]
@@ -355,11 +336,7 @@ class StoreStacksContract(StackCase):
         self.assertEqual(changed, self.store.list_resources([stack.id]))
 
     def test_the_resources_of_stacks_are_the_existing_ones(self) -> None:
-        stack, other, third = (
-            self.insert_stack(),
-            self.insert_stack(),
-            self.insert_stack(),
-        )
+        stack, other, third = (self.insert_stack() for _ in range(3))
         plain, old, _ = self.insert_resources(
             stack, {'name': 'a'}, {'superseded_by': 1}, {'deleted_at': NOW}
         )
@@ -440,14 +417,10 @@ class StoreStacksContract(StackCase):
     def test_changes_of_a_locked_stack_are_serialized(self) -> None:
         stack = self.insert_stack(timeout=0)
 
-        def count() -> None:
-            def block(tx: Transaction) -> None:
-                (found,) = tx.lock_stacks([stack.id]).values()
-                tx.save_stacks([found.evolve(timeout=found.timeout + 1)])
+        def block(tx: Transaction) -> None:
+            (found,) = tx.lock_stacks([stack.id]).values()
+            tx.save_stacks([found.evolve(timeout=found.timeout + 1)])
 
-            for _ in range(5):
-                self.commit(block)
-
-        self.together(*[count] * 4)
+        self.commit_often(block)
         found = self.stored_stack(stack)
         self.assertEqual(20, found.timeout if found else None)
