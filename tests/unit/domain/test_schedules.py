@@ -20,12 +20,9 @@ def at(text: str) -> datetime.datetime:
 class SecondsTest(base.TestCase):
     """A number of seconds."""
 
-    def test_the_first_run_is_at_once(self) -> None:
+    def test_the_first_run_is_at_once_and_the_next_counts_from_its_start(self) -> None:
         schedule = schedules.parse(' 60 ')
         self.assertEqual((60, NOW), (schedule.seconds, schedule.first(NOW)))
-
-    def test_the_next_run_counts_from_the_start_of_the_last(self) -> None:
-        schedule = schedules.parse('60')
         for took, due in ((1, 60), (60, 60), (90, 90)):
             now = NOW + datetime.timedelta(seconds=took)
             self.assertEqual(
@@ -41,34 +38,24 @@ class SecondsTest(base.TestCase):
 class CronTest(base.TestCase):
     """A cron line."""
 
-    def assert_times(self, line: str, *times: str) -> None:
-        schedule = schedules.parse(line)
-        found, now = [], NOW
-        for _ in times:
-            due = schedule.following(now, now)
-            if due is None:
-                break
-            found.append(due)
-            now = due
-        self.assertEqual([at(time) for time in times], found)
-
-    def test_five_columns_are_minute_to_day_of_week(self) -> None:
-        self.assert_times('30 4 * * *', '2030-01-01T04:30', '2030-01-02T04:30')
-        self.assert_times('0 0 * * MON', '2030-01-07', '2030-01-14')
-        self.assert_times('0 12 29 2 *', '2032-02-29T12:00', '2036-02-29T12:00')
-
-    def test_the_sixth_is_the_second_and_comes_last(self) -> None:
-        self.assert_times('* * * * * 15', '2030-01-01T00:00:15', '2030-01-01T00:01:15')
-        self.assert_times('5 * * * * */20', '2030-01-01T00:05', '2030-01-01T00:05:20')
-
-    def test_the_seventh_is_the_year(self) -> None:
-        self.assert_times('0 0 1 1 * 0 2040', '2040-01-01')
-        self.assert_times(
-            '0 0 1 6 * 0 2031-2035/2', *(f'{year}-06-01' for year in (2031, 2033, 2035))
-        )
-        self.assert_times('0 0 1 1 * 0 2033,2031', '2031-01-01', '2033-01-01')
-        self.assert_times('0 0 1 1 * 0 */50', '2070-01-01')
-        self.assert_times('0 0 1 2 * 0 *', '2030-02-01', '2031-02-01')
+    def test_columns_are_minute_to_day_of_week_then_second_and_year(self) -> None:
+        for line, *times in (
+            ('30 4 * * *', '2030-01-01T04:30', '2030-01-02T04:30'),
+            ('0 0 * * MON', '2030-01-07', '2030-01-14'),
+            ('0 12 29 2 *', '2032-02-29T12:00', '2036-02-29T12:00'),
+            ('* * * * * 15', '2030-01-01T00:00:15', '2030-01-01T00:01:15'),
+            ('5 * * * * */20', '2030-01-01T00:05', '2030-01-01T00:05:20'),
+            ('0 0 1 1 * 0 2040', '2040-01-01'),
+            ('0 0 1 6 * 0 2031-2035/2', '2031-06-01', '2033-06-01', '2035-06-01'),
+            ('0 0 1 1 * 0 2033,2031', '2031-01-01', '2033-01-01'),
+            ('0 0 1 1 * 0 */50', '2070-01-01'),
+            ('0 0 1 2 * 0 *', '2030-02-01', '2031-02-01'),
+        ):
+            schedule, now, found = schedules.parse(line), NOW, []
+            for _ in times:
+                now = schedule.following(now, now) or NOW
+                found.append(now)
+            self.assertEqual([at(time) for time in times], found, line)
 
     def test_present_time_is_a_first_but_no_next_run(self) -> None:
         schedule = schedules.parse('0 0 * * *')

@@ -52,21 +52,15 @@ class SolutionTest(base.TestCase):
         solution.add_action('nop', {'message': {1: 'a', 'b': 2}})
         self.assertEqual(4, len(solution.actions))
 
-    def test_the_resource_is_put_among_the_inputs(self) -> None:
+    def test_the_resource_is_put_among_the_inputs_under_a_reserved_key(self) -> None:
         solution = Solution()
+        inputs = {'to': 'b', 'resource_id': 'a-uuid'}
         solution.add_action('migrate', {'to': 'b'}, 'a-uuid', parents=['x'])
         self.assertEqual(
-            (
-                ProposedAction(
-                    'migrate-1', 'migrate', {'to': 'b', 'resource_id': 'a-uuid'}, ('x',)
-                ),
-            ),
-            solution.actions,
+            (ProposedAction('migrate-1', 'migrate', inputs, ('x',)),), solution.actions
         )
-
-    def test_the_key_of_the_resource_is_reserved(self) -> None:
         error = self.assertRaises(
-            exceptions.Invalid, Solution().add_action, 'nop', {'resource_id': 'x'}
+            exceptions.Invalid, solution.add_action, 'nop', {'resource_id': 'x'}
         )
         self.assertIn('is reserved', str(error))
 
@@ -86,13 +80,10 @@ class SolutionTest(base.TestCase):
 class IndicatorTest(base.TestCase):
     """Figures as they are stored and shown."""
 
-    def test_a_specification_shows_its_schema_as_text(self) -> None:
+    def test_a_figure_shows_all_of_it_and_a_specification_its_schema(self) -> None:
         shown = IndicatorSpecification('n', 'how many', '%').to_mapping()
         self.assertEqual({'type': 'number'}, json.loads(shown.pop('schema')))
         self.assertEqual({'name': 'n', 'description': 'how many', 'unit': '%'}, shown)
-
-    def test_an_indicator_shows_all_of_it(self) -> None:
         self.assertEqual(
-            {'name': 'n', 'description': 'how many', 'unit': '%', 'value': 2.5},
-            Indicator('n', 2.5, 'how many', '%').to_mapping(),
+            {**shown, 'value': 2.5}, Indicator('n', 2.5, 'how many', '%').to_mapping()
         )
