@@ -138,14 +138,9 @@ class TestActionStatuses(WorldCase):
         found = world.action('c')
         return found.status, found.pending
 
-    def test_ready_ones_of_a_lane_without_a_plan_are_picked_up(self) -> None:
-        world = self.a_world()
-        world.worker(lanes=('engine',))
-        world.add(world.new_action('a'))
-        world.until_action('a', states.SUCCEEDED)
-        self.assertEqual(ran('a'), world.story(None, 'a'))
-
-    def test_a_worker_leaves_the_actions_of_other_lanes_alone(self) -> None:
+    def test_ready_ones_of_a_lane_without_a_plan_are_picked_up_by_its_workers(
+        self,
+    ) -> None:
         world = self.a_world()
         world.worker(lanes=('applier',))
         world.add(world.new_action('a'))
@@ -153,6 +148,7 @@ class TestActionStatuses(WorldCase):
         self.assertEqual(states.READY, world.action('a').status)
         world.worker(lanes=('engine',))
         world.until_action('a', states.SUCCEEDED)
+        self.assertEqual(ran('a'), world.story(None, 'a'))
 
     def test_collectively_three_statuses_are_completion(self) -> None:
         self.assertEqual(
@@ -171,37 +167,40 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
         ended = world.action('a')
         return ended.status, ended.status_message
 
-    def test_ok_is_succeeded(self) -> None:
-        for said in (('OK', 'done'), ('OK', ''), ('OK', None), True, Done(), Done({})):
-            self.assertEqual(('SUCCEEDED', None), self.end_of(said))
+    def test_what_is_returned_is_the_status_and_its_message(self) -> None:
+        cancelled = 'Action was cancelled while it ran.'
+        for status, message, said in (
+            *(
+                ('SUCCEEDED', None, ok)
+                for ok in (('OK', 'done'), ('OK', ''), ('OK', None), True, Done())
+            ),
+            ('SUCCEEDED', None, Done({})),
+            ('FAILED', 'no quota', ('ERROR', 'no quota')),
+            ('FAILED', 'no quota', Failed('no quota')),
+            ('FAILED', 'no answer', ('TIMEOUT', 'no answer')),
+            ('FAILED', 'it ran longer than its timeout', TimedOut()),
+            ('CANCELLED', 'told so', ('CANCEL', 'told so')),
+            ('CANCELLED', cancelled, Cancelled()),
+            *(
+                ('FAILED', f'execute returned {what}', other)
+                for other, what in (
+                    (None, 'None, not True'),
+                    (False, 'False, not True'),
+                    ('OK', 'a str, which is not an outcome'),
+                    (('FINE', 'thanks'), 'a tuple, which is not an outcome'),
+                    (1, 'a int, which is not an outcome'),
+                )
+            ),
+        ):
+            failed = 'Action failed in execute: ' if status == 'FAILED' else ''
+            self.assertEqual(
+                (status, f'{failed}{message}' if message else None), self.end_of(said)
+            )
 
     def test_the_reason_of_ok_is_an_output(self) -> None:
         world = self.a_world({'says': kind(execute=lambda c: ('OK', 'all moved'))})
         world.run(action('a', 'says'))
         self.assertEqual({'reason': 'all moved'}, world.action('a').outputs)
-
-    def test_error_is_failed(self) -> None:
-        for said in (('ERROR', 'no quota'), Failed('no quota')):
-            self.assertEqual(
-                ('FAILED', 'Action failed in execute: no quota'), self.end_of(said)
-            )
-
-    def test_timeout_is_failed(self) -> None:
-        self.assertEqual(
-            ('FAILED', 'Action failed in execute: the server did not answer'),
-            self.end_of(('TIMEOUT', 'the server did not answer')),
-        )
-        self.assertEqual(
-            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
-            self.end_of(TimedOut()),
-        )
-
-    def test_cancel_is_cancelled(self) -> None:
-        self.assertEqual(('CANCELLED', 'told so'), self.end_of(('CANCEL', 'told so')))
-        self.assertEqual(
-            ('CANCELLED', 'Action was cancelled while it ran.'),
-            self.end_of(Cancelled()),
-        )
 
     def test_retry_is_ready_again_and_any_worker_may_pick_it_up(self) -> None:
         for again in (('RETRY', 'it is locked'), Retry('it is locked', 0.01)):
@@ -212,21 +211,6 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
                 [*ran('a', 'READY', 'it is locked'), *ran('a')], world.story(plan, 'a')
             )
             self.assertEqual(2, world.action('a').attempt)
-
-    def test_anything_else_is_failed(self) -> None:
-        self.assertEqual(
-            [
-                'execute returned None, not True',
-                'execute returned False, not True',
-                'execute returned a str, which is not an outcome',
-                'execute returned a tuple, which is not an outcome',
-                'execute returned a int, which is not an outcome',
-            ],
-            [
-                str(self.end_of(said)[1]).removeprefix('Action failed in execute: ')
-                for said in (None, False, 'OK', ('FINE', 'thanks'), 1)
-            ],
-        )
 
     def test_an_exception_is_failed_and_shows_no_foreign_text(self) -> None:
         for error, shown in (
@@ -291,23 +275,19 @@ class TestDependsOnAndDependedBy(WorldCase):
         world.until_action('grandchild', *states.FINAL)
         return world.statuses()
 
-    def test_one_that_needs_success_runs_after_success(self) -> None:
-        self.assertEqual(
-            {'parent': 'SUCCEEDED', 'child': 'SUCCEEDED', 'grandchild': 'SUCCEEDED'},
-            self.a_pair(True, 'success', states.DERIVED_ACTION),
-        )
-
-    def test_one_that_needs_success_is_cancelled_with_all_that_need_it(self) -> None:
-        self.assertEqual(
-            {'parent': 'FAILED', 'child': 'CANCELLED', 'grandchild': 'CANCELLED'},
-            self.a_pair(False, 'success', states.DERIVED_ACTION),
-        )
-
-    def test_one_that_needs_completion_runs_after_any_end(self) -> None:
-        for end, status in ((False, 'FAILED'), (Cancelled(), 'CANCELLED')):
+    def test_one_that_needs_success_or_completion_has_what_it_needs_or_is_cancelled(
+        self,
+    ) -> None:
+        for end, needs, cause, ended in (
+            (True, 'success', states.DERIVED_ACTION, ('SUCCEEDED', 'SUCCEEDED')),
+            (False, 'success', states.DERIVED_ACTION, ('FAILED', 'CANCELLED')),
+            (False, 'completion', states.RPC_REQUEST, ('FAILED', 'SUCCEEDED')),
+            (Cancelled(), 'completion', states.RPC_REQUEST, ('CANCELLED', 'SUCCEEDED')),
+        ):
+            parent, others = ended
             self.assertEqual(
-                {'parent': status, 'child': 'SUCCEEDED', 'grandchild': 'SUCCEEDED'},
-                self.a_pair(end, 'completion', states.RPC_REQUEST),
+                {'parent': parent, 'child': others, 'grandchild': others},
+                self.a_pair(end, needs, cause),
             )
 
     def test_parents_in_a_plan_order_by_completion(self) -> None:

@@ -7,7 +7,6 @@ in `test_skip_actions_api`, and the rest of its impact in `test_skip_actions_imp
 from collections.abc import Sequence
 from typing import Any
 
-from tests.factories import all_plans
 from tests.specs.skip_case import SkipCase
 from tests.worlds import Line, World, action, chain, kind, raises, ran
 from watcherlite import exceptions
@@ -58,6 +57,10 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         self.assertEqual(
             {'a': states.SKIPPED, 'b': states.SUCCEEDED}, self.world.statuses(plan)
         )
+        # The last one that waits to be due is skipped under the eyes of a worker.
+        plan = self.world.start(action('c', not_before='2999-01-01T00:00:00Z'))
+        self.skip('c')
+        self.assertEqual(plan_states.SUCCEEDED, self.world.until_ended(plan).state)
 
     def test_all_actions_of_a_plan_may_be_skipped(self) -> None:
         plan = self.world.create(*chain('a', 'b'))
@@ -82,16 +85,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
             plan,
         )
 
-    def test_the_last_action_of_a_plan_that_waits_to_be_due_may_be_skipped(
-        self,
-    ) -> None:
-        self.world.worker()
-        later = '2999-01-01T00:00:00Z'
-        plan = self.world.start(action('a', not_before=later))
-        self.skip('a')
-        self.assertEqual(plan_states.SUCCEEDED, self.world.until_ended(plan).state)
-
-    def test_what_follows_a_skipped_action_still_waits_for_what_came_before_it(
+    def test_what_follows_a_skipped_action_waits_only_for_what_came_before_it(
         self,
     ) -> None:
         gate = self.a_gate()
@@ -101,35 +95,23 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
             action('reboot', parents=['drain']),
             action('check', parents=['reboot']),
             action('enable', parents=['check']),
+            *('a', 'b', action('join', parents=['a', 'b'])),
+            action('end', parents=['join']),
         )
         # In any order: each holds its place.
-        for name in ('check', 'reboot'):
+        for name in ('check', 'reboot', 'a', 'join'):
             world.plans.skip_action(world.action(name).uuid)
         world.worker()
         world.plans.start(plan.uuid)
         gate.until_entered()
-        world.run('another plan')
+        world.until_action('end', states.SUCCEEDED)
 
         self.assertEqual(states.INIT, world.action('enable').status)
+        self.assertEqual([*ran('b'), *ran('end')], world.story(plan, 'b', 'end'))
         gate.open()
         world.until_ended(plan)
-        self.assertEqual([*ran('drain'), *ran('enable')], world.story(plan)[-5:-1])
-
-    def test_a_skipped_action_blocks_nobody(self) -> None:
-        self.world.create(
-            action('a'),
-            action('b'),
-            action('join', parents=['a', 'b']),
-            action('end', parents=['join']),
-        )
-        self.skip('a')
-        self.skip('join')
-        plan = all_plans(self.world.store)[0]
-        self.world.worker()
-        self.world.plans.start(plan.uuid)
-        self.world.until_ended(plan)
-        story = self.world.story(plan, 'b', 'end')
-        self.assertEqual([*ran('b'), *ran('end')], story)
+        held = ('drain', 'reboot', 'check', 'enable')
+        self.assertEqual([*ran('drain'), *ran('enable')], world.story(plan, *held)[2:])
 
 
 class TestAPreConditionDetectsThatAnActionShouldNotBeApplied(SkipCase):
@@ -138,45 +120,39 @@ class TestAPreConditionDetectsThatAnActionShouldNotBeApplied(SkipCase):
     def test_the_exception_skips_and_its_message_becomes_the_status_message(
         self,
     ) -> None:
-        plan = self.world.run(action('a', 'gone'), action('b', parents=['a']))
-        message = 'Action was skipped automatically: the instance does not exist'
+        """Also by the name that shipped plugins import, and as a value."""
+        plan = self.world.run(
+            action('a', 'gone'),
+            action('b', 'old_name', parents=['a']),
+            action('c', 'says_skipped', parents=['b']),
+            action('d', parents=['c']),
+        )
+        skipped = 'Action was skipped automatically: '
         self.assert_story(
-            [('a', 'READY', 'SKIPPED', message), *ran('b')], self.world, plan, 'a', 'b'
-        )
-        self.assertEqual(message, self.world.action('a').status_message)
-
-    def test_execute_and_post_condition_are_not_called(self) -> None:
-        self.world.run(action('a', 'gone'))
-        self.assertEqual([('a', 'pre_condition')], self.calls.made)
-
-    def test_the_name_that_shipped_plugins_import_and_the_value_do_the_same(
-        self,
-    ) -> None:
-        plan = self.world.run(action('a', 'old_name'), action('b', 'says_skipped'))
-        self.assertEqual(
             [
-                (
-                    'a',
-                    'READY',
-                    'SKIPPED',
-                    'Action was skipped automatically: gone as well',
-                ),
-                (
-                    'b',
-                    'READY',
-                    'SKIPPED',
-                    'Action was skipped automatically: no longer there',
-                ),
+                ('a', 'READY', 'SKIPPED', f'{skipped}the instance does not exist'),
+                ('b', 'READY', 'SKIPPED', f'{skipped}gone as well'),
+                ('c', 'READY', 'SKIPPED', f'{skipped}no longer there'),
+                *ran('d'),
             ],
-            sorted(self.world.story(plan, 'a', 'b'), key=str),
+            self.world,
+            plan,
+            *'abcd',
         )
-
-    def test_it_has_no_start_and_an_end(self) -> None:
-        self.world.run(action('a', 'gone'))
-        skipped = self.world.action('a')
-        self.assertIsNone(skipped.start_time)
-        self.assertIsNotNone(skipped.end_time)
-        self.assertIsNone(skipped.owner)
+        # Neither execute nor post_condition is called.
+        self.assertEqual([('a', 'pre_condition')], self.calls.made)
+        ended = self.world.action('a')
+        self.assertEqual(
+            (f'{skipped}the instance does not exist', None, None),
+            (ended.status_message, ended.start_time, ended.owner),
+        )
+        self.assertIsNotNone(ended.end_time)
+        # SKIPPED is final.
+        for signal in sorted(states.SIGNALS):
+            self.assertRaises(
+                exceptions.Conflict, self.world.plans.signal_action, ended.uuid, signal
+            )
+        self.assertEqual(1, len(self.world.story(plan, 'a')))
 
 
 class TestTransitionsFromPending(SkipCase):
@@ -215,15 +191,6 @@ class TestTransitionsFromPending(SkipCase):
             [('pre_condition', 'PENDING'), ('execute', 'ONGOING')], at_execute
         )
 
-    def test_skipped_is_final(self) -> None:
-        plan = self.world.run(action('a', 'gone'))
-        action_uuid = self.world.action('a').uuid
-        for signal in sorted(states.SIGNALS):
-            self.assertRaises(
-                exceptions.Conflict, self.world.plans.signal_action, action_uuid, signal
-            )
-        self.assertEqual(1, len(self.world.story(plan, 'a')))
-
 
 class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
     """A plan is FAILED only when actions are FAILED at its end."""
@@ -237,15 +204,15 @@ class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
         self.world.plans.start(created.uuid)
         return self.world.until_ended(created).state
 
-    def test_with_skipped_actions_only_it_is_succeeded(self) -> None:
-        self.assertEqual('SUCCEEDED', self.final('a', skipped=['a']))
-        self.assertEqual('SUCCEEDED', self.final(action('b', 'gone')))
-
-    def test_with_skipped_and_succeeded_ones_it_is_succeeded(self) -> None:
-        self.assertEqual('SUCCEEDED', self.final('a', 'b', skipped=['a']))
-
-    def test_with_skipped_and_failed_ones_it_is_failed(self) -> None:
-        self.assertEqual('FAILED', self.final('a', action('b', 'fails'), skipped=['a']))
+    def test_only_failed_actions_make_it_fail(self) -> None:
+        gone, fails = action('b', 'gone'), action('b', 'fails')
+        for expected, actions, skipped in (
+            ('SUCCEEDED', ('a',), ['a']),
+            ('SUCCEEDED', (gone,), []),
+            ('SUCCEEDED', ('a', 'b'), ['a']),
+            ('FAILED', ('a', fails), ['a']),
+        ):
+            self.assertEqual(expected, self.final(*actions, skipped=skipped))
 
     def test_a_skip_does_not_stop_a_plan_that_stops_at_failures(self) -> None:
         for on_failure in ('stop', 'rollback'):

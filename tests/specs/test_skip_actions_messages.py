@@ -11,36 +11,24 @@ BY_USER = 'Action skipped by user.'
 class TestTheStatusMessageOfActions(SkipCase):
     """The comment of a skip by a user, with further details or without."""
 
-    def test_without_a_message_an_exception_gives_a_plain_one(self) -> None:
-        empty = raises(exceptions.ActionSkipException())
+    def test_without_a_message_it_is_a_plain_one_and_a_long_one_is_cut(self) -> None:
+        skip = exceptions.ActionSkipException
         world = self.a_world(
             {
-                'empty': kind(pre_condition=empty),
+                'empty': kind(pre_condition=raises(skip())),
                 'said': kind(pre_condition=lambda context: Skipped('')),
+                'long': kind(pre_condition=raises(skip('x' * 500))),
             }
         )
-        world.run(action('a', 'empty'), action('b', 'said'))
-        text = (
-            'Action was skipped automatically: The action does not apply to the '
-            'state that its target is in.'
+        world.run(action('a', 'empty'), action('b', 'said'), action('c', 'long'))
+        skipped = 'Action was skipped automatically: '
+        plain = (
+            f'{skipped}The action does not apply to the state that its target is in.'
         )
         self.assertEqual(
-            [text, text], [world.action(name).status_message for name in 'ab']
+            [plain, plain, skipped + 'x' * (254 - len(skipped)) + '…'],
+            [world.action(name).status_message for name in 'abc'],
         )
-
-    def test_a_long_message_of_an_exception_is_cut(self) -> None:
-        world = self.a_world(
-            {
-                'long': kind(
-                    pre_condition=raises(exceptions.ActionSkipException('x' * 500))
-                )
-            }
-        )
-        world.run(action('a', 'long'))
-        message = world.action('a').status_message or ''
-        self.assertEqual(255, len(message))
-        self.assertTrue(message.startswith('Action was skipped automatically: xxx'))
-        self.assertTrue(message.endswith('x…'))
 
 
 class TestTheStatusMessageOfPlans(SkipCase):
