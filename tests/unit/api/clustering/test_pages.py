@@ -8,7 +8,7 @@ from watcherlite import exceptions
 from watcherlite.api.clustering import caller, pages
 from watcherlite.api.operation import Caller
 from watcherlite.db.query import Query
-from watcherlite.domain.clusters import Cluster, Owner
+from watcherlite.domain.clusters import Cluster
 
 URL = f'{fakes.HOST}/clustering'
 ADA = Caller(user_id='ada', project_id='here', roles=frozenset({'member'}))
@@ -32,8 +32,13 @@ class TestQueries(base.TestCase):
     def query(self, caller=ADA, filters=None, **asked):
         return pages.query(make_request(caller, **asked), Cluster, filters or {}, 10)
 
-    def test_those_of_the_project_in_the_usual_order(self):
-        self.assertEqual(Query(tenant='here', limit=10), self.query())
+    def test_those_of_the_project_or_on_request_of_all(self):
+        nobody = Caller(user_id='noauth', in_all_projects=True)
+        self.assertEqual(
+            [Query(tenant=project, limit=10) for project in ('here', 'there', None)],
+            [self.query(), self.query(ROOT), self.query(nobody)],
+        )
+        self.assertIsNone(self.query(ROOT, global_project=True).tenant)
 
     def test_the_order_is_that_of_the_keys(self):
         found = self.query(sort='name:desc, status,init_at:asc,name')
@@ -52,24 +57,13 @@ class TestQueries(base.TestCase):
 
             self.assertEqual(text, str(error))
 
-    def test_administrator_lists_all_projects_on_request(self):
-        self.assertEqual('there', self.query(ROOT).tenant)
-        self.assertIsNone(self.query(ROOT, global_project=True).tenant)
+    def test_filters_and_the_marker_in_small_letters_are_passed_on(self):
+        marker = '0000000A-0000-4000-8000-00000000000F'
+        found = self.query(filters={'name': {'a'}}, marker=marker)
 
-    def test_without_projects_all_objects_are_visible(self):
-        found = self.query(Caller(user_id='noauth', in_all_projects=True))
-
-        self.assertIsNone(found.tenant)
-
-    def test_filters_and_the_marker_are_passed_on(self):
-        found = self.query(filters={'name': {'a'}}, marker=UUIDS[0])
-
-        self.assertEqual(({'name': {'a'}}, UUIDS[0]), (found.filters, found.after))
-
-    def test_a_marker_may_be_written_in_capitals(self):
-        found = self.query(marker='0000000A-0000-4000-8000-00000000000F')
-
-        self.assertEqual('0000000a-0000-4000-8000-00000000000f', found.after)
+        self.assertEqual(
+            ({'name': {'a'}}, marker.lower()), (found.filters, found.after)
+        )
 
 
 class TestPages(base.TestCase):
@@ -106,10 +100,8 @@ class TestPages(base.TestCase):
             body,
         )
 
-    def test_last_page_has_no_next_link(self):
+    def test_last_page_has_no_next_link_and_an_empty_one_needs_no_look(self):
         self.assertEqual(['clusters'], list(self.answer(limit=9)))
-
-    def test_a_limit_of_nothing_is_answered_without_looking(self):
         self.assertEqual({'clusters': []}, self.answer(limit=0))
         self.assertEqual([], self.asked)
 
@@ -124,21 +116,15 @@ class TestPages(base.TestCase):
 class TestAskers(base.TestCase):
     """The caller of a request."""
 
-    def test_created_objects_belong_to_the_project(self):
-        by = caller.context_of(make_request())
-
-        self.assertEqual(
-            (Owner('here', 'ada'), False, 'here'), (by.owner, by.everywhere, by.tenant)
-        )
-
-    def test_without_projects_all_objects_share_one(self):
-        by = caller.context_of(
-            make_request(Caller(user_id='noauth', in_all_projects=True))
-        )
-
-        self.assertEqual(
-            ('default', True, None), (by.owner.tenant, by.everywhere, by.tenant)
-        )
+    def test_created_objects_belong_to_the_project_if_there_are_any(self):
+        nobody = Caller(user_id='noauth', in_all_projects=True)
+        for asker, expected in (
+            (ADA, ('here', 'ada', False, 'here')),
+            (nobody, ('default', 'noauth', True, None)),
+        ):
+            by = caller.context_of(make_request(asker))
+            found = (by.owner.tenant, by.owner.user, by.everywhere, by.tenant)
+            self.assertEqual(expected, found)
 
     def test_only_administrators_have_an_admin_context(self):
         self.assertIsNone(caller.admin_context(make_request()))

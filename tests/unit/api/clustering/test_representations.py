@@ -21,33 +21,29 @@ def action(**values):
 
 
 class TestTimes(base.TestCase):
-    def test_they_are_in_utc_to_the_second(self):
+    def test_they_are_in_utc_to_the_second_or_seconds_with_their_parts(self):
         east = NOW.astimezone(datetime.timezone(datetime.timedelta(hours=5)))
-
-        self.assertEqual('2026-11-20T15:52:42Z', timestamps.seconds(east))
-        self.assertIsNone(timestamps.seconds(None))
-
-    def test_those_of_actions_are_seconds_with_their_parts(self):
-        self.assertEqual(1795189962.123456, timestamps.epoch(NOW))
-        self.assertIsNone(timestamps.epoch(None))
+        for when, expected in (
+            (east, ('2026-11-20T15:52:42Z', 1795189962.123456)),
+            (None, (None, None)),
+        ):
+            self.assertEqual(
+                expected, (timestamps.seconds(when), timestamps.epoch(when))
+            )
 
 
 class TestActions(base.TestCase):
-    def test_outputs_for_the_rows_that_follow_an_action_are_not_shown(self):
-        shown = action(outputs={'nodes_added': ['n'], '_physical_id': 'p'})
-
-        self.assertEqual({'nodes_added': ['n']}, shown['outputs'])
-
-    def test_outputs_of_one_that_failed_have_the_error_message(self):
-        def shown(status, **outputs):
-            said = {'status': status, 'status_message': 'no disk'}
-            return action(**said, outputs=outputs or None)['outputs']
-
-        self.assertEqual({'reason': 'no disk'}, shown('FAILED'))
-        self.assertEqual(
-            {'reason': 'uncut', 'n': 1}, shown('FAILED', reason='uncut', n=1)
-        )
-        self.assertEqual([{}, {}], [shown('READY'), shown('CANCELLED')])
+    def test_outputs_are_those_for_users_and_the_message_of_a_failure(self):
+        private = {'nodes_added': ['n'], '_physical_id': 'p'}
+        for status, outputs, expected in (
+            ('SUCCEEDED', private, {'nodes_added': ['n']}),
+            ('FAILED', None, {'reason': 'no disk'}),
+            ('FAILED', {'reason': 'uncut', 'n': 1}, {'reason': 'uncut', 'n': 1}),
+            ('READY', None, {}),
+            ('CANCELLED', None, {}),
+        ):
+            shown = action(status=status, status_message='no disk', outputs=outputs)
+            self.assertEqual(expected, shown['outputs'])
 
     def test_signal_is_shown_until_the_action_ends(self):
         shown = [
@@ -68,18 +64,14 @@ class TestActions(base.TestCase):
         self.assertEqual('SOFT', shown['inputs']['params']['type'])
 
     def test_cluster_is_the_target_or_contains_it(self):
-        of_cluster = Action('u', 'CLUSTER_CHECK', id=1, target='c')
-        of_member = Action('u', 'NODE_CHECK', id=1, target='n', within='c')
-        of_orphan = Action('u', 'NODE_CHECK', id=1, target='n')
-        joins = Action('u', 'NODE_JOIN', id=1, target='n', inputs={'cluster_id': 'c'})
-
-        self.assertEqual(
-            ['c', 'c', '', 'c'],
-            [
-                actions.cluster_of(one)
-                for one in (of_cluster, of_member, of_orphan, joins)
-            ],
-        )
+        for name, values, expected in (
+            ('CLUSTER_CHECK', {'target': 'c'}, 'c'),
+            ('NODE_CHECK', {'target': 'n', 'within': 'c'}, 'c'),
+            ('NODE_CHECK', {'target': 'n'}, ''),
+            ('NODE_JOIN', {'target': 'n', 'inputs': {'cluster_id': 'c'}}, 'c'),
+        ):
+            one = Action('u', name, id=1, **values)
+            self.assertEqual(expected, actions.cluster_of(one))
 
     def test_a_derived_one_has_that_for_a_cause_and_only_decisions_for_data(self):
         shown = action(derived_from=7, data={'key': 'NODE_JOIN:n', 'deletion': {}})
@@ -125,57 +117,58 @@ class TestActions(base.TestCase):
 
 
 class TestEvents(base.TestCase):
-    def event(self, subject, detail):
-        return StoredEvent(
-            7,
-            Event(
-                *(subject, 'stepped', None, None, None, 'ERROR', 'it broke', None),
-                *(None, NOW),
-                detail,
-                subject_id=1,
-                uuid='e-uuid',
-            ),
+    def shown(self, subject, detail):
+        event = Event(
+            *(subject, 'stepped', None, None, None, 'ERROR', 'it broke', None),
+            *(None, NOW, detail),
+            subject_id=1,
+            uuid='e-uuid',
         )
+        return events.represent(StoredEvent(7, event), None)
 
-    def test_event_of_a_deleted_node(self):
-        detail = {
-            'action': {'uuid': 'a', 'name': 'node_check', 'type': 'NODE_CHECK'},
+    def test_event_of_a_deleted_node_and_one_that_no_action_gave_rise_to(self):
+        cause = {'uuid': 'a', 'name': 'node_check', 'type': 'NODE_CHECK'}
+        of_node = {
+            'action': cause,
             'phase': 'error',
             'uuid': 'n-uuid',
             'name': 'n1',
             'cluster': 'c-uuid',
         }
+        common = {
+            'id': 'e-uuid',
+            'timestamp': '2026-11-20T15:52:42Z',
+            'cluster_id': 'c-uuid',
+            'user': None,
+            'project': '',
+            'status_reason': 'it broke',
+        }
 
         self.assertEqual(
             {
-                'id': 'e-uuid',
-                'timestamp': '2026-11-20T15:52:42Z',
+                **common,
                 'oid': 'n-uuid',
                 'oname': 'n1',
                 'otype': 'NODE',
-                'cluster_id': 'c-uuid',
                 'level': '40',
-                'user': None,
-                'project': '',
                 'action': 'NODE_CHECK',
                 'status': 'error',
-                'status_reason': 'it broke',
-                'meta_data': {'action': detail['action']},
+                'meta_data': {'action': cause},
             },
-            events.represent(self.event(NODE, detail), None),
+            self.shown(NODE, of_node),
         )
-
-    def test_one_that_no_action_gave_rise_to(self):
-        detail = {'uuid': 'c-uuid', 'name': 'web'}
-
-        shown = events.represent(self.event(CLUSTER, detail), None)
-
         self.assertEqual(
-            (None, '', {}, 'c-uuid', '20'),
-            (
-                *(shown['action'], shown['status'], shown['meta_data']),
-                *(shown['cluster_id'], shown['level']),
-            ),
+            {
+                **common,
+                'oid': 'c-uuid',
+                'oname': 'web',
+                'otype': 'CLUSTER',
+                'level': '20',
+                'action': None,
+                'status': '',
+                'meta_data': {},
+            },
+            self.shown(CLUSTER, {'uuid': 'c-uuid', 'name': 'web'}),
         )
 
 
@@ -198,22 +191,14 @@ class TestSpecs(base.TestCase):
 class TestTypes(base.TestCase):
     """Of profiles and policies."""
 
-    def test_support_status_by_version(self):
+    def test_support_status_by_version_or_the_version_alone(self):
+        old = {'status': 'DEPRECATED', 'since': '2016.04'}
+        new = {'status': 'SUPPORTED', 'since': '2018.01'}
+
         class Told(Policy):
-            support_status = (
-                {'version': '1.0', 'status': 'DEPRECATED', 'since': '2016.04'},
-                {'version': '1.1', 'status': 'SUPPORTED', 'since': '2018.01'},
-            )
+            support_status = ({'version': '1.0', **old}, {'version': '1.1', **new})
 
-        self.assertEqual(
-            {
-                '1.0': [{'status': 'DEPRECATED', 'since': '2016.04'}],
-                '1.1': [{'status': 'SUPPORTED', 'since': '2018.01'}],
-            },
-            types.support_of(Told, '1.1'),
-        )
-
-    def test_of_a_type_that_tells_nothing_the_version_is_known(self):
+        self.assertEqual({'1.0': [old], '1.1': [new]}, types.support_of(Told, '1.1'))
         self.assertEqual({'1.0': []}, types.support_of(Policy, '1.0'))
 
     def test_in_lists_the_version_is_in_the_name_first_and_then_apart(self):

@@ -33,17 +33,13 @@ class TestArguments(TextCase):
             list(wrong), [self.said(query, given) for given in wrong.values()]
         )
 
-    def test_those_of_clusters_are_quoted(self):
-        query = Checker(at(clusters.INDEX, LATEST), texts=SenlinTexts()).query
-
-        self.assertEqual("Invalid parameter 'bogus'", self.said(query, {'bogus': '1'}))
-
-    def test_a_filter_that_the_version_does_not_have_is_none(self):
-        query = Checker(at(actions.INDEX, (1, 13)), texts=SenlinTexts()).query
-
-        self.assertEqual(
-            'Invalid parameter cluster_id', self.said(query, {'cluster_id': 'x'})
-        )
+    def test_those_of_clusters_are_quoted_and_each_is_of_its_version(self):
+        for schemas, version, name, text in (
+            (clusters.INDEX, LATEST, 'bogus', "Invalid parameter 'bogus'"),
+            (actions.INDEX, (1, 13), 'cluster_id', 'Invalid parameter cluster_id'),
+        ):
+            query = Checker(at(schemas, version), texts=SenlinTexts()).query
+            self.assertEqual(text, self.said(query, {name: 'x'}))
 
 
 class TestBodies(TextCase):
@@ -53,109 +49,95 @@ class TestBodies(TextCase):
         checker = Checker(at(schemas, version), *name, texts=SenlinTexts())
         return self.said(checker.body, given)
 
-    def test_errors_of_a_creation(self):
-        wrong = {
-            "Request body missing 'cluster' key.": {},
-            'The data provided is not a map': {'cluster': 'x'},
-            "'name' is a required property": {'cluster': {'profile_id': 'p'}},
-            "Additional properties are not allowed ('foo' was unexpected)": {
-                'cluster': {'name': 'c', 'profile_id': 'p', 'foo': 1}
-            },
-            "Additional properties are not allowed ('bar', 'foo' were unexpected)": {
-                'cluster': {'name': 'c', 'profile_id': 'p', 'bar': 1, 'foo': 1}
-            },
-        }
-
-        self.assertEqual(
-            list(wrong), [self.of(clusters.NEW, given) for given in wrong.values()]
-        )
-
-    def test_one_that_changes_misses_its_key_otherwise(self):
-        self.assertEqual(
-            "Malformed request data, missing 'profile' key in request body.",
-            self.of(specs.PROFILE.changed, {}, PATCH),
-        )
-
-    def test_errors_of_a_cluster_action(self):
-        wrong = {
-            'No action specified': {},
-            'Multiple actions specified': {'check': {}, 'recover': {}},
-            "Unrecognized action 'foo' specified": {'foo': {}},
-            'The data provided is not a map': {'policy_attach': 'x'},
-            "'policy_id' is a required property": {'policy_attach': {}},
-            'Field value FOO is invalid': {'resize': {'adjustment_type': 'FOO'}},
-        }
-
-        self.assertEqual(
-            list(wrong), [self.of(clusters.ACTIONS, given) for given in wrong.values()]
-        )
-
-    def test_errors_of_a_node_action(self):
-        wrong = {
-            'No action specified.': {},
-            'Multiple actions specified.': {'check': {}, 'recover': {}},
-            "Unrecognized action 'foo' specified": {'foo': {}},
-        }
-
-        self.assertEqual(
-            list(wrong), [self.of(nodes.ACTIONS, given) for given in wrong.values()]
-        )
-
-    def test_errors_of_an_operation(self):
-        for schema, dot in ((clusters.OPERATION, ''), (nodes.OPERATION, '.')):
-            wrong = {
-                f'No operation specified{dot}': {},
-                f'Multiple operations specified{dot}': {'reboot': {}, 'rebuild': {}},
-                'The data provided is not a map': {'reboot': 5},
-            }
-
-            self.assertEqual(
-                list(wrong), [self.of(schema, given) for given in wrong.values()]
-            )
-
-    def test_errors_of_numbers_and_flags(self):
-        wrong = {
-            "The value for count must be an integer: 'many'.": {'count': 'many'},
-            "The value for count must be an integer: '1.5'.": {'count': 1.5},
-            "The value for count must be an integer: 'True'.": {'count': True},
-            "The value for count must be an integer: 'a list'.": {'count': ['hush']},
-        }
-
-        self.assertEqual(
-            list(wrong),
-            [self.of(clusters.ACTIONS, {'scale_in': one}) for one in wrong.values()],
-        )
-        self.assertEqual(
-            "Invalid value 'perhaps' specified for 'check_capacity'",
-            self.of(clusters.ACTIONS, {'recover': {'check_capacity': 'perhaps'}}),
-        )
-        self.assertEqual(
-            "The value for max_size must be an integer: 'many'.",
-            self.of(
+    def test_errors(self):
+        unmapped = 'The data provided is not a map'
+        both = {'check': {}, 'recover': {}}
+        new = {'name': 'c', 'profile_id': 'p'}
+        more = 'Additional properties are not allowed'
+        whole = 'The value for count must be an integer:'
+        for schemas, text, given in (
+            (clusters.NEW, "Request body missing 'cluster' key.", {}),
+            (clusters.NEW, unmapped, {'cluster': 'x'}),
+            (
                 clusters.NEW,
-                {'cluster': {'name': 'c', 'profile_id': 'p', 'max_size': 'many'}},
+                "'name' is a required property",
+                {'cluster': {'profile_id': 'p'}},
             ),
-        )
-
-    def test_several_unknown_actions_are_several(self):
-        self.assertEqual(
-            'Multiple actions specified', self.of(clusters.ACTIONS, {'a': 1, 'b': 2})
-        )
-
-    def test_an_action_that_the_version_does_not_have_is_none(self):
-        self.assertEqual(
-            "Unrecognized action 'replace_nodes' specified",
-            self.of(clusters.ACTIONS, {'replace_nodes': {'nodes': {}}}, version=(1, 2)),
-        )
-
-    def test_a_signal_that_the_version_does_not_have_is_none(self):
-        self.assertEqual(
-            'Field value SUSPENDED is invalid',
-            self.of(
-                *(actions.SIGNAL, {'action': {'status': 'SUSPENDED'}}, PATCH),
-                version=(1, 14),
+            (
+                clusters.NEW,
+                f"{more} ('foo' was unexpected)",
+                {'cluster': {**new, 'foo': 1}},
             ),
-        )
+            (
+                clusters.NEW,
+                f"{more} ('bar', 'foo' were unexpected)",
+                {'cluster': {**new, 'bar': 1, 'foo': 1}},
+            ),
+            (
+                clusters.NEW,
+                "The value for max_size must be an integer: 'many'.",
+                {'cluster': {**new, 'max_size': 'many'}},
+            ),
+            (clusters.ACTIONS, 'No action specified', {}),
+            (clusters.ACTIONS, 'Multiple actions specified', both),
+            (clusters.ACTIONS, 'Multiple actions specified', {'a': 1, 'b': 2}),
+            (clusters.ACTIONS, "Unrecognized action 'foo' specified", {'foo': {}}),
+            (clusters.ACTIONS, unmapped, {'policy_attach': 'x'}),
+            (
+                clusters.ACTIONS,
+                "'policy_id' is a required property",
+                {'policy_attach': {}},
+            ),
+            (
+                clusters.ACTIONS,
+                'Field value FOO is invalid',
+                {'resize': {'adjustment_type': 'FOO'}},
+            ),
+            (
+                clusters.ACTIONS,
+                "Invalid value 'perhaps' specified for 'check_capacity'",
+                {'recover': {'check_capacity': 'perhaps'}},
+            ),
+            *(
+                (clusters.ACTIONS, f'{whole} {text}.', {'scale_in': {'count': count}})
+                for text, count in (
+                    ("'many'", 'many'),
+                    ("'1.5'", 1.5),
+                    ("'True'", True),
+                    ("'a list'", ['hush']),
+                )
+            ),
+            (nodes.ACTIONS, 'No action specified.', {}),
+            (nodes.ACTIONS, 'Multiple actions specified.', both),
+            (nodes.ACTIONS, "Unrecognized action 'foo' specified", {'foo': {}}),
+            (clusters.OPERATION, 'No operation specified', {}),
+            (clusters.OPERATION, 'Multiple operations specified', both),
+            (clusters.OPERATION, unmapped, {'reboot': 5}),
+            (nodes.OPERATION, 'No operation specified.', {}),
+            (nodes.OPERATION, 'Multiple operations specified.', both),
+            (nodes.OPERATION, unmapped, {'reboot': 5}),
+        ):
+            with self.subTest(text=text, given=given):
+                self.assertEqual(text, self.of(schemas, given))
+
+    def test_errors_of_changes_and_of_what_the_version_does_not_have(self):
+        for schemas, minor, text, given, *name in (
+            (
+                *(specs.PROFILE.changed, 15),
+                "Malformed request data, missing 'profile' key in request body.",
+                *({}, PATCH),
+            ),
+            (
+                *(clusters.ACTIONS, 2),
+                "Unrecognized action 'replace_nodes' specified",
+                {'replace_nodes': {'nodes': {}}},
+            ),
+            (
+                *(actions.SIGNAL, 14, 'Field value SUSPENDED is invalid'),
+                *({'action': {'status': 'SUSPENDED'}}, PATCH),
+            ),
+        ):
+            self.assertEqual(text, self.of(schemas, given, *name, version=(1, minor)))
 
     def test_nested_values_are_not_repeated(self):
         wrong = {'replace_nodes': {'nodes': {'a': {'password': 'hush'}}}}

@@ -26,32 +26,22 @@ class TestPatched(base.TestCase):
         check = attributes.checker(SCHEMAS)
         return attributes.patched(DOCUMENT, changes, check, {'parameters': {}})
 
-    def test_no_lines_change_nothing(self):
-        self.assertEqual({}, self.patched())
-
-    def test_named_attributes_are_returned_even_if_unchanged(self):
-        self.assertEqual(
-            {'name': 'nightly'}, self.patched(change('replace', '/name', 'nightly'))
-        )
-
-    def test_a_part_of_an_attribute_returns_all_of_it(self):
-        self.assertEqual(
-            {'parameters': {'para1': 1, 'para2': 'x'}},
-            self.patched(change('add', '/parameters/para2', 'x')),
-        )
-
-    def test_removed_attributes_become_empty(self):
-        self.assertEqual(
-            {'parameters': {}, 'interval': None},
-            self.patched(
-                change('remove', '/parameters'), change('remove', '/interval')
+    def test_named_attributes_are_returned_whole_and_removed_ones_empty(self):
+        for changes, expected in (
+            ([], {}),
+            ([change('replace', '/name', 'nightly')], {'name': 'nightly'}),
+            (
+                [change('add', '/parameters/para2', 'x')],
+                {'parameters': {'para1': 1, 'para2': 'x'}},
             ),
-        )
-
-    def test_null_is_empty_too(self):
-        self.assertEqual(
-            {'parameters': {}}, self.patched(change('replace', '/parameters', None))
-        )
+            (
+                [change('remove', '/parameters'), change('remove', '/interval')],
+                {'parameters': {}, 'interval': None},
+            ),
+            ([change('replace', '/parameters', None)], {'parameters': {}}),
+        ):
+            with self.subTest(expected=expected):
+                self.assertEqual(expected, self.patched(*changes))
 
     def test_a_value_that_does_not_fit_is_refused_with_its_name(self):
         error = self.assertRaises(
@@ -79,8 +69,6 @@ class TestMoment(base.TestCase):
         ):
             with self.subTest(text=text):
                 self.assertEqual(noon, attributes.moment('start_time', text))
-
-    def test_none_is_none(self):
         self.assertIsNone(attributes.moment('start_time', None))
 
     def test_invalid_time_is_rejected(self):

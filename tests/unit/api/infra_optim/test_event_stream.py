@@ -58,13 +58,18 @@ class FollowCase(base.TestCase):
         self.streams = EventStreams()
         self.clock = ManualClock()
 
-    def follow(self, after: int = 0) -> Iterator[bytes]:
-        return histories.follow(
-            History('events', event_api.represent, self.story.ended, self.story.events),
-            self.streams,
-            self.clock,
-            after,
+        self.history = History(
+            'events', event_api.represent, self.story.ended, self.story.events
         )
+
+    def follow(self, after: int = 0) -> Iterator[bytes]:
+        return histories.follow(self.history, self.streams, self.clock, after)
+
+    def begun(self) -> Iterator[bytes]:
+        """Return a stream of which the first chunk was taken."""
+        stream = self.follow()
+        next(stream)
+        return stream
 
     def next_of(
         self, stream: Iterator[bytes], *meanwhile: Callable[[], Any]
@@ -96,17 +101,13 @@ def told(chunk: bytes | None) -> list[tuple[int, str]]:
 
 
 class TestAStream(FollowCase):
-    def test_past_events_come_at_once_and_then_the_end(self) -> None:
+    def test_past_events_come_at_once_or_later_ones_and_then_the_end(self) -> None:
         self.story.happens('ONGOING')
         self.story.happens('SUCCEEDED', over=True)
-        begin, page, end = self.follow()
-        self.assertEqual([BEGIN, END], [begin, end])
-        self.assertEqual([(1, 'ONGOING'), (2, 'SUCCEEDED')], told(page))
-
-    def test_reconnection_gets_later_events(self) -> None:
-        self.story.happens('ONGOING')
-        self.story.happens('SUCCEEDED', over=True)
-        self.assertEqual([(2, 'SUCCEEDED')], told(list(self.follow(after=1))[1]))
+        for after in (0, 1):
+            begin, page, end = self.follow(after)
+            self.assertEqual([BEGIN, END], [begin, end])
+            self.assertEqual([(1, 'ONGOING'), (2, 'SUCCEEDED')][after:], told(page))
 
     def test_many_events_come_in_pages_without_a_wait(self) -> None:
         for _ in range(histories.PAGE + 1):
@@ -117,53 +118,37 @@ class TestAStream(FollowCase):
             [histories.PAGE, 1, END], [len(told(first)), len(told(second)), end]
         )
 
-    def test_a_wake_brings_news_without_the_time_of_a_poll(self) -> None:
-        stream = self.follow()
-        next(stream)
+    def test_wakes_bring_news_without_the_time_of_a_poll_at_one_look(self) -> None:
+        stream = self.begun()
 
-        def wake() -> None:
-            self.story.happens('FAILED', over=True)
-            self.streams.wake()
+        def wake(times: int, state: str, over: bool) -> None:
+            for _ in range(times):
+                self.streams.wake()
+            self.story.happens(state, over)
             self.clock.advance(histories.SPACING)
 
-        self.assertEqual([(1, 'FAILED')], told(self.next_of(stream, wake)))
+        one = self.next_of(stream, lambda: wake(1, 'ONGOING', False))
+        crowd = self.next_of(stream, lambda: wake(50, 'FAILED', True))
+        self.assertEqual([(1, 'ONGOING'), (2, 'FAILED')], told(one) + told(crowd))
+        self.assertEqual(3, self.story.looks)
         self.assertEqual([END], list(stream))
 
     def test_poll_finds_events_without_wakeup(self) -> None:
-        stream = self.follow()
-        next(stream)
-
         def happens() -> None:
             self.story.happens('FAILED', over=True)
             self.clock.advance(histories.POLL)
 
-        self.assertEqual([(1, 'FAILED')], told(self.next_of(stream, happens)))
+        self.assertEqual([(1, 'FAILED')], told(self.next_of(self.begun(), happens)))
 
-    def test_wakes_in_a_crowd_cost_one_look(self) -> None:
-        stream = self.follow()
-        next(stream)
+    def test_comments_show_that_it_lives_and_whether_the_database_is_away(self) -> None:
+        stream = self.begun()
 
-        def crowd() -> None:
-            for _ in range(50):
-                self.streams.wake()
-            self.story.happens('FAILED', over=True)
-            self.clock.advance(histories.SPACING)
+        def heartbeat() -> None:
+            self.clock.advance(histories.HEARTBEAT)
 
-        self.next_of(stream, crowd)
-        self.assertEqual(2, self.story.looks)
-
-    def test_while_nothing_happens_a_comment_shows_that_it_lives(self) -> None:
-        stream = self.follow()
-        next(stream)
-        chunk = self.next_of(stream, lambda: self.clock.advance(histories.HEARTBEAT))
-        self.assertEqual(ALIVE, chunk)
-
-    def test_stream_resumes_after_an_outage_of_the_database(self) -> None:
-        stream = self.follow()
-        next(stream)
+        self.assertEqual(ALIVE, self.next_of(stream, heartbeat))
         self.story.away = True
-        chunk = self.next_of(stream, lambda: self.clock.advance(histories.HEARTBEAT))
-        self.assertEqual(AWAY, chunk)
+        self.assertEqual(AWAY, self.next_of(stream, heartbeat))
 
         def comes_back() -> None:
             self.story.away = False
@@ -173,20 +158,12 @@ class TestAStream(FollowCase):
         self.assertEqual([(1, 'SUCCEEDED')], told(self.next_of(stream, comes_back)))
 
     def test_it_ends_with_the_process(self) -> None:
-        stream = self.follow()
-        next(stream)
-        self.assertIsNone(self.next_of(stream, self.streams.end))
+        self.assertIsNone(self.next_of(self.begun(), self.streams.end))
 
 
 class TestWhatIsOver(FollowCase):
-    def is_over(self, after: int) -> bool:
-        return histories.is_over(
-            History('events', event_api.represent, self.story.ended, self.story.events),
-            after,
-        )
-
     def test_only_ended_subjects_with_known_events_are_over(self) -> None:
-        self.assertFalse(self.is_over(0))
+        self.assertFalse(histories.is_over(self.history, 0))
         self.story.happens('SUCCEEDED', over=True)
-        self.assertFalse(self.is_over(0))
-        self.assertTrue(self.is_over(1))
+        self.assertFalse(histories.is_over(self.history, 0))
+        self.assertTrue(histories.is_over(self.history, 1))

@@ -67,28 +67,33 @@ class TestActions(base.TestCase):
         listed = query.ListedAction(factories.make_action(uuid=UUID, **values), 'p')
         return handlers.actions.represent(request(plugins=types), listed, True)
 
-    def test_deleted_action_has_the_state_deleted(self) -> None:
-        shown = self.shown(status=states.SUCCEEDED, deleted_at=NOW)
-        self.assertEqual('DELETED', shown['state'])
-
-    def test_credentials_among_its_inputs_are_masked(self) -> None:
-        shown = self.shown(inputs={'url': 'http://u:s3@h/', 'auth': {'token': 's3'}})
+    def test_deleted_action_has_the_state_deleted_and_its_inputs_are_masked(
+        self,
+    ) -> None:
+        shown = self.shown(
+            status=states.SUCCEEDED,
+            deleted_at=NOW,
+            inputs={'url': 'http://u:s3@h/', 'auth': {'token': 's3'}},
+        )
         self.assertEqual(
-            {'url': 'http://u:***@h/', 'auth': {'token': '***'}},
-            shown['input_parameters'],
+            ('DELETED', {'url': 'http://u:***@h/', 'auth': {'token': '***'}}),
+            (shown['state'], shown['input_parameters']),
         )
 
 
 class TestAudits(base.TestCase):
-    def shown(self, **values: Any) -> dict[str, Any]:
-        audit = factories.make_audit(1, uuid=UUID, **values)
-        listed = query.ListedAudit(audit, UUID, 'dummy', UUID, 'actuator')
-        return handlers.audits.represent(request(), listed, True)
-
     def test_times_of_runs_have_no_offset_and_those_of_the_row_have_one(self) -> None:
-        shown = self.shown(
-            start_time=NOW, end_time=at(60), next_run_time=at(3600), updated_at=at(1)
+        audit = factories.make_audit(
+            1,
+            uuid=UUID,
+            parameters=SECRETS,
+            start_time=NOW,
+            end_time=at(60),
+            next_run_time=at(3600),
+            updated_at=at(1),
         )
+        listed = query.ListedAudit(audit, UUID, 'dummy', UUID, 'actuator')
+        shown = handlers.audits.represent(request(), listed, True)
         self.assertEqual(
             {
                 'next_run_time': '2026-03-29T02:30:15.123456',
@@ -100,9 +105,7 @@ class TestAudits(base.TestCase):
             },
             {name: shown[name] for name in shown if name.endswith(('_at', '_time'))},
         )
-
-    def test_credentials_among_the_parameters_are_masked(self) -> None:
-        self.assertEqual(MASKED, self.shown(parameters=SECRETS)['parameters'])
+        self.assertEqual(MASKED, shown['parameters'])
 
 
 class TestAuditTemplates(base.TestCase):
@@ -145,36 +148,27 @@ class TestRequirements(base.TestCase):
 
     def test_no_requirement_is_mandatory_and_models_are_missing(self) -> None:
         shown = handlers.strategies.requirements('dummy', Installed())
+        gone = handlers.strategies.requirements('gone', Installed())
 
+        missing = 'Datasource is not presented for this strategy'
+        models = [
+            {f'{name}_model': 'not available'}
+            for name in ('compute', 'storage', 'baremetal')
+        ]
         self.assertEqual(
             [
-                {
-                    'type': 'Datasource',
-                    'state': 'Datasource is not presented for this strategy',
-                    'mandatory': False,
-                    'comment': '',
-                },
-                {'type': 'Metrics', 'state': [], 'mandatory': False, 'comment': ''},
-                {
-                    'type': 'CDM',
-                    'state': [
-                        {'compute_model': 'not available'},
-                        {'storage_model': 'not available'},
-                        {'baremetal_model': 'not available'},
-                    ],
-                    'mandatory': False,
-                    'comment': '',
-                },
-                {'type': 'Name', 'state': 'dummy', 'mandatory': '', 'comment': ''},
+                {'type': kind, 'state': state, 'mandatory': mandatory, 'comment': ''}
+                for kind, state, mandatory in (
+                    ('Datasource', missing, False),
+                    ('Metrics', [], False),
+                    ('CDM', models, False),
+                    ('Name', 'dummy', ''),
+                )
             ],
             shown,
         )
         jsonschema.validate(shown, operation.at(strategy_schemas.STATE, (1, 0)))
-
-    def test_uninstalled_strategy_is_reported(self) -> None:
-        shown = handlers.strategies.requirements('gone', Installed())
-
-        self.assertEqual('There is no strategy gone.', shown[-1]['comment'])
+        self.assertEqual('There is no strategy gone.', gone[-1]['comment'])
 
 
 def stored(subject: str, old: str | None, new: str, **values: Any) -> StoredEvent:
@@ -208,39 +202,35 @@ class TestEvents(base.TestCase):
             shown,
         )
 
-    def test_an_action_that_waits_after_it_was_started_is_ongoing(self) -> None:
-        shown = handlers.events.represent(
-            stored('action', 'RUNNING', 'WAITING', detail={'started': True})
-        )
-        self.assertEqual(
-            ('ONGOING', 'ONGOING', None),
-            (shown['old_state'], shown['new_state'], shown['detail']),
-        )
-
-    def test_suspended_action_is_ongoing_and_marked(self) -> None:
-        shown = handlers.events.represent(stored('action', 'RUNNING', 'SUSPENDED'))
-        self.assertEqual(
-            ('ONGOING', 'ONGOING', True),
-            (shown['old_state'], shown['new_state'], shown['suspended']),
-        )
-
-    def test_the_states_of_a_plan_are_its_own(self) -> None:
-        shown = handlers.events.represent(
-            stored('action_plan', 'ONGOING', 'CANCELLING')
-        )
-        self.assertEqual(
-            ('ONGOING', 'CANCELLING'), (shown['old_state'], shown['new_state'])
-        )
-
-    def test_new_object_has_no_old_state(self) -> None:
-        shown = handlers.events.represent(stored('action', None, 'INIT'))
-        self.assertEqual((None, 'PENDING'), (shown['old_state'], shown['new_state']))
-
-    def test_credentials_in_its_detail_are_masked(self) -> None:
-        shown = handlers.events.represent(
-            stored('action', 'RUNNING', 'FAILED', detail={'fault': {'password': 's3'}})
-        )
-        self.assertEqual({'fault': {'password': '***'}}, shown['detail'])
+    def test_states_are_those_of_the_subject_and_credentials_are_masked(self) -> None:
+        secret, masked = ({'fault': {'password': text}} for text in ('s3', '***'))
+        ongoing = ('ONGOING', 'ONGOING')
+        for subject, old, new, detail, expected in (
+            (
+                *('action_plan', 'ONGOING', 'CANCELLING', None),
+                ('ONGOING', 'CANCELLING', False, None),
+            ),
+            ('action', None, 'INIT', None, (None, 'PENDING', False, None)),
+            # One that waits after it was started is ongoing
+            (
+                'action',
+                'RUNNING',
+                'WAITING',
+                {'started': True},
+                (*ongoing, False, None),
+            ),
+            ('action', 'RUNNING', 'SUSPENDED', None, (*ongoing, True, None)),
+            (
+                'action',
+                'RUNNING',
+                'FAILED',
+                secret,
+                ('ONGOING', 'FAILED', False, masked),
+            ),
+        ):
+            found = handlers.events.represent(stored(subject, old, new, detail=detail))
+            names = ('old_state', 'new_state', 'suspended', 'detail')
+            self.assertEqual(expected, tuple(found[name] for name in names))
 
     def test_in_a_stream_it_is_one_line_with_its_sequence(self) -> None:
         history = History('events', handlers.events.represent, self.fail, self.fail)

@@ -75,57 +75,51 @@ class TestHealth(PlacesCase):
                 factories.make_worker(host=f'host-{number}', lanes=each), 30
             )
 
-    def wait(self, seconds):
-        """Let the oldest notification have waited that long."""
+    def test_a_notification_that_waits_too_long_degrades_it(self):
         plan = factories.store_plan(self.store)[0]
         with self.store.transaction() as tx:
             tx.add_events([factories.make_event(plan, occurred_at=self.clock.now())])
-        self.clock.advance(seconds)
+        self.clock.advance(LATE + 1)
+        self.serve(('applier', 'engine'))
 
-    def test_everybody_learns_whether_it_serves_and_no_more(self):
-        answer = self.ask()
+        answer = self.detailed()
 
-        self.assertEqual((200, {'status': 'ok'}), (answer.status, answer.body))
-        self.assertEqual('no-store', answer.headers['Cache-Control'])
-
-    def test_a_load_balancer_may_ask_with_head_or_options(self):
+        self.assertEqual((200, 'degraded'), (answer.status, answer.body['status']))
+        found = answer.body['notifications']
         self.assertEqual(
-            [(200, b''), (200, b''), (200, b'{"status": "ok"}')],
-            [
-                (answer.status, answer.data)
-                for answer in (
-                    self.ask('HEAD'),
-                    self.ask('OPTIONS'),
-                    self.ask(path='/healthcheck/'),
-                )
-            ],
+            ('degraded', LATE + 1), (found['status'], found['oldest_pending_seconds'])
         )
 
-    def test_it_takes_no_other_method(self):
-        answer = self.ask('POST')
-
-        self.assertEqual((405, 'GET, HEAD, OPTIONS'), _status(answer, 'Allow'))
+    def test_everybody_learns_whether_it_serves_and_no_more(self):
+        path = '/healthcheck'
+        for method, place, expected in (
+            ('GET', path, (200, b'{"status": "ok"}')),
+            ('GET', f'{path}/', (200, b'{"status": "ok"}')),
+            ('HEAD', path, (200, b'')),
+            ('OPTIONS', path, (200, b'')),
+        ):
+            answer = self.ask(method, place)
+            self.assertEqual(expected, (answer.status, answer.data))
+        self.assertEqual('no-store', self.ask().headers['Cache-Control'])
+        refused = self.ask('POST')
+        self.assertEqual(405, refused.status)
+        self.assertEqual('GET, HEAD, OPTIONS', refused.headers['Allow'])
 
     def test_without_the_database_it_does_not_serve(self):
         self.store = Away()
-
-        plain, detailed = self.ask(), self.detailed()
-
-        self.assertEqual((503, {'status': 'failed'}), (plain.status, plain.body))
-        self.assertEqual(
+        failed = {'status': 'failed'}
+        for answer, expected in (
+            (self.ask(), failed),
             (
-                503,
+                self.detailed(),
                 {
-                    'status': 'failed',
-                    'database': {
-                        'status': 'failed',
-                        'message': 'The database is away.',
-                    },
+                    **failed,
+                    'database': {**failed, 'message': 'The database is away.'},
                     'broker': {'status': 'ok', 'message': 'available'},
                 },
             ),
-            (detailed.status, detailed.body),
-        )
+        ):
+            self.assertEqual((503, expected), (answer.status, answer.body))
 
     def test_database_lost_during_the_check_is_reported_once(self):
         looks = []
@@ -155,33 +149,24 @@ class TestHealth(PlacesCase):
 
         answer = self.detailed()
 
+        self.assertEqual(200, answer.status)
+        ok = {'status': 'ok'}
         self.assertEqual(
-            (
-                200,
-                {
-                    'status': 'ok',
-                    'database': {'status': 'ok', 'message': 'available'},
-                    'broker': {'status': 'ok', 'message': 'available'},
-                    'lanes': {
-                        'applier': {
-                            'status': 'ok',
-                            'live_workers': 2,
-                            'hosts': ['host-0', 'host-1'],
-                        },
-                        'engine': {
-                            'status': 'ok',
-                            'live_workers': 1,
-                            'hosts': ['host-1'],
-                        },
-                    },
-                    'notifications': {
-                        'status': 'ok',
-                        'oldest_pending': None,
-                        'oldest_pending_seconds': 0.0,
-                    },
+            {
+                **ok,
+                'database': {**ok, 'message': 'available'},
+                'broker': {**ok, 'message': 'available'},
+                'lanes': {
+                    'applier': {**ok, 'live_workers': 2, 'hosts': ['host-0', 'host-1']},
+                    'engine': {**ok, 'live_workers': 1, 'hosts': ['host-1']},
                 },
-            ),
-            (answer.status, answer.body),
+                'notifications': {
+                    **ok,
+                    'oldest_pending': None,
+                    'oldest_pending_seconds': 0.0,
+                },
+            },
+            answer.body,
         )
 
     def test_lane_without_worker_degrades_it(self):
@@ -193,21 +178,6 @@ class TestHealth(PlacesCase):
         self.assertEqual(
             {'status': 'failed', 'live_workers': 0, 'hosts': []},
             body['lanes']['applier'],
-        )
-
-    def test_a_notification_that_waits_too_long_degrades_it(self):
-        self.wait(LATE + 1)
-        self.serve(('applier', 'engine'))
-
-        answer = self.detailed()
-
-        self.assertEqual((200, 'degraded'), (answer.status, answer.body['status']))
-        self.assertEqual(
-            ('degraded', LATE + 1),
-            (
-                answer.body['notifications']['status'],
-                answer.body['notifications']['oldest_pending_seconds'],
-            ),
         )
 
     def test_unavailable_broker_degrades_it(self):
@@ -343,20 +313,18 @@ class TestMetrics(PlacesCase):
             stack = tx.insert_stack(NewStack('s', 'web', 'tenant', key))
             resource = NewResource('r', stack.id, 'r', 'T', 'T')
             tx.insert_resources([resource.evolve(status='IN_PROGRESS')])
+        expected = {
+            'watcherlite_database_up': 1.0,
+            'watcherlite_stacks{status="IN_PROGRESS"}': 1.0,
+            'watcherlite_resources_in_progress': 1.0,
+            'watcherlite_action_plans{state="ONGOING"}': 1.0,
+            'watcherlite_workers': 1.0,
+            'watcherlite_oldest_pending_notification_seconds': 0.0,
+        }
 
         figures = self.figures(self.metrics())
 
-        self.assertEqual(
-            [1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
-            [
-                figures['watcherlite_database_up'],
-                figures['watcherlite_stacks{status="IN_PROGRESS"}'],
-                figures['watcherlite_resources_in_progress'],
-                figures['watcherlite_action_plans{state="ONGOING"}'],
-                figures['watcherlite_workers'],
-                figures['watcherlite_oldest_pending_notification_seconds'],
-            ],
-        )
+        self.assertEqual(expected, {name: figures[name] for name in expected})
 
     def test_metrics_without_the_database(self):
         self.store = Away()
@@ -403,7 +371,3 @@ class TestObserver(base.TestCase):
         self.assertEqual(500, answer.status)
         self.assertNotIn('secret', answer.fault)
         self.assertIn('with a secret', self.log.output)
-
-
-def _status(answer, header):
-    return answer.status, answer.headers[header]

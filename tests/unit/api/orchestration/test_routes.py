@@ -18,7 +18,9 @@ class TestTheTable(base.TestCase):
                 self.body = body
                 self.query = query or {}
 
-        known = enforcer_rules()
+        conf = cfg.ConfigOpts()
+        conf([], project='watcherlite', default_config_files=[])
+        known = enforcer(conf).registered_rules
         stacks = handlers.ROUTES[f'{PROJECT}/stacks']['GET'].rules
         patch = handlers.ROUTES[STACK]['PATCH'].rules
         actions = handlers.ROUTES[f'{STACK}/actions']['POST']
@@ -37,13 +39,9 @@ class TestTheTable(base.TestCase):
 class TestDocument(base.TestCase):
     """The description of the API."""
 
-    def setUp(self):
-        super().setUp()
-        self.mount = deploy.orchestration()
-        self.document = openapi.document(self.mount, (1, 0))
-
     def test_mount_has_error_format_and_no_microversions(self):
-        components = self.document['components']
+        document = openapi.document(deploy.orchestration(), (1, 0))
+        components = document['components']
 
         self.assertEqual(
             ({}, {'IdempotencyKey'}),
@@ -53,11 +51,4 @@ class TestDocument(base.TestCase):
             ['code', 'title', 'explanation', 'error'],
             components['schemas']['Error']['required'],
         )
-        self.assertEqual([{'url': '/orchestration'}], self.document['servers'])
-
-
-def enforcer_rules():
-    """Return all rules that there are."""
-    conf = cfg.ConfigOpts()
-    conf([], project='watcherlite', default_config_files=[])
-    return enforcer(conf).registered_rules
+        self.assertEqual([{'url': '/orchestration'}], document['servers'])

@@ -54,13 +54,10 @@ class TestNewStacks(base.TestCase):
                 *('clear_parameters', 'adopt_stack_data'),
             )
         )
-
-        self.assertEqual(
-            StackRequest('one', None, existing=True), new(nothing, existing=True)
-        )
-        self.assertEqual(
-            StackRequest('one', None, existing=True), new(None, existing=True)
-        )
+        for body in (nothing, None):
+            self.assertEqual(
+                StackRequest('one', None, existing=True), new(body, existing=True)
+            )
 
     def test_texts_are_parsed(self):
         found = new(
@@ -77,44 +74,30 @@ class TestNewStacks(base.TestCase):
         self.assertEqual({'resources': {}}, found.adopt)
         self.assertEqual(('red',), found.tags)
 
-    def test_oversized_template_is_rejected_in_any_form(self):
+    def test_missing_oversized_and_remote_templates_are_rejected(self):
+        text = f'heat_template_version: 2018-08-31\nx: {"x" * 200}'
         large = {**TEMPLATE, 'description': 'x' * 200}
-
-        self.assertRaises(exceptions.RequestLimitExceeded, new, {'template': large})
-        self.assertRaises(
-            exceptions.TemplateInvalid,
-            new,
-            {'template': f'heat_template_version: 2018-08-31\nx: {"x" * 200}'},
-        )
-
-    def test_nothing_is_fetched(self):
-        error = self.assertRaises(
-            exceptions.NotSupported, new, {'template_url': 'http://127.0.0.1/t.yaml'}
-        )
-
-        self.assertIn('Send the template as template', str(error))
-
-    def test_missing_template_is_rejected(self):
-        self.assertRaises(exceptions.StackValidationFailed, new, {})
+        for body, error in (
+            ({}, exceptions.StackValidationFailed),
+            ({'template': large}, exceptions.RequestLimitExceeded),
+            ({'template': text}, exceptions.TemplateInvalid),
+        ):
+            self.assertRaises(error, new, body)
+        remote = {'template_url': 'http://127.0.0.1/t.yaml'}
+        refusal = self.assertRaises(exceptions.NotSupported, new, remote)
+        self.assertIn('Send the template as template', str(refusal))
 
 
 class TestChanges(base.TestCase):
     """The detection of updates without changes."""
 
     def test_empty_members_of_clients_change_nothing(self):
-        self.assertTrue(stack_requests.changes_nothing({}))
-        self.assertTrue(
-            stack_requests.changes_nothing(
-                {
-                    'stack_name': 'one',
-                    'template': None,
-                    'files': {},
-                    'environment': {},
-                    'parameters': {},
-                    'converge': True,
-                }
-            )
-        )
+        empty = {'files': {}, 'environment': {}, 'parameters': {}}
+        for body in (
+            {},
+            {'stack_name': 'one', 'template': None, **empty, 'converge': True},
+        ):
+            self.assertTrue(stack_requests.changes_nothing(body))
 
     def test_anything_else_is_a_change(self):
         for name, value in (

@@ -6,6 +6,8 @@ from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import Caller
 from watcherlite.domain.creators import Creator, of_context
 
+DOCUMENT = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
+
 
 class TestAnswers(HandlerCase):
     def setUp(self) -> None:
@@ -31,8 +33,7 @@ class TestAnswers(HandlerCase):
                 self.assertEqual(200, answer.status)
 
     def test_of_every_change(self) -> None:
-        document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
-        made = self.call('POST', '/v1/action_plans', body=document)
+        made = self.call('POST', '/v1/action_plans', body=DOCUMENT)
         plan = {'uuid': made.body['uuid']}
         skip = [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}]
         cancel = [{'op': 'replace', 'path': '/state', 'value': 'CANCELLED'}]
@@ -46,22 +47,17 @@ class TestAnswers(HandlerCase):
         ]
         self.assertEqual([200, 200, 200, 204], [each.status for each in responses])
 
-    def test_creator_of_a_plan_is_stored_in_its_actions(self) -> None:
-        document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
-        self.call('POST', '/v1/action_plans', body=document)
+    def test_creator_of_a_plan_and_his_authority_are_stored_with_it(self) -> None:
+        self.call('POST', '/v1/action_plans', body=DOCUMENT)
         self.assertEqual(
             {'user_name': 'ada', 'request_id': 'req-1', 'creator': {}},
             self.world.action('c').context,
         )
-
-    def test_authority_of_the_creator_is_stored_in_the_plan(self) -> None:
-        document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
-        caller = Caller('a', project_id='p')
         for everywhere in (False, True):
             answer = self.call(
                 *('POST', '/v1/action_plans'),
-                body=document,
-                caller=caller,
+                body=DOCUMENT,
+                caller=Caller('a', project_id='p'),
                 plans_in_all_projects=everywhere,
             )
             plan = self.world.store.get_plan(answer.body['uuid'])
