@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 from tests.stack_worlds import BrokenThingError, Outside, thing
 from tests.worlds import Report, World, WorldCase
+from watcherlite.clock import EPOCH
 from watcherlite.db.api import Store
 from watcherlite.db.query import EventQuery
 from watcherlite.destinations import WITH_LOOPBACK
-from watcherlite.domain import events
+from watcherlite.domain import commands, events
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import (
     Cluster,
@@ -327,6 +328,13 @@ class ClusterWorld(World):
         with self.store.transaction() as tx:
             (row,) = tx.lock_actions([action.id]).values()
             tx.change_actions([ActionChange(row, row.evolve(data=data))])
+
+    def be_due(self, action: Action) -> None:
+        """Let an action that waits for its time begin now."""
+        due = action.evolve(not_before=EPOCH)
+        with self.store.transaction() as tx:
+            assert tx.change_actions([ActionChange(action, due)])
+        self.tell(commands.RunActions())
 
     def made(self, node: Node) -> Node:
         """Have a node made, and return it as it is then."""

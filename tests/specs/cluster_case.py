@@ -107,6 +107,16 @@ class ClusterActionCase(ClusterCase):
         inputs = {'policy_id': policy.uuid, 'enabled': True}
         return world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, inputs)
 
+    def ruled(
+        self, kind: type[Policy], size: int = 3, **settings: Any
+    ) -> tuple[ClusterWorld, Cluster]:
+        """Return a world, and its cluster that a policy of this type is attached to."""
+        world = self.a_cluster_world(policies={'ruling-1.0': kind}, **settings)
+        cluster = self.make(world, size, world.profile(value='old'))
+        action = self.attach(world, cluster, self.a_policy(world, 'ruling-1.0'))
+        self.assertEqual('SUCCEEDED', action.status)
+        return world, cluster
+
     def bound(self, world: ClusterWorld, cluster: Cluster) -> list[Bound]:
         """Return what a cluster is bound to."""
         key = cluster.id

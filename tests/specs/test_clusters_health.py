@@ -5,9 +5,7 @@ from typing import Any
 from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase
 from tests.stack_worlds import res, template
-from watcherlite.clock import EPOCH
-from watcherlite.domain import commands
-from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, PolicyObject
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import health_monitor
@@ -68,10 +66,7 @@ class HealthCase(ClusterActionCase):
         """Have a round begin now, and return what it came to."""
         before = self.watch(world)
         self.assertEqual('READY', before.status)
-        due = before.evolve(not_before=EPOCH)
-        with world.store.transaction() as tx:
-            self.assertTrue(tx.change_actions([ActionChange(before, due)]))
-        world.tell(commands.RunActions())
+        world.be_due(before)
         world.until(
             lambda: self.watch(world).end_time not in (None, before.end_time),
             world.happened,
@@ -86,20 +81,20 @@ class HealthCase(ClusterActionCase):
 class TestRounds(HealthCase):
     """A round has nodes checked, and those recovered that are unwell."""
 
-    def test_a_node_that_dies_is_found_and_made_anew_as_the_policy_says(self) -> None:
+    def test_a_node_that_dies_is_found_and_made_anew_and_that_is_kept(self) -> None:
         world, cluster = self.watched()
+        told = len(world.facts())
         name = self.lose(world, cluster)
         self.assertEqual('recovered', self.round(world))
-        check, recover = self.derived(world, self.begun)
+        recovered = self.begun
+        for _ in range(2):
+            self.assertEqual('all is well', self.round(world))
+        check, recover = self.derived(world, recovered)
+        asked = ('RPC Request', cluster.uuid, 'a-project')
         self.assertEqual(
             [
-                (action_types.CLUSTER_CHECK, 'RPC Request', cluster.uuid, 'a-project'),
-                (
-                    action_types.CLUSTER_RECOVER,
-                    'RPC Request',
-                    cluster.uuid,
-                    'a-project',
-                ),
+                (action_types.CLUSTER_CHECK, *asked),
+                (action_types.CLUSTER_RECOVER, *asked),
             ],
             [(a.action_type, a.cause, a.target, a.tenant) for a in (check, recover)],
         )
@@ -119,62 +114,29 @@ class TestRounds(HealthCase):
                 len(world.outside.things),
             ),
         )
+        facts = world.facts()[told:]
+        repaired = [('recover.start', 'RECOVERING'), ('recover.end', 'ACTIVE')]
+        for who, found in (('c', 'WARNING'), ('n1', 'ERROR')):
+            self.assertEqual(
+                [('check.end', found), *repaired],
+                [fact[1:] for fact in facts if fact[0] == who],
+            )
+        self.assertEqual(6, len(facts))
 
-    def test_what_is_well_is_only_looked_at(self) -> None:
-        world, _ = self.watched()
+    def test_what_is_well_is_only_looked_at_and_that_leaves_nothing(self) -> None:
+        world, cluster = self.watched()
+        kept = []
         for _ in range(2):
             self.assertEqual('all is well', self.round(world))
             self.assertEqual(
                 [action_types.CLUSTER_CHECK],
                 [a.action_type for a in self.derived(world, self.begun)],
             )
+            row = self.now(world, cluster)
+            kept.append((len(world._actions()), world.events(), row))
+        self.assertEqual(kept[0], kept[1])
         self.assertEqual([], self.derived(world, self.watch(world)))
         self.assertEqual([], world.outside.of('delete'))
-
-    def test_rounds_that_find_nothing_leave_nothing(self) -> None:
-        world, cluster = self.watched()
-        self.assertEqual('all is well', self.round(world))
-        kept = len(world._actions()), world.events(), self.now(world, cluster)
-        self.assertEqual('all is well', self.round(world))
-        self.assertEqual(
-            kept, (len(world._actions()), world.events(), self.now(world, cluster))
-        )
-
-    def test_what_a_round_changes_is_kept(self) -> None:
-        world, cluster = self.watched()
-        told = len(world.facts())
-        self.lose(world, cluster)
-        self.assertEqual('recovered', self.round(world))
-        recovered = self.begun
-        for _ in range(2):
-            self.assertEqual('all is well', self.round(world))
-        self.assertEqual(
-            [action_types.CLUSTER_CHECK, action_types.CLUSTER_RECOVER],
-            [a.action_type for a in self.derived(world, recovered)],
-        )
-        self.assertEqual(
-            {
-                'c': [
-                    ('check.end', 'WARNING'),
-                    ('recover.start', 'RECOVERING'),
-                    ('recover.end', 'ACTIVE'),
-                ],
-                'n1': [
-                    ('check.end', 'ERROR'),
-                    ('recover.start', 'RECOVERING'),
-                    ('recover.end', 'ACTIVE'),
-                ],
-            },
-            {
-                name: [
-                    (what, status)
-                    for who, what, status in world.facts()[told:]
-                    if who == name
-                ]
-                for name in ('c', 'n1')
-            },
-        )
-        self.assertEqual(6, len(world.facts()[told:]))
 
     def test_a_node_that_is_well_again_is_a_change(self) -> None:
         world, cluster = self.watched()
@@ -310,11 +272,7 @@ class TestLocks(HealthCase):
     def test_a_request_during_a_look_waits_for_it_and_is_not_refused(self) -> None:
         world, cluster = self.watched()
         gate = self.a_gate_at(world, 'check', 'n1')
-        before = self.watch(world)
-        with world.store.transaction() as tx:
-            due = before.evolve(not_before=EPOCH)
-            tx.change_actions([ActionChange(before, due)])
-        world.tell(commands.RunActions())
+        world.be_due(self.watch(world))
         gate.until_entered()
         action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster)
         gate.open()
@@ -335,7 +293,7 @@ class TestItsEnd(HealthCase):
         )
         self.assertEqual('all is well', self.round(world))
 
-    def test_it_ends_when_the_policy_is_detached_and_another_begins_anew(self) -> None:
+    def test_it_ends_when_the_policy_is_detached_and_with_the_cluster(self) -> None:
         world, cluster = self.watched()
         inputs = {'policy_id': self.policy.uuid}
         world.do(action_types.CLUSTER_DETACH_POLICY, cluster, inputs)
@@ -345,11 +303,8 @@ class TestItsEnd(HealthCase):
         self.assertEqual(
             ['CANCELLED', 'READY'], [one.status for one in self.watches(world)]
         )
-
-    def test_it_ends_with_the_cluster(self) -> None:
-        world, cluster = self.watched()
         world.do(action_types.CLUSTER_DELETE, cluster)
-        self.assertEqual('CANCELLED', self.watch(world).status)
+        self.assertEqual(['CANCELLED'] * 2, [one.status for one in self.watches(world)])
 
     def test_one_that_nobody_stopped_finds_out_by_itself(self) -> None:
         world, cluster = self.watched()

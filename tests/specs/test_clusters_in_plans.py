@@ -105,11 +105,12 @@ class TestPlans(ClusterPlanCase):
         policy = self.world.policy('senlin.policy.scaling', **said)
         self.assertEqual('SUCCEEDED', self.world.attach(self.cluster, policy).status)
 
-        self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
+        plan = self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
 
+        self.assertEqual('SUCCEEDED', plan.state)
         asked = self.world.action(self._name('scale_out'))
         self.assertEqual({'count': 2}, asked.data['creation'])
-        self.assertEqual(4, len(self.world.nodes(self.cluster)))
+        self.assertEqual(['ACTIVE'] * 4, self.world.statuses_of(self.cluster))
 
     def test_it_waits_for_the_lock_that_users_wait_for(self) -> None:
         gate = self.a_gate()
@@ -157,34 +158,29 @@ class TestPlans(ClusterPlanCase):
         )
         self.assertIn('create of n3 does not work', reason)
 
-    def test_what_is_gone_is_skipped(self) -> None:
+    def test_what_cannot_be_is_a_failure_and_what_is_gone_is_skipped(self) -> None:
+        wanted = self.world.step('CLUSTER_CHECK', self.cluster)
+        self.run_plan(
+            {**wanted, 'target': self.cluster.uuid},
+            self.world.step('CLUSTER_CREATE', self.cluster),
+            on_failure='continue',
+        )
         self.world.row(self.operations.delete('c', BY))
-
         plan = self.run_plan(self.world.step('CLUSTER_RECOVER', self.cluster))
 
         self.assertEqual('SUCCEEDED', plan.state)
         self.assertEqual(
-            f"Action was skipped automatically: The cluster '{self.cluster.uuid}' "
-            'could not be found.',
-            self.world.message('CLUSTER_RECOVER'),
-        )
-
-    def test_a_target_that_makes_no_sense_is_a_failure_that_says_so(self) -> None:
-        wanted = self.world.step('CLUSTER_CHECK', self.cluster)
-        self.run_plan({**wanted, 'target': self.cluster.uuid})
-
-        self.assertEqual(
-            'Action failed in pre_condition: The target of CLUSTER_CHECK is '
-            f'cluster:UUID, not {self.cluster.uuid}',
-            self.world.message('CLUSTER_CHECK'),
-        )
-
-    def test_what_only_a_request_makes_is_not_for_plans(self) -> None:
-        self.run_plan(self.world.step('CLUSTER_CREATE', self.cluster))
-
-        self.assertEqual(
-            'Action failed in pre_condition: CLUSTER_CREATE is not for plans',
-            self.world.message('CLUSTER_CREATE'),
+            [
+                'Action failed in pre_condition: The target of CLUSTER_CHECK is '
+                f'cluster:UUID, not {self.cluster.uuid}',
+                'Action failed in pre_condition: CLUSTER_CREATE is not for plans',
+                f"Action was skipped automatically: The cluster '{self.cluster.uuid}' "
+                'could not be found.',
+            ],
+            [
+                self.world.message(name)
+                for name in ('CLUSTER_CHECK', 'CLUSTER_CREATE', 'CLUSTER_RECOVER')
+            ],
         )
 
     def test_a_plan_that_is_cancelled_ends_what_it_asked_for(self) -> None:
@@ -202,21 +198,6 @@ class TestPlans(ClusterPlanCase):
             lambda: self.world.store.find_cluster_action(name, None).action.finished
         )
         self.assertEqual([], [a for a in self._actions() if not a.finished])
-
-    def test_policies_decide_about_it(self) -> None:
-        policy = self.world.policy(
-            'senlin.policy.scaling',
-            event='CLUSTER_SCALE_OUT',
-            adjustment={'type': 'CHANGE_IN_CAPACITY', 'number': 3},
-        )
-        self.world.attach(self.cluster, policy)
-
-        plan = self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
-
-        self.assertEqual('SUCCEEDED', plan.state)
-        self.assertEqual(['ACTIVE'] * 5, self.world.statuses_of(self.cluster))
-        asked = self.world.action(self._name('scale_out'))
-        self.assertEqual({'count': 3}, asked.data['creation'])
 
     def test_a_signal_to_it_is_one_to_what_it_asked_for(self) -> None:
         gate = self.a_gate()
@@ -274,39 +255,29 @@ class TestLocks(ClusterPlanCase):
         self.world.stacks.act(name, 'a-project', stack_states.LOCK)
         self.world.quiet()
 
-    def test_a_cluster_with_a_node_that_is_a_locked_stack_is_left_alone(self) -> None:
-        cluster = self.world.cluster(1, 'stacks', self.stacked)
-        (node,) = self.world.nodes(cluster)
+    def test_what_plans_users_and_health_policies_ask_for_leaves_it_as_it_is(
+        self,
+    ) -> None:
+        cluster = self.world.cluster(2, 'stacks', self.stacked)
+        node, other = self.world.nodes(cluster)
         self.assertEqual('ACTIVE', node.status)
         stack = self.world.store.find_stack(node.physical_id or '', 'a-project')
         self.lock(stack.uuid)
-
+        text = f'Node {node.name} is a stack: Stack {stack.name} is locked'
+        named = {'target': f'node:{node.uuid}', 'input_parameters': {'message': 'x'}}
         self.run_plan(
             self.world.step('CLUSTER_RECOVER', cluster),
             self.world.step('NODE_CHECK', node),
-            action(
-                'nop',
-                'nop',
-                target=f'node:{node.uuid}',
-                input_parameters={'message': 'x'},
-            ),
+            action('nop', 'nop', **named),
             on_failure='continue',
-        )
-
-        text = (
-            f'Action was skipped automatically: Node {node.name} is a stack: Stack '
-            f'{stack.name} is locked (LOCK_COMPLETE, level all).'
         )
         for name in ('CLUSTER_RECOVER', 'NODE_CHECK', 'nop'):
             with self.subTest(name=name):
-                self.assertEqual(text, self.world.message(name))
-
-    def test_what_users_and_health_policies_ask_for_leaves_it_as_it_is(self) -> None:
-        cluster = self.world.cluster(2, 'stacks', self.stacked)
-        node, other = self.world.nodes(cluster)
-        stack = self.world.store.find_stack(node.physical_id or '', 'a-project')
-        self.lock(stack.uuid)
-        text = f'Node {node.name} is a stack: Stack {stack.name} is locked'
+                self.assertEqual(
+                    f'Action was skipped automatically: {text} (LOCK_COMPLETE, level '
+                    'all).',
+                    self.world.message(name),
+                )
         nodes = self.operations.nodes
         for ask, name, status in (
             (self.operations.check, cluster.uuid, 'SUCCEEDED'),

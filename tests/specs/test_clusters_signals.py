@@ -95,18 +95,14 @@ class PauseCase(ClusterActionCase):
 
     def shrinking(self) -> tuple[ClusterWorld, Cluster, Action]:
         """Return an action that leaves a node its time."""
-        world = self.a_world_of_one(policies={'p-1.0': Graceful})
-        cluster = self.make(world, 2)
-        self.attach(world, cluster, self.a_policy(world, 'p-1.0'))
+        world, cluster = self.ruled(Graceful, 2, max_parallel=1)
         action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
         self.until_paused(world, action)
         return world, cluster, action
 
     def updating(self) -> tuple[ClusterWorld, Cluster, Action]:
         """Return an action that waits for the time of its next batch."""
-        world = self.a_world_of_one(policies={'p-1.0': LongPause})
-        cluster = self.make(world, 2, world.profile(value='old'))
-        self.attach(world, cluster, self.a_policy(world, 'p-1.0'))
+        world, cluster = self.ruled(LongPause, 2, max_parallel=1)
         inputs = {'new_profile_id': world.profile('q', value='new').uuid}
         action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
         self.until_paused(world, action)

@@ -4,10 +4,8 @@ from typing import Any, ClassVar
 
 from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, deciding
-from watcherlite.clock import EPOCH
 from watcherlite.db.query import Query
-from watcherlite.domain import commands
-from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
@@ -17,24 +15,14 @@ GONE = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
 
 
 class SizesCase(ClusterActionCase):
-    """A world with a cluster of three nodes, which may have one to five.
-
-    :cvar decided: before which action a policy decides what
-    """
-
-    decided: tuple[str, dict[str, Any]] | None = None
+    """A world with a cluster of three nodes, which may have one to five."""
 
     def setUp(self) -> None:
         super().setUp()
-        policies = {'said-1.0': deciding(*self.decided)} if self.decided else {}
-        self.world: ClusterWorld = self.a_cluster_world(policies=policies)
+        self.world: ClusterWorld = self.a_cluster_world()
         self.profile = self.world.profile()
         sizes = {'min_size': 1, 'max_size': 5}
         self.cluster = self.make(self.world, 3, self.profile, **sizes)
-        if self.decided:
-            policy = self.a_policy(self.world, 'said-1.0')
-            self.attach(self.world, self.cluster, policy)
-        self.told = len(self.world.facts())
 
     def do(self, action_type: str, **inputs: Any) -> Action:
         return self.world.do(action_type, self.cluster, inputs)
@@ -77,26 +65,32 @@ class SizesCase(ClusterActionCase):
 class TestScaleOut(SizesCase):
     """CLUSTER_SCALE_OUT makes more nodes."""
 
-    def test_one_node_comes_unless_more_are_asked_for(self) -> None:
-        self.do(action_types.CLUSTER_SCALE_OUT)
+    def test_one_node_comes_unless_more_are_asked_for_and_not_too_many(self) -> None:
+        self.assertEqual(
+            "The target capacity (6) is greater than the cluster's max_size (5).",
+            self.refusal(action_types.CLUSTER_SCALE_OUT, count=3),
+        )
+        told = len(self.world.facts())
+        gate = self.a_gate_at(self.world, 'create', 'n4')
+        action = self.world.ask(action_types.CLUSTER_SCALE_OUT, self.cluster)
+        gate.until_entered()
+        # The wanted size is seen while nodes are made.
+        cluster = self.now(self.world, self.cluster)
+        self.assertEqual(('RESIZING', 4), (cluster.status, cluster.desired_capacity))
+        gate.open()
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
         self.assertEqual(
             {
                 'c': [('scale_out.start', 'RESIZING'), ('scale_out.end', 'ACTIVE')],
                 'n4': MADE,
             },
-            self.story(self.world, self.told),
+            self.story(self.world, told),
         )
         self.assert_nodes('n1', 'n2', 'n3', 'n4')
         action = self.do(action_types.CLUSTER_SCALE_OUT, count=1)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         added = [self.ids(self.world, self.cluster)['n5']]
         self.assertEqual({'nodes_added': added}, action.outputs)
-
-    def test_what_the_cluster_may_not_have_is_refused(self) -> None:
-        self.assertEqual(
-            "The target capacity (6) is greater than the cluster's max_size (5).",
-            self.refusal(action_types.CLUSTER_SCALE_OUT, count=3),
-        )
 
     def test_after_a_failure_it_says_that_nodes_are_lacking(self) -> None:
         self.world.outside.fails.add(('create', 'n4'))
@@ -111,15 +105,6 @@ class TestScaleOut(SizesCase):
             cluster.status_reason,
         )
 
-    def test_the_wanted_size_is_seen_while_nodes_are_made(self) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'n4')
-        action = self.world.ask(action_types.CLUSTER_SCALE_OUT, self.cluster)
-        gate.until_entered()
-        cluster = self.now(self.world, self.cluster)
-        self.assertEqual(('RESIZING', 4), (cluster.status, cluster.desired_capacity))
-        gate.open()
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
-
     def test_a_repeated_one_makes_as_many_in_each_of_its_runs(self) -> None:
         world, cluster = self.world, self.cluster
         action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, interval=3600)
@@ -127,9 +112,7 @@ class TestScaleOut(SizesCase):
         world.until(lambda: world.store.get_action(action.uuid).end_time is not None)
         first = world.store.get_action(action.uuid)
         self.assertEqual('READY', first.status)
-        with world.store.transaction() as tx:
-            tx.change_actions([ActionChange(first, first.evolve(not_before=EPOCH))])
-        world.tell(commands.RunActions())
+        world.be_due(first)
         world.until(
             lambda: (
                 world.store.get_action(action.uuid).end_time
@@ -142,50 +125,57 @@ class TestScaleOut(SizesCase):
         self.assertEqual({'nodes_added': [self.ids(world, cluster)['n5']]}, outputs)
 
 
-class TestScaleOutByPolicy(SizesCase):
+class TestByPolicy(SizesCase):
     """The decision of a policy overrides the request."""
 
-    decided = (action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 2}})
-
-    def test_as_many_come_as_it_decided(self) -> None:
-        self.do(action_types.CLUSTER_SCALE_OUT, count=1)
-        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
-
-
-class TestScaleOutByNone(SizesCase):
-    """A policy may decide that there is nothing to do."""
-
-    decided = (action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 0}})
-
-    def test_nothing_is_done_then(self) -> None:
-        action = self.do(action_types.CLUSTER_SCALE_OUT)
-        self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
-        self.assert_nodes('n1', 'n2', 'n3')
+    def test_as_many_come_or_go_as_it_decided(self) -> None:
+        growth = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2, 'min_size': 2}
+        for action_type, said, inputs, derived, sizes in (
+            (
+                *(action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 2}}),
+                *({'count': 1}, ['NODE_CREATE'] * 2, (5, 0, -1)),
+            ),
+            (
+                *(action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 0}}),
+                *({}, [], (3, 0, -1)),
+            ),
+            (
+                *(action_types.CLUSTER_RESIZE, {'deletion': {'count': 1}}),
+                *(growth, ['NODE_DELETE'], (2, 2, -1)),
+            ),
+        ):
+            with self.subTest(said):
+                self.world, self.cluster = self.ruled(deciding(action_type, said))
+                action = self.do(action_type, **inputs)
+                self.assertEqual(
+                    ('SUCCEEDED', derived, sizes),
+                    (action.status, self.derived_from(action), self.sizes()),
+                )
+                self.assert_nodes(*self.names(self.world, self.cluster))
 
 
 class TestScaleIn(SizesCase):
     """CLUSTER_SCALE_IN removes nodes, first those that are not well."""
 
-    def test_one_node_goes_unless_more_are_asked_for(self) -> None:
+    def test_one_node_goes_unless_more_are_asked_for_and_not_too_many(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
+        self.assertEqual(
+            "The target capacity (0) is less than the cluster's min_size (1).",
+            self.refusal(action_types.CLUSTER_SCALE_IN, count=7),
+        )
         self.world.set(sick, status='ERROR')
+        told = len(self.world.facts())
         action = self.do(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             {
                 'c': [('scale_in.start', 'RESIZING'), ('scale_in.end', 'ACTIVE')],
                 'n2': GONE,
             },
-            self.story(self.world, self.told),
+            self.story(self.world, told),
         )
         self.assert_nodes('n1', 'n3')
         self.assertEqual({'nodes_removed': [sick.uuid]}, action.outputs)
         self.assertEqual(2, len(self.world.outside.things))
-
-    def test_no_more_go_than_there_may_be_fewer(self) -> None:
-        self.assertEqual(
-            "The target capacity (0) is less than the cluster's min_size (1).",
-            self.refusal(action_types.CLUSTER_SCALE_IN, count=7),
-        )
         self.world.set(self.cluster, min_size=0)
         self.do(action_types.CLUSTER_SCALE_IN, count=7)
         self.assert_nodes()
@@ -231,13 +221,8 @@ class Lasting(Chosen):
 class TestScaleInByPolicy(SizesCase):
     """The decision of a policy on deletions is applied."""
 
-    def attached(self, kind: type) -> None:
-        self.world = self.a_cluster_world(policies={'d-1.0': kind})
-        self.cluster = self.make(self.world, 3)
-        self.attach(self.world, self.cluster, self.a_policy(self.world, 'd-1.0'))
-
     def test_the_node_that_it_chose_leaves_and_lives(self) -> None:
-        self.attached(Chosen)
+        self.world, self.cluster = self.ruled(Chosen)
         first = self.world.nodes(self.cluster)[0]
         action = self.do(action_types.CLUSTER_SCALE_IN, count=2)
         self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
@@ -250,7 +235,7 @@ class TestScaleInByPolicy(SizesCase):
         self.assertEqual(3, len(self.world.outside.things))
 
     def test_it_is_deleted_when_its_time_is_over_and_no_thread_waits(self) -> None:
-        self.attached(Graceful)
+        self.world, self.cluster = self.ruled(Graceful)
         action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
         world = self.world
         world.until(lambda: world.store.get_action(action.uuid).token is not None)
@@ -268,7 +253,7 @@ class TestScaleInByPolicy(SizesCase):
         self.assertEqual(3, len(world.nodes(self.cluster)))
 
     def test_the_cluster_may_be_to_have_as_many_as_before(self) -> None:
-        self.attached(Lasting)
+        self.world, self.cluster = self.ruled(Lasting)
         self.do(action_types.CLUSTER_SCALE_IN)
         cluster = self.now(self.world, self.cluster)
         self.assertEqual(('WARNING', 3), (cluster.status, cluster.desired_capacity))
@@ -278,57 +263,58 @@ class TestScaleInByPolicy(SizesCase):
 class TestResize(SizesCase):
     """CLUSTER_RESIZE changes the sizes, and how many nodes there are."""
 
-    def test_nodes_come(self) -> None:
-        adjustment = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
-        self.do(action_types.CLUSTER_RESIZE, **adjustment, max_size=9)
-        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
-        self.assertEqual((5, 1, 9), self.sizes())
-        self.assertEqual(
-            [('resize.start', 'RESIZING'), ('resize.end', 'ACTIVE')],
-            self.story(self.world, self.told)['c'],
-        )
+    def test_nodes_come_and_go_and_limits_change_unless_it_is_strict(self) -> None:
+        def resize(**inputs: Any) -> list[str]:
+            return self.derived_from(self.do(action_types.CLUSTER_RESIZE, **inputs))
 
-    def test_nodes_go(self) -> None:
-        adjustment = {'adjustment_type': 'EXACT_CAPACITY', 'number': 1}
-        action = self.do(action_types.CLUSTER_RESIZE, **adjustment)
-        self.assertEqual(['NODE_DELETE'] * 2, self.derived_from(action))
-        self.assertEqual((1, 1, 5), self.sizes())
-        self.assertEqual(1, len(self.world.outside.things))
-
-    def test_the_limits_alone_change_unless_they_force_it(self) -> None:
-        action = self.do(action_types.CLUSTER_RESIZE, min_size=2, max_size=-1)
-        self.assertEqual((3, 2, -1), self.sizes())
-        self.assertEqual([], self.derived_from(action))
-        self.do(action_types.CLUSTER_RESIZE, min_size=4)
-        self.assert_nodes('n1', 'n2', 'n3', 'n4')
-
-    def test_a_strict_request_for_too_much_is_refused(self) -> None:
-        adjustment = {'adjustment_type': 'CHANGE_IN_PERCENTAGE', 'number': 100}
+        doubled = {'adjustment_type': 'CHANGE_IN_PERCENTAGE', 'number': 100}
         self.assertEqual(
             "The target capacity (6) is greater than the cluster's max_size (5).",
-            self.refusal(action_types.CLUSTER_RESIZE, **adjustment, strict=True),
+            self.refusal(action_types.CLUSTER_RESIZE, **doubled, strict=True),
         )
-        self.do(action_types.CLUSTER_RESIZE, **adjustment)
+        told = len(self.world.facts())
+        resize(**doubled)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
-
-
-class TestResizeByPolicy(SizesCase):
-    """The decision of a policy on a resize overrides the request."""
-
-    decided = (action_types.CLUSTER_RESIZE, {'deletion': {'count': 1}})
-
-    def test_as_many_go_as_it_decided(self) -> None:
-        adjustment = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
-        action = self.do(action_types.CLUSTER_RESIZE, **adjustment, min_size=2)
-        self.assertEqual(['NODE_DELETE'], self.derived_from(action))
-        self.assertEqual((2, 2, 5), self.sizes())
+        self.assertEqual(
+            [('resize.start', 'RESIZING'), ('resize.end', 'ACTIVE')],
+            self.story(self.world, told)['c'],
+        )
+        self.assertEqual([], resize(min_size=2, max_size=-1))
+        self.assertEqual((5, 2, -1), self.sizes())
+        # Those that are needed come by themselves.
+        resize(min_size=6)
+        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5', 'n6')
+        resize(adjustment_type='CHANGE_IN_CAPACITY', number=2, max_size=9)
+        self.assertEqual((8, 6, 9), self.sizes())
+        exact = {'adjustment_type': 'EXACT_CAPACITY', 'number': 1, 'min_size': 1}
+        self.assertEqual(['NODE_DELETE'] * 7, resize(**exact))
+        self.assertEqual((1, 1, 9), self.sizes())
+        self.assertEqual(1, len(self.world.outside.things))
 
 
 class TestAddNodes(SizesCase):
     """CLUSTER_ADD_NODES adds nodes that are in no cluster."""
 
-    def test_they_join_with_an_index_and_the_cluster_is_larger(self) -> None:
-        one, two = self.orphans('a', 'b')
+    def test_they_join_with_an_index_unless_too_many_or_unfit_ones_are_named(
+        self,
+    ) -> None:
+        one, two, sick = self.orphans('a', 'b', 'sick')
+        member, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
+        uuids = [one.uuid, two.uuid, sick.uuid]
+        self.assertEqual(
+            "The target capacity (6) is greater than the cluster's max_size (5).",
+            self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids),
+        )
+        self.world.set(sick, status='ERROR')
+        uuids = [sick.uuid, member.uuid, unknown]
+        self.assertEqual(
+            [
+                f'Node {sick.uuid} is not in ACTIVE status.',
+                f'Node {member.uuid} is already owned by a cluster.',
+                f'Node {unknown} is not found.',
+            ],
+            self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
+        )
         told = len(self.world.facts())
         action = self.do(action_types.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid])
         joined = [('join.start', 'ACTIVE'), ('join.end', 'ACTIVE')]
@@ -340,33 +326,12 @@ class TestAddNodes(SizesCase):
             },
             self.story(self.world, told),
         )
-        self.assertEqual(5, self.now(self.world, self.cluster).desired_capacity)
+        cluster = self.now(self.world, self.cluster)
+        self.assertEqual((5, 6), (cluster.desired_capacity, cluster.next_index))
         self.assertEqual(
             {1, 2, 3, 4, 5}, {n.index for n in self.world.nodes(self.cluster)}
         )
         self.assertEqual({'nodes_added': [one.uuid, two.uuid]}, action.outputs)
-        self.assertEqual(6, self.now(self.world, self.cluster).next_index)
-
-    def test_who_cannot_come_is_refused_with_all_reasons(self) -> None:
-        (sick,) = self.orphans('a')
-        self.world.set(sick, status='ERROR')
-        member, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
-        uuids = [sick.uuid, member.uuid, unknown]
-        self.assertEqual(
-            [
-                f'Node {sick.uuid} is not in ACTIVE status.',
-                f'Node {member.uuid} is already owned by a cluster.',
-                f'Node {unknown} is not found.',
-            ],
-            self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
-        )
-
-    def test_no_more_come_than_the_cluster_may_have(self) -> None:
-        uuids = [node.uuid for node in self.orphans('a', 'b', 'c')]
-        self.assertEqual(
-            "The target capacity (6) is greater than the cluster's max_size (5).",
-            self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids),
-        )
 
     def test_a_node_that_something_is_done_with_comes_after_that(self) -> None:
         (node,) = self.orphans('a')
@@ -388,8 +353,25 @@ class TestAddNodes(SizesCase):
 class TestDelNodes(SizesCase):
     """CLUSTER_DEL_NODES has nodes leave, or deletes them."""
 
-    def test_they_leave_and_live_unless_something_else_is_said(self) -> None:
-        first = self.world.nodes(self.cluster)[0]
+    def test_they_leave_and_live_unless_that_is_refused_or_something_else_is_said(
+        self,
+    ) -> None:
+        nodes, unknown = self.world.nodes(self.cluster), 'x' * 36
+        first, *_, last = nodes
+        for uuids, why in (
+            ([unknown], f'Nodes not found: {unknown}.'),
+            (
+                [node.uuid for node in nodes],
+                "The target capacity (0) is less than the cluster's min_size (1).",
+            ),
+        ):
+            self.assertEqual(
+                why, self.refusal(action_types.CLUSTER_DEL_NODES, candidates=uuids)
+            )
+        # Those that have gone are left alone.
+        (stranger,) = self.orphans('a')
+        action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[stranger.uuid])
+        self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
         action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[first.uuid])
         self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
         self.assert_nodes('n2', 'n3')
@@ -400,24 +382,19 @@ class TestDelNodes(SizesCase):
             Query({'cluster_id': [self.cluster.uuid]}, tenant=leave.tenant)
         )
         self.assertIn(leave.uuid, [one.action.uuid for one in found])
-
-    def test_they_are_deleted_if_that_is_asked_for(self) -> None:
-        uuids = [node.uuid for node in self.world.nodes(self.cluster)[1:]]
         self.do(
             action_types.CLUSTER_DEL_NODES,
-            candidates=uuids,
+            candidates=[last.uuid],
             destroy_after_deletion=True,
         )
-        self.assert_nodes('n1')
-        self.assertEqual(1, len(self.world.outside.things))
+        self.assert_nodes('n2')
+        self.assertEqual(3, len(self.world.outside.things))
 
     def test_a_request_counts_more_than_what_a_policy_says_of_all(self) -> None:
         for said in (True, False):
             decides = {'deletion': {'destroy_after_deletion': said}}
             policy = deciding(action_types.CLUSTER_DEL_NODES, decides)
-            self.world = self.a_cluster_world(policies={'d-1.0': policy})
-            self.cluster = self.make(self.world, 2)
-            self.attach(self.world, self.cluster, self.a_policy(self.world, 'd-1.0'))
+            self.world, self.cluster = self.ruled(policy, 2)
             first, second = self.ids(self.world, self.cluster).values()
             unsaid = self.do(action_types.CLUSTER_DEL_NODES, candidates=[first])
             other = self.do(
@@ -431,32 +408,25 @@ class TestDelNodes(SizesCase):
                 [*self.derived_from(unsaid), *self.derived_from(other)],
             )
 
-    def test_those_that_have_gone_are_left_alone(self) -> None:
-        (stranger,) = self.orphans('a')
-        action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[stranger.uuid])
-        self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
-
-    def test_nodes_that_are_not_there_and_too_few_that_are_left_are_refused(
-        self,
-    ) -> None:
-        unknown = 'x' * 36
-        self.assertEqual(
-            f'Nodes not found: {unknown}.',
-            self.refusal(action_types.CLUSTER_DEL_NODES, candidates=[unknown]),
-        )
-        uuids = [node.uuid for node in self.world.nodes(self.cluster)]
-        self.assertEqual(
-            "The target capacity (0) is less than the cluster's min_size (1).",
-            self.refusal(action_types.CLUSTER_DEL_NODES, candidates=uuids),
-        )
-
 
 class TestReplaceNodes(SizesCase):
     """CLUSTER_REPLACE_NODES has nodes leave when others have taken their place."""
 
-    def test_a_node_leaves_only_after_the_other_has_joined(self) -> None:
+    def test_a_node_leaves_only_after_the_other_has_joined_if_both_can(self) -> None:
         (new,) = self.orphans('new')
-        old = self.world.nodes(self.cluster)[0]
+        old, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
+        pairs = {unknown: new.uuid, new.uuid: old.uuid, old.uuid: unknown}
+        self.assertEqual(
+            [
+                f'Original node {unknown} is not found.',
+                f'Node {new.uuid} is not a member of the cluster {self.cluster.uuid}.',
+                f'Node {old.uuid} is already owned by a cluster.',
+                f'Replacement node {unknown} is not found.',
+            ],
+            self.refusal(
+                action_types.CLUSTER_REPLACE_NODES, candidates=pairs
+            ).splitlines(),
+        )
         gate = self.a_gate_at(self.world, 'check', 'new')
         self.world.ask(action_types.NODE_CHECK, new)
         gate.until_entered()
@@ -502,19 +472,3 @@ class TestReplaceNodes(SizesCase):
             (action.status, [a.status for a in self.derived(world, action)]),
         )
         self.assert_nodes('n1', 'n2', 'n3')
-
-    def test_who_cannot_be_replaced_is_refused_with_all_reasons(self) -> None:
-        (new,) = self.orphans('new')
-        member, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
-        pairs = {unknown: new.uuid, new.uuid: member.uuid, member.uuid: unknown}
-        self.assertEqual(
-            [
-                f'Original node {unknown} is not found.',
-                f'Node {new.uuid} is not a member of the cluster {self.cluster.uuid}.',
-                f'Node {member.uuid} is already owned by a cluster.',
-                f'Replacement node {unknown} is not found.',
-            ],
-            self.refusal(
-                action_types.CLUSTER_REPLACE_NODES, candidates=pairs
-            ).splitlines(),
-        )
