@@ -40,6 +40,18 @@ class Checkpoints:
         """Store nothing."""
 
 
+def a_policy(name: str = 'P', **hooks: Any) -> Policy:
+    """Return a policy for the type 'kind' with these hooks (without self)."""
+
+    def method(hook: Any) -> Any:
+        return lambda self, context, data: hook(context, data)
+
+    when = {'pre_op': 'before', 'post_op': 'after'}
+    kinds = {when[key]: frozenset({'kind'}) for key in hooks}
+    methods = {key: method(hook) for key, hook in hooks.items()}
+    return type(name, (Policy,), {**kinds, **methods})()
+
+
 class RunnerCase(base.TestCase):
     """A runner for one action type, named 'kind'."""
 

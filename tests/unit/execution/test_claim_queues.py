@@ -56,16 +56,18 @@ class ClaimQueuesTest(base.TestCase):
         self.assertFalse(self.queues.any_more())
         self.assertEqual([], self.queues.share(10))
 
-    def test_the_room_is_divided_among_the_queues(self) -> None:
-        for key in (1, 2, 3):
-            self.queues.hint_plan(key, f'plan-{key}')
-        self.assertEqual([(1, 3), (2, 3), (3, 4)], asked(self.queues.share(10)))
-
-    def test_queues_take_turns_in_little_room(self) -> None:
-        for key in (1, 2, 3):
-            self.queues.hint_plan(key, f'plan-{key}')
-        first = [asked(self.queues.share(1)) for _ in range(4)]
-        self.assertEqual([[(1, 1)], [(2, 1)], [(3, 1)], [(1, 1)]], first)
+    def test_the_room_is_divided_among_the_queues_which_take_turns(self) -> None:
+        for keys, room, shares in (
+            ((1, 2, 3), 10, [[(1, 3), (2, 3), (3, 4)]]),
+            ((1, 2, 3), 1, [[(1, 1)], [(2, 1)], [(3, 1)], [(1, 1)]]),
+            # The remainder of the room rotates.
+            ((1, 2), 3, [[(1, 1), (2, 2)], [(2, 1), (1, 2)]]),
+        ):
+            self.queues = queues('applier')
+            self.empty('applier')
+            for key in keys:
+                self.queues.hint_plan(key, f'plan-{key}')
+            self.assertEqual(shares, [asked(self.queues.share(room)) for _ in shares])
 
     def test_a_lane_has_its_turn_among_more_plans_than_there_is_room(self) -> None:
         found = queues('applier')
@@ -74,14 +76,6 @@ class ClaimQueuesTest(base.TestCase):
         self.assertEqual(
             [[('applier', 1), (1, 1)], [(2, 1), (3, 1)], [('applier', 1), (1, 1)]],
             [asked(found.share(2)) for _ in range(3)],
-        )
-
-    def test_the_remainder_of_the_room_rotates_among_the_queues(self) -> None:
-        for key in (1, 2):
-            self.queues.hint_plan(key, f'plan-{key}')
-        self.assertEqual(
-            [[(1, 1), (2, 2)], [(2, 1), (1, 2)]],
-            [asked(self.queues.share(3)) for _ in range(2)],
         )
 
     def test_a_claim_that_reached_its_limit_is_followed_by_another(self) -> None:

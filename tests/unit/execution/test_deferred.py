@@ -43,6 +43,10 @@ class DeferredPollingTest(base.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
+        self.build()
+
+    def build(self) -> None:
+        """Make the action, and a poller without timers."""
         self.clock = ManualClock()
         services = CoreServices(
             MemoryStore(self.clock), self.clock, ExecutionSettings(), 'w'
@@ -96,25 +100,18 @@ class DeferredPollingTest(base.TestCase):
         self.context.deliver(signal)
         self.deferred.apply_signal(self.attempt, signal)
 
-    def test_an_action_is_polled_after_its_delay(self) -> None:
-        self.deferred.poll_later(self.attempt, 5)
-        self.assertEqual((0, True), (self.in_flight.busy, self.attempt.idle))
-        self.clock.advance(4.9)
-        self.work()
-        self.assertEqual([], self.done)
-        self.clock.advance(0.1)
-        self.work()
-        self.assertEqual((['polled'], 1), (self.done, self.in_flight.busy))
-
-    def test_only_the_timer_of_the_last_delay_counts(self) -> None:
-        self.deferred.poll_later(self.attempt, 5)
-        self.deferred.poll_later(self.attempt, 50)
-        self.clock.advance(49)
-        self.work()
-        self.assertEqual([], self.done)
-        self.clock.advance(1)
-        self.work()
-        self.assertEqual(['polled'], self.done)
+    def test_an_action_is_polled_after_its_last_delay(self) -> None:
+        for delays in ([5], [5, 50], [50, 5]):
+            self.build()
+            for delay in delays:
+                self.deferred.poll_later(self.attempt, delay)
+            self.assertEqual((0, True), (self.in_flight.busy, self.attempt.idle))
+            self.clock.advance(delays[-1] - 0.1)
+            self.work()
+            self.assertEqual([], self.done)
+            self.clock.advance(0.1)
+            self.work()
+            self.assertEqual((['polled'], 1), (self.done, self.in_flight.busy))
 
     def test_a_removed_attempt_is_not_polled(self) -> None:
         self.deferred.poll_later(self.attempt, 5)
@@ -123,47 +120,35 @@ class DeferredPollingTest(base.TestCase):
         self.work()
         self.assertEqual([], self.done)
 
-    def stopped_by(self, signal: str) -> list[str]:
-        self.deferred.poll_later(self.attempt, 5)
-        self.deliver(signal)
-        self.assertEqual(([], 1), (self.done, self.in_flight.busy))
-        self.work()
-        return self.done
-
-    def test_a_cancel_runs_in_a_thread(self) -> None:
-        self.assertEqual(['Cancelled'], self.stopped_by(states.CANCEL))
-
-    def test_a_timeout_runs_in_a_thread(self) -> None:
-        self.assertEqual(['TimedOut'], self.stopped_by(TIMEOUT))
-
-    def test_a_second_cancel_during_the_first_is_ignored(self) -> None:
-        self.deferred.poll_later(self.attempt, 5)
-        self.deliver(states.CANCEL)
-        self.deliver(states.CANCEL)
-        self.work()
-        self.assertEqual(['Cancelled'], self.done)
+    def test_a_cancel_or_a_timeout_runs_in_a_thread_once(self) -> None:
+        for signals, done in (
+            ([states.CANCEL], 'Cancelled'),
+            ([TIMEOUT], 'TimedOut'),
+            ([states.CANCEL, states.CANCEL], 'Cancelled'),
+        ):
+            self.build()
+            self.deferred.poll_later(self.attempt, 5)
+            for signal in signals:
+                self.deliver(signal)
+            self.assertEqual(([], 1), (self.done, self.in_flight.busy))
+            self.work()
+            self.assertEqual([done], self.done)
 
     def test_a_suspended_action_is_polled_at_once_after_its_resume(self) -> None:
-        self.deferred.poll_later(self.attempt, 5)
-        self.deliver(states.SUSPEND)
-        self.durable(states.SUSPENDED)
-        self.clock.advance(100)
-        self.work()
-        self.assertEqual([states.SUSPENDED], self.done)
-        self.deliver(states.RESUME)
-        self.durable(states.RUNNING)
-        self.work()
-        self.assertEqual([states.SUSPENDED, states.RUNNING, 'polled'], self.done)
-
-    def test_the_timeout_stops_during_a_suspension(self) -> None:
         self.context.set_deadline(30)
         self.deferred.poll_later(self.attempt, 5)
         self.deliver(states.SUSPEND)
         self.durable(states.SUSPENDED)
+        # Its timeout stops.
         self.assertIsNone(self.context.remaining())
-        self.clock.advance(1000)
+        self.clock.advance(100)
+        self.work()
+        self.assertEqual([states.SUSPENDED], self.done)
         self.deliver(states.RESUME)
         self.assertEqual(30, self.context.remaining())
+        self.durable(states.RUNNING)
+        self.work()
+        self.assertEqual([states.SUSPENDED, states.RUNNING, 'polled'], self.done)
 
     def test_successive_signals_are_applied_one_by_one(self) -> None:
         self.deferred.poll_later(self.attempt, 5)

@@ -150,41 +150,22 @@ class DeriveTest(SuccessorsCase):
         )
         stored = self.store.get_action(x.uuid)
         self.assertEqual(stored, x)
-        self.assertEqual(
-            {
-                'name': 'the first',
-                'action_type': 'create',
-                'inputs': {'n': 1},
-                'timeout': 5,
-                'lane': 'engine',
-                'target': 'node',
-                'cause': 'Derived Action',
-                'context': {'user': 'me'},
-                'derived_from': self.parent.id,
-                'status': 'READY',
-                'data': {'key': 'x'},
-                'created_at': at(2),
-                'dependents': 1,
-            },
-            {
-                name: getattr(x, name)
-                for name in [
-                    'name',
-                    'action_type',
-                    'inputs',
-                    'timeout',
-                    'lane',
-                    'target',
-                    'cause',
-                    'context',
-                    'derived_from',
-                    'status',
-                    'data',
-                    'created_at',
-                    'dependents',
-                ]
-            },
-        )
+        expected = {
+            'name': 'the first',
+            'action_type': 'create',
+            'inputs': {'n': 1},
+            'timeout': 5,
+            'lane': 'engine',
+            'target': 'node',
+            'cause': 'Derived Action',
+            'context': {'user': 'me'},
+            'derived_from': self.parent.id,
+            'status': 'READY',
+            'data': {'key': 'x'},
+            'created_at': at(2),
+            'dependents': 1,
+        }
+        self.assertEqual(expected, {name: getattr(x, name) for name in expected})
 
     def test_the_parent_waits_for_all_derived_actions(self) -> None:
         made = self.derive(

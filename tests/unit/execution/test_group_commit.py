@@ -202,7 +202,7 @@ class ChangesTest(GroupCase):
         self.assertEqual(([], before), (result.events, self.plan()))
         self.assertEqual(other, self.store.get_action(other.uuid))
 
-    def test_of_two_conclusions_for_one_action_the_first_counts(self) -> None:
+    def test_of_the_conclusions_for_one_action_the_first_counts(self) -> None:
         self.a_plan('a', 'b')
         (attempt,) = self.running('a')
         given_up = self.end(attempt, outcomes.TimedOut())
@@ -212,18 +212,13 @@ class ChangesTest(GroupCase):
         self.assertEqual('FAILED', self.action('a').status)
         self.assertEqual((1, 1), (self.plan().unfinished, self.plan().failed))
         self.assertEqual(1, len(result.events))
-
-    def test_an_ended_action_is_not_concluded_again(self) -> None:
         # Its plugin returned at the moment in which it was abandoned.
-        self.a_plan('a', 'b')
-        (attempt,) = self.running('a')
-        self.fill(self.end(attempt, Done()))
         before = self.plan()
-        given_up = self.end(attempt, outcomes.TimedOut())
-        result = self.fill(given_up)
-        self.assertEqual([(given_up, False)], [(i, ok) for i, ok in result.outcomes])
+        late = self.end(attempt, Done())
+        result = self.fill(late)
+        self.assertEqual([(late, False)], [(i, ok) for i, ok in result.outcomes])
         self.assertEqual(([], before), (result.events, self.plan()))
-        self.assertEqual('SUCCEEDED', self.action('a').status)
+        self.assertEqual('FAILED', self.action('a').status)
 
     def test_a_cancelled_action_derives_nothing(self) -> None:
         (parent,) = store_actions(
@@ -352,9 +347,14 @@ class ParallelTest(GroupCase):
 class HandOverTest(GroupCase):
     """A dependent that starts in the transaction of its parent's end."""
 
-    def end_with(self, outcome: outcomes.Outcome, **plan: Any) -> CommitResult:
+    def end_with(
+        self, outcome: outcomes.Outcome, state: str = 'ONGOING', **plan: Any
+    ) -> CommitResult:
         self.a_plan('a', 'b', after='a', **plan)
         (attempt,) = self.running('a')
+        with self.store.transaction() as tx:
+            running = tx.lock_plans([self.plan_id])[self.plan_id]
+            tx.save_plans([running.evolve(state=state)])
         self.item_of_a = self.end(attempt, outcome, *self.handed('b'))
         return self.fill(self.item_of_a)
 
@@ -372,27 +372,20 @@ class HandOverTest(GroupCase):
             (child.status, child.owner, child.attempt, child.start_time),
         )
 
-    def test_a_failure_that_stops_the_plan_starts_no_dependent(self) -> None:
-        for on_failure in ('stop', 'rollback'):
-            self.end_with(Failed('x'), on_failure=on_failure)
-            self.assertFalse(self.item_of_a.handed_over)
-            self.assertEqual('READY', self.action('b').status)
-
-    def test_a_change_that_is_not_an_end_starts_no_dependent(self) -> None:
-        for outcome in (outcomes.Retry('x'), outcomes.InProgress('job')):
-            self.end_with(outcome)
-            self.assertFalse(self.item_of_a.handed_over)
-            self.assertEqual('INIT', self.action('b').status)
-
-    def test_a_cancelled_plan_starts_no_dependent(self) -> None:
-        self.a_plan('a', 'b', after='a')
-        (attempt,) = self.running('a')
-        with self.store.transaction() as tx:
-            plan = tx.lock_plans([self.plan_id])[self.plan_id]
-            tx.save_plans([plan.evolve(state='CANCELLING')])
-        item = self.end(attempt, Done(), *self.handed('b'))
-        self.fill(item)
-        self.assertEqual((False, 'READY'), (item.handed_over, self.action('b').status))
+    def test_only_an_end_after_which_the_plan_continues_starts_a_dependent(
+        self,
+    ) -> None:
+        for outcome, plan, status in (
+            (Failed('x'), {'on_failure': 'stop'}, 'READY'),
+            (Failed('x'), {'on_failure': 'rollback'}, 'READY'),
+            (Done(), {'state': 'CANCELLING'}, 'READY'),
+            (outcomes.Retry('x'), {}, 'INIT'),
+            (outcomes.InProgress('job'), {}, 'INIT'),
+        ):
+            self.end_with(outcome, **plan)
+            self.assertEqual(
+                (False, status), (self.item_of_a.handed_over, self.action('b').status)
+            )
 
     def test_dependents_of_started_actions_are_prefetched(self) -> None:
         self.a_plan('a', 'b', after='a')

@@ -1,6 +1,5 @@
 """The results of actions: from the outcome of a step to the row."""
 
-import datetime
 from typing import Any
 
 from tests import base
@@ -304,33 +303,46 @@ class GoOnTest(base.TestCase):
 class IntervalTest(base.TestCase):
     """Repeated actions."""
 
-    def ended(self, outcome: outcomes.Outcome, after: float, **values: Any) -> Action:
-        action = a_running(interval=60, recoveries=2, **values)
-        return results.conclude(action, outcome, EXECUTE, at(after)).action
-
     def test_the_interval_counts_from_the_start_of_a_run(self) -> None:
-        for outcome in (outcomes.Done(), outcomes.Failed('x'), outcomes.TimedOut()):
-            again = self.ended(outcome, 10)
+        failed = 'Action failed in execute: '
+        for outcome, seconds, status, not_before, message in (
+            (outcomes.Done(), 0.5, states.READY, at(60), None),
+            (outcomes.Done(), 10, states.READY, at(60), None),
+            # A run longer than its interval is repeated at once.
+            (outcomes.Done(), 61, states.READY, EPOCH, None),
+            (outcomes.Failed('x'), 10, states.READY, at(60), f'{failed}x'),
+            (
+                outcomes.TimedOut(),
+                10,
+                states.READY,
+                at(60),
+                f'{failed}it ran longer than its timeout',
+            ),
+            (
+                outcomes.Cancelled(),
+                1,
+                states.CANCELLED,
+                EPOCH,
+                'Action was cancelled while it ran.',
+            ),
+            # A run may be the last.
+            (outcomes.Done(last=True), 1, states.SUCCEEDED, EPOCH, None),
+            (outcomes.Failed('x', last=True), 1, states.FAILED, EPOCH, f'{failed}x'),
+        ):
+            again = results.conclude(
+                a_running(interval=60, recoveries=2), outcome, EXECUTE, at(seconds)
+            ).action
             self.assertEqual(
-                (states.READY, at(60), None, at(10), 0),
+                (status, not_before, message, None, at(seconds)),
                 (
                     again.status,
                     again.not_before,
+                    again.status_message,
                     again.owner,
                     again.end_time,
-                    again.recoveries,
                 ),
             )
-
-    def test_a_run_longer_than_its_interval_is_repeated_at_once(self) -> None:
-        self.assertEqual(EPOCH, self.ended(outcomes.Done(), 61).not_before)
-
-    def test_a_repeated_action_has_the_message_of_its_last_run(self) -> None:
-        self.assertIsNone(self.ended(outcomes.Done(), 1).status_message)
-        self.assertEqual(
-            'Action failed in execute: no disk',
-            self.ended(outcomes.Failed('no disk'), 1).status_message,
-        )
+            self.assertEqual(0 if status == states.READY else 2, again.recoveries)
 
     def test_the_interval_of_an_unstarted_run_counts_from_its_end(self) -> None:
         # The start time of the former run does not count.
@@ -338,9 +350,6 @@ class IntervalTest(base.TestCase):
         for outcome in (outcomes.Failed('x'), outcomes.Skipped('x')):
             again = results.conclude(action, outcome, PRE_CONDITION, at(1)).action
             self.assertEqual((states.READY, at(61)), (again.status, again.not_before))
-
-    def test_a_cancel_ends_a_repeated_action(self) -> None:
-        self.assertEqual(states.CANCELLED, self.ended(outcomes.Cancelled(), 1).status)
 
     def test_an_interval_of_zero_or_less_does_not_repeat(self) -> None:
         for interval in (0, -1):
@@ -372,13 +381,6 @@ class IntervalTest(base.TestCase):
                 )
                 self.assertTrue(results.ends_repeated_run(running, again))
 
-    def test_a_run_may_be_the_last(self) -> None:
-        for outcome, status in (
-            (outcomes.Done(last=True), states.SUCCEEDED),
-            (outcomes.Failed('no', last=True), states.FAILED),
-        ):
-            self.assertEqual(status, self.ended(outcome, 1).status)
-
     def test_a_lost_run_is_followed_by_the_next(self) -> None:
         for interval, status in ((60, states.READY), (0, states.FAILED)):
             done = results.fail_lost_run(
@@ -388,7 +390,3 @@ class IntervalTest(base.TestCase):
                 (status, 'who knows'), (done.action.status, done.action.status_message)
             )
             self.assertIsNotNone(done.detail)
-
-    def test_times_are_exact(self) -> None:
-        again = self.ended(outcomes.Done(), 0.5)
-        self.assertEqual(datetime.timedelta(seconds=60), again.not_before - NOW)

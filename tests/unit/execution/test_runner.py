@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from tests.unit.execution.runner_case import RunnerCase
+from tests.unit.execution.runner_case import RunnerCase, a_policy
 from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
@@ -16,7 +16,6 @@ from watcherlite.domain.outcomes import (
     InProgress,
     Retry,
 )
-from watcherlite.plugins.base import Policy
 from watcherlite.states import action as states
 
 X = DerivedAction('x', 'nop')
@@ -164,17 +163,7 @@ class PerformTest(RunnerCase):
 
     def test_the_steps_run_in_order(self) -> None:
         note = self.calls.note
-
-        class P(Policy):
-            before = after = frozenset({'kind'})
-
-            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
-                note('pre_op')(context)
-
-            def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                note('post_op')(context)
-
-        self.policies = [P()]
+        self.policies = [a_policy(pre_op=note('pre_op'), post_op=note('post_op'))]
         seen: list[Any] = []
         after = self.run_task(
             pre_condition=note('pre_condition'),
@@ -206,13 +195,7 @@ class PerformTest(RunnerCase):
         self.assertEqual(1, len(self.calls.made))
 
     def test_a_failed_post_op_fails_the_action(self) -> None:
-        class P(Policy):
-            after = frozenset({'kind'})
-
-            def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                raise OSError
-
-        self.policies = [P()]
+        self.policies = [a_policy(post_op=raises(OSError))]
         note = self.calls.note('post_condition')
         self.assertEqual(
             ('FAILED', "Policy check failure: Failed policy 'P': OSError"),
@@ -223,15 +206,12 @@ class PerformTest(RunnerCase):
     def test_post_op_runs_for_every_end(self) -> None:
         calls: list[Any] = []
 
-        class P(Policy):
-            after = frozenset({'kind'})
+        def post_op(context: Any, data: dict[str, Any]) -> None:
+            calls.append(context.result)
+            if context.result == 'ERROR':
+                raise OSError
 
-            def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                calls.append(context.result)
-                if context.result == 'ERROR':
-                    raise OSError
-
-        self.policies = [P()]
+        self.policies = [a_policy(post_op=post_op)]
         said = [
             self.result_of(execute=execute)
             for execute in (
@@ -260,18 +240,14 @@ class PerformTest(RunnerCase):
 
     def test_post_op_runs_for_a_cancelled_parent_of_derived_actions(self) -> None:
         calls: list[Any] = []
-
-        class P(Policy):
-            before = after = frozenset({'kind'})
-
-            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
-                calls.append('before')
-
-            def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                calls.append(context.result)
-                data['seen'] = True
-
-        self.policies = [P()]
+        self.policies = [
+            a_policy(
+                pre_op=lambda context, data: calls.append('before'),
+                post_op=lambda context, data: (
+                    calls.append(context.result) or data.update(seen=True)
+                ),
+            )
+        ]
         waited = self.prepare(self.attempt(phase=COMPLETE, control=states.CANCEL))
         unstarted = self.prepare(self.attempt(control=states.CANCEL))
         self.assertEqual(['ERROR'], calls)
@@ -284,17 +260,12 @@ class PerformTest(RunnerCase):
         calls: list[tuple[str, str | None]] = []
         attempt = self.attempt()
 
-        def policy(name: str, does: Any) -> Policy:
-            def pre_op(self: Any, context: Any, data: dict[str, Any]) -> None:
-                calls.append((name, 'asked'))
-                does()
-
-            def post_op(self: Any, context: Any, data: dict[str, Any]) -> None:
-                calls.append((name, context.result))
-
-            hooks = {'pre_op': pre_op, 'post_op': post_op}
-            kinds = {'before': frozenset({'kind'}), 'after': frozenset({'kind'})}
-            return type(name, (Policy,), {**hooks, **kinds})()
+        def policy(name: str, does: Any) -> Any:
+            return a_policy(
+                name,
+                pre_op=lambda context, data: calls.append((name, 'asked')) or does(),
+                post_op=lambda context, data: calls.append((name, context.result)),
+            )
 
         def signal(word: str) -> None:
             attempt.context.deliver(word)
@@ -345,13 +316,8 @@ class PerformTest(RunnerCase):
         self.assertEqual(states.SUSPEND, late.context.signal)
 
     def test_a_failed_pre_op_fails_the_action_before_its_start(self) -> None:
-        class P(Policy):
-            before = frozenset({'kind'})
-
-            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
-                raise exceptions.WatcherliteError('the cluster is at its minimum')
-
-        self.policies = [P()]
+        refuse = raises(exceptions.WatcherliteError('the cluster is at its minimum'))
+        self.policies = [a_policy(pre_op=refuse)]
         after = self.prepare(pre_condition=raises(AssertionError))
         self.assertEqual(
             "Policy check failure: Failed policy 'P': the cluster is at its minimum",
@@ -359,13 +325,7 @@ class PerformTest(RunnerCase):
         )
 
     def test_the_data_of_policies_is_stored_and_passed_on(self) -> None:
-        class P(Policy):
-            before = frozenset({'kind'})
-
-            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
-                data['count'] = 2
-
-        self.policies = [P()]
+        self.policies = [a_policy(pre_op=lambda context, data: data.update(count=2))]
         seen: list[Any] = []
         after = self.run_task(execute=lambda c: seen.append(c.data) or True).action
         self.assertEqual([{'count': 2}], seen)
@@ -398,36 +358,31 @@ class PerformTest(RunnerCase):
             self.assertEqual(states.CANCELLED, status)
         self.assertEqual([], self.calls.made)
 
-    def test_a_cancelled_action_neither_retries_nor_derives(self) -> None:
-        for outcome in (Retry('x'), Derived((X,))):
+    def test_a_cancel_prevents_what_follows_unless_the_action_was_faster(self) -> None:
+        cancelled = (states.CANCELLED, 'Action was cancelled while it ran.')
+        for outcome, interval, said in (
+            (Retry('x'), 0, cancelled),
+            (Derived((X,)), 0, cancelled),
+            (True, 60, cancelled),
+            (True, 0, (states.SUCCEEDED, None)),
+        ):
             done = self.run_task(
-                execute=lambda c, o=outcome: c.deliver(states.CANCEL) or o
+                self.attempt(interval=interval),
+                execute=lambda c, o=outcome: c.deliver(states.CANCEL) or o,
             )
-            self.assertEqual((states.CANCELLED, ()), (done.action.status, done.derived))
+            after = done.action
+            self.assertEqual(
+                (said, ()), ((after.status, after.status_message), done.derived)
+            )
 
-    def test_a_cancelled_action_is_not_repeated(self) -> None:
-        done = self.run_task(
-            self.attempt(interval=60),
-            execute=lambda c: c.deliver(states.CANCEL) or True,
-        )
-        self.assertEqual(states.CANCELLED, done.action.status)
-
-    def test_an_action_that_was_faster_than_its_cancel_succeeds(self) -> None:
-        self.assertEqual(
-            ('SUCCEEDED', None),
-            self.result_of(execute=lambda c: c.deliver(states.CANCEL) or True),
-        )
-
-    def test_the_timeout_counts_from_the_execution(self) -> None:
-        attempt = self.attempt(timeout=7)
-        runner = self.runner(execute=lambda c: Done({'left': c.remaining()}))
-        attempt.action = runner.prepare(attempt).action
-        self.clock.advance(50)
-        self.assertEqual({'left': 7.0}, runner.perform(attempt).action.outputs)
-
-    def test_an_action_without_a_timeout_has_the_default(self) -> None:
-        done = self.run_task(execute=lambda c: Done({'left': c.remaining()}))
-        self.assertEqual({'left': 100.0}, done.action.outputs)
+    def test_the_timeout_or_its_default_counts_from_the_execution(self) -> None:
+        for values, left in (({'timeout': 7}, 7.0), ({}, 100.0)):
+            attempt = self.attempt(**values)
+            runner = self.runner(execute=lambda c: Done({'left': c.remaining()}))
+            attempt.action = runner.prepare(attempt).action
+            self.clock.advance(50)
+            outputs = runner.perform(attempt).action.outputs
+            self.assertEqual({'left': left}, outputs)
 
     def test_an_unexpected_error_is_logged_in_full_and_named_in_the_message(
         self,

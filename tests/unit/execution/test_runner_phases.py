@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 from tests import base
-from tests.unit.execution.runner_case import RunnerCase
+from tests.unit.execution.runner_case import RunnerCase, a_policy
 from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
@@ -13,7 +13,6 @@ from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
 from watcherlite.execution.context import TIMEOUT, Context
 from watcherlite.execution.retries import UNAVAILABLE_DELAY
 from watcherlite.execution.runner import default_completion
-from watcherlite.plugins.base import Policy
 from watcherlite.states import action as states
 from watcherlite.testing.actions import SimulatedResult
 
@@ -152,20 +151,16 @@ class PhaseTest(RunnerCase):
     ) -> None:
         calls: list[Any] = []
 
-        class P(Policy):
-            before = after = frozenset({'kind'})
-
-            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
-                calls.append('asked')
-
-            def post_op(self, context: Any, data: dict[str, Any]) -> None:
-                calls.append(context.result)
-
         def lose(context: Any) -> Any:
             self.lease = 0.0
             context.fence()
 
-        self.policies = [P()]
+        self.policies = [
+            a_policy(
+                pre_op=lambda context, data: calls.append('asked'),
+                post_op=lambda context, data: calls.append(context.result),
+            )
+        ]
         runner = self.runner(execute=lose, cancel=self.calls.note('cancel'))
         attempt = self.attempt()
         attempt.action = runner.prepare(attempt).action
