@@ -40,12 +40,12 @@ SHOP = """
 
 
 class BlueprintTest(base.TestCase):
-    def refused(self, kind, template, **given):
+    def assert_refused(self, expected, template, kind=None, **given):
         error = self.assertRaises(
             exceptions.StackValidationFailed, blueprint, template, **given
         )
-        self.assertIs(kind, type(error))
-        return error.problems
+        self.assertIs(kind or exceptions.StackValidationFailed, type(error))
+        self.assertEqual(expected, error.problems)
 
     def test_conditions_select_resources(self):
         environment = {'resource_registry': {'Alias': 'db.yaml'}}
@@ -82,42 +82,33 @@ class BlueprintTest(base.TestCase):
             ('db.yaml', 'OS::Heat::None'), (small.handlers['db'], small.handlers['log'])
         )
 
-    def test_references_to_missing_resources_are_none(self):
-        made = blueprint(SHOP)
-
-        self.assertEqual(
-            ({'value': [None, None]}, {'log': None}, {'batch': 1}, {}),
-            (
-                made.properties('web', NoReferences()),
-                made.metadata('web', NoReferences()),
-                made.update_policy('web', NoReferences()),
-                made.properties('log', NoReferences()),
-            ),
-        )
-
-    def test_references_to_created_resources_have_values(self):
-        made = blueprint(SHOP, parameters={'size': 2})
-        references = Made(db={'value': ['x']}, web={'value': 'v'})
-
-        self.assertEqual(
-            {'value': [['x'], 'id-of-cache'], 'size': 'id-of-disk'},
-            made.properties('web', references),
-        )
-
-    def test_failed_outputs_have_an_error(self):
-        made = blueprint(SHOP)
-        references = Made(db={'value': 5}, web={'value': 'v'})
+    def test_references_have_the_values_of_created_resources_only(self):
+        small, large = blueprint(SHOP), blueprint(SHOP, parameters={'size': 2})
+        made = Made(db={'value': ['x']}, web={'value': 'v'})
 
         self.assertEqual(
             [
-                OutputValue('value', 'v', 'The value'),
-                OutputValue(
-                    'broken',
-                    None,
-                    error='outputs.broken.value.str_split: its delimiter is a number',
-                ),
+                {'value': [None, None]},
+                {'log': None},
+                {'batch': 1},
+                {},
+                {'value': [['x'], 'id-of-cache'], 'size': 'id-of-disk'},
             ],
-            made.outputs(references),
+            [
+                small.properties('web', NoReferences()),
+                small.metadata('web', NoReferences()),
+                small.update_policy('web', NoReferences()),
+                small.properties('log', NoReferences()),
+                large.properties('web', made),
+            ],
+        )
+        text = 'outputs.broken.value.str_split: its delimiter is a number'
+        self.assertEqual(
+            [
+                OutputValue('value', 'v', 'The value'),
+                OutputValue('broken', None, error=text),
+            ],
+            small.outputs(Made(db={'value': 5}, web={'value': 'v'})),
         )
 
     def test_hidden_parameters_are_masked(self):
@@ -138,24 +129,7 @@ class BlueprintTest(base.TestCase):
         )
 
     def test_invalid_references_are_reported_with_lines(self):
-        text = """
-            heat_template_version: 2021-04-16
-            parameters: {which: {type: string, default: nowhere}}
-            resources:
-              a:
-                type: T
-                properties:
-                  b: {get_resource: gone}
-                  c: {get_attr: [{get_param: which}, x]}
-                  d: {get_file: run.sh}
-              gone: {type: Closed, condition: false}
-              typo: {type: Closed}
-            outputs:
-              o: {value: {get_resource: gone}}
-              p: {value: {get_resource: gone}, condition: {get_param: which}}
-            """
-
-        self.assertEqual(
+        self.assert_refused(
             [
                 'template:7: resources.a.properties.b.get_resource: the condition of '
                 'resource gone does not hold; use if around this',
@@ -170,48 +144,55 @@ class BlueprintTest(base.TestCase):
                 'template:14: outputs.p.condition: this is text; a condition must be '
                 'true or false',
             ],
-            self.refused(
-                exceptions.StackValidationFailed,
-                text,
-                environment={'resource_registry': {'Closed': None}},
-            ),
+            """
+            heat_template_version: 2021-04-16
+            parameters: {which: {type: string, default: nowhere}}
+            resources:
+              a:
+                type: T
+                properties:
+                  b: {get_resource: gone}
+                  c: {get_attr: [{get_param: which}, x]}
+                  d: {get_file: run.sh}
+              gone: {type: Closed, condition: false}
+              typo: {type: Closed}
+            outputs:
+              o: {value: {get_resource: gone}}
+              p: {value: {get_resource: gone}, condition: {get_param: which}}
+            """,
+            environment={'resource_registry': {'Closed': None}},
         )
 
     def test_circular_dependencies_are_reported_completely(self):
-        self.assertEqual(
+        self.assert_refused(
             [
                 'template:3: resources.a: Circular Dependency Found: c needs b needs a '
                 'needs c; remove one of these dependencies',
                 'template:6: resources.self: Circular Dependency Found: self needs '
                 'self; remove one of these dependencies',
             ],
-            self.refused(
-                exceptions.CircularDependency,
-                """
-                heat_template_version: 2021-04-16
-                resources:
-                  a: {type: T, depends_on: c}
-                  b: {type: T, metadata: {x: {get_resource: a}}}
-                  c: {type: T, properties: {x: [{get_attr: [b, y]}]}}
-                  self: {type: T, properties: {x: {get_resource: self}}}
-                  fine: {type: T, depends_on: c}
-                """,
-            ),
+            """
+            heat_template_version: 2021-04-16
+            resources:
+              a: {type: T, depends_on: c}
+              b: {type: T, metadata: {x: {get_resource: a}}}
+              c: {type: T, properties: {x: [{get_attr: [b, y]}]}}
+              self: {type: T, properties: {x: {get_resource: self}}}
+              fine: {type: T, depends_on: c}
+            """,
+            exceptions.CircularDependency,
         )
 
     def test_non_boolean_condition_is_reported(self):
-        self.assertEqual(
+        self.assert_refused(
             ['conditions.a: this is a number; a condition must be true or false'],
-            self.refused(
-                exceptions.StackValidationFailed,
-                {
-                    'parameters': {'n': {'type': 'number', 'default': 1}},
-                    'conditions': {'a': {'get_param': 'n'}, 'b': {'not': 'a'}},
-                },
-            ),
+            {
+                'parameters': {'n': {'type': 'number', 'default': 1}},
+                'conditions': {'a': {'get_param': 'n'}, 'b': {'not': 'a'}},
+            },
         )
 
-    def test_omitted_value_removes_its_element(self):
+    def test_omitted_value_removes_its_element_and_properties_are_a_mapping(self):
         written = {'if': [False, 1]}
         made = blueprint(
             {
@@ -219,6 +200,7 @@ class BlueprintTest(base.TestCase):
                     'a': {'type': 'T', 'properties': {'x': written, 'y': [1, written]}},
                     'b': {'type': 'T', 'properties': written},
                     'c': {'type': 'T', 'properties': {'if': [True, {'x': None}, {}]}},
+                    'd': {'type': 'T', 'properties': {'if': [True, 'x', {}]}},
                 },
                 'outputs': {'o': {'value': written}},
             }
@@ -229,17 +211,11 @@ class BlueprintTest(base.TestCase):
             [made.properties(name, NoReferences()) for name in 'abc'],
         )
         self.assertEqual([OutputValue('o', None)], made.outputs(NoReferences()))
-
-    def test_properties_must_evaluate_to_a_mapping(self):
-        made = blueprint(
-            {'resources': {'a': {'type': 'T', 'properties': {'if': [True, 'x', {}]}}}}
-        )
-
         error = self.assertRaises(
-            exceptions.StackValidationFailed, made.properties, 'a', NoReferences()
+            exceptions.StackValidationFailed, made.properties, 'd', NoReferences()
         )
         self.assertEqual(
-            'resources.a.properties: this becomes text; it must become a mapping',
+            'resources.d.properties: this becomes text; it must become a mapping',
             str(error),
         )
 
@@ -335,34 +311,23 @@ class BudgetTest(base.TestCase):
             [('o59', 300_000)], [(one.key, len(one.value)) for one in alone]
         )
 
-    def test_constant_parts_count_towards_the_size(self):
+    def test_constant_and_repeated_values_count_towards_the_size(self):
+        values = {'1': {'get_param': 'text'}}
+        many = {'map_replace': [{f'k{n}': 1 for n in range(1000)}, {'values': values}]}
         made = self.large(
             outputs={
                 'a': {'value': 'x' * 500},
                 'b': {'value': {'map_replace': [{}, {}]}},
                 'c': {'value': 'x' * 500},
+                'd': {'value': many},
             }
         )
 
         found = made.outputs(NoReferences(), most=1000)
+        (repeated,) = made.outputs(NoReferences(), 'd')
 
         self.assertEqual(['a', 'b'], [one.key for one in found if one.error is None])
-
-    def test_a_value_that_replaces_many_counts_each_time(self):
-        keys = {f'k{n}': 1 for n in range(1000)}
-        made = self.large(
-            outputs={
-                'a': {
-                    'value': {
-                        'map_replace': [keys, {'values': {'1': {'get_param': 'text'}}}]
-                    }
-                }
-            }
-        )
-
-        (found,) = made.outputs(NoReferences())
-
-        self.assertIn('makes more than 4194304 characters', str(found.error))
+        self.assertIn('makes more than 4194304 characters', str(repeated.error))
 
     def test_evaluations_of_a_request_share_a_budget(self):
         template = parsed("""

@@ -17,6 +17,8 @@ DECLARED = {
     'secret': {'type': 'string', 'default': 'hunter2', 'hidden': True},
     'secrets': {'type': 'json', 'default': {'hunter2': 'x'}, 'hidden': True},
 }
+#: A value that is known only once a resource has been created.
+UNKNOWN = {'get_attr': ['db', 'x']}
 
 
 class FunctionCase(base.TestCase):
@@ -61,7 +63,7 @@ class LookupsTest(FunctionCase):
             ],
         )
 
-    def test_get_resource_returns_the_physical_reference(self):
+    def test_resources_have_references_and_files_come_with_the_template(self):
         made = Made(db={'ip': ['10.0.0.1', {'deep': 1}], 'show': {'all': 1}})
         written = [
             {'get_resource': 'db'},
@@ -74,14 +76,7 @@ class LookupsTest(FunctionCase):
             ['id-of-db', '10.0.0.1', 1, {'all': 1}], self.value(written, made)
         )
         self.assertEqual([None] * 4, self.value(written))
-
-    def test_files_are_those_that_came_with_the_template(self):
         self.assertEqual('#!', self.value({'get_file': 'run'}, files={'run': '#!'}))
-        self.assertEqual(
-            'get_file: No content found in the "files" section for get_file path: run; '
-            'send its text in files',
-            self.failure({'get_file': 'run'}),
-        )
 
     def test_results_are_not_shared(self):
         made = blueprint(
@@ -105,226 +100,133 @@ class LookupsTest(FunctionCase):
         )
 
 
-class TextsTest(FunctionCase):
-    def replaced(self, name='str_replace', **given):
-        return self.value({name: given})
+class ResultsTest(FunctionCase):
+    def assert_results(self, *cases):
+        for written, expected in cases:
+            with self.subTest(written=written):
+                self.assertEqual(expected, self.value(written))
 
     def test_names_in_a_text_are_replaced_longest_first_and_only_once(self):
-        self.assertEqual(
-            [
-                'http://1.2.3.4:80/',
-                'b-a',
-                'x-long',
-                '{"k": [1, true]} 3 True  [1]',
-            ],
-            [
-                self.replaced(
-                    template='http://$host:$port/',
-                    params={'$host': '1.2.3.4', '$port': 80},
-                ),
-                self.replaced(template='a-b', params={'a': 'b', 'b': 'a'}),
-                self.replaced(template='n-name', params={'n': 'x', 'name': 'long'}),
-                self.replaced(
-                    template='A B C D E',
-                    params={
-                        'A': {'k': [1, True]},
-                        'B': {'get_param': 'size'},
-                        'C': {'get_param': 'on'},
-                        'D': {'get_attr': ['db', 'x']},
-                        'E': [1],
-                    },
-                ),
-            ],
-        )  # fmt: skip
-
-    def test_the_strict_one_wants_each_name_in_the_text(self):
-        text = {'template': 'a', 'params': {'a': '1', 'c': '2', 'b': '3'}}
-
-        self.assertEqual(
-            'str_replace_strict: The following params were not found in the template; '
-            'remove them, or use str_replace: b, c',
-            self.failure({'str_replace_strict': text}),
+        values = {
+            'A': {'k': [1, True]},
+            'B': {'get_param': 'size'},
+            'C': {'get_param': 'on'},
+            'D': UNKNOWN,
+            'E': [1],
+        }
+        strict = {'template': 'a', 'params': {'a': '1', 'c': '2', 'b': '3'}}
+        url = {'$host': '1.2.3.4', '$port': 80}
+        self.assert_results(
+            *(
+                ({'str_replace': {'template': text, 'params': params}}, expected)
+                for text, params, expected in (
+                    ('http://$host:$port/', url, 'http://1.2.3.4:80/'),
+                    ('a-b', {'a': 'b', 'b': 'a'}, 'b-a'),
+                    ('n-name', {'n': 'x', 'name': 'long'}, 'x-long'),
+                    ('A B C D E', values, '{"k": [1, true]} 3 True  [1]'),
+                )
+            ),
+            ({'str_replace': strict}, '1'),
         )
-        self.assertEqual('1', self.value({'str_replace': text}))
-        self.assertEqual(
-            'str_replace_vstrict: some params are empty; give each a value: a',
-            self.failure(
-                {'str_replace_vstrict': {'template': 'a', 'params': {'a': ''}}}
+
+    def test_texts_are_joined_split_and_put_together(self):
+        parts = {
+            'scheme': 'https',
+            'username': 'me',
+            'password': 's@y',
+            'host': 'example.org',
+            'port': 8080,
+            'path': 'a b',
+            'query': {'q': '1 2'},
+            'fragment': 'top',
+        }
+        url = 'https://me:s%40y@example.org:8080/a%20b?q=1+2#top'
+        bracketed = {'scheme': 'http', 'host': '::1', 'path': '/x'}
+        self.assert_results(
+            ({'list_join': [', ', {'get_param': 'names'}]}, 'a, b'),
+            ({'list_join': ['-', ['a', 'b'], ['c', {'k': 1}, 3]]}, 'a-b-c-{"k": 1}-3'),
+            ({'list_join': [', ', []]}, ''),
+            ({'list_join': [', ', UNKNOWN]}, ''),
+            ({'str_split': [',', 'a,b,']}, ['a', 'b', '']),
+            ({'str_split': [',', 'a,b', 1]}, 'b'),
+            ({'str_split': [',', 'a,b', '1']}, 'b'),
+            ({'str_split': [',', UNKNOWN]}, None),
+            ({'digest': ['md5', 'hello']}, '5d41402abc4b2a76b9719d911017c592'),
+            ({'digest': ['sha256', UNKNOWN]}, None),
+            ({'make_url': parts}, url),
+            ({'make_url': bracketed}, 'http://[::1]/x'),
+            ({'make_url': {'path': '/only'}}, '/only'),
+        )
+
+    def test_maps_and_lists_are_put_together_and_repeated(self):
+        pairs = {'%p%': [80, 81], '%n%': {'get_param': 'names'}}
+        ports = {'ports': ['%p%-%n%', {'n%p%': '%p%'}]}
+        replaced = [{'a': 1, 'c': 2}, {'keys': {'a': 'b'}, 'values': {'1': 10}}]
+        self.assert_results(
+            ({'map_merge': [{'a': 1}, {'a': 2}, {'b': 3}, UNKNOWN]}, {'a': 2, 'b': 3}),
+            ({'map_merge': []}, {}),
+            ({'map_replace': replaced}, {'b': 10, 'c': 2}),
+            ({'list_concat': [[1, 2], [2, 3], UNKNOWN]}, [1, 2, 2, 3]),
+            ({'list_concat': []}, []),
+            ({'list_concat_unique': [[1, True, 2], [2, 3]]}, [1, True, 2, 3]),
+            ({'list_concat_unique': []}, []),
+            ({'filter': [['a', 'b'], ['a', 'b', 'c']]}, ['c']),
+            ({'contains': ['a', {'get_param': 'names'}]}, True),
+            ({'contains': ['5', {'get_param': 'tree'}]}, True),
+            ({'contains': ['ell', 'hello']}, True),
+            ({'contains': ['a', UNKNOWN]}, False),
+            (
+                {'repeat': {'for_each': pairs, 'template': ports}},
+                [
+                    {'ports': ['80-a', {'n80': 80}]},
+                    {'ports': ['80-b', {'n80': 80}]},
+                    {'ports': ['81-a', {'n81': 81}]},
+                    {'ports': ['81-b', {'n81': 81}]},
+                ],
+            ),
+            (repeated_together(['x', 'y'], ['a', 'b']), ['xa', 'yb']),
+            *(
+                ({'repeat': {'for_each': {'%': values}, 'template': '%'}}, expected)
+                for values, expected in (
+                    ({'get_param': 'tree'}, ['x', '5']),
+                    ([{'k': 1}, [2]], [{'k': 1}, [2]]),
+                    (UNKNOWN, []),
+                )
             ),
         )
 
-    def test_lists_are_joined(self):
-        self.assertEqual(
-            ['a, b', 'a-b-c-{"k": 1}-3', '', ''],
-            [
-                self.value({'list_join': given})
-                for given in (
-                    [', ', {'get_param': 'names'}],
-                    ['-', ['a', 'b'], ['c', {'k': 1}, 3]],
-                    [', ', []],
-                    [', ', {'get_attr': ['db', 'x']}],
-                )
-            ],
-        )
-
-    def test_texts_are_split(self):
-        self.assertEqual(
-            [['a', 'b', ''], 'b', 'b', None],
-            [
-                self.value({'str_split': given})
-                for given in (
-                    [',', 'a,b,'],
-                    [',', 'a,b', 1],
-                    [',', 'a,b', '1'],
-                    [',', {'get_attr': ['db', 'x']}],
-                )
-            ],
-        )
-        self.assertEqual(
-            'str_split: Incorrect index to "str_split" should be between 0 and 1',
-            self.failure({'str_split': [',', 'a,b', 2]}),
-        )
-
-    def test_digests_are_in_hexadecimal(self):
-        self.assertEqual(
-            ['5d41402abc4b2a76b9719d911017c592', None],
-            [
-                self.value({'digest': ['md5', 'hello']}),
-                self.value({'digest': ['sha256', {'get_attr': ['db', 'x']}]}),
-            ],
-        )
-        self.assertEqual(
-            'digest: the algorithm must be one of md5, sha1, sha224, sha256, sha384, '
-            'sha512',
-            self.failure({'digest': ['sha1024', 'x']}),
-        )
-
-    def test_urls_are_put_together(self):
-        self.assertEqual(
-            [
-                'https://me:s%40y@example.org:8080/a%20b?q=1+2#top',
-                'http://[::1]/x',
-                '/only',
-            ],
-            [
-                self.value({'make_url': parts})
-                for parts in (
-                    {
-                        'scheme': 'https',
-                        'username': 'me',
-                        'password': 's@y',
-                        'host': 'example.org',
-                        'port': 8080,
-                        'path': 'a b',
-                        'query': {'q': '1 2'},
-                        'fragment': 'top',
-                    },
-                    {'scheme': 'http', 'host': '::1', 'path': '/x'},
-                    {'path': '/only'},
-                )
-            ],
-        )
+    def test_arguments_that_do_not_fit_are_rejected_with_the_function(self):
+        unfound = {'template': 'a', 'params': {'a': '1', 'c': '2', 'b': '3'}}
+        empty = {'template': 'a', 'params': {'a': ''}}
+        for written, text in (
+            ({'get_file': 'run'}, 'No content found in the "files" section for '
+             'get_file path: run; send its text in files'),
+            ({'str_replace_strict': unfound}, 'The following params were not found in '
+             'the template; remove them, or use str_replace: b, c'),
+            ({'str_replace_vstrict': empty}, 'some params are empty; give each a '
+             'value: a'),
+            ({'str_split': [',', 'a,b', 2]}, 'Incorrect index to "str_split" should be '
+             'between 0 and 1'),
+            ({'digest': ['sha1024', 'x']}, 'the algorithm must be one of md5, sha1, '
+             'sha224, sha256, sha384, sha512'),
+            ({'map_replace': [{'a': 1, 'b': 2}, {'keys': {'a': 'b'}}]}, 'two keys '
+             'become the same; let each become another one'),
+            (repeated_together(['x', 'y'], ['a']), 'without permutations all lists of '
+             'for_each must be of one length; these have 2, 1 values'),
+        ):  # fmt: skip
+            (function,) = written
+            self.assertEqual(f'{function}: {text}', self.failure(written))
 
 
-class GatheringsTest(FunctionCase):
-    def test_maps_and_lists_are_put_together(self):
-        unknown = {'get_attr': ['db', 'x']}
-
-        self.assertEqual(
-            [
-                {'a': 2, 'b': 3},
-                {'b': 10, 'c': 2},
-                [1, 2, 2, 3],
-                [1, True, 2, 3],
-                ['c'],
-                [True, True, True, False],
-            ],
-            [
-                self.value({'map_merge': [{'a': 1}, {'a': 2}, {'b': 3}, unknown]}),
-                self.value(
-                    {
-                        'map_replace': [
-                            {'a': 1, 'c': 2},
-                            {'keys': {'a': 'b'}, 'values': {'1': 10}},
-                        ]
-                    }
-                ),
-                self.value({'list_concat': [[1, 2], [2, 3], unknown]}),
-                self.value({'list_concat_unique': [[1, True, 2], [2, 3]]}),
-                self.value({'filter': [['a', 'b'], ['a', 'b', 'c']]}),
-                self.value(
-                    [
-                        {'contains': ['a', {'get_param': 'names'}]},
-                        {'contains': ['5', {'get_param': 'tree'}]},
-                        {'contains': ['ell', 'hello']},
-                        {'contains': ['a', unknown]},
-                    ]
-                ),
-            ],
-        )
-
-    def test_nothing_put_together_is_nothing(self):
-        self.assertEqual(
-            [{}, [], []],
-            [
-                self.value({name: []})
-                for name in ('map_merge', 'list_concat', 'list_concat_unique')
-            ],
-        )
-
-    def test_keys_that_become_the_same_are_refused(self):
-        self.assertEqual(
-            'map_replace: two keys become the same; let each become another one',
-            self.failure({'map_replace': [{'a': 1, 'b': 2}, {'keys': {'a': 'b'}}]}),
-        )
-
-    def test_a_template_is_repeated_for_each_combination(self):
-        self.assertEqual(
-            [
-                {'ports': ['80-a', {'n80': 80}]},
-                {'ports': ['80-b', {'n80': 80}]},
-                {'ports': ['81-a', {'n81': 81}]},
-                {'ports': ['81-b', {'n81': 81}]},
-            ],
-            self.value(
-                {
-                    'repeat': {
-                        'for_each': {'%p%': [80, 81], '%n%': {'get_param': 'names'}},
-                        'template': {'ports': ['%p%-%n%', {'n%p%': '%p%'}]},
-                    }
-                }
-            ),
-        )
-
-    def test_without_permutations_lists_go_together(self):
-        def repeated(*values):
-            return {
-                'repeat': {
-                    'for_each': {'%a%': values[0], '%b%': values[1]},
-                    'template': '%a%%b%',
-                    'permutations': False,
-                }
-            }
-
-        self.assertEqual(['xa', 'yb'], self.value(repeated(['x', 'y'], ['a', 'b'])))
-        self.assertEqual(
-            'repeat: without permutations all lists of for_each must be of one length; '
-            'these have 2, 1 values',
-            self.failure(repeated(['x', 'y'], ['a'])),
-        )
-
-    def test_repeat_accepts_maps(self):
-        self.assertEqual(
-            [['x', '5'], [{'k': 1}, [2]], []],
-            [
-                self.value({'repeat': {'for_each': {'%': values}, 'template': '%'}})
-                for values in (
-                    {'get_param': 'tree'},
-                    [{'k': 1}, [2]],
-                    {'get_attr': ['db', 'x']},
-                )
-            ],
-        )
+def repeated_together(first, second):
+    """Return a template that is repeated for the values at each place."""
+    return {
+        'repeat': {
+            'for_each': {'%a%': first, '%b%': second},
+            'template': '%a%%b%',
+            'permutations': False,
+        }
+    }
 
 
 class BoundsTest(FunctionCase):

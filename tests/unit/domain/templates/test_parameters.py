@@ -105,41 +105,31 @@ class ValuesTest(base.TestCase):
 
         self.assertEqual({**PSEUDO, **{name: name for name in names}}, found)
 
-    def test_parameters_that_the_template_lacks_are_refused(self):
-        self.assertEqual(
-            [
-                'parameters.y: The Parameter (y) was not defined in template.',
-                'parameters.x: The Parameter (x) was not defined in template.',
-            ],
-            self.refused(
-                exceptions.UnknownUserParameter,
-                {},
-                {'x': 1, 'y': 1},
+    def test_undeclared_and_omitted_parameters_are_refused_with_all_problems(self):
+        undefined = 'parameters.{0}: The Parameter ({0}) was not defined in template.'
+        omitted = 'parameters.{0}: The Parameter ({0}) was not provided.'
+        text, number = {'type': 'string'}, {'type': 'number'}
+        for kind, definitions, given, environment, *problems in (
+            (
+                *(exceptions.UnknownUserParameter, {}, {'x': 1, 'y': 1}),
                 {'parameters': {'y': 1}},
+                *(undefined.format('y'), undefined.format('x')),
             ),
-        )
-
-    def test_parameters_that_were_not_given_are_refused(self):
-        self.assertEqual(
-            ['parameters.p: The Parameter (p) was not provided.'],
-            self.refused(
-                exceptions.UserParameterMissing, {'p': {'type': 'string'}}, {'p': None}
+            (
+                *(exceptions.UserParameterMissing, {'p': text}, {'p': None}, {}),
+                omitted.format('p'),
             ),
-        )
-
-    def test_all_problems_are_reported(self):
-        self.assertEqual(
-            [
-                'parameters.x: The Parameter (x) was not defined in template.',
-                'parameters.a: The Parameter (a) was not provided.',
+            (
+                *(exceptions.StackValidationFailed, {'a': text, 'b': number}),
+                *({'b': 'x', 'x': 1}, {}),
+                undefined.format('x'),
+                omitted.format('a'),
                 "parameters.b: Parameter 'b' is invalid: it must be a number",
-            ],
-            self.refused(
-                exceptions.StackValidationFailed,
-                {'a': {'type': 'string'}, 'b': {'type': 'number'}},
-                {'b': 'x', 'x': 1},
             ),
-        )
+        ):
+            self.assertEqual(
+                problems, self.refused(kind, definitions, given, environment)
+            )
 
 
 class ConstraintsTest(base.TestCase):

@@ -15,11 +15,76 @@ from watcherlite.domain.templates.definitions import (
 
 
 class LoadTest(base.TestCase):
-    def refused(self, sections, version=VERSION):
-        mapping = {'heat_template_version': version, **sections}
-        return self.assertRaises(
-            exceptions.TemplateInvalid, template.load, mapping
-        ).problems
+    def test_invalid_sections_are_rejected_with_their_places(self):
+        later = (
+            'this is for heat_template_version 2016-10-14 and later; this one is '
+            '2016-04-08'
+        )
+        for sections, *expected in (
+            (
+                {
+                    'heat_template_version': '2016-04-08',
+                    'conditions': {'c': True},
+                    'resources': {'a': {'type': 'T', 'condition': 'c'}},
+                },
+                f'conditions: {later}',
+                f'resources.a.condition: {later}',
+            ),
+            (
+                {'conditions': {'a': {'not': 'b'}, 'b': {'or': ['c', True]}, 'c': 'a'}},
+                'conditions.a: conditions refer to each other in a circle: b needs c '
+                'needs a needs b; break it',
+            ),
+            (
+                {
+                    'conditions': {
+                        'a': {'equals': [{'get_attr': ['x', 'y']}, 1]},
+                        'b': {'maybe': []},
+                        'c': 3,
+                        'd': 'e',
+                    },
+                    'resources': {'x': {'type': 'T'}},
+                },
+                'conditions.a.equals[0].get_attr: a condition is decided before '
+                'anything is made; use get_param',
+                'conditions.b: there is no function maybe; known are and, contains, '
+                'digest, equals, filter, get_attr, get_file, get_param, get_resource, '
+                'if, list_concat, list_concat_unique, list_join, make_url, map_merge, '
+                'map_replace, not, or, repeat, str_replace, str_replace_strict, '
+                'str_replace_vstrict, str_split',
+                'conditions.c: this is a number; a condition is a name of one, true or '
+                'false, or one function like {equals: [{get_param: size}, small]}',
+                'conditions.d: there is no condition e; name a condition of the '
+                'template',
+            ),
+            (
+                {'resources': {'a': {'type': 'T', 'deletion_policy': 'Snapshot'}}},
+                "resources.a.deletion_policy: 'Snapshot' is not one of Delete, Retain; "
+                'Retain leaves the thing when the stack goes',
+            ),
+            (
+                {
+                    'parameters': {'a': {'type': 'string'}},
+                    'parameter_groups': [
+                        {'parameters': ['a', 'b']},
+                        {'parameters': ['a']},
+                        {'label': 'x'},
+                    ],
+                },
+                "parameter_groups[0].parameters[1]: there is no parameter 'b'; name "
+                'one of the template',
+                'parameter_groups[1].parameters[0]: a is in a group already; name it '
+                'once',
+                'parameter_groups[2].parameters: this is nothing; it must be a list of '
+                'names of parameters',
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.TemplateInvalid,
+                template.load,
+                {'heat_template_version': VERSION, **sections},
+            )
+            self.assertEqual(expected, error.problems)
 
     def test_a_whole_template_becomes_values(self):
         found = template.load(
@@ -139,88 +204,6 @@ class LoadTest(base.TestCase):
 
         self.assertEqual(
             ({}, {}, {}), (found.resources, found.outputs, found.parameters)
-        )
-
-    def test_conditions_belong_to_later_versions(self):
-        self.assertEqual(
-            [
-                'conditions: this is for heat_template_version 2016-10-14 and later; '
-                'this one is 2016-04-08',
-                'resources.a.condition: this is for heat_template_version 2016-10-14 '
-                'and later; this one is 2016-04-08',
-            ],
-            self.refused(
-                {
-                    'conditions': {'c': True},
-                    'resources': {'a': {'type': 'T', 'condition': 'c'}},
-                },
-                version='2016-04-08',
-            ),
-        )
-
-    def test_conditions_in_a_circle_are_refused(self):
-        self.assertEqual(
-            ['conditions.a: conditions refer to each other in a circle: b needs c '
-             'needs a needs b; break it'],
-            self.refused(
-                {'conditions': {'a': {'not': 'b'}, 'b': {'or': ['c', True]}, 'c': 'a'}}
-            ),
-        )  # fmt: skip
-
-    def test_a_condition_is_decided_before_anything_is_made(self):
-        self.assertEqual(
-            ['conditions.a.equals[0].get_attr: a condition is decided before anything '
-             'is made; use get_param',
-             'conditions.b: there is no function maybe; known are and, contains, '
-             'digest, equals, filter, get_attr, get_file, get_param, get_resource, if, '
-             'list_concat, list_concat_unique, list_join, make_url, map_merge, '
-             'map_replace, not, or, repeat, str_replace, str_replace_strict, '
-             'str_replace_vstrict, str_split',
-             'conditions.c: this is a number; a condition is a name of one, true or '
-             'false, or one function like {equals: [{get_param: size}, small]}',
-             'conditions.d: there is no condition e; name a condition of the template'],
-            self.refused(
-                {
-                    'conditions': {
-                        'a': {'equals': [{'get_attr': ['x', 'y']}, 1]},
-                        'b': {'maybe': []},
-                        'c': 3,
-                        'd': 'e',
-                    },
-                    'resources': {'x': {'type': 'T'}},
-                }
-            ),
-        )  # fmt: skip
-
-    def test_a_deletion_policy_is_one_of_those_that_there_are(self):
-        self.assertEqual(
-            ["resources.a.deletion_policy: 'Snapshot' is not one of Delete, Retain; "
-             'Retain leaves the thing when the stack goes'],
-            self.refused(
-                {'resources': {'a': {'type': 'T', 'deletion_policy': 'Snapshot'}}}
-            ),
-        )  # fmt: skip
-
-    def test_groups_have_parameters_that_there_are_each_once(self):
-        self.assertEqual(
-            [
-                "parameter_groups[0].parameters[1]: there is no parameter 'b'; name "
-                'one of the template',
-                'parameter_groups[1].parameters[0]: a is in a group already; name it '
-                'once',
-                'parameter_groups[2].parameters: this is nothing; it must be a list of '
-                'names of parameters',
-            ],
-            self.refused(
-                {
-                    'parameters': {'a': {'type': 'string'}},
-                    'parameter_groups': [
-                        {'parameters': ['a', 'b']},
-                        {'parameters': ['a']},
-                        {'label': 'x'},
-                    ],
-                }
-            ),
         )
 
 
