@@ -1,10 +1,9 @@
 """The base case of the store contract of clusters."""
 
-import dataclasses
 import datetime
 from typing import Any
 
-from tests.contract.store_case import StoreCase
+from tests.contract.store_case import StoreCase, make_bare_event
 from tests.factories import NOW, make_action, new_uuid, store_actions
 from watcherlite.db.api import Transaction
 from watcherlite.db.clusters import ClusterObject, NewObject
@@ -31,72 +30,77 @@ OTHER = Owner('project-b', 'bob')
 
 def make_profile(**values: Any) -> NewProfile:
     """Return a new profile."""
-    given: dict[str, Any] = {
-        'uuid': new_uuid(),
-        'name': f'profile-{new_uuid()}',
-        'type': 'local.process-1.0',
-        'handler': 'Local::Process',
-        'spec': {'type': 'local.process', 'properties': {'password': 'sesame'}},
-        'owner': OWNER,
-        'created_at': NOW,
-        **values,
-    }
-    return NewProfile(**given)
+    return NewProfile(
+        **{
+            'uuid': new_uuid(),
+            'name': f'profile-{new_uuid()}',
+            'type': 'local.process-1.0',
+            'handler': 'Local::Process',
+            'spec': {'type': 'local.process', 'properties': {'password': 'sesame'}},
+            'owner': OWNER,
+            'created_at': NOW,
+            **values,
+        }
+    )
 
 
 def make_policy(**values: Any) -> NewPolicyObject:
     """Return a new policy."""
-    given: dict[str, Any] = {
-        'uuid': new_uuid(),
-        'name': f'policy-{new_uuid()}',
-        'type': 'senlin.policy.scaling-1.0',
-        'spec': {'properties': {'event': 'CLUSTER_SCALE_IN'}},
-        'owner': OWNER,
-        'created_at': NOW,
-        **values,
-    }
-    return NewPolicyObject(**given)
+    return NewPolicyObject(
+        **{
+            'uuid': new_uuid(),
+            'name': f'policy-{new_uuid()}',
+            'type': 'senlin.policy.scaling-1.0',
+            'spec': {'properties': {'event': 'CLUSTER_SCALE_IN'}},
+            'owner': OWNER,
+            'created_at': NOW,
+            **values,
+        }
+    )
 
 
 def make_cluster(profile: Profile, **values: Any) -> NewCluster:
     """Return a new cluster."""
-    given: dict[str, Any] = {
-        'uuid': new_uuid(),
-        'name': f'cluster-{new_uuid()}',
-        'owner': OWNER,
-        'profile_id': profile.id,
-        'init_at': NOW,
-        **values,
-    }
-    return NewCluster(**given)
+    return NewCluster(
+        **{
+            'uuid': new_uuid(),
+            'name': f'cluster-{new_uuid()}',
+            'owner': OWNER,
+            'profile_id': profile.id,
+            'init_at': NOW,
+            **values,
+        }
+    )
 
 
 def make_node(cluster: Cluster, **values: Any) -> NewNode:
     """Return a new node of a cluster."""
-    given: dict[str, Any] = {
-        'uuid': new_uuid(),
-        'name': f'node-{new_uuid()}',
-        'owner': cluster.owner,
-        'profile_id': cluster.profile_id,
-        'handler': 'Local::Process',
-        'cluster_id': cluster.id,
-        'init_at': NOW,
-        **values,
-    }
-    return NewNode(**given)
+    return NewNode(
+        **{
+            'uuid': new_uuid(),
+            'name': f'node-{new_uuid()}',
+            'owner': cluster.owner,
+            'profile_id': cluster.profile_id,
+            'handler': 'Local::Process',
+            'cluster_id': cluster.id,
+            'init_at': NOW,
+            **values,
+        }
+    )
 
 
 def make_receiver(**values: Any) -> NewReceiver:
     """Return a new receiver."""
-    given: dict[str, Any] = {
-        'uuid': new_uuid(),
-        'name': f'receiver-{new_uuid()}',
-        'type': 'webhook',
-        'owner': OWNER,
-        'created_at': NOW,
-        **values,
-    }
-    return NewReceiver(**given)
+    return NewReceiver(
+        **{
+            'uuid': new_uuid(),
+            'name': f'receiver-{new_uuid()}',
+            'type': 'webhook',
+            'owner': OWNER,
+            'created_at': NOW,
+            **values,
+        }
+    )
 
 
 def make_binding(cluster: Cluster, policy: PolicyObject, **values: Any) -> NewBinding:
@@ -121,17 +125,13 @@ def cluster_event(
     if isinstance(row, Node):
         detail['cluster'] = cluster.uuid if cluster is not None else None
     given: dict[str, Any] = {
-        **dict.fromkeys(field.name for field in dataclasses.fields(Event)),
         'subject': events.CLUSTER if isinstance(row, Cluster) else events.NODE,
-        'kind': events.STATE_CHANGED,
-        'new_status': row.status,
-        'occurred_at': NOW,
-        'uuid': events.new_uuid(),
         'subject_id': row.id,
+        'new_status': row.status,
         'detail': detail,
         **values,
     }
-    return Event(**given)
+    return make_bare_event(**given)
 
 
 class ClusterCase(StoreCase):

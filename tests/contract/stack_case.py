@@ -1,10 +1,9 @@
 """The base case of the store contract of stacks."""
 
-import dataclasses
 import datetime
 from typing import Any
 
-from tests.contract.store_case import StoreCase
+from tests.contract.store_case import StoreCase, make_bare_event
 from tests.factories import NOW, new_uuid
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events
@@ -23,20 +22,14 @@ TENANT = 'project-a'
 
 def make_definition(**values: Any) -> Definition:
     """Return a definition; unlike others unless it is told what is in it."""
-    given: dict[str, Any] = {'template': {'of': new_uuid()}, **values}
-    return Definition(**given)
+    return Definition(**{'template': {'of': new_uuid()}, **values})
 
 
 def make_stack(definition_id: int, **values: Any) -> NewStack:
     """Return a new stack of one of the tenants."""
-    given: dict[str, Any] = {
-        'uuid': new_uuid(),
-        'name': f'stack-{new_uuid()}',
-        'tenant': TENANT,
-        'created_at': NOW,
-        **values,
-    }
-    return NewStack(definition_id=definition_id, **given)
+    given: dict[str, Any] = {'name': f'stack-{new_uuid()}', 'tenant': TENANT, **values}
+    common = {'uuid': new_uuid(), 'created_at': NOW}
+    return NewStack(definition_id=definition_id, **{**common, **given})
 
 
 def make_resource(stack: Stack, **values: Any) -> NewResource:
@@ -54,17 +47,8 @@ def make_resource(stack: Stack, **values: Any) -> NewResource:
 
 def stack_event(stack: Stack, **values: Any) -> Event:
     """Return an event of a stack."""
-    given: dict[str, Any] = {
-        **dict.fromkeys(field.name for field in dataclasses.fields(Event)),
-        'subject': events.STACK,
-        'kind': events.STATE_CHANGED,
-        'new_status': 'CREATE_COMPLETE',
-        'occurred_at': NOW,
-        'uuid': events.new_uuid(),
-        'subject_id': stack.id,
-        **values,
-    }
-    return Event(**given)
+    given = {'subject': events.STACK, 'new_status': 'CREATE_COMPLETE', **values}
+    return make_bare_event(subject_id=stack.id, **given)
 
 
 def resource_event(stack: Stack, resource: Resource, **values: Any) -> Event:

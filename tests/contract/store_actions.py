@@ -99,7 +99,7 @@ class StoreActionsContract(StoreCase):
 
     def test_later_changes_of_a_mapping_are_not_stored(self) -> None:
         inputs = {'hosts': ['a']}
-        (stored,) = store_actions(self.store, make_action(inputs=inputs))
+        stored = self.stored_action(inputs=inputs)
         inputs['hosts'].append('b')
         (read,) = self.now_stored(stored)
         self.assertEqual({'hosts': ['a']}, read.inputs)
@@ -146,13 +146,13 @@ class StoreActionsContract(StoreCase):
         self.assertEqual([], self.store.list_actions())
 
     def test_a_stored_uuid_is_a_conflict(self) -> None:
-        (stored,) = store_actions(self.store, make_action())
+        stored = self.stored_action()
         with self.assertRaises(exceptions.Conflict):
             self.commit(lambda tx: tx.insert_actions([make_action(), stored], []))
         self.assertEqual([stored], self.store.list_actions())
 
     def test_an_error_rolls_the_transaction_back(self) -> None:
-        (stored,) = store_actions(self.store, make_action(status=states.READY))
+        stored = self.stored_action(status=states.READY)
 
         def block(tx: Transaction) -> None:
             tx.insert_actions([make_action()], [])
@@ -266,7 +266,7 @@ class StoreActionsContract(StoreCase):
     # the small ones
 
     def test_derived_actions_increase_pending(self) -> None:
-        (stored,) = store_actions(self.store, make_action(pending=0))
+        stored = self.stored_action(pending=0)
         self.commit(lambda tx: tx.add_pending(stored.id, 3))
         self.commit(lambda tx: tx.add_pending(stored.id, 2))
         self.assert_stored(stored.evolve(pending=5))

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from tests.contract.store_case import StoreCase
+from tests.contract.store_case import StoreCase, make_bare_event
 from tests.factories import (
     NOW,
     at,
@@ -379,19 +379,12 @@ class StoreAuditsContract(StoreCase):
     # the history
 
     def step_of(self, audit: Audit, message: str) -> Event:
-        return Event(
-            events.AUDIT,
-            events.STEPPED,
-            None,
-            None,
-            None,
-            None,
-            message,
-            None,
-            None,
-            NOW,
-            {'step': events.PLANNER_START},
+        return make_bare_event(
+            subject=events.AUDIT,
             subject_id=audit.id,
+            kind=events.STEPPED,
+            message=message,
+            detail={'step': events.PLANNER_START},
         )
 
     def test_the_history_of_an_audit_is_its_own(self) -> None:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tests.factories import NOW, at, make_action, store_actions
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
+from watcherlite.domain import events
 from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.events import Event
+from watcherlite.states.action import RUNNING
 
 Result = TypeVar('Result')
 
@@ -98,6 +101,17 @@ class StoreCase(Base):
         """Store an action."""
         return store_actions(self.store, make_action(**values))[0]
 
+    def running_actions(self, count: int) -> list[Action]:
+        """Store actions that may have locks."""
+        return store_actions(
+            self.store, *(make_action(status=RUNNING) for _ in range(count))
+        )
+
+    def unlock(self, *actions: Action) -> list[Action]:
+        """Release what actions have alone, in a transaction of its own."""
+        ids = [action.id for action in actions]
+        return self.commit(lambda tx: tx.release_locks(ids))
+
     def changed(self, before: Action, **values: Any) -> Action:
         """Change an action that is as expected."""
         after = self.change(before, **values)
@@ -131,6 +145,13 @@ class StoreCase(Base):
     def assert_stored(self, *expected: Action) -> None:
         """Check that actions are stored exactly so."""
         self.assertEqual(list(expected), self.now_stored(*expected))
+
+
+def make_bare_event(**values: Any) -> Event:
+    """Return an event of a change of state, otherwise of what is given."""
+    nothing = dict.fromkeys(field.name for field in dataclasses.fields(Event))
+    given = {'kind': events.STATE_CHANGED, 'occurred_at': NOW, **values}
+    return Event(**{**nothing, 'uuid': events.new_uuid(), **given})
 
 
 def walk(

@@ -17,9 +17,7 @@ class StoreClaimsContract(StoreCase):
 
     def insert_ready_action(self, **values: object) -> Action:
         """Store an action without a plan that can be claimed."""
-        return store_actions(
-            self.store, make_action(**{'status': states.READY, **values})
-        )[0]
+        return self.stored_action(**{'status': states.READY, **values})
 
     # claim
 
@@ -42,8 +40,12 @@ class StoreClaimsContract(StoreCase):
         self.assertEqual(expected, self.claim(worker, plan_id=plan.id, now=at(1)))
         self.assert_stored(*expected)
 
-    def test_the_oldest_actions_are_claimed_first_and_none_twice(self) -> None:
+    def test_the_oldest_actions_of_a_plan_are_claimed_first_and_none_twice(
+        self,
+    ) -> None:
         plan, _ = store_plan(self.store, *(make_action(name=str(n)) for n in range(7)))
+        store_plan(self.store, make_action(name='other plan'))
+        self.insert_ready_action(name='no plan')
         claimed = [
             names(self.claim(new_uuid(), plan_id=plan.id, limit=3)) for _ in range(4)
         ]
@@ -56,15 +58,9 @@ class StoreClaimsContract(StoreCase):
             ['0', '1', '2'], names(self.claim(new_uuid(), lane='applier', limit=3))
         )
 
-    def test_a_claim_of_a_plan_takes_no_other_actions(self) -> None:
-        plan, _ = store_plan(self.store, make_action(name='mine'))
-        store_plan(self.store, make_action(name='other plan'))
-        self.insert_ready_action(name='no plan')
-        self.assertEqual(['mine'], names(self.claim(new_uuid(), plan_id=plan.id)))
-
     def test_a_claim_of_a_lane_takes_its_ready_actions_without_plan(self) -> None:
         store_plan(self.store, make_action(status=states.READY, name='of a plan'))
-        store_actions(self.store, make_action(name='not released'))
+        self.stored_action(name='not released')
         self.insert_ready_action(name='mine')
         self.insert_ready_action(name='other lane', lane=domain.ENGINE)
         self.assertEqual(['mine'], names(self.claim(new_uuid(), lane='applier')))
@@ -90,34 +86,27 @@ class StoreClaimsContract(StoreCase):
             {*claimable, 'due now'}, set(names(self.claim(new_uuid(), plan_id=plan.id)))
         )
 
-    def test_a_scheduled_action_is_claimed_when_it_is_due(self) -> None:
-        action = self.insert_ready_action(not_before=at(60))
-        for now, expected in ((at(59.999999), []), (at(60), [action.id])):
-            self.assertEqual(
-                expected, ids_of(self.claim(new_uuid(), lane='applier', now=now))
-            )
+    def test_an_action_is_claimed_when_it_is_due_and_again_after_its_release(
+        self,
+    ) -> None:
+        action, worker = self.insert_ready_action(not_before=at(60)), new_uuid()
 
-    def test_a_released_action_can_be_claimed_again(self) -> None:
-        action = self.insert_ready_action()
-        for attempt in (1, 2, 3):
-            (claimed,) = self.claim(new_uuid(), lane='applier')
-            self.assertEqual((action.id, attempt), (claimed.id, claimed.attempt))
-            self.changed(claimed, owner=None)
+        def claimed(seconds: float, worker: str = worker) -> list[Action]:
+            return self.claim(worker, lane='applier', now=at(seconds))
 
-    def test_a_retry_can_be_claimed_after_its_delay(self) -> None:
-        self.insert_ready_action()
-        (claimed,) = self.claim(new_uuid(), lane='applier')
-        self.changed(claimed, owner=None, not_before=at(30))
-        self.assertEqual([], self.claim(new_uuid(), lane='applier', now=at(29)))
-        self.assertEqual(1, len(self.claim(new_uuid(), lane='applier', now=at(30))))
-
-    def test_a_worker_without_its_claim_cannot_change_the_action(self) -> None:
-        self.insert_ready_action()
-        (first,) = self.claim(new_uuid(), lane='applier')
+        self.assertEqual([], claimed(59.999999))
+        (first,) = claimed(60)
         self.changed(first, owner=None)
-        (second,) = self.claim(first.owner or '', lane='applier')
+        (second,) = claimed(60)
         self.assertIsNone(self.change(first, status=states.RUNNING))
-        self.assertIsNotNone(self.change(second, status=states.RUNNING))
+        self.changed(second, owner=None, not_before=at(90))
+        self.assertEqual([], claimed(89))
+        (third,) = claimed(90, new_uuid())
+        self.assertEqual(
+            [(action.id, n) for n in (1, 2, 3)],
+            [(each.id, each.attempt) for each in (first, second, third)],
+        )
+        self.changed(third, status=states.RUNNING)
 
     def test_concurrent_claims_never_take_the_same_action(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(60)))
@@ -158,8 +147,7 @@ class StoreClaimsContract(StoreCase):
         def waits(seconds: float, **values: Any) -> str:
             waiting = {'status': states.WAITING, 'phase': domain.COMPLETE, 'pending': 1}
             values = {'deadline': at(seconds), **waiting, **values}
-            (stored,) = store_actions(self.store, make_action(**values))
-            return stored.uuid
+            return self.stored_action(**values).uuid
 
         later, first = waits(5), waits(1.000001)
         second = waits(2, lane='applier')
@@ -247,24 +235,21 @@ class StoreClaimsContract(StoreCase):
         )
         self.assertEqual(ids_of(started), ids_of(both))
 
+    def write_signal(self, word: str, *actions: Action) -> list[Action]:
+        """Write a signal to actions; return those that got it."""
+        ids = ids_of(list(actions))
+        return self.commit(lambda tx: tx.set_control(word, NOW, action_ids=ids))
+
     def test_signals_are_written_by_id_and_read_by_owner(self) -> None:
-        worker = new_uuid()
+        worker, running = new_uuid(), {'status': states.RUNNING}
         first, second = (
-            self.insert_ready_action(status=states.RUNNING, owner=worker)
-            for _ in range(2)
+            self.insert_ready_action(**running, owner=worker) for _ in range(2)
         )
-        other = self.insert_ready_action(status=states.RUNNING, owner=new_uuid())
-
-        def signal(word: str, *actions: Action) -> None:
-            self.commit(
-                lambda tx: tx.set_control(
-                    word, NOW, action_ids=ids_of([*actions, first.stored(10**9)])
-                )
-            )
-
+        other = self.insert_ready_action(**running, owner=new_uuid())
+        missing = first.stored(10**9)
         self.assertEqual({}, self.store.controls(worker))
-        signal(states.SUSPEND, first, second, other)
-        signal(states.CANCEL, second)
+        self.write_signal(states.SUSPEND, first, second, other, missing)
+        self.write_signal(states.CANCEL, second)
         self.assertEqual(
             {first.id: states.SUSPEND, second.id: states.CANCEL},
             self.store.controls(worker),
@@ -274,23 +259,19 @@ class StoreClaimsContract(StoreCase):
         self.assertEqual({}, self.store.controls(new_uuid()))
 
     def test_no_signal_replaces_a_cancel(self) -> None:
-        told, other = (
+        told, other = both = [
             self.insert_ready_action(status=states.RUNNING, owner=new_uuid())
             for _ in range(2)
-        )
-
-        def signal(word: str, *actions: Action) -> list[str | None]:
-            done = self.commit(
-                lambda tx: tx.set_control(word, NOW, action_ids=ids_of(actions))
-            )
-            return [action.uuid for action in done]
-
-        both = [told.uuid, other.uuid]
-        self.assertEqual(both, signal(states.SUSPEND, told, other))
-        self.assertEqual([told.uuid], signal(states.CANCEL, told))
-        self.assertEqual([other.uuid], signal(states.SUSPEND, told, other))
-        self.assertEqual([other.uuid], signal(states.RESUME, told, other))
-        self.assertEqual(both, signal(states.CANCEL, told, other))
+        ]
+        for word, given, expected in (
+            (states.SUSPEND, both, both),
+            (states.CANCEL, [told], [told]),
+            (states.SUSPEND, both, [other]),
+            (states.RESUME, both, [other]),
+            (states.CANCEL, both, both),
+        ):
+            got = self.write_signal(word, *given)
+            self.assertEqual(ids_of(expected), ids_of(got), word)
         controls = [a.control for a in self.now_stored(told, other)]
         self.assertEqual([states.CANCEL, states.CANCEL], controls)
 
@@ -298,11 +279,7 @@ class StoreClaimsContract(StoreCase):
         taken = self.insert_ready_action(owner=new_uuid(), attempt=1)
         again = self.insert_ready_action(start_time=NOW, not_before=at(60))
         new = self.insert_ready_action()
-        told = self.commit(
-            lambda tx: tx.set_control(
-                states.CANCEL, NOW, action_ids=ids_of([taken, again, new])
-            )
-        )
+        told = self.write_signal(states.CANCEL, taken, again, new)
         self.assertEqual(ids_of([taken, again]), ids_of(told))
 
     def test_a_signal_requires_actions_or_a_plan(self) -> None:

@@ -15,10 +15,6 @@ class StoreLocksContract(StoreCase):
         wanted = {target: action.id for target, action in targets.items()}
         return self.commit(lambda tx: tx.take_locks(wanted))
 
-    def unlock(self, *actions: Action) -> list[Action]:
-        """Release the locks of actions in a transaction of its own."""
-        return self.commit(lambda tx: tx.release_locks(ids_of(list(actions))))
-
     def waiters(self, *targets: str, **values: object) -> list[Action]:
         """Store actions that wait for the locks of these targets."""
         values = {'status': states.WAITING, **values}
@@ -27,14 +23,8 @@ class StoreLocksContract(StoreCase):
             *(make_action(target=t, blocked_on=t, **values) for t in targets),
         )
 
-    def holders(self, count: int) -> list[Action]:
-        """Store actions that may hold locks."""
-        return store_actions(
-            self.store, *(make_action(status=states.RUNNING) for _ in range(count))
-        )
-
     def test_a_lock_has_one_holder_until_it_is_released(self) -> None:
-        first, second = self.holders(2)
+        first, second = self.running_actions(2)
         self.assertEqual({'a', 'b'}, self.take(a=first, b=first))
         self.assertEqual({'c'}, self.take(a=second, c=second))
         self.assertEqual({'a', 'b'}, self.take(a=first, b=first))
@@ -42,14 +32,14 @@ class StoreLocksContract(StoreCase):
         self.assertEqual({'a', 'b', 'c'}, self.take(a=second, b=second, c=second))
 
     def test_one_of_several_concurrent_actions_gets_a_lock(self) -> None:
-        wanting = self.holders(4)
+        wanting = self.running_actions(4)
         got = self.together(
             *(lambda a=action: self.take(a=a, b=a) for action in wanting)
         )
         self.assertEqual(['a', 'b'], sorted(target for free in got for target in free))
 
     def test_a_release_unblocks_the_first_waiter_of_each_target(self) -> None:
-        (holder, other) = self.holders(2)
+        (holder, other) = self.running_actions(2)
         self.take(a=holder, b=holder, c=other)
         a1, b1, a2, c1, b2 = self.waiters('a', 'b', 'a', 'c', 'b')
         woken = [
@@ -62,7 +52,7 @@ class StoreLocksContract(StoreCase):
         )
 
     def test_the_waiters_of_a_target_are_unblocked_in_turn(self) -> None:
-        (holder,) = self.holders(1)
+        (holder,) = self.running_actions(1)
         waiting = self.waiters('a', 'a', 'a')
         order = []
         while holder:
@@ -72,17 +62,20 @@ class StoreLocksContract(StoreCase):
             holder = woken[0] if woken else None  # type: ignore[assignment]
         self.assertEqual(ids_of(waiting), order)
 
-    def test_an_ended_waiter_is_not_unblocked(self) -> None:
-        (holder,) = self.holders(1)
+    def test_a_release_unblocks_the_first_waiter_that_has_not_ended(self) -> None:
+        holder, other = self.running_actions(2)
         self.take(a=holder)
         cancelled, skipped, next_one = self.waiters('a', 'a', 'a')
+        # It has no lock.
+        self.assertEqual([], self.unlock(other))
+        self.assert_stored(next_one)
         cancelled = self.changed(cancelled, status=states.CANCELLED)
         skipped = self.changed(skipped, status=states.SKIPPED)
         self.assertEqual(ids_of([next_one]), ids_of(self.unlock(holder)))
         self.assert_stored(cancelled, skipped)
 
     def test_a_blocked_action_that_is_not_waiting_keeps_its_status(self) -> None:
-        (holder,) = self.holders(1)
+        (holder,) = self.running_actions(1)
         self.take(a=holder, b=holder)
         (init,) = self.waiters('a', status=states.INIT)
         (ready,) = self.waiters('b', status=states.READY)
@@ -90,15 +83,8 @@ class StoreLocksContract(StoreCase):
         self.assertEqual(expected, self.unlock(holder))
         self.assert_stored(*expected)
 
-    def test_a_release_without_a_lock_unblocks_no_action(self) -> None:
-        holder, other = self.holders(2)
-        self.take(a=holder)
-        (waiter,) = self.waiters('a')
-        self.assertEqual([], self.unlock(other))
-        self.assert_stored(waiter)
-
     def test_a_release_of_a_free_target_unblocks_the_first_waiter(self) -> None:
-        holder, other = self.holders(2)
+        holder, other = self.running_actions(2)
         self.take(held=holder, own=other)
         held, own, free, next_one = self.waiters('held', 'own', 'free', 'free')
         woken = [a.evolve(blocked_on=None, status=states.READY) for a in (own, free)]
@@ -111,7 +97,7 @@ class StoreLocksContract(StoreCase):
         self.assert_stored(held, *woken, next_one)
 
     def test_an_action_that_waits_for_a_free_lock_is_unblocked(self) -> None:
-        (holder,) = self.holders(1)
+        (holder,) = self.running_actions(1)
         self.take(held=holder)
         held, gone, gone_too, ready = (
             *self.waiters('held', 'gone', 'gone'),
@@ -128,7 +114,7 @@ class StoreLocksContract(StoreCase):
         self.assertEqual(0, self.store.unblock_stale())
 
     def test_an_action_blocked_on_an_action_waits_while_that_is_suspended(self) -> None:
-        (paused,) = store_actions(self.store, make_action(status=states.SUSPENDED))
+        paused = self.stored_action(status=states.SUSPENDED)
         ready, waiting = (
             *self.waiters(paused.uuid, status=states.READY),
             *self.waiters(paused.uuid),
@@ -144,7 +130,7 @@ class StoreLocksContract(StoreCase):
         )
 
     def test_targets_that_differ_in_case_or_accents_are_different_locks(self) -> None:
-        first, second = self.holders(2)
+        first, second = self.running_actions(2)
         self.assertEqual(
             {'node-a', 'uzel'}, self.take(**{'node-a': first, 'uzel': first})
         )

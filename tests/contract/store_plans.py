@@ -16,7 +16,6 @@ from tests.factories import (
     make_strategy,
     make_worker,
     new_uuid,
-    store_actions,
     store_plan,
 )
 from watcherlite import exceptions
@@ -333,9 +332,7 @@ class StorePlansContract(StoreCase):
     def test_a_purge_keeps_plans_with_unpublished_events(self) -> None:
         plan = self.an_old_plan()
         (action, _) = self.store.list_actions(plan_id=plan.id)
-        (lonely,) = store_actions(
-            self.store, make_action(status=action_states.SUCCEEDED, end_time=at(-10))
-        )
+        lonely = self.stored_action(status=action_states.SUCCEEDED, end_time=at(-10))
         events = [make_event(action), make_event(lonely)]
         self.commit(lambda tx: tx.add_events(events))
         self.assertEqual(0, self.store.purge(NOW, 10)['action_plans'])

@@ -8,7 +8,6 @@ from tests.factories import (
     make_event,
     make_goal,
     make_template,
-    store_actions,
     store_plan,
 )
 from watcherlite.db.api import Transaction
@@ -27,11 +26,8 @@ class StoreSecretsContract(StackCase):
 
     def an_action(self, lane: str) -> Action:
         """Store an action that was claimed and has been changed since."""
-        (action,) = store_actions(
-            self.store,
-            make_action(
-                lane=lane, status='READY', inputs=SECRET, context={'password': 'c'}
-            ),
+        action = self.stored_action(
+            lane=lane, status='READY', inputs=SECRET, context={'password': 'c'}
         )
         (claimed,) = self.claim('w', lane=lane)
         self.changed(

@@ -12,12 +12,6 @@ from watcherlite.states import action as states
 class StoreSharingContract(StoreCase):
     """Shared locks, and exclusive locks between them."""
 
-    def running(self, count: int) -> list[Action]:
-        """Store actions that may have locks."""
-        return store_actions(
-            self.store, *(make_action(status=states.RUNNING) for _ in range(count))
-        )
-
     def alone(self, target: str, action: Action) -> bool:
         """Try to have a lock alone, in a transaction of its own."""
         wanted = {target: action.id}
@@ -33,10 +27,6 @@ class StoreSharingContract(StoreCase):
         """Leave a lock, in a transaction of its own; return who is woken."""
         ids = ids_of(list(actions))
         return self.commit(lambda tx: tx.release_locks(ids, (), {target}))
-
-    def drop(self, *actions: Action) -> list[Action]:
-        """Release what actions have alone."""
-        return self.commit(lambda tx: tx.release_locks(ids_of(list(actions))))
 
     def queue(self, whole: str, order: str) -> list[Action]:
         """Store who waits for a lock: 's' to share it, 'x' to have it alone."""
@@ -58,7 +48,7 @@ class StoreSharingContract(StoreCase):
         return [a.evolve(blocked_on=None, status=states.READY) for a in waiters]
 
     def test_a_shared_lock_excludes_an_exclusive_one(self) -> None:
-        a, b, c, other = self.running(4)
+        a, b, c, other = self.running_actions(4)
         self.assertEqual([a, b], self.share('w', a, b))
         self.assertEqual([c], self.share('w', c))
         self.assertFalse(self.alone('w', other))
@@ -69,21 +59,21 @@ class StoreSharingContract(StoreCase):
         self.assertTrue(self.alone('w', other))
 
     def test_an_exclusive_lock_excludes_shared_ones(self) -> None:
-        holder, *others = self.running(3)
+        holder, *others = self.running_actions(3)
         self.assertTrue(self.alone('w', holder))
         self.assertEqual([], self.share('w', *others))
-        self.drop(holder)
+        self.unlock(holder)
         self.assertEqual(others, self.share('w', *others))
 
     def test_several_locks_are_shared_together(self) -> None:
-        a, b, c, holder = self.running(4)
+        a, b, c, holder = self.running_actions(4)
         self.alone('held', holder)
         wanted = {'x': [a.id], 'held': [b.id], 'y': [c.id]}
         self.assertEqual({a.id, c.id}, self.commit(lambda tx: tx.share_locks(wanted)))
         self.assertEqual([False, False], [self.alone(w, holder) for w in 'xy'])
 
     def test_an_exclusive_waiter_is_not_overtaken(self) -> None:
-        first, late, waiter = self.running(3)
+        first, late, waiter = self.running_actions(3)
         self.share('w', first)
         self.assertFalse(self.alone('w', waiter))
         self.assertEqual([], self.share('w', late))
@@ -93,7 +83,7 @@ class StoreSharingContract(StoreCase):
         self.assertEqual([late], self.share('w', late))
 
     def test_the_last_sharer_unblocks_the_first_waiter(self) -> None:
-        first, second = self.running(2)
+        first, second = self.running_actions(2)
         self.share('w', first, second)
         waiting = self.queue('w', 'xxs')
         self.assertEqual([], self.leave('w', first))
@@ -103,26 +93,26 @@ class StoreSharingContract(StoreCase):
         self.assert_stored(*woken, *waiting[1:])
 
     def test_shared_waiters_before_the_first_exclusive_one_are_unblocked(self) -> None:
-        (holder,) = self.running(1)
+        (holder,) = self.running_actions(1)
         self.alone('w', holder)
         self.alone('v', holder)
         waiting = self.queue('w', 'sssxsx')
         others = self.queue('v', 'xs')
         expected = self.woken(*waiting[:3], others[0])
-        self.assertEqual(expected, self.drop(holder))
+        self.assertEqual(expected, self.unlock(holder))
         self.assert_stored(*expected[:3], *waiting[3:], expected[3], others[1])
 
     def test_ended_waiters_are_skipped(self) -> None:
-        (holder,) = self.running(1)
+        (holder,) = self.running_actions(1)
         self.alone('w', holder)
         first, alone, second = self.queue('w', 'sxs')
         alone = self.changed(alone, status=states.CANCELLED)
         woken = self.woken(first, second)
-        self.assertEqual(woken, self.drop(holder))
+        self.assertEqual(woken, self.unlock(holder))
         self.assert_stored(alone, *woken)
 
     def test_a_release_of_a_free_shared_lock_unblocks_the_next_waiter(self) -> None:
-        gone, free = self.running(2)
+        gone, free = self.running_actions(2)
         waiting = self.queue('w', 'ssx')
         woken = self.woken(*waiting[:2])
         self.assertEqual(woken, self.leave('w', gone))
@@ -130,7 +120,7 @@ class StoreSharingContract(StoreCase):
         self.assert_stored(*woken, waiting[2])
 
     def test_a_waiter_for_a_shared_lock_is_not_stale(self) -> None:
-        (sharer,) = self.running(1)
+        (sharer,) = self.running_actions(1)
         self.share('w', sharer)
         held, *lost = [*self.queue('w', 'x'), *self.queue('lost', 'sx')]
         self.assertEqual(2, self.store.unblock_stale())
@@ -138,7 +128,7 @@ class StoreSharingContract(StoreCase):
 
     def test_concurrent_shared_and_exclusive_locks_exclude_each_other(self) -> None:
         for n in range(8):
-            one, *some = self.running(4)
+            one, *some = self.running_actions(4)
             whole = f'w{n}'
             alone, *shared = self.together(
                 functools.partial(self.alone, whole, one),
@@ -150,12 +140,12 @@ class StoreSharingContract(StoreCase):
                 *(functools.partial(self.leave, whole, a) for a in some)
             )
             self.assertEqual([[], [], []], left)
-            self.drop(one)
+            self.unlock(one)
             self.assertTrue(self.alone(whole, some[0]))
 
     def test_one_of_concurrent_sharers_is_the_last(self) -> None:
         for n in range(8):
-            sharers = self.running(3)
+            sharers = self.running_actions(3)
             whole = f'w{n}'
             self.share(whole, *sharers)
             (waiter,) = self.queue(whole, 'x')

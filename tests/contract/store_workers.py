@@ -106,25 +106,22 @@ class StoreWorkersContract(StoreCase):
         )
         self.assertEqual(set(), self.uuids(self.store.live_workers('engin')))
 
-    def test_a_live_lease_can_be_renewed(self) -> None:
-        worker = self.register_worker(60)
-        self.assertTrue(self.store.renew_lease(worker.uuid, LIVE))
-        (read,) = self.store.live_workers()
-        assert read.lease_until is not None and worker.lease_until is not None
-        self.assertGreater(
-            read.lease_until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
-        )
-
-    def test_an_expired_lease_cannot_be_renewed(self) -> None:
-        worker = self.register_worker(EXPIRED)
-        self.assertFalse(self.store.renew_lease(worker.uuid, LIVE))
-        self.assertEqual({worker.uuid}, self.uuids(self.store.expired_workers()))
-        self.assertFalse(self.store.renew_lease(new_uuid(), LIVE))
-
-    def test_a_renewal_affects_one_worker(self) -> None:
+    def test_only_a_live_lease_can_be_renewed(self) -> None:
         worker, other = self.register_worker(60), self.register_worker(60)
-        self.assertTrue(self.store.renew_lease(worker.uuid, LIVE))
-        self.assertIn(other, self.store.live_workers())
+        expired = self.register_worker(EXPIRED)
+        renewed = [
+            self.store.renew_lease(uuid, LIVE)
+            for uuid in (worker.uuid, expired.uuid, new_uuid())
+        ]
+        self.assertEqual([True, False, False], renewed)
+        live = {read.uuid: read for read in self.store.live_workers()}
+        until = live[worker.uuid].lease_until
+        assert until is not None and worker.lease_until is not None
+        self.assertGreater(
+            until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
+        )
+        self.assertEqual(other, live[other.uuid])
+        self.assertEqual({expired.uuid}, self.uuids(self.store.expired_workers()))
 
     def test_an_ended_lease_has_expired(self) -> None:
         worker, other = self.register_worker(), self.register_worker()
@@ -148,9 +145,7 @@ class StoreWorkersContract(StoreCase):
 
     def test_an_expired_worker_without_actions_is_removed(self) -> None:
         worker = self.register_worker()
-        (owned,) = store_actions(
-            self.store, make_action(status=states.RUNNING, owner=worker.uuid)
-        )
+        owned = self.stored_action(status=states.RUNNING, owner=worker.uuid)
         self.assertFalse(self.store.remove_worker(worker.uuid), 'it is alive')
         self.store.end_lease(worker.uuid)
         self.assertFalse(self.store.remove_worker(worker.uuid), 'it owns an action')
@@ -173,19 +168,13 @@ class StoreWorkersContract(StoreCase):
         self.assertTrue(self.store.take_role('relay', second, LIVE))
         self.assertFalse(self.store.take_role('relay', first, LIVE))
 
-    def test_an_expired_role_is_taken_over(self) -> None:
+    def test_an_expired_role_is_taken_by_its_worker_or_another(self) -> None:
         first, second = self.register_worker().uuid, self.register_worker().uuid
-        self.assertTrue(self.store.take_role('relay', first, EXPIRED))
-        self.assertTrue(self.store.take_role('relay', second, LIVE))
-        self.assertFalse(self.store.take_role('relay', first, LIVE))
-
-    def test_a_worker_may_take_an_expired_role_again(self) -> None:
-        worker = self.register_worker().uuid
-        self.assertTrue(self.store.take_role('relay', worker, 0))
-        self.assertTrue(self.store.take_role('relay', worker, LIVE))
-        self.assertFalse(
-            self.store.take_role('relay', self.register_worker().uuid, LIVE)
-        )
+        for lease, taker, other in ((EXPIRED, second, first), (0, first, second)):
+            role = f'lease of {lease}'
+            self.assertTrue(self.store.take_role(role, first, lease))
+            self.assertTrue(self.store.take_role(role, taker, LIVE))
+            self.assertFalse(self.store.take_role(role, other, LIVE))
 
     def test_one_of_several_concurrent_workers_gets_a_role(self) -> None:
         workers = [self.register_worker().uuid for _ in range(4)]
