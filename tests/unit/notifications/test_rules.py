@@ -94,55 +94,42 @@ class TestChangesOfActions(base.TestCase):
             {key: value for key, value in started.items() if plain[key] != value},
         )
 
-    def test_one_that_was_claimed_without_an_event_starts_from_init(self):
-        self.assertEqual(
-            'PENDING -> ONGOING: update, execution.start',
-            told(_ACTION, events.STATE_CHANGED, 'INIT', 'RUNNING'),
-        )
-
-    def test_transitions_without_a_visible_change(self):
-        self.assertEqual(
-            [
-                'None -> PENDING: create',
+    def test_other_events_of_actions_have_their_notifications(self):
+        running = (events.SIGNALLED, 'RUNNING', 'RUNNING')
+        for event, expected in (
+            # claimed without an event
+            (
+                (events.STATE_CHANGED, 'INIT', 'RUNNING'),
+                'PENDING -> ONGOING: update, execution.start',
+            ),
+            ((events.CREATED, None, 'INIT'), 'None -> PENDING: create'),
+            (
+                (events.MESSAGE_CHANGED, 'SKIPPED', 'SKIPPED'),
                 'SKIPPED -> SKIPPED: update',
+            ),
+            (
+                (events.DELETED, 'SUCCEEDED', 'SUCCEEDED'),
                 'SUCCEEDED -> DELETED: update, delete',
-            ],
-            [
-                told(_ACTION, events.CREATED, None, 'INIT'),
-                told(_ACTION, events.MESSAGE_CHANGED, 'SKIPPED', 'SKIPPED'),
-                told(_ACTION, events.DELETED, 'SUCCEEDED', 'SUCCEEDED'),
-            ],
-        )
-
-    def test_only_cancel_signals_are_notified(self):
-        signals = {
-            signal: told(
-                _ACTION,
-                events.SIGNALLED,
-                'RUNNING',
-                'RUNNING',
-                detail={'signal': signal},
-            )
-            for signal in action_states.SIGNALS
-        }
-
+            ),
+        ):
+            self.assertEqual(expected, told(_ACTION, *event))
         self.assertEqual(
             {
                 'CANCEL': 'ONGOING -> ONGOING: cancel.start',
                 'SUSPEND': None,
                 'RESUME': None,
             },
-            signals,
+            {
+                signal: told(_ACTION, *running, detail={'signal': signal})
+                for signal in action_states.SIGNALS
+            },
         )
 
-    def test_actions_without_a_plan_have_no_notifications(self):
-        action = _ACTION.evolve(plan_id=None)
-
-        self.assertIsNone(told(action, events.STATE_CHANGED, 'READY', 'RUNNING'))
-
-    def test_unknown_subjects_have_no_notifications(self):
+    def test_actions_without_a_plan_and_unknown_subjects_have_no_notifications(self):
         event = dataclasses.replace(factories.make_event(_ACTION), subject='profile')
+        change = (events.STATE_CHANGED, 'READY', 'RUNNING')
 
+        self.assertIsNone(told(_ACTION.evolve(plan_id=None), *change))
         self.assertIsNone(subjects.match(event))
 
 
@@ -225,105 +212,75 @@ class TestChangesOfAudits(base.TestCase):
                 told_of_audit(events.STATE_CHANGED, 'ONGOING', 'ONGOING'),
             ],
         )
-
-    def test_steps_of_a_run_have_the_state_of_the_audit(self):
-        steps = (
-            events.STRATEGY_START,
-            events.STRATEGY_END,
-            events.STRATEGY_ERROR,
-            events.PLANNER_START,
-            events.PLANNER_END,
-            events.PLANNER_ERROR,
-        )
-
-        self.assertEqual(
-            [
-                'ONGOING -> ONGOING: strategy.start',
-                'ONGOING -> ONGOING: strategy.end',
-                'ONGOING -> ONGOING: strategy.error',
-                'ONGOING -> ONGOING: planner.start',
-                'ONGOING -> ONGOING: planner.end',
-                'ONGOING -> ONGOING: planner.error',
-            ],
-            [
-                told_of_audit(
-                    events.STEPPED, 'ONGOING', 'ONGOING', detail={'step': step}
-                )
-                for step in steps
-            ],
-        )
-        self.assertEqual(set(steps), set(infra_optim.OF_STEP))
-
-    def test_an_audit_needs_no_plan(self):
         event = stories.audit_event(1, 'PENDING', 'ONGOING').event
-
         self.assertEqual((None, None), (event.plan_id, event.action_id))
         self.assertIsNotNone(subjects.match(event))
 
-    def test_unknown_step_is_rejected_by_name(self):
-        for detail, name in (
-            ({'step': 'scoring.start'}, 'scoring.start'),
-            (None, None),
-        ):
-            error = self.assertRaises(
-                ValueError,
-                told_of_audit,
-                events.STEPPED,
-                'ONGOING',
-                'ONGOING',
-                detail=detail,
-            )
-            self.assertIn(f'no audit has a step {name}', str(error))
+    def test_steps_of_a_run_have_the_state_of_the_audit(self):
+        names = {
+            events.STRATEGY_START: 'strategy.start',
+            events.STRATEGY_END: 'strategy.end',
+            events.STRATEGY_ERROR: 'strategy.error',
+            events.PLANNER_START: 'planner.start',
+            events.PLANNER_END: 'planner.end',
+            events.PLANNER_ERROR: 'planner.error',
+        }
 
-    def test_only_audits_have_steps(self):
-        error = self.assertRaises(
-            ValueError,
-            told,
-            _PLAN,
-            events.STEPPED,
-            'ONGOING',
-            'ONGOING',
-            detail={'step': events.STRATEGY_START},
+        self.assertEqual(
+            {step: f'ONGOING -> ONGOING: {name}' for step, name in names.items()},
+            {
+                step: told_of_audit(
+                    events.STEPPED, 'ONGOING', 'ONGOING', detail={'step': step}
+                )
+                for step in names
+            },
         )
-
-        self.assertIn('no action_plan has a step strategy.start', str(error))
+        self.assertEqual(set(names), set(infra_optim.OF_STEP))
 
 
 class TestContradictions(base.TestCase):
-    def test_a_state_that_no_audit_has_is_refused_by_name(self):
-        error = self.assertRaises(
-            ValueError, told_of_audit, events.STATE_CHANGED, 'PENDING', 'RECOMMENDED'
-        )
-
-        self.assertIn('no audit can be RECOMMENDED', str(error))
-
-    def test_unknown_state_is_rejected_by_name(self):
-        for subject, status in ((_ACTION, 'ONGOING'), (_PLAN, 'RUNNING')):
-            error = self.assertRaises(
-                ValueError, told, subject, events.STATE_CHANGED, 'PENDING', status
-            )
-            self.assertIn('can be', str(error))
-
-    def test_a_change_from_nothing_is_refused(self):
-        self.assertRaises(
-            ValueError, told, _ACTION, events.STATE_CHANGED, None, 'RUNNING'
-        )
+    def test_an_unknown_state_or_step_is_rejected_by_name(self):
+        step = (events.STEPPED, 'ONGOING', 'ONGOING')
+        change = (events.STATE_CHANGED, 'PENDING')
+        scoring = {'detail': {'step': 'scoring.start'}}
+        strategy = {'detail': {'step': events.STRATEGY_START}}
+        for text, tell, event, values in (
+            ('no audit has a step scoring.start', told_of_audit, step, scoring),
+            ('no audit has a step None', told_of_audit, step, {}),
+            (
+                'no action_plan has a step strategy.start',
+                told,
+                (_PLAN, *step),
+                strategy,
+            ),
+            (
+                'no audit can be RECOMMENDED',
+                told_of_audit,
+                (*change, 'RECOMMENDED'),
+                {},
+            ),
+            ('can be', told, (_ACTION, *change, 'ONGOING'), {}),
+            ('can be', told, (_PLAN, *change, 'RUNNING'), {}),
+            ('', told, (_ACTION, events.STATE_CHANGED, None, 'RUNNING'), {}),
+        ):
+            error = self.assertRaises(ValueError, tell, *event, **values)
+            self.assertIn(text, str(error))
 
 
 class TestTables(base.TestCase):
     def test_only_errors_are_errors(self):
+        rows = {
+            key: {name: row.priority for name, row in subject.notifications.items()}
+            for key, subject in subjects.SUBJECTS.items()
+        }
+
+        for key, priorities in rows.items():
+            for name, priority in priorities.items():
+                expected = 'ERROR' if name.endswith('.error') else 'INFO'
+                self.assertEqual(expected, priority, (key, name))
         self.assertEqual(
-            {
-                'execution.error': 'ERROR',
-                'strategy.error': 'ERROR',
-                'planner.error': 'ERROR',
-            },
-            {
-                name: row.priority
-                for key, subject in subjects.SUBJECTS.items()
-                for name, row in subject.notifications.items()
-                if row.priority != 'INFO' and key in _OF_INFRA_OPTIM
-            },
+            {'execution.error', 'strategy.error', 'planner.error'},
+            {n for key in _OF_INFRA_OPTIM for n in rows[key] if n.endswith('.error')},
         )
 
     def test_no_event_has_more_messages_than_there_are_ids(self):

@@ -1,7 +1,5 @@
 """The notifications of the changes of stacks and resources."""
 
-import itertools
-
 from tests import base
 from tests.unit.notifications import expectations as stories
 from watcherlite.domain import events
@@ -15,11 +13,6 @@ def of_stack(old, new, kind=events.STATE_CHANGED):
 
 def of_resource(old, new, kind=events.STATE_CHANGED):
     return stories.told(stories.resource_event(1, old, new, kind=kind).event)
-
-
-def life(of_one, *path):
-    """Return what is told of one change after the other."""
-    return [of_one(old, new) for old, new in itertools.pairwise(path)]
 
 
 class TestStacks(base.TestCase):
@@ -39,59 +32,29 @@ class TestStacks(base.TestCase):
                 ],
             )
 
-    def test_a_new_one_begins_to_be_made_and_has_not_changed(self):
-        self.assertEqual(
-            [
-                'None -> CREATE_IN_PROGRESS: create.start',
-                'None -> ADOPT_IN_PROGRESS: adopt.start',
-            ],
-            [
-                of_stack(None, 'CREATE_IN_PROGRESS', events.CREATED),
-                of_stack(None, 'ADOPT_IN_PROGRESS', events.CREATED),
-            ],
-        )
-
     def test_a_change_that_is_not_from_one_action_to_the_next(self):
         for name, change, told in (
-            (
-                'a nested stack on which nothing has been done begins',
-                ('INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
-                'update, create.start',
-            ),
-            (
-                'an update that takes the place of another has no change',
-                ('UPDATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS'),
-                'update.start',
-            ),
-            (
-                'an unlock ends although a lock of its own remains',
-                ('UNLOCK_IN_PROGRESS', 'LOCK_COMPLETE'),
-                'update, unlock.end',
-            ),
-            (
-                'an abandoned stack has only the end of a deletion',
-                ('CREATE_COMPLETE', 'DELETE_COMPLETE'),
-                'update, delete.end',
-            ),
-        ):
-            expected = f'{" -> ".join(change)}: {told}'
+            ('a new one has not changed', (None, 'CREATE_IN_PROGRESS', events.CREATED),
+             'create.start'),
+            ('nor an adopted one', (None, 'ADOPT_IN_PROGRESS', events.CREATED),
+             'adopt.start'),
+            ('a nested stack on which nothing has been done begins', ('INIT_COMPLETE',
+             'CREATE_IN_PROGRESS'), 'update, create.start'),
+            ('an update that takes the place of another has no change',
+             ('UPDATE_IN_PROGRESS', 'UPDATE_IN_PROGRESS'), 'update.start'),
+            ('an unlock ends although a lock of its own remains',
+             ('UNLOCK_IN_PROGRESS', 'LOCK_COMPLETE'), 'update, unlock.end'),
+            ('an abandoned stack has only the end of a deletion', ('CREATE_COMPLETE',
+             'DELETE_COMPLETE'), 'update, delete.end'),
+            ('a rollback follows the failure', ('UPDATE_IN_PROGRESS', 'UPDATE_FAILED'),
+             'update, update.error'),
+            ('it begins', ('UPDATE_FAILED', 'ROLLBACK_IN_PROGRESS'), 'update, '
+             'rollback.start'),
+            ('it ends', ('ROLLBACK_IN_PROGRESS', 'ROLLBACK_COMPLETE'), 'update, '
+             'rollback.end'),
+        ):  # fmt: skip
+            expected = f'{change[0]} -> {change[1]}: {told}'
             self.assertEqual(expected, of_stack(*change), name)
-
-    def test_a_rollback_follows_the_failure(self):
-        self.assertEqual(
-            [
-                'UPDATE_IN_PROGRESS -> UPDATE_FAILED: update, update.error',
-                'UPDATE_FAILED -> ROLLBACK_IN_PROGRESS: update, rollback.start',
-                'ROLLBACK_IN_PROGRESS -> ROLLBACK_COMPLETE: update, rollback.end',
-            ],
-            life(
-                of_stack,
-                'UPDATE_IN_PROGRESS',
-                'UPDATE_FAILED',
-                'ROLLBACK_IN_PROGRESS',
-                'ROLLBACK_COMPLETE',
-            ),
-        )
 
     def test_unknown_states_and_kinds_are_rejected_by_name(self):
         for old, new, kind, text in (
@@ -131,49 +94,37 @@ class TestResources(base.TestCase):
                 ],
             )
 
-    def test_mark_is_notified_as_a_check(self):
-        self.assertEqual(
-            [
-                'CREATE_COMPLETE -> CHECK_FAILED: check.error',
-                'CHECK_FAILED -> CHECK_COMPLETE: check.end',
-                'INIT_COMPLETE -> CHECK_FAILED: check.error',
-                'CHECK_FAILED -> INIT_COMPLETE: check.end',
-            ],
-            [
-                of_resource('CREATE_COMPLETE', 'CHECK_FAILED'),
-                of_resource('CHECK_FAILED', 'CHECK_COMPLETE'),
-                of_resource('INIT_COMPLETE', 'CHECK_FAILED'),
-                of_resource('CHECK_FAILED', 'INIT_COMPLETE'),
-            ],
-        )
-
-    def test_a_signal_leaves_the_state_as_it_is(self):
-        self.assertEqual(
-            [
+    def test_mark_is_a_check_and_a_signal_leaves_the_state_as_it_is(self):
+        for change, expected in (
+            *(
+                (change, f'{" -> ".join(change)}: {name}')
+                for name, *change in (
+                    ('check.error', 'CREATE_COMPLETE', 'CHECK_FAILED'),
+                    ('check.end', 'CHECK_FAILED', 'CHECK_COMPLETE'),
+                    ('check.error', 'INIT_COMPLETE', 'CHECK_FAILED'),
+                    ('check.end', 'CHECK_FAILED', 'INIT_COMPLETE'),
+                )
+            ),
+            (
+                ('CREATE_COMPLETE', 'SIGNAL_COMPLETE', events.SIGNALLED),
                 'CREATE_COMPLETE -> CREATE_COMPLETE: signal.end',
+            ),
+            (
+                ('LOCK_COMPLETE', 'SIGNAL_FAILED', events.SIGNALLED),
                 'LOCK_COMPLETE -> LOCK_COMPLETE: signal.error',
-            ],
-            [
-                of_resource('CREATE_COMPLETE', 'SIGNAL_COMPLETE', events.SIGNALLED),
-                of_resource('LOCK_COMPLETE', 'SIGNAL_FAILED', events.SIGNALLED),
-            ],
-        )
+            ),
+        ):
+            self.assertEqual(expected, of_resource(*change))
 
 
 class TestTables(base.TestCase):
     def test_every_change_has_an_existing_notification(self):
         for key in (events.STACK, events.RESOURCE):
             subject = subjects.SUBJECTS[key]
+            always = {name for names in subject.kinds.values() for name in names}
             self.assertEqual(
-                set(subject.notifications),
-                {*subject.changes.values(), *_names(subject)},
+                set(subject.notifications), {*subject.changes.values(), *always}
             )
-
-    def test_only_failures_have_priority_error(self):
-        for key in (events.STACK, events.RESOURCE):
-            for name, row in subjects.SUBJECTS[key].notifications.items():
-                expected = 'ERROR' if name.endswith('.error') else 'INFO'
-                self.assertEqual(expected, row.priority, name)
 
     def test_publisher_ids_of_orchestration_and_infra_optim(self):
         self.assertEqual(
@@ -188,8 +139,3 @@ class TestTables(base.TestCase):
             },
             {key: subject.publisher for key, subject in subjects.SUBJECTS.items()},
         )
-
-
-def _names(subject):
-    """Return what is told whatever the states are."""
-    return {name for names in subject.kinds.values() for name in names}
