@@ -104,10 +104,18 @@ class TestLockComplete(LockCase):
 
     def test_nothing_else_may_begin_and_the_same_lock_again_does_nothing(self) -> None:
         stack = self.world.act(self.stack, states.LOCK)
-        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        self.assertEqual(
+            ('LOCK_COMPLETE', states.ALL), (stack.state.name, stack.lock_level)
+        )
         self.assertEqual(
             dict.fromkeys('abng', 'LOCK_COMPLETE'), self.world.states(self.stack)
         )
+        # Every handler was called, of dependents first.
+        locked = self.world.outside.of('lock')
+        self.assertEqual({'a', 'b', 'm0'}, set(locked))
+        self.assertLess(locked.index('b'), locked.index('a'))
+        protected = {n: self.world.resource(self.stack, n).protected for n in 'an'}
+        self.assertEqual({'a': True, 'n': False}, protected)
         self.assert_allowed('lock', 'unlock')
         self.assertEqual(
             'Stack s is locked (LOCK_COMPLETE): UPDATE needs an unlock first.',
@@ -121,11 +129,10 @@ class TestLockComplete(LockCase):
 class TestLockFailed(LockCase):
     """LOCK_FAILED: unlock, delete, lock."""
 
-    def setUp(self) -> None:
-        super().setUp()
+    def test_nothing_else_may_begin_and_each_of_them_ends_what_was_half_done(
+        self,
+    ) -> None:
         self.lock_fails()
-
-    def test_nothing_else_may_begin_and_a_lock_tries_the_rest_alone(self) -> None:
         stack = self.world.now(self.stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         self.assertIn('resources.a: ', stack.status_reason)
@@ -137,19 +144,18 @@ class TestLockFailed(LockCase):
         del self.world.outside.calls[:]
         stack = self.world.act(self.stack, states.LOCK, states.ALL)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        # It tries the rest alone.
         self.assertNotIn('b', self.world.outside.of('lock'))
         self.assertIn('a', self.world.outside.of('lock'))
         self.assertEqual(3, len(self.world.outside.locked))
-
-    def test_an_unlock_brings_it_back(self) -> None:
-        stack = self.world.act(self.stack, states.UNLOCK)
-        self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
-        self.assertEqual(set(), self.world.outside.locked)
-
-    def test_a_delete_frees_what_was_locked_and_deletes_it(self) -> None:
-        self.assertNotEqual(set(), self.world.outside.locked)
-        stack = self.world.act(self.stack, states.DELETE)
-        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.world.act(self.stack, states.UNLOCK)
+        for operation in (states.UNLOCK, states.DELETE):
+            self.lock_fails()
+            self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
+            self.assertNotEqual(set(), self.world.outside.locked)
+            stack = self.world.act(self.stack, operation)
+            self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
+            self.assertEqual(set(), self.world.outside.locked)
         self.assertEqual({}, self.world.outside.things)
 
 
@@ -177,22 +183,16 @@ class TestUnlockComplete(LockCase):
 class TestUnlockFailed(LockCase):
     """UNLOCK_FAILED: delete, unlock; it counts as locked."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.unlock_fails()
-
-    def test_nothing_else_may_begin_and_another_unlock_frees_the_rest(self) -> None:
-        self.assertEqual('UNLOCK_FAILED', self.world.now(self.stack).state.name)
-        self.assert_allowed('unlock', 'delete')
-        self.assertIn('unlock it first', self.refusal_of('lock', self.stack))
-        stack = self.world.act(self.stack, states.UNLOCK)
-        self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
-        self.assertEqual(set(), self.world.outside.locked)
-
-    def test_a_delete_frees_what_is_left(self) -> None:
-        self.assertNotEqual(set(), self.world.outside.locked)
-        stack = self.world.act(self.stack, states.DELETE)
-        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+    def test_nothing_else_may_begin_and_either_frees_the_rest(self) -> None:
+        for operation in (states.UNLOCK, states.DELETE):
+            self.unlock_fails()
+            self.assertEqual('UNLOCK_FAILED', self.world.now(self.stack).state.name)
+            self.assert_allowed('unlock', 'delete')
+            self.assertIn('unlock it first', self.refusal_of('lock', self.stack))
+            self.assertNotEqual(set(), self.world.outside.locked)
+            stack = self.world.act(self.stack, operation)
+            self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
+            self.assertEqual(set(), self.world.outside.locked)
         self.assertEqual({}, self.world.outside.things)
 
 
@@ -251,16 +251,7 @@ class TestOtherStates(LockCase):
 
 
 class TestLevels(LockCase):
-    """`all` protects each resource that can be; `stacks` locks stacks alone."""
-
-    def test_all_is_the_default_and_calls_every_handler_dependents_first(self) -> None:
-        stack = self.world.act(self.stack, states.LOCK)
-        self.assertEqual(states.ALL, stack.lock_level)
-        locked = self.world.outside.of('lock')
-        self.assertEqual({'a', 'b', 'm0'}, set(locked))
-        self.assertLess(locked.index('b'), locked.index('a'))
-        protected = {n: self.world.resource(self.stack, n).protected for n in 'an'}
-        self.assertEqual({'a': True, 'n': False}, protected)
+    """`all`, the default, protects each resource that can be; `stacks` none."""
 
     def test_stacks_locks_the_nested_ones_and_no_resource(self) -> None:
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
@@ -269,6 +260,10 @@ class TestLevels(LockCase):
         self.assertEqual('LOCK_COMPLETE', self.world.now(self.inner).state.name)
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
         self.assert_allowed('lock', 'unlock')
+        # An unlock is for what was locked alone.
+        self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual([], self.world.outside.of('unlock'))
+        self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
 
     def test_a_level_can_be_raised_and_lowered_without_a_moment_unlocked(self) -> None:
         self.world.act(self.stack, states.LOCK, states.STACKS)
@@ -356,29 +351,28 @@ class TestSignals(LockCase):
         self.world.stacks.signal(stack.uuid, TENANT, name, details)
         self.world.settled(stack)
 
-    def test_without_a_lock_it_is_taken_note_of_and_scales_a_group(self) -> None:
+    def test_under_a_lock_nothing_happens_but_an_event_and_without_it_all(self) -> None:
+        self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.signal(self.stack, 'g', count=3)
+        self.signal(self.stack, 'a', value='told')
+        self.assertEqual([], self.world.outside.of('signal'))
+        self.assertEqual(
+            [('g', 'SIGNAL_COMPLETE'), ('a', 'SIGNAL_COMPLETE')],
+            self.world.facts(self.stack)[-2:],
+        )
+        self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
+        self.world.act(self.stack, states.UNLOCK)
+        # The lock of the group alone is enough.
+        self.world.act(self.inner, states.LOCK)
+        self.signal(self.stack, 'g', count=3)
+        self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
+        self.world.act(self.inner, states.UNLOCK)
         self.signal(self.stack, 'a', value='told')
         row = self.world.resource(self.stack, 'a')
         self.assertEqual({'output': 'told'}, row.attributes)
         self.assertEqual(('a', 'SIGNAL_COMPLETE'), self.world.facts(self.stack)[-1])
         self.signal(self.stack, 'g', count=3)
         self.assertEqual({'m0', 'm1', 'm2'}, self.world.ids(self.inner).keys())
-
-    def test_under_a_lock_nothing_happens_but_an_event(self) -> None:
-        self.world.act(self.stack, states.LOCK, states.STACKS)
-        self.signal(self.stack, 'g', count=3)
-        self.signal(self.stack, 'a', value='told')
-        self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
-        self.assertEqual([], self.world.outside.of('signal'))
-        self.assertEqual(
-            [('g', 'SIGNAL_COMPLETE'), ('a', 'SIGNAL_COMPLETE')],
-            self.world.facts(self.stack)[-2:],
-        )
-
-    def test_a_lock_of_the_group_alone_keeps_it_from_being_scaled(self) -> None:
-        self.world.act(self.inner, states.LOCK)
-        self.signal(self.stack, 'g', count=3)
-        self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
 
 
 class TestALostWorker(LockCase):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.factories import make_action
-from tests.stack_worlds import TENANT, StackWorldCase, res, thing
+from tests.stack_worlds import TENANT, Nothing, StackWorldCase, res, thing
 from watcherlite import exceptions
 from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.resource_results import Ready
@@ -58,34 +58,24 @@ class TestTheMark(MarkCase):
             self.world.states(self.stack),
         )
 
-    def test_it_and_the_reset_find_it_by_its_physical_id_too(self) -> None:
-        physical_id = self.resource().physical_id or ''
-        for healthy, state in ((False, 'CHECK_FAILED'), (True, 'CHECK_COMPLETE')):
-            row = self.world.mark(self.stack, physical_id, not healthy)
-            self.assertEqual(('web', state), (row.name, row.state.name))
-
-    def test_it_is_found_by_what_others_call_it_too(self) -> None:
-        class Named(base.ResourceHandler):
+    def test_it_and_the_reset_find_it_by_its_id_or_what_others_call_it(self) -> None:
+        class Named(Nothing):
             def create(self, context: base.ResourceContext) -> Any:
                 return Ready('the-id')
 
             def reference(self, context: base.ResourceContext) -> str:
                 return 'what others call it'
 
-            def delete(self, context: base.ResourceContext) -> Any:
-                return None
-
         world = self.a_stack_world({'Named': Named})
         stack = world.make({'n': res('Named')})
-        for healthy, state in ((False, 'CHECK_FAILED'), (True, 'CHECK_COMPLETE')):
-            row = world.mark(stack, 'what others call it', not healthy)
-            self.assertEqual(('n', state), (row.name, row.state.name))
+        for name in ('the-id', 'what others call it'):
+            for healthy, state in ((False, 'CHECK_FAILED'), (True, 'CHECK_COMPLETE')):
+                row = world.mark(stack, name, not healthy)
+                self.assertEqual(('n', state), (row.name, row.state.name))
 
-    def test_a_resource_that_there_is_not_cannot_be_marked(self) -> None:
+    def test_one_that_there_is_not_or_an_id_of_several_is_refused(self) -> None:
         text = self.refused(exceptions.ResourceNotFound, 'nobody')
         self.assertEqual('The Resource (nobody) could not be found in Stack s.', text)
-
-    def test_a_physical_id_that_several_have_is_refused_with_their_names(self) -> None:
         world = self.world
         with world.store.transaction() as tx:
             tx.lock_stacks([self.stack.id])
@@ -261,9 +251,13 @@ class TestAfterALock(MarkCase):
 class TestTheReset(MarkCase):
     """`mark_unhealthy` false: CHECK_COMPLETE if it was CHECK_FAILED, else nothing."""
 
-    def test_one_that_is_marked_or_that_a_check_found_failed_is_check_complete(
+    def test_one_that_is_marked_or_found_failed_is_check_complete_and_no_other(
         self,
     ) -> None:
+        before = self.world.facts(self.stack)
+        row = self.world.mark(self.stack, 'web', False, 'it is well')
+        self.assertEqual('CREATE_COMPLETE', row.state.name)
+        self.assertEqual(before, self.world.facts(self.stack))
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False, 'it answers again')
         well = states.State('CHECK', 'COMPLETE', 'it answers again')
@@ -273,12 +267,6 @@ class TestTheReset(MarkCase):
         self.assertEqual('CHECK_FAILED', self.resource().state.name)
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual('CHECK_COMPLETE', row.state.name)
-
-    def test_any_other_is_not_changed(self) -> None:
-        before = self.world.facts(self.stack)
-        row = self.world.mark(self.stack, 'web', False, 'it is well')
-        self.assertEqual('CREATE_COMPLETE', row.state.name)
-        self.assertEqual(before, self.world.facts(self.stack))
 
     def test_what_failed_otherwise_is_neither_healed_nor_by_a_mark_before(self) -> None:
         self.world.outside.fails.add(('update', 'web'))
@@ -301,7 +289,8 @@ class TestTheReset(MarkCase):
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual('CHECK_COMPLETE', row.state.name)
         before = self.world.ids(self.stack)
-        self.world.change(self.stack)
+        stack = self.world.change(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(self.stack))
 
     def test_what_was_never_made_is_made_by_the_next_update(self) -> None:
@@ -428,11 +417,6 @@ class TestTheNextUpdate(MarkCase):
         self.assertIsNone(self.resource().under_mark)
         row = self.world.resource(self.stack, 'proxy')
         self.assertEqual(self.resource().physical_id, row.properties['value'])
-
-    def test_one_that_was_reset_is_left_alone(self) -> None:
-        self.world.mark(self.stack, 'web')
-        self.world.mark(self.stack, 'web', False)
-        self.replaced()
 
     def test_one_is_replaced_that_a_check_found_failed_or_whose_update_failed(
         self,

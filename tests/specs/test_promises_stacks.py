@@ -515,11 +515,8 @@ class CostTest(CostCase, StackWorldCase):
         world.stop()
         return found
 
-    def test_of_those_that_need_nothing_of_each_other(self) -> None:
-        self.assert_steady(self.costs_of(flat, 10), self.costs_of(flat, 100))
-
-    def test_of_those_that_need_the_one_before(self) -> None:
-        self.assert_steady(self.costs_of(chain, 10), self.costs_of(chain, 100))
-
-    def test_of_those_that_one_needs(self) -> None:
-        self.assert_steady(self.costs_of(fan, 10), self.costs_of(fan, 100))
+    def test_of_those_that_need_nothing_the_one_before_or_all_others(self) -> None:
+        for shape in (flat, chain, fan):
+            with self.subTest(shape.__name__):
+                few = self.costs_of(shape, 10)
+                self.assert_steady(few, self.costs_of(shape, 100))

@@ -7,7 +7,14 @@ from typing import Any, cast
 from tests.functional.db.stores import POSTGRESQL, define_tests
 from tests.specs.database_case import OnDatabase
 from tests.specs.stack_promises import PLAIN, PromiseCase
-from tests.stack_worlds import TENANT, BrokenThingError, StackWorld, StackWorldCase, res
+from tests.stack_worlds import (
+    TENANT,
+    BrokenThingError,
+    Nothing,
+    StackWorld,
+    StackWorldCase,
+    res,
+)
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.domain.stacks import Stack
@@ -66,12 +73,9 @@ class HarmlessPromises(PromiseCase):
         self.assertEqual('CREATE_COMPLETE', other.state.name)
 
     def test_one_whose_failure_has_a_secret_tells_its_class_alone(self) -> None:
-        class Leaks(base.ResourceHandler):
+        class Leaks(Nothing):
             def create(self, context: base.ResourceContext) -> Any:
                 raise OSError('password=hunter2')
-
-            def delete(self, context: base.ResourceContext) -> Any:
-                return None
 
         world = self.a_stack_world({'Leaks': Leaks})
         stack = world.make({'x': res('Leaks')})

@@ -420,26 +420,24 @@ class TestOtherOperations(StackWorldCase):
         self.assertEqual({'m0', 'm1'}, self.world.ids(inner).keys())
         self.assertEqual(5, len(self.world.outside.things))
 
-    def test_a_deletion_is_in_reverse_and_leaves_nothing(self) -> None:
+    def test_a_deletion_is_in_reverse_goes_on_where_it_failed_and_leaves_nothing(
+        self,
+    ) -> None:
         inner = self.world.nested(self.stack, 'g')
-        stack = self.world.act(self.stack, states.DELETE)
-        self.assertEqual('DELETE_COMPLETE', stack.state.name)
-        self.assertIsNotNone(stack.deleted_at)
-        self.assertIsNotNone(self.world.now(inner).deleted_at)
-        order = [n for n in self.world.outside.of('delete') if n in CHAIN]
-        self.assertEqual(['c', 'b', 'a'], order)
-        self.assertEqual({}, self.world.outside.things)
-        self.assertRaises(exceptions.StackNotFound, self.world.named, 's')
-
-    def test_a_deletion_that_failed_goes_on_where_it_was(self) -> None:
         self.world.outside.fails.add(('delete', 'b'))
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_FAILED', stack.state.name)
+        order = [n for n in self.world.outside.of('delete') if n in CHAIN]
+        self.assertEqual(['c', 'b'], order)
         self.world.outside.fails.clear()
         del self.world.outside.calls[:]
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertIsNotNone(stack.deleted_at)
+        self.assertIsNotNone(self.world.now(inner).deleted_at)
         self.assertEqual(['b', 'a'], self.world.outside.of('delete'))
+        self.assertEqual({}, self.world.outside.things)
+        self.assertRaises(exceptions.StackNotFound, self.world.named, 's')
 
     def test_what_needed_each_other_at_different_times_can_be_deleted(self) -> None:
         old = {'x': res(fixed='1', _depends_on='y'), 'y': res(fixed='1')}

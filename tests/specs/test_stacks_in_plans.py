@@ -140,25 +140,32 @@ class TestUpdate(PlanWorldCase):
         ids = self.world.ids(self.stack)
         self.assertEqual('3', things[ids['a'] or '']['value'])
 
-    def test_what_is_given_goes_over_what_there_was(self) -> None:
-        sections = {
-            'parameters': {
-                'one': {'type': 'string', 'default': 'x'},
-                'two': {'type': 'string', 'hidden': True},
-            }
+    def test_what_is_given_goes_over_what_there_was_and_may_be_private(self) -> None:
+        names = ('one', 'two', 'pw')
+        parameters: dict[str, Any] = {
+            name: {'type': 'string', 'default': 'none'} for name in names
         }
-        wanted = {'a': res(value={'get_param': 'one'}, fixed={'get_param': 'two'})}
+        parameters['two']['hidden'] = True
+        wanted = {
+            'a': res(value={'get_param': 'one'}, fixed={'get_param': 'two'}),
+            'b': res(value={'get_param': 'pw'}),
+        }
         stack = self.world.make(
-            wanted, name='p', sections=sections, parameters={'two': 'keep'}
+            wanted,
+            name='p',
+            sections={'parameters': parameters},
+            parameters={'two': 'keep'},
         )
 
-        plan = self.run_plan(
-            self.world.do('stack_update', stack, parameters={'one': 'y'})
-        )
+        given = {'parameters': {'one': 'y'}, 'private_parameters': {'pw': 'S3cret'}}
+        plan = self.run_plan(self.world.do('stack_update', stack, **given))
 
         self.assertEqual('SUCCEEDED', plan.state)
         found = self.world.resource(stack, 'a').properties
         self.assertEqual(('y', 'keep'), (found['value'], found['fixed']))
+        self.assertEqual('S3cret', self.world.resource(stack, 'b').properties['value'])
+        inputs = self.world.action('stack_update').inputs
+        self.assertEqual('***', masking.mask_data(inputs)['private_parameters'])
 
     def test_it_fails_with_the_reason_of_the_stack(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
@@ -242,20 +249,6 @@ class TestUpdate(PlanWorldCase):
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         value = self.world.resource(stack, 'a').properties['value']
         self.assertEqual('4', value)
-
-    def test_parameters_that_are_private_are_shown_nowhere(self) -> None:
-        sections = {'parameters': {'pw': {'type': 'string', 'default': 'none'}}}
-        stack = self.world.make(
-            {'a': res(value={'get_param': 'pw'})}, name='p', sections=sections
-        )
-
-        self.run_plan(
-            self.world.do('stack_update', stack, private_parameters={'pw': 'S3cret'})
-        )
-
-        self.assertEqual('S3cret', self.world.resource(stack, 'a').properties['value'])
-        inputs = self.world.action('stack_update').inputs
-        self.assertEqual('***', masking.mask_data(inputs)['private_parameters'])
 
     def test_a_name_that_two_projects_use_needs_the_project(self) -> None:
         whole = template(TWO)
@@ -405,7 +398,7 @@ class TestLostWorkers(PlanWorldCase):
 class TestInTheLaneOfTheEngine(PlanWorldCase):
     """An action without a plan does the same."""
 
-    def test_it_waits_there_too(self) -> None:
+    def test_it_waits_there_too_and_one_that_holds_the_lock_hands_it_on(self) -> None:
         new = self.world.new_action(
             'alone', 'stack_update', inputs={'stack': self.stack.uuid}
         )
@@ -414,13 +407,10 @@ class TestInTheLaneOfTheEngine(PlanWorldCase):
         self.world.until_action('alone', 'SUCCEEDED')
 
         self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
-
-    def test_one_that_holds_the_lock_on_the_stack_hands_it_on(self) -> None:
         target = f'stack:{self.stack.uuid}'
         plan = self.run_plan(
             {**self.world.do('stack_update', self.stack), 'target': target}
         )
-
         self.assertEqual('SUCCEEDED', plan.state)
 
 
