@@ -38,11 +38,15 @@ def published(*sequences, within=30):
 class RelayTestCase(base.TestCase):
     def setUp(self):
         super().setUp()
+        self.reset()
+
+    def reset(self, **options):
+        """Begin with a new clock, store, broker and relay."""
         self.clock = outbox.Clock()
         self.story = outbox.Story()
         self.store = outbox.Store(self.story)
         self.publisher = outbox.Publisher(self.story)
-        self.relay = self.new_relay()
+        self.relay = self.new_relay(**options)
 
     def new_relay(self, level='info', on_stored=None, jitter=1.0, **settings):
         relay = Relay(

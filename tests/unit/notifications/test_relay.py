@@ -24,47 +24,49 @@ class TestPublishing(RelayTestCase):
         self.assertEqual({1: factories.NOW, 2: factories.NOW}, self.store.marked)
         self.assertEqual((4, 2, 0), self.counts())
 
-    def test_without_a_subscriber_events_are_marked_and_nothing_is_built(self):
-        self.publisher.subscribed = False
-        self.store.add(started(1), expectations.action_event(2, 'READY', 'NO STATUS'))
+    def test_without_a_subscriber_or_level_events_are_marked_and_not_built(self):
+        unknown = expectations.action_event(2, 'READY', 'NO STATUS')
+        for level, subscribed, second in (
+            ('info', False, unknown),
+            ('', True, started(2)),
+        ):
+            self.reset(level=level)
+            self.publisher.subscribed = subscribed
+            self.store.add(started(1), second)
 
-        done = self.run_script()
+            done = self.run_script()
 
-        self.assertEqual([TAKE, 'read [1, 2]', 'mark [1, 2]', *END], done)
-        self.assertEqual((0, 2, 0), self.counts())
-        self.assertEqual([], self.publisher.arrived)
+            self.assertEqual([TAKE, 'read [1, 2]', 'mark [1, 2]', *END], done)
+            self.assertEqual((0, 2, 0), self.counts())
+            self.assertEqual([], self.publisher.arrived)
 
-    def test_it_sleeps_until_it_is_woken(self):
-        done = self.run_script((1.5, self.stored(started(1))))
-
-        self.assertEqual([TAKE, *IDLE, *published(1), *END], done)
-        self.assertEqual([5.0, 5.0], self.clock.waited)
-
-    def test_sweep_finds_unannounced_events(self):
-        done = self.run_script((None, lambda: self.store.add(started(1))))
-
-        self.assertEqual([TAKE, *IDLE, *published(1), *END], done)
-
-    def test_full_batches_follow_each_other_at_once(self):
-        self.relay = self.new_relay(batch_size=2)
-        self.store.add(*(started(n) for n in range(1, 6)))
-
-        done = self.run_script()
-
-        self.assertEqual(
-            [TAKE, *published(1, 2), *published(3, 4), *published(5), *END], done
-        )
-        self.assertEqual([5.0], self.clock.waited)
-
-    def test_events_in_quick_succession_form_one_batch(self):
-        done = self.run_script(
-            (0.001, self.stored(started(1))),
-            (0.001, self.stored(started(2))),
-            (None, None),
-        )
-
-        self.assertEqual([TAKE, *IDLE, *published(1, 2), *END], done)
-        self.assertEqual([5.0, 0.029, 0.028, 5.0], self.clock.waited)
+    def test_batches_are_read_when_it_is_woken_and_at_every_sweep(self):
+        first, second = (self.stored(started(n)) for n in (1, 2))
+        for name, number, script, done, waited in (
+            (
+                *('it sleeps until it is woken', 0, [(1.5, first)]),
+                *([*IDLE, *published(1)], [5.0, 5.0]),
+            ),
+            (
+                *('a sweep finds unannounced events', 0),
+                [(None, lambda: self.store.add(started(1)))],
+                *([*IDLE, *published(1)], [5.0, 5.0]),
+            ),
+            (
+                *('full batches follow each other at once', 5, []),
+                *([*published(1, 2), *published(3, 4), *published(5)], [5.0]),
+            ),
+            (
+                'events in quick succession form one batch',
+                *(0, [(0.001, first), (0.001, second), (None, None)]),
+                *([*IDLE, *published(1, 2)], [5.0, 0.029, 0.028, 5.0]),
+            ),
+        ):
+            with self.subTest(name=name):
+                self.reset(batch_size=2 if number else 500)
+                self.store.add(*(started(n) for n in range(1, number + 1)))
+                self.assertEqual([TAKE, *done, *END], self.run_script(*script))
+                self.assertEqual(waited, self.clock.waited)
 
     def test_events_stored_during_publication_are_read_next(self):
         publish = self.publisher.publish
@@ -81,13 +83,6 @@ class TestPublishing(RelayTestCase):
 
         self.assertEqual([TAKE, *published(1), *published(2), *END], done)
         self.assertEqual([0.03, 5.0], self.clock.waited)
-
-    def test_without_a_level_events_are_marked_and_nothing_is_sent(self):
-        self.relay = self.new_relay(level='')
-        self.store.add(started(1), started(2))
-
-        self.assertEqual([TAKE, 'read [1, 2]', 'mark [1, 2]', *END], self.run_script())
-        self.assertEqual((0, 2, 0), self.counts())
 
     def test_other_settings_count_from_the_next_batch_on(self):
         self.store.add(started(1), started(2))
@@ -117,39 +112,33 @@ class TestPublishing(RelayTestCase):
 
 class TestWhatCannotBeBuilt(RelayTestCase):
     def test_it_is_logged_marked_and_counted(self):
-        gone = started(1, plan_id=99)
-        self.store.add(gone, started(2))
+        audit = expectations.NOTIFIED_AUDIT
+        gone = [
+            started(1, plan_id=99),
+            expectations.audit_event(
+                2, 'PENDING', 'ONGOING', audit=audit.evolve(id=99)
+            ),
+        ]
+        known = [started(3), expectations.audit_event(4, 'PENDING', 'ONGOING')]
+        self.store.add(*gone, *known)
 
         done = self.run_script()
 
+        every = '[1, 2, 3, 4]'
         self.assertEqual(
-            [TAKE, 'read [1, 2]', 'publish 2 within 30 s', 'mark [1, 2]', *END], done
+            [TAKE, f'read {every}', 'publish 3 within 30 s', f'mark {every}', *END],
+            done,
         )
-        self.assertEqual(1, self.relay.build_failures)
-        self.assertIn(
-            f'Event {gone.event.uuid} (state_changed of action '
-            f'{expectations.ACTION.uuid}, sequence 1) has no notification: its '
-            'object is not in the database any more',
-            self.log.output,
-        )
-
-    def test_deleted_audit_is_named_by_its_id(self):
-        gone = expectations.audit_event(
-            1, 'PENDING', 'ONGOING', audit=expectations.NOTIFIED_AUDIT.evolve(id=99)
-        )
-        self.store.add(gone, expectations.audit_event(2, 'PENDING', 'ONGOING'))
-
-        done = self.run_script()
-
-        self.assertEqual(
-            [TAKE, 'read [1, 2]', 'publish 1 within 30 s', 'mark [1, 2]', *END], done
-        )
-        self.assertIn(
-            f'Event {gone.event.uuid} (state_changed of audit with the id 99, '
-            'sequence 1) has no notification: its object is not in the database any '
-            'more',
-            self.log.output,
-        )
+        self.assertEqual(2, self.relay.build_failures)
+        for number, subject in (
+            (0, f'action {expectations.ACTION.uuid}, sequence 1'),
+            (1, 'audit with the id 99, sequence 2'),
+        ):
+            self.assertIn(
+                f'Event {gone[number].event.uuid} (state_changed of {subject}) has no '
+                'notification: its object is not in the database any more',
+                self.log.output,
+            )
 
     def test_it_is_logged_once_however_often_the_batch_is_tried(self):
         self.store.add(started(1, plan_id=99), started(2))

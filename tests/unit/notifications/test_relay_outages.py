@@ -65,37 +65,27 @@ class TestOutages(RelayTestCase):
         self.assertEqual(2, self.log.output.count('published again'))
         self.assertEqual([1.0, 5.0, 1.0, 5.0], self.clock.waited)
 
-    def test_tries_come_at_ever_longer_intervals_up_to_a_bound(self):
-        self.store.add(started(1))
-        self.story.fail('publish', *[AWAY] * 7)
-
-        self.run_script(*[(None, None)] * 7)
-
-        self.assertEqual([1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 5.0], self.clock.waited)
-
-    def test_intervals_vary_so_that_not_all_relays_come_at_once(self):
-        self.relay = self.new_relay(jitter=0.0)
-        self.store.add(started(1))
-        self.story.fail('publish', AWAY, AWAY)
-
-        self.run_script((None, None), (None, None))
-
-        self.assertEqual([0.5, 1.0, 5.0], self.clock.waited)
-
-    def test_new_events_bring_a_try_forward_but_not_at_once(self):
-        self.store.add(started(1))
-        self.story.fail('publish', *[AWAY] * 3)
-
-        self.run_script(
-            (None, None),
-            (None, None),
-            # the third interval is 4 s
-            (0.25, self.stored(started(2))),
-            (0.25, self.stored(started(3))),
-            (None, None),
-        )
-
-        self.assertEqual([1.0, 2.0, 4.0, 0.75, 0.5, 5.0], self.clock.waited)
+    def test_tries_come_at_ever_longer_intervals_which_new_events_shorten(self):
+        pause = (None, None)
+        # the third interval is 4 s
+        early = [(0.25, self.stored(started(number))) for number in (2, 3)]
+        for name, jitter, failures, script, waited in (
+            (
+                *('up to a bound', 1.0, 7, [pause] * 7),
+                [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 5.0],
+            ),
+            ('other relays at other times', 0.0, 2, [pause] * 2, [0.5, 1.0, 5.0]),
+            (
+                *('early, but not at once', 1.0, 3, [pause, pause, *early, pause]),
+                [1.0, 2.0, 4.0, 0.75, 0.5, 5.0],
+            ),
+        ):
+            with self.subTest(name=name):
+                self.reset(jitter=jitter)
+                self.store.add(started(1))
+                self.story.fail('publish', *[AWAY] * failures)
+                self.run_script(*script)
+                self.assertEqual(waited, self.clock.waited)
         self.assertEqual([1, 2, 3], list(self.store.marked))
 
     def test_a_stop_does_not_wait_for_the_next_try(self):
@@ -153,14 +143,60 @@ class TestOutages(RelayTestCase):
 
 
 class TestRole(RelayTestCase):
-    def test_only_its_holder_reads_and_publishes(self):
-        self.store.relay = 'worker-2'
-        self.store.add(started(1))
+    def test_only_its_holder_reads_and_all_notify_the_others_of_events(self):
+        def hint():
+            self.relay.on_hint()
 
-        done = self.run_script((None, None))
+        def announce():
+            self.store.add(started(1))
+            hint()
 
-        self.assertEqual([TAKE, 'keep alive', TAKE, 'keep alive', 'close'], done)
-        self.assertEqual([1], [stored.sequence for stored in self.store.pending])
+        def stop():
+            self.stored(started(1))()
+            self.relay.stop(10.0)
+
+        def leave():
+            self.store.relay = None
+
+        one, two = (self.stored(*map(started, range(1, n + 1))) for n in (1, 2))
+        taken, lost = [TAKE, *IDLE, *published(1)], [TAKE, 'keep alive']
+        for name, others, number, script, done, pending in (
+            (
+                *('only its holder reads', True, 1, [(None, None)]),
+                *([*lost, *lost, 'close'], [1]),
+            ),
+            (
+                'its holder is notified of events of others',
+                *(True, 0, [(1, two), (1, None)]),
+                *([*lost, 'keep alive', 'tell', 'close'], [1, 2]),
+            ),
+            (
+                *('others are notified once by its holder', False, 0),
+                *([(1, one), (1, hint)], [*taken, 'tell', *IDLE, *END], []),
+            ),
+            (
+                *('it is notified of events before a stop', True, 0, [(1, stop)]),
+                *([*lost, 'tell', 'close'], [1]),
+            ),
+            (
+                *('a notice is not forwarded', True, 0, [(1, hint), (1, hint)]),
+                *([*lost, 'close'], []),
+            ),
+            (
+                *('its holder publishes announced events', False, 0, [(1, announce)]),
+                *([*taken, *END], []),
+            ),
+            (
+                *('it is taken over when it is free', True, 1, [(None, leave)]),
+                *([*lost, TAKE, *published(1), *END], []),
+            ),
+        ):
+            with self.subTest(name=name):
+                self.reset(on_stored=lambda: self.story.append('tell'))
+                self.store.relay = 'worker-2' if others else None
+                self.store.add(*map(started, range(1, number + 1)))
+                self.assertEqual(done, self.run_script(*script))
+                self.assertEqual(pending, [one.sequence for one in self.store.pending])
 
     def test_waking_another_than_the_holder_costs_the_store_nothing(self):
         self.store.relay = 'worker-2'
@@ -171,100 +207,32 @@ class TestRole(RelayTestCase):
         self.assertEqual([TAKE, 'keep alive', 'close'], done)
         self.assertEqual([5.0, 4.0, 3.0, 2.0, 1.0], self.clock.waited)
 
-    def test_holder_is_notified_of_events_of_other_workers(self):
-        self.store.relay = 'worker-2'
-        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
+    def test_role_is_renewed_after_a_long_read_and_read_again_if_it_ran_out(self):
+        taken = [TAKE, 'read [1]', TAKE]
+        renewed = ['publish 2 within 30 s', 'mark [1]', *END]
+        for seconds, holder, done, messages in (
+            (15, 'worker-1', [*taken, *renewed], 2),
+            (45, 'worker-2', [*taken, 'keep alive', 'close'], 0),
+            (45, 'worker-1', [*taken, *published(1), *END], 2),
+        ):
+            with self.subTest(seconds=seconds, holder=holder):
+                self.reset()
+                self.store.add(started(1))
+                self.read_for(seconds, holder)
+                self.assertEqual(done, self.run_script())
+                self.assertEqual(messages, len(self.publisher.arrived))
 
-        done = self.run_script((1, self.stored(started(1), started(2))), (1, None))
-
-        self.assertEqual([TAKE, 'keep alive', 'keep alive', 'tell', 'close'], done)
-
-    def test_other_workers_are_notified_once_by_the_holder(self):
-        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
-
-        done = self.run_script((1, self.stored(started(1))), (1, self.relay.on_hint))
-
-        self.assertEqual([TAKE, *IDLE, *published(1), 'tell', *IDLE, *END], done)
-
-    def test_holder_is_notified_of_events_before_a_stop(self):
-        self.store.relay = 'worker-2'
-        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
-
-        def stop():
-            self.stored(started(1))()
-            self.relay.stop(10.0)
-
-        done = self.run_script((1, stop))
-
-        self.assertEqual([TAKE, 'keep alive', 'tell', 'close'], done)
-
-    def test_role_is_renewed_after_a_long_read(self):
-        self.store.add(started(1))
-        self.read_for(15)
-
-        done = self.run_script()
-
-        self.assertEqual(
-            [*(TAKE, 'read [1]', TAKE, 'publish 2 within 30 s', 'mark [1]'), *END], done
-        )
-
-    def test_role_lost_during_a_read_leaves_the_events(self):
-        self.store.add(started(1))
-        self.read_for(45, then=self.taken_by_another)
-
-        done = self.run_script()
-
-        self.assertEqual([TAKE, 'read [1]', TAKE, 'keep alive', 'close'], done)
-        self.assertEqual([], self.publisher.arrived)
-
-    def test_regained_role_reads_again(self):
-        self.store.add(started(1))
-        self.read_for(45)
-
-        done = self.run_script()
-
-        self.assertEqual([*(TAKE, 'read [1]', TAKE), *published(1), *END], done)
-
-    def taken_by_another(self):
-        self.store.relay = 'worker-2'
-
-    def read_for(self, seconds, then=lambda: None):
-        """Have the next look at the events take so long."""
+    def read_for(self, seconds, holder):
+        """Have the next read of the events take so long, and the role its holder."""
         read = self.store.pending_events
 
         def slowly(limit):
             self.store.pending_events = read
             self.clock.seconds += seconds
-            then()
+            self.store.relay = holder
             return read(limit)
 
         self.store.pending_events = slowly
-
-    def test_notice_to_another_worker_is_not_forwarded(self):
-        self.store.relay = 'worker-2'
-        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
-
-        done = self.run_script((1, self.relay.on_hint), (1, self.relay.on_hint))
-
-        self.assertEqual([TAKE, 'keep alive', 'close'], done)
-
-    def test_holder_publishes_announced_events(self):
-        done = self.run_script(
-            (1, lambda: (self.store.add(started(1)), self.relay.on_hint()))
-        )
-
-        self.assertEqual([TAKE, *IDLE, *published(1), *END], done)
-
-    def test_it_is_taken_over_when_it_is_free(self):
-        self.store.relay = 'worker-2'
-        self.store.add(started(1))
-
-        def leave():
-            self.store.relay = None
-
-        done = self.run_script((None, leave))
-
-        self.assertEqual([*(TAKE, 'keep alive'), TAKE, *published(1), *END], done)
 
     def test_no_batch_begins_with_less_lease_than_it_may_take(self):
         script = [(None, None)] * 5
