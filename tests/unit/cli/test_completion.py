@@ -54,16 +54,17 @@ class CompletionTest(base.TestCase):
             self.complete('stack resource '),
         )
 
-    def test_options_in_front_of_a_command_and_behind_it(self):
-        self.assertEqual(['--version'], self.words('--ver'))
-        self.assertEqual(['audit', 'audittemplate'], self.words('--debug aud'))
-        self.assertEqual([], self.words('--config-file '))
-        self.assertEqual(['--state'], self.words('action update --st'))
-
-    def test_the_choices_of_an_option_and_of_an_argument(self):
-        self.assertEqual(['text', 'json'], self.words('run --output '))
-        self.assertEqual(['json'], self.words('run --output = j'))
-        self.assertEqual(['add'], self.words('audit update first a'))
+    def test_options_and_the_choices_of_an_option_and_of_an_argument(self):
+        for line, words in (
+            ('--ver', ['--version']),
+            ('--debug aud', ['audit', 'audittemplate']),
+            ('--config-file ', []),
+            ('action update --st', ['--state']),
+            ('run --output ', ['text', 'json']),
+            ('run --output = j', ['json']),
+            ('audit update first a', ['add']),
+        ):
+            self.assertEqual(words, self.words(line))
 
     def test_names_are_requested_from_the_api_of_the_line(self):
         line = '--endpoint http://127.0.0.1:1 stack lock --wait s'

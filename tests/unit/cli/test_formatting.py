@@ -18,9 +18,10 @@ class CellsTest(base.TestCase):
 
     def test_formats_without_get_json_for_lists_and_objects(self):
         for formatter in ('csv', 'value', 'shell'):
-            self.assertEqual('{"b": [1]}', cell({'b': [1]}, formatter))
-            self.assertEqual('[]', cell([], formatter))
-            self.assertEqual(True, cell(True, formatter))
+            self.assertEqual(
+                ['{"b": [1]}', '[]', True],
+                [cell(value, formatter) for value in ({'b': [1]}, [], True)],
+            )
 
     def test_no_format_contains_control_sequences(self):
         for formatter in ('table', 'csv', 'value', 'shell'):
@@ -50,37 +51,31 @@ class CellsTest(base.TestCase):
 
         self.assertEqual(columns[1:], formatting.known(columns, {'b': None, 'c': 1}))
 
-    def test_indicators(self):
-        self.assertEqual(
-            'a: 50.00 %\nb: 2\nc: None s',
-            formatting.indicators(
+    def test_indicators_specifications_parameters_and_needs(self):
+        named = {'name': 'a', 'unit': '%'}
+        for call, value, expected in (
+            (
+                formatting.indicators,
                 [
-                    {'name': 'a', 'value': 50.0, 'unit': '%'},
+                    {**named, 'value': 50.0},
                     {'name': 'b', 'value': 2, 'unit': None},
                     {'name': 'c', 'value': None, 'unit': 's'},
-                ]
+                ],
+                'a: 50.00 %\nb: 2\nc: None s',
             ),
-        )
-
-    def test_specifications(self):
-        self.assertEqual(
-            'a (%): What.\nb:',
-            formatting.specification(
+            (
+                formatting.specification,
                 [
-                    {'name': 'a', 'unit': '%', 'description': 'What.'},
+                    {**named, 'description': 'What.'},
                     {'name': 'b', 'unit': None, 'description': None},
-                ]
+                ],
+                'a (%): What.\nb:',
             ),
-        )
-        self.assertEqual('', formatting.specification(None))
-
-    def test_parameters(self):
-        self.assertEqual(
-            '{\n  "a": {}\n}', formatting.properties({'properties': {'a': {}}})
-        )
-        self.assertEqual('', formatting.properties({}))
-        self.assertEqual('', formatting.properties(None))
-
-    def test_needs(self):
-        self.assertEqual('x', formatting.needs('x'))
-        self.assertEqual('a: b\nc: d', formatting.needs([{'a': 'b'}, {'c': 'd'}]))
+            (formatting.specification, None, ''),
+            (formatting.properties, {'properties': {'a': {}}}, '{\n  "a": {}\n}'),
+            (formatting.properties, {}, ''),
+            (formatting.properties, None, ''),
+            (formatting.needs, 'x', 'x'),
+            (formatting.needs, [{'a': 'b'}, {'c': 'd'}], 'a: b\nc: d'),
+        ):
+            self.assertEqual(expected, call(value))

@@ -18,21 +18,16 @@ class ReadTest(base.TestCase):
     def refused(self, path):
         return str(self.assertRaises(exceptions.Invalid, input_files.read, str(path)))
 
-    def test_a_file(self):
+    def test_a_file_and_standard_input(self):
         path = self.home / 'plan.yaml'
         path.write_bytes(PLAN)
-
-        document = input_files.read(str(path))
-
-        self.assertEqual(['a'], [action.name for action in document.actions])
-
-    def test_standard_input(self):
         stdin = io.TextIOWrapper(io.BytesIO(PLAN))
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', stdin))
 
-        document = input_files.read('-')
+        for name in (str(path), '-'):
+            document = input_files.read(name)
 
-        self.assertEqual(['a'], [action.name for action in document.actions])
+            self.assertEqual(['a'], [action.name for action in document.actions])
 
     def test_inputs_are_validated_only_for_an_invalid_plan(self):
         good, bad = self.home / 'good.yaml', self.home / 'bad.yaml'
@@ -60,16 +55,12 @@ class ReadTest(base.TestCase):
             self.refused('-'),
         )
 
-    def test_missing_file(self):
-        self.assertEqual(
-            'the plan file plan.yaml does not exist', self.refused('plan.yaml')
-        )
-
-    def test_directory_instead_of_a_file(self):
-        self.assertEqual(
-            f'the plan file {self.home} cannot be read: Is a directory',
-            self.refused(self.home),
-        )
+    def test_missing_file_and_directory(self):
+        for path, text in (
+            ('plan.yaml', 'the plan file plan.yaml does not exist'),
+            (self.home, f'the plan file {self.home} cannot be read: Is a directory'),
+        ):
+            self.assertEqual(text, self.refused(path))
 
     def test_a_file_without_end_is_not_read_to_its_end(self):
         if not os.path.exists('/dev/zero') or sys.platform != 'linux':
@@ -85,33 +76,25 @@ class SkipsTest(base.TestCase):
     NAMES = ('drain', 'restart', 'a=b', 'a=b=c', 'a')
 
     def test_names_with_and_without_a_reason(self):
-        self.assertEqual(
-            {'drain': None, 'restart': 'not = today'},
-            input_files.skips(['drain', 'restart=not = today'], self.NAMES),
-        )
+        for options, expected in (
+            (
+                ['drain', 'restart=not = today'],
+                {'drain': None, 'restart': 'not = today'},
+            ),
+            (['drain='], {'drain': None}),
+            # A name with an equals sign goes before a reason
+            (['a=b=d', 'a=b=c', 'a=c'], {'a=b': 'd', 'a=b=c': None, 'a': 'c'}),
+        ):
+            self.assertEqual(expected, input_files.skips(options, self.NAMES))
 
-    def test_an_empty_reason_is_none(self):
-        self.assertEqual({'drain': None}, input_files.skips(['drain='], self.NAMES))
-
-    def test_a_name_with_an_equals_sign_goes_before_a_reason(self):
-        self.assertEqual(
-            {'a=b': 'd', 'a=b=c': None, 'a': 'c'},
-            input_files.skips(['a=b=d', 'a=b=c', 'a=c'], self.NAMES),
-        )
-
-    def test_an_unknown_name_is_refused_with_the_nearest(self):
-        for option in ('drian', 'drian=because'):
+    def test_unknown_and_repeated_names_are_refused(self):
+        unknown = "--skip: the plan has no action 'drian'; did you mean drain?"
+        for options, text in (
+            (['drian'], unknown),
+            (['drian=because'], unknown),
+            (['drain', 'drain=x'], '--skip: drain is given twice'),
+        ):
             error = self.assertRaises(
-                exits.UsageError, input_files.skips, [option], self.NAMES
+                exits.UsageError, input_files.skips, options, self.NAMES
             )
-            self.assertEqual(
-                "--skip: the plan has no action 'drian'; did you mean drain?",
-                str(error),
-            )
-
-    def test_a_name_is_refused_the_second_time(self):
-        error = self.assertRaises(
-            exits.UsageError, input_files.skips, ['drain', 'drain=x'], self.NAMES
-        )
-
-        self.assertEqual('--skip: drain is given twice', str(error))
+            self.assertEqual(text, str(error))

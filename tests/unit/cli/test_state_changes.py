@@ -24,7 +24,7 @@ class ChangeTest(base.TestCase):
             self.action, old_status=old, new_status=new, **values
         )
 
-    def test_change_has_all_shown_values(self):
+    def test_change_has_all_shown_values_and_the_uuid_where_there_is_no_name(self):
         event = self.event('RUNNING', 'FAILED', message='it broke')
 
         self.assertEqual(
@@ -39,11 +39,7 @@ class ChangeTest(base.TestCase):
             ),
             change_of(StoredEvent(1, event, 'uuid-1', 'restart', 'command')),
         )
-
-    def test_an_action_without_a_name_is_shown_by_its_uuid(self):
-        found = change_of(StoredEvent(1, self.event('INIT', 'SKIPPED'), 'uuid-1'))
-
-        self.assertEqual('uuid-1', found.name)
+        self.assertEqual('uuid-1', change_of(StoredEvent(1, event, 'uuid-1')).name)
 
     def test_states_are_shown_in_the_words_of_the_api(self):
         for old, new, started, expected in (
@@ -61,24 +57,22 @@ class ChangeTest(base.TestCase):
             expected = expected and ('restart', *expected, '')
             self.assertEqual(expected, shown(event), (old, new))
 
-    def test_signal_is_shown_as_the_request(self):
-        event = self.event(
-            'RUNNING', 'RUNNING', kind=events.SIGNALLED, detail={'signal': 'CANCEL'}
-        )
-
-        self.assertEqual(('restart', None, 'ONGOING', 'CANCEL requested'), shown(event))
-
-    def test_a_new_message_is_shown_without_a_change_of_state(self):
-        event = self.event(
-            'SKIPPED', 'SKIPPED', kind=events.MESSAGE_CHANGED, message='why'
-        )
-
-        self.assertEqual(('restart', None, 'SKIPPED', 'why'), shown(event))
-
-    def test_new_action_has_no_old_state(self):
-        event = self.event(None, 'INIT', kind=events.CREATED)
-
-        self.assertEqual(('restart', None, 'PENDING', ''), shown(event))
+    def test_signals_messages_and_new_actions_are_shown_and_deletions_are_not(self):
+        for kind, old, new, values, expected in (
+            (
+                *(events.SIGNALLED, 'RUNNING', 'RUNNING'),
+                {'detail': {'signal': 'CANCEL'}},
+                ('restart', None, 'ONGOING', 'CANCEL requested'),
+            ),
+            (
+                *(events.MESSAGE_CHANGED, 'SKIPPED', 'SKIPPED'),
+                {'message': 'why'},
+                ('restart', None, 'SKIPPED', 'why'),
+            ),
+            (events.CREATED, None, 'INIT', {}, ('restart', None, 'PENDING', '')),
+            (events.DELETED, 'FAILED', 'FAILED', {}, None),
+        ):
+            self.assertEqual(expected, shown(self.event(old, new, kind=kind, **values)))
 
     def test_of_the_plan_only_its_states_are_shown(self):
         for kind, expected in (
@@ -95,9 +89,6 @@ class ChangeTest(base.TestCase):
                 message='why',
             )
             self.assertEqual(expected, shown(event), kind)
-
-    def test_that_an_action_was_deleted_is_not_shown(self):
-        self.assertIsNone(shown(self.event('FAILED', 'FAILED', kind=events.DELETED)))
 
 
 class ShownTest(base.TestCase):

@@ -39,19 +39,25 @@ class CollectionTest(base.TestCase):
             str(self.home), 'HOME'
         )
 
-    def test_a_template_that_names_nothing_is_sent_as_it_is(self):
-        text = f'{HEAD}# so\nresources: {{a: {{type: "OS::Heat::None"}}}}\n'
+    def test_templates_and_files_that_name_nothing_are_sent_as_they_are(self):
+        nothing = f'{HEAD}# so\nresources: {{a: {{type: "OS::Heat::None"}}}}\n'
+        other = '# heat_template_version: none\ntype: a.yaml   # a comment\n'
+        binary = base64.encodebytes(b'\xff\x00').decode()
+        for name, content, reference, sent in (
+            # Its problems have the lines of its file
+            ('inner.yaml', nothing, 'resources: {a: {type: inner.yaml}}', nothing),
+            ('settings.yaml', other, 'x: {get_file: settings.yaml}', other),
+            ('picture', b'\xff\x00', 'x: {get_file: picture}', binary),
+        ):
+            self.collection = FileCollection()
+            self.file(name, content)
 
-        self.assertEqual(text, self.template(text))
+            self.template(f'{HEAD}{reference}')
+
+            self.assertEqual({self.url(name): sent}, self.collection.files)
+        self.collection = FileCollection()
+        self.assertEqual(nothing, self.template(nothing))
         self.assertEqual({}, self.collection.files)
-
-    def test_problems_of_a_nested_template_have_lines_of_its_file(self):
-        inner = f'{HEAD}\nresources:\n  x: {{type: "OS::Heat::Non"}}\n'
-        self.file('inner.yaml', inner)
-
-        self.template(f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
-
-        self.assertEqual({self.url('inner.yaml'): inner}, self.collection.files)
 
     def test_files_are_found_beside_the_template_and_get_absolute_names(self):
         self.file('in/motd', 'hello')
@@ -106,44 +112,22 @@ resources:
             files,
         )
 
-    def test_template_used_as_text_is_sent_as_template(self):
-        self.file('in/inner.yaml', f'{HEAD}resources: {{x: {{type: leaf.yaml}}}}')
+    def test_template_used_as_text_is_sent_as_template_and_may_name_itself(self):
         self.file('in/leaf.yaml', HEAD)
+        self.file('in/inner.yaml', f'{HEAD}resources: {{x: {{type: leaf.yaml}}}}')
+        itself = self.file(
+            'again.yaml', f'{HEAD}resources: {{x: {{type: again.yaml}}}}'
+        )
 
         self.template(f'{HEAD}resources: {{a: {{p: {{get_file: in/inner.yaml}}}}}}')
+        self.collection.template(itself)
 
-        self.assertEqual(
-            {'x': {'type': self.url('in/leaf.yaml')}},
-            json.loads(self.collection.files[self.url('in/inner.yaml')])['resources'],
-        )
-
-    def test_other_yaml_used_as_text_is_unchanged(self):
-        text = '# heat_template_version: none\ntype: a.yaml   # a comment\n'
-        self.file('settings.yaml', text)
-
-        self.template(f'{HEAD}x: {{get_file: settings.yaml}}')
-
-        self.assertEqual({self.url('settings.yaml'): text}, self.collection.files)
-
-    def test_a_template_may_name_itself(self):
-        name = self.file('again.yaml', f'{HEAD}resources: {{x: {{type: again.yaml}}}}')
-
-        self.collection.template(name)
-
-        self.assertEqual(
-            {'x': {'type': self.url('again.yaml')}},
-            json.loads(self.collection.files[self.url('again.yaml')])['resources'],
-        )
-
-    def test_binary_files_are_sent_in_base64(self):
-        self.file('picture', b'\xff\x00')
-
-        self.template(f'{HEAD}x: {{get_file: picture}}')
-
-        self.assertEqual(
-            base64.encodebytes(b'\xff\x00').decode(),
-            self.collection.files[self.url('picture')],
-        )
+        for name, inner in (
+            ('in/inner.yaml', 'in/leaf.yaml'),
+            ('again.yaml', 'again.yaml'),
+        ):
+            sent = json.loads(self.collection.files[self.url(name)])
+            self.assertEqual({'x': {'type': self.url(inner)}}, sent['resources'])
 
     def test_a_name_may_be_a_url_of_a_file_with_any_characters(self):
         self.file('a b%', 'hello')
@@ -253,21 +237,18 @@ class ValuesTest(base.TestCase):
             values(['a=0', 'a=1', 'b=x=y', 'c='], [f'key={path}']),
         )
 
-    def test_malformed_parameter_is_rejected(self):
-        for text in ('a', '=1'):
-            error = self.assertRaises(exceptions.Invalid, values, [text], [])
-
-            self.assertEqual(f'{text!r} is not of the form NAME=VALUE', str(error))
-
-    def test_binary_parameter_file_is_rejected(self):
+    def test_malformed_parameter_and_binary_file_are_rejected(self):
         path = self.home / 'key'
         path.write_bytes(b'\xff')
+        binary = f'{path}, the value of parameter key, is not UTF-8 text'
+        for given, files, text in (
+            (['a'], [], "'a' is not of the form NAME=VALUE"),
+            (['=1'], [], "'=1' is not of the form NAME=VALUE"),
+            ([], [f'key={path}'], binary),
+        ):
+            error = self.assertRaises(exceptions.Invalid, values, given, files)
 
-        error = self.assertRaises(exceptions.Invalid, values, [], [f'key={path}'])
-
-        self.assertEqual(
-            f'{path}, the value of parameter key, is not UTF-8 text', str(error)
-        )
+            self.assertEqual(text, str(error))
 
     def test_data_is_json_or_the_json_of_a_file(self):
         path = self.home / 'data.json'

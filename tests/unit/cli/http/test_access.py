@@ -9,11 +9,6 @@ from watcherlite.cmd import exits
 URL = 'http://api.example:9322'
 
 
-def found(environ=None, **options):
-    made = access.find(options, environ or {})
-    return made.endpoint, dict(made.headers())
-
-
 class FindTest(base.TestCase):
     def test_the_api_of_this_machine_without_authentication(self):
         made = access.find({}, {})
@@ -26,37 +21,26 @@ class FindTest(base.TestCase):
             ),
         )
 
-    def test_an_option_counts_more_than_the_environment(self):
-        self.assertEqual(
-            (URL, {}), found({'OS_ENDPOINT': 'http://other'}, endpoint=URL)
-        )
-
-    def test_our_variable_counts_more_than_those_of_others(self):
-        self.assertEqual(
-            (URL, {}),
-            found({'OS_ENDPOINT': 'http://other', 'WATCHERLITE_ENDPOINT': URL}),
-        )
-
-    def test_auth_type_none_ignores_other_credentials(self):
-        environ = {
-            'OS_AUTH_TYPE': 'none',
-            'OS_CLOUD': 'x',
-            'OS_ENDPOINT': URL,
-            'OS_TOKEN': 'abc',
-        }
-
-        self.assertEqual((URL, {}), found(environ))
-
-    def test_a_token_beside_an_endpoint_is_sent(self):
-        self.assertEqual(
-            (URL, {'X-Auth-Token': 'abc'}), found({'OS_TOKEN': 'abc'}, endpoint=URL)
-        )
-
-    def test_basic_needs_no_endpoint(self):
-        self.assertEqual(
-            ('http://127.0.0.1:9322', {'Authorization': 'Basic bWU6eA=='}),
-            found({'OS_USERNAME': 'me', 'OS_PASSWORD': 'x'}, os_auth_type='HTTP_Basic'),
-        )
+    def test_an_option_counts_more_than_our_variable_and_that_more_than_others(self):
+        other = {'OS_ENDPOINT': 'http://other'}
+        none = {'OS_AUTH_TYPE': 'none', 'OS_CLOUD': 'x', 'OS_TOKEN': 'abc'}
+        basic = {'OS_USERNAME': 'me', 'OS_PASSWORD': 'x'}
+        for environ, options, endpoint, headers in (
+            (other, {'endpoint': URL}, URL, {}),
+            ({**other, 'WATCHERLITE_ENDPOINT': URL}, {}, URL, {}),
+            ({**none, 'OS_ENDPOINT': URL}, {}, URL, {}),
+            ({'OS_TOKEN': 'abc'}, {'endpoint': URL}, URL, {'X-Auth-Token': 'abc'}),
+            (
+                basic,
+                {'os_auth_type': 'HTTP_Basic'},
+                'http://127.0.0.1:9322',
+                {'Authorization': 'Basic bWU6eA=='},
+            ),
+        ):
+            found = access.find(options, environ)
+            self.assertEqual(
+                (endpoint, headers), (found.endpoint, dict(found.headers()))
+            )
 
     def test_certificates(self):
         for options, verify in (
@@ -89,16 +73,13 @@ class FindTest(base.TestCase):
         ):
             self.assertEqual(expected, access.endpoint(text))
 
-    def test_invalid_endpoints(self):
-        for text in ('', 'x', 'ftp://x', 'http://', 'http://x:y', 'http://x:0'):
-            self.assertRaises(exits.UsageError, access.endpoint, text)
-
-    def test_secrets_are_not_repeated(self):
-        error = self.assertRaises(
-            exits.UsageError, access.endpoint, 'http://me:SECRET@x'
-        )
-
-        self.assertNotIn('SECRET', str(error))
+    def test_invalid_endpoints_are_refused_without_their_secrets(self):
+        for text in (
+            *('', 'x', 'ftp://x', 'http://', 'http://x:y', 'http://x:0'),
+            'http://me:SECRET@x',
+        ):
+            error = self.assertRaises(exits.UsageError, access.endpoint, text)
+            self.assertNotIn('SECRET', str(error))
 
 
 class OptionsTest(base.TestCase):
@@ -123,41 +104,22 @@ class OptionsTest(base.TestCase):
 class StacksTest(base.TestCase):
     """The endpoint and the project of stacks."""
 
-    def found(self, environ=None, **options):
-        made = access.find(options, environ or {}, access.ORCHESTRATION)
-        return made.endpoint, made.project
-
-    def test_they_are_beside_all_else_of_an_api(self):
-        stacks = f'{URL}/orchestration'
-        for endpoint in (
-            URL,
-            f'{URL}/',
-            f'{URL}/v1',
-            f'{URL}/infra-optim',
-            f'{URL}/infra-optim/v1/',
-            stacks,
-            f'{stacks}/v1',
+    def test_they_are_beside_all_else_of_an_api_unless_a_project_is_given(self):
+        stacks, local = f'{URL}/orchestration', 'http://127.0.0.1:9322/orchestration'
+        mine = f'{stacks}/v1/mine'
+        paths = ('', '/', '/v1', '/infra-optim', '/infra-optim/v1/')
+        paths += ('/orchestration', '/orchestration/v1')
+        for environ, options, expected in (
+            *(({}, {'endpoint': URL + path}, (stacks, 'default')) for path in paths),
+            ({}, {}, (local, 'default')),
+            ({}, {'endpoint': mine}, (stacks, 'mine')),
+            ({}, {'endpoint': f'{URL}/heat/v1/mine'}, (f'{URL}/heat', 'mine')),
+            ({}, {'endpoint': f'{URL}/v1/mine'}, (URL, 'mine')),
+            ({}, {'endpoint': mine, 'os_project_id': 'yours'}, (stacks, 'yours')),
+            ({'OS_PROJECT_ID': 'yours'}, {}, (local, 'yours')),
         ):
-            self.assertEqual((stacks, 'default'), self.found(endpoint=endpoint))
-        self.assertEqual(
-            ('http://127.0.0.1:9322/orchestration', 'default'), self.found()
-        )
-
-    def test_an_endpoint_with_a_project_is_one_of_stacks_as_it_is(self):
-        for endpoint, place in (
-            (f'{URL}/orchestration/v1/mine', f'{URL}/orchestration'),
-            (f'{URL}/heat/v1/mine', f'{URL}/heat'),
-            (f'{URL}/v1/mine', URL),
-        ):
-            self.assertEqual((place, 'mine'), self.found(endpoint=endpoint))
-
-    def test_explicit_project_takes_precedence(self):
-        endpoint = f'{URL}/orchestration/v1/mine'
-
-        self.assertEqual(
-            'yours', self.found(endpoint=endpoint, os_project_id='yours')[1]
-        )
-        self.assertEqual('yours', self.found({'OS_PROJECT_ID': 'yours'})[1])
+            made = access.find(options, environ, access.ORCHESTRATION)
+            self.assertEqual(expected, (made.endpoint, made.project))
 
     def test_other_endpoints_have_no_stacks(self):
         made = access.find({'endpoint': URL, 'os_project_id': 'mine'}, {})

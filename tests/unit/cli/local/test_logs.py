@@ -35,29 +35,21 @@ class LogsTest(base.TestCase):
         configuration = conf.new([*args, *(['--debug'] if debug else [])])
         return logs.set_up(configuration, debug, self.shown.append)
 
-    def test_warnings_are_shown_without_credentials_and_nothing_else_is(self):
-        self.set_up()
-
-        self.work()
-
-        self.assertEqual(
-            [
-                'warning: the broker at amqp://u:***@h is away',
-                'error: failed',
-                'error: broken',
-            ],
-            self.shown,
-        )
-        self.assertEqual('', self.err.getvalue())
-
-    def test_receiver_of_warnings_can_be_replaced(self):
+    def test_warnings_are_shown_without_credentials_to_one_receiver_at_a_time(self):
         warnings = self.set_up()
+        expected = [
+            'warning: the broker at amqp://u:***@h is away',
+            'error: failed',
+            'error: broken',
+        ]
         later = []
 
+        self.work()
         warnings.show = later.append
         self.work()
 
-        self.assertEqual(([], 3), (self.shown, len(later)))
+        self.assertEqual((expected, expected), (self.shown, later))
+        self.assertEqual('', self.err.getvalue())
 
     def test_debug_logs_everything_to_standard_error_instead(self):
         self.set_up(debug=True)

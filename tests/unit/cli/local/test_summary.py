@@ -30,25 +30,51 @@ class SummaryTest(base.TestCase):
         summary.print_text(self.store, plan, out, every=every, seconds=1.26)
         return out.lines
 
-    def mixed(self):
-        return self.stored(
+    def test_every_or_each_unsuccessful_action_and_then_the_plan_and_its_reason(self):
+        failure = 'Action failed in execute: exit status 3'
+        skipped = 'Action skipped by user.'
+        plan, _ = self.stored(
             factories.make_action(name='drain', status='SUCCEEDED'),
             factories.make_action(
                 name='restart',
                 action_type='command',
                 status='FAILED',
-                status_message='Action failed in execute: exit status 3',
+                status_message=failure,
             ),
             factories.make_action(
-                name='report',
-                status='SKIPPED',
-                status_message='Action skipped by user.',
+                name='report', status='SKIPPED', status_message=skipped
             ),
             factories.make_action(name='wait', status='CANCELLED'),
             state='FAILED',
             failed=1,
             skipped=1,
             status_message='One or more actions were skipped.',
+        )
+        one, several = (
+            summary.reason(self.store, plan.evolve(failed=count)) for count in (1, 2)
+        )
+
+        self.assertEqual(
+            [
+                'ACTION   TYPE     STATE      MESSAGE',
+                'drain    nop      SUCCEEDED',
+                f'restart  command  FAILED     {failure}',
+                f'report   nop      SKIPPED    {skipped}',
+                'wait     nop      CANCELLED',
+                f'Action plan nightly ({PLAN_UUID}): FAILED after 1.3 s, 1 SUCCEEDED, '
+                '1 FAILED, 1 CANCELLED, 1 SKIPPED',
+                'One or more actions were skipped.',
+            ],
+            self.printed(plan),
+        )
+        self.assertEqual(
+            ['ACTION', 'restart', 'report', 'wait'],
+            [line.split()[0] for line in self.printed(plan, every=False)[:-2]],
+        )
+        text = f'the action plan nightly ({PLAN_UUID}) is FAILED:'
+        self.assertEqual(f'{text} restart: {failure}', one)
+        self.assertEqual(
+            f'{text} 2 actions failed, the first is restart: {failure}', several
         )
 
     def test_unstarted_cancelled_actions_of_a_large_plan_are_one_line(self):
@@ -110,31 +136,6 @@ class SummaryTest(base.TestCase):
 
         self.assertEqual(70.5, summary.seconds_since_start(self.store, plan))
         self.assertEqual(0.0, summary.seconds_since_start(self.store, unstarted))
-
-    def test_every_action_and_then_the_plan(self):
-        plan, _ = self.mixed()
-
-        self.assertEqual(
-            [
-                'ACTION   TYPE     STATE      MESSAGE',
-                'drain    nop      SUCCEEDED',
-                'restart  command  FAILED     Action failed in execute: exit status 3',
-                'report   nop      SKIPPED    Action skipped by user.',
-                'wait     nop      CANCELLED',
-                f'Action plan nightly ({PLAN_UUID}): FAILED after 1.3 s, 1 SUCCEEDED, '
-                '1 FAILED, 1 CANCELLED, 1 SKIPPED',
-                'One or more actions were skipped.',
-            ],
-            self.printed(plan),
-        )
-
-    def test_large_plan_lists_only_unsuccessful_actions(self):
-        plan, _ = self.mixed()
-
-        self.assertEqual(
-            ['ACTION', 'restart', 'report', 'wait'],
-            [line.split()[0] for line in self.printed(plan, every=False)[:-2]],
-        )
 
     def test_states_have_colours_on_a_terminal_and_nothing_else_has(self):
         plan, _ = self.stored(
@@ -215,20 +216,6 @@ class SummaryTest(base.TestCase):
                 ],
             },
             json.loads('\n'.join(out.lines)),
-        )
-
-    def test_the_reason_names_the_first_action_that_failed(self):
-        plan, _ = self.mixed()
-
-        self.assertEqual(
-            f'the action plan nightly ({PLAN_UUID}) is FAILED: restart: Action failed '
-            'in execute: exit status 3',
-            summary.reason(self.store, plan),
-        )
-        self.assertEqual(
-            f'the action plan nightly ({PLAN_UUID}) is FAILED: 2 actions failed, the '
-            'first is restart: Action failed in execute: exit status 3',
-            summary.reason(self.store, plan.evolve(failed=2)),
         )
 
     def test_the_reason_of_a_plan_without_failures_is_its_state(self):
