@@ -85,6 +85,14 @@ RESOURCE = {
     'type': 'Local::Process',
     'physical_id': stack_samples.PHYSICAL_ID,
 }
+#: A fault in the detail of an event, and in its payload.
+FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
+SHOWN_FAULT = {
+    'exception': 'E',
+    'exception_message': 'no port',
+    'module_name': 'm',
+    'function_name': 'f',
+}
 OWNER = Owner(cluster_samples.TENANT, cluster_samples.USER)
 CLUSTER = Cluster(
     cluster_samples.CLUSTER_UUID,

@@ -6,8 +6,6 @@ from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.audits import AuditSurroundings
 
-FAULT = {'exception': 'E', 'message': 'no host', 'module': 'm', 'function': 'f'}
-
 
 class Surroundings(messages_case.Surroundings):
     """The objects that the payloads of audits refer to."""
@@ -60,77 +58,78 @@ class TestStates(AuditMessagesTestCase):
             ),
         )
 
-    def test_update_has_the_old_and_the_new_state(self):
+    def test_update_has_the_old_and_the_new_state_and_a_deletion_its_time(self):
         sent = self.build(
             expectations.audit_event(1, 'PENDING', 'ONGOING'),
             expectations.audit_event(
                 2, 'ONGOING', 'ONGOING', kind=events.MESSAGE_CHANGED, message='a run'
             ),
             expectations.audit_event(3, 'ONGOING', 'FAILED', message='no host'),
+            expectations.audit_event(4, 'FAILED', 'DELETED', kind=events.DELETED),
         )
 
+        names = ('old_state', 'state', 'status_message')
         self.assertEqual(
             [
-                {'old_state': 'PENDING', 'state': 'ONGOING', 'status_message': None},
-                {'old_state': 'ONGOING', 'state': 'ONGOING', 'status_message': 'a run'},
-                {
-                    'old_state': 'ONGOING',
-                    'state': 'FAILED',
-                    'status_message': 'no host',
-                },
+                dict(zip(names, values, strict=True))
+                for values in (
+                    ('PENDING', 'ONGOING', None),
+                    ('ONGOING', 'ONGOING', 'a run'),
+                    ('ONGOING', 'FAILED', 'no host'),
+                )
             ],
             [
                 expectations.data(message)['state_update']['watcher_object.data']
-                for message in sent
+                for message in sent[:3]
             ],
         )
-
-    def test_a_deletion_has_its_time(self):
-        sent = self.build(
-            expectations.audit_event(1, 'FAILED', 'DELETED', kind=events.DELETED)
-        )
-
         at = '2026-03-29T01:30:15Z'
         self.assertEqual(
             ['audit.update: FAILED -> DELETED', 'audit.delete: DELETED'],
-            expectations.story(sent),
+            expectations.story(sent[3:]),
         )
         self.assertEqual(
-            [(at, at)] * 2, expectations.fields(sent, 'updated_at', 'deleted_at')
+            [(at, at)] * 2, expectations.fields(sent[3:], 'updated_at', 'deleted_at')
         )
 
 
 class TestFaults(AuditMessagesTestCase):
     def test_an_error_has_its_own_and_nothing_else_has_one(self):
+        other = {**expectations.FAULT, 'message': 'no'}
+        steps = [
+            (events.STRATEGY_START, None),
+            (events.STRATEGY_ERROR, expectations.FAULT),
+            (events.STRATEGY_START, None),
+            (events.STRATEGY_END, None),
+            (events.PLANNER_START, None),
+            (events.PLANNER_ERROR, other),
+        ]
+
         sent = self.build(
-            expectations.audit_step(1, events.STRATEGY_START),
-            expectations.audit_step(2, events.STRATEGY_ERROR, fault=FAULT),
-            expectations.audit_step(3, events.STRATEGY_START),
-            expectations.audit_step(4, events.STRATEGY_END),
-            expectations.audit_step(5, events.PLANNER_START),
-            expectations.audit_step(
-                6, events.PLANNER_ERROR, fault={**FAULT, 'message': 'no'}
-            ),
+            *(
+                expectations.audit_step(number, step, fault=fault)
+                for number, (step, fault) in enumerate(steps)
+            )
         )
 
-        fault = {'exception': 'E', 'module_name': 'm', 'function_name': 'f'}
+        shown = expectations.SHOWN_FAULT
         self.assertEqual(
             [
-                ('audit.strategy.start', None),
-                ('audit.strategy.error', {**fault, 'exception_message': 'no host'}),
-                ('audit.strategy.start', None),
-                ('audit.strategy.end', None),
-                ('audit.planner.start', None),
-                ('audit.planner.error', {**fault, 'exception_message': 'no'}),
+                ('audit.strategy.start', 'info', None),
+                ('audit.strategy.error', 'error', shown),
+                ('audit.strategy.start', 'info', None),
+                ('audit.strategy.end', 'info', None),
+                ('audit.planner.start', 'info', None),
+                ('audit.planner.error', 'error', {**shown, 'exception_message': 'no'}),
             ],
             [
-                (expectations.inner(message)['event_type'], expectations.fault(message))
+                (
+                    expectations.inner(message)['event_type'],
+                    message[0].rpartition('.')[2],
+                    expectations.fault(message),
+                )
                 for message in sent
             ],
-        )
-        self.assertEqual(
-            ['info', 'error', 'info', 'info', 'info', 'error'],
-            [routing_key.rpartition('.')[2] for routing_key, _ in sent],
         )
 
 
@@ -190,12 +189,6 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
             ],
         )
 
-    def test_events_below_the_level_are_not_read(self):
-        self.assert_not_read(
-            expectations.audit_event(1, 'PENDING', 'ONGOING'),
-            expectations.audit_step(2, events.STRATEGY_START),
-        )
-
     def test_the_prefix_of_plans_is_not_that_of_audits(self):
         sent = self.build(
             expectations.audit_event(1, 'PENDING', 'ONGOING'),
@@ -240,19 +233,19 @@ class TestPinned(AuditMessagesTestCase):
 
 class TestWhatCannotBeBuilt(AuditMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        gone = expectations.audit_event(
-            1, 'PENDING', 'ONGOING', audit=expectations.NOTIFIED_AUDIT.evolve(id=99)
-        )
+        audit, change = expectations.NOTIFIED_AUDIT, ('PENDING', 'ONGOING')
         nonsense = expectations.audit_step(2, 'scoring.start')
-        unreadable = expectations.audit_event(
-            3, 'PENDING', 'ONGOING', audit=expectations.NOTIFIED_AUDIT.evolve(id=7)
-        )
-        self.surroundings.becomes(
-            expectations.NOTIFIED_AUDIT.evolve(id=7, parameters={'hosts': {'a', 'b'}})
-        )
-        fine = expectations.audit_event(4, 'PENDING', 'ONGOING')
+        self.surroundings.becomes(audit.evolve(id=7, parameters={'hosts': {'a', 'b'}}))
 
-        batch = self.builder().build([gone, nonsense, unreadable, fine])
+        batch = self.builder().build(
+            [
+                expectations.audit_event(1, *change, audit=audit.evolve(id=99)),
+                nonsense,
+                expectations.audit_event(3, *change, audit=audit.evolve(id=7)),
+                expectations.audit_event(4, *change, subject_id=None),
+                expectations.audit_event(5, *change),
+            ]
+        )
 
         self.assertEqual(
             ['audit.update: PENDING -> ONGOING'], expectations.story(batch.messages)
@@ -262,16 +255,13 @@ class TestWhatCannotBeBuilt(AuditMessagesTestCase):
                 (1, 'None'),
                 (2, f'event {nonsense.event.uuid}: no audit has a step scoring.start'),
                 (3, 'set has no JSON representation'),
+                (4, 'None'),
             ],
             [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
         )
 
-    def test_errors_of_the_store_are_not_taken_for_it(self):
-        self.assert_raised(expectations.audit_event(1, 'PENDING', 'ONGOING'))
+    def test_errors_of_the_store_are_not_taken_for_it_and_low_levels_not_read(self):
+        stored = expectations.audit_event(1, 'PENDING', 'ONGOING')
 
-    def test_an_event_without_an_audit_is_of_none(self):
-        stored = expectations.audit_event(1, 'PENDING', 'ONGOING', subject_id=None)
-
-        batch = self.builder().build([stored])
-
-        self.assertEqual(([], 1), (batch.messages, len(batch.build_failures)))
+        self.assert_not_read(stored, expectations.audit_step(2, events.STRATEGY_START))
+        self.assert_raised(stored)

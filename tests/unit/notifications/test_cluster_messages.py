@@ -5,8 +5,6 @@ from tests.notification_samples import clusters as cluster_samples
 from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain.clusters import Cluster, Node, Profile
 
-FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
-
 
 class Surroundings(messages_case.Surroundings):
     """The objects of each kind; `asked` are the kinds and ids of each query."""
@@ -102,28 +100,15 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         )
 
     def test_an_error_has_its_fault_and_nothing_else_has_one(self):
+        node = {'row': expectations.NODE, 'fault': expectations.FAULT}
         sent = self.build(
             expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
-            expectations.phase_event(
-                2, 'check.error', 'ACTIVE', 'ERROR', row=expectations.NODE, fault=FAULT
-            ),
+            expectations.phase_event(2, 'check.error', 'ACTIVE', 'ERROR', **node),
             expectations.phase_event(3, 'check.error', 'CHECKING', 'WARNING'),
         )
 
         self.assertEqual(
-            [
-                ('info', None),
-                (
-                    'error',
-                    {
-                        'exception': 'E',
-                        'exception_message': 'no port',
-                        'module_name': 'm',
-                        'function_name': 'f',
-                    },
-                ),
-                ('error', None),
-            ],
+            [('info', None), ('error', expectations.SHOWN_FAULT), ('error', None)],
             [(m[0].rpartition('.')[2], expectations.fault(m)) for m in sent],
         )
 
@@ -154,11 +139,6 @@ class TestWhatIsRead(ClusterMessagesTestCase):
         )
         self.assertEqual([[4, None, 4], [5, None, 5]], sizes)
 
-    def test_events_below_the_level_are_not_read(self):
-        self.assert_not_read(
-            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
-        )
-
     def test_deleted_profile_is_null(self):
         self.surroundings.known[Profile].clear()
 
@@ -169,9 +149,10 @@ class TestWhatIsRead(ClusterMessagesTestCase):
         self.assertIsNone(expectations.data(message)['profile_uuid'])
 
     def test_errors_of_the_store_are_not_taken_for_a_fault_of_an_event(self):
-        self.assert_raised(
-            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
-        )
+        stored = expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
+
+        self.assert_not_read(stored)
+        self.assert_raised(stored)
 
 
 class TestSecrets(ClusterMessagesTestCase):

@@ -155,12 +155,6 @@ class TestSettings(MessagesTestCase):
             [body for _, body in sent[::2]], [body for _, body in sent[1::2]]
         )
 
-    def test_level_omits_lower_priorities(self):
-        self.assertEqual(
-            ['action.execution.error: FAILED', 'actionplan.execution.error: FAILED'],
-            expectations.story(self.build(*self.failure, level='error')),
-        )
-
     def test_a_message_has_its_id_whatever_the_level(self):
         ids = [
             {
@@ -183,13 +177,17 @@ class TestSettings(MessagesTestCase):
             list(ids[0].values()),
         )
 
-    def test_a_repeat_is_the_same_to_the_byte(self):
-        self.assertEqual(self.build(*self.failure), self.build(*self.failure))
-
-    def test_the_highest_levels_and_none_send_nothing(self):
+    def test_level_omits_lower_priorities_and_the_highest_all(self):
         for level in ('critical', ''):
             self.assertEqual([], self.build(*self.failure, level=level))
         self.assertEqual([], self.surroundings.asked)
+        sent = self.build(*self.failure, level='error')
+        self.assertEqual(
+            ['action.execution.error: FAILED', 'actionplan.execution.error: FAILED'],
+            expectations.story(sent),
+        )
+        # A repeat is the same to the byte.
+        self.assertEqual(self.build(*self.failure), self.build(*self.failure))
 
     def test_the_prefix_is_that_of_plans_only(self):
         self.assertEqual(
@@ -302,14 +300,18 @@ class TestWhatIsRead(MessagesTestCase):
 
 class TestWhatCannotBeBuilt(MessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
+        change = ('READY', 'RUNNING')
         gone = expectations.action_event(
-            1, 'READY', 'RUNNING', action=expectations.ACTION.evolve(plan_id=99)
+            1, *change, action=expectations.ACTION.evolve(plan_id=99)
         )
         nonsense = expectations.action_event(2, 'READY', 'NO STATUS')
-        incomplete = expectations.action_event(3, 'READY', 'RUNNING', plan_state=None)
-        fine = expectations.action_event(4, 'READY', 'RUNNING')
+        incomplete = expectations.action_event(3, *change, plan_state=None)
+        half = expectations.action_event(
+            4, 'RUNNING', 'FAILED', detail={'fault': {'message': 7}}
+        )
+        fine = expectations.action_event(5, *change)
 
-        batch = self.builder().build([gone, nonsense, incomplete, fine])
+        batch = self.builder().build([gone, nonsense, incomplete, half, fine])
 
         self.assertEqual(
             ['action.update: PENDING -> ONGOING', 'action.execution.start: ONGOING'],
@@ -327,17 +329,11 @@ class TestWhatCannotBeBuilt(MessagesTestCase):
                     'state must not be null',
                 ),
             ],
-            [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
+            [(u.stored.sequence, str(u.error)) for u in batch.build_failures[:3]],
         )
-
-    def test_half_an_event_is_not_sent(self):
-        stored = expectations.action_event(
-            1, 'RUNNING', 'FAILED', detail={'fault': {'message': 7}}
+        self.assertEqual(
+            [1, 2, 3, 4], [u.stored.sequence for u in batch.build_failures]
         )
-
-        batch = self.builder().build([stored])
-
-        self.assertEqual(([], 1), (batch.messages, len(batch.build_failures)))
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
         stored = expectations.action_event(1, 'READY', 'RUNNING')

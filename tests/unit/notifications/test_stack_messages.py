@@ -7,7 +7,6 @@ from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.stacks import StackSurroundings
 
-FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
 OUTER = ('outer', factories.new_uuid())
 OUTERMOST = ('outermost', factories.new_uuid())
 
@@ -56,17 +55,30 @@ class TestWhatIsSent(StackMessagesTestCase):
             {expectations.inner(message)['publisher_id'] for message in sent},
         )
 
-    def test_both_messages_of_a_change_have_ids_made_of_that_of_the_event(self):
-        stored = expectations.stack_event(1, 'CREATE_COMPLETE', 'DELETE_IN_PROGRESS')
+    def test_a_change_has_two_ids_and_the_old_and_the_new_state(self):
+        stored = expectations.stack_event(
+            1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', message='Stack CHECK started'
+        )
 
-        first, second = map(expectations.inner, self.build(stored))
+        update, started = self.build(stored)
 
         self.assertEqual(
             [
                 (events.message_id(stored.event.uuid, 0), 'stack.update'),
-                (events.message_id(stored.event.uuid, 1), 'stack.delete.start'),
+                (events.message_id(stored.event.uuid, 1), 'stack.check.start'),
             ],
-            [(m['message_id'], m['event_type']) for m in (first, second)],
+            [
+                (found['message_id'], found['event_type'])
+                for found in map(expectations.inner, (update, started))
+            ],
+        )
+        self.assertEqual(
+            {
+                'old_state': 'CREATE_COMPLETE',
+                'state': 'CHECK_IN_PROGRESS',
+                'status_reason': 'Stack CHECK started',
+            },
+            expectations.data(update)['state_update']['watcher_object.data'],
         )
 
     def test_states_and_times_are_those_of_the_event(self):
@@ -99,56 +111,35 @@ class TestWhatIsSent(StackMessagesTestCase):
             ),
         )
 
-    def test_update_has_the_old_and_the_new_state(self):
-        update, _ = self.build(
-            expectations.stack_event(
-                1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', message='Stack CHECK started'
-            )
-        )
-
-        self.assertEqual(
-            {
-                'old_state': 'CREATE_COMPLETE',
-                'state': 'CHECK_IN_PROGRESS',
-                'status_reason': 'Stack CHECK started',
-            },
-            expectations.data(update)['state_update']['watcher_object.data'],
-        )
-
 
 class TestFaults(StackMessagesTestCase):
     def test_an_error_has_its_own_and_nothing_else_has_one(self):
+        fault = {'fault': expectations.FAULT}
+        change = ('CREATE_IN_PROGRESS', 'CREATE_FAILED')
         sent = self.build(
-            expectations.resource_event(
-                1, 'CREATE_IN_PROGRESS', 'CREATE_FAILED', fault=FAULT
-            ),
-            expectations.stack_event(
-                *(2, 'CREATE_IN_PROGRESS', 'CREATE_FAILED'), detail={'fault': FAULT}
-            ),
+            expectations.resource_event(1, *change, **fault),
+            expectations.stack_event(2, *change, detail=fault),
             expectations.resource_event(3, 'CREATE_COMPLETE', 'CHECK_FAILED'),
             expectations.stack_event(4, 'CREATE_FAILED', 'DELETE_IN_PROGRESS'),
         )
 
-        fault = {
-            'exception': 'E',
-            'exception_message': 'no port',
-            'module_name': 'm',
-            'function_name': 'f',
-        }
+        update = ('stack.update', 'info', 'has none')
         self.assertEqual(
             [
-                ('resource.create.error', 'error', fault),
-                ('stack.update', 'info', 'has none'),
-                ('stack.create.error', 'error', fault),
+                ('resource.create.error', 'error', expectations.SHOWN_FAULT),
+                update,
+                ('stack.create.error', 'error', expectations.SHOWN_FAULT),
                 ('resource.check.error', 'error', None),
-                ('stack.update', 'info', 'has none'),
+                update,
                 ('stack.delete.start', 'info', None),
             ],
             [
                 (
                     expectations.inner(message)['event_type'],
                     message[0].rpartition('.')[2],
-                    _fault(message),
+                    expectations.fault(message)
+                    if 'fault' in expectations.data(message)
+                    else 'has none',
                 )
                 for message in sent
             ],
@@ -158,18 +149,16 @@ class TestFaults(StackMessagesTestCase):
 class TestWhatSurroundsThem(StackMessagesTestCase):
     def test_a_stack_in_another_names_it_and_the_outermost(self):
         self.surroundings.becomes(expectations.STACK, OUTERMOST, OUTER)
+        change = ('INIT_COMPLETE', 'CREATE_IN_PROGRESS')
 
-        (_, started) = self.build(
-            expectations.stack_event(1, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
-        )
-        (resource,) = self.build(
-            expectations.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
+        (_, started, resource) = self.build(
+            expectations.stack_event(1, *change),
+            expectations.resource_event(2, *change),
         )
 
-        expected = (OUTER[1], OUTERMOST[1])
         terse = expectations.data(resource)['stack']['watcher_object.data']
         self.assertEqual(
-            [expected] * 2,
+            [(OUTER[1], OUTERMOST[1])] * 2,
             [
                 (d['owner_uuid'], d['root_uuid'])
                 for d in (expectations.data(started), terse)
@@ -238,11 +227,6 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
             [expectations.data(message)['lock_level'] for message in sent],
         )
 
-    def test_events_below_the_level_are_not_read(self):
-        self.assert_not_read(
-            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
-        )
-
 
 class TestWhatCannotBeBuilt(StackMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
@@ -268,10 +252,11 @@ class TestWhatCannotBeBuilt(StackMessagesTestCase):
             [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
         )
 
-    def test_errors_of_the_store_are_not_taken_for_it(self):
-        self.assert_raised(
-            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
-        )
+    def test_errors_of_the_store_are_not_taken_for_it_and_low_levels_not_read(self):
+        stored = expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
+
+        self.assert_not_read(stored)
+        self.assert_raised(stored)
 
 
 class TestSamples(base.TestCase):
@@ -290,8 +275,3 @@ class TestSamples(base.TestCase):
             },
             {name: data['physical_resource_id'] for name, data in payloads.items()},
         )
-
-
-def _fault(message):
-    fault = expectations.data(message).get('fault', {'watcher_object.data': 'has none'})
-    return fault and fault['watcher_object.data']
