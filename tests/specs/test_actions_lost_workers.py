@@ -3,7 +3,6 @@
 from typing import Any
 
 from tests.worlds import Calls, Gate, World, WorldCase, action, chain, kind, once, ran
-from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -45,13 +44,16 @@ class TestALostWorker(LossCase):
     """Another recovers what it had started, as the type of the action allows."""
 
     def test_idempotent_ones_run_again(self) -> None:
-        world, plan, _ = self.lose(idempotent=True)
-        world.worker()
-        self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
-        self.assertEqual(
-            (2, 1), (world.action('a').attempt, world.action('a').recoveries)
-        )
-        self.assertEqual(plan_states.SUCCEEDED, world.store.get_plan(plan.uuid).state)
+        # Two that recover at once do it once.
+        for workers in (1, 2):
+            world, plan, _ = self.lose(idempotent=True)
+            for _n in range(workers):
+                world.worker()
+            self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
+            self.assertEqual(
+                (2, 1), (world.action('a').attempt, world.action('a').recoveries)
+            )
+            self.assertEqual('SUCCEEDED', world.store.get_plan(plan.uuid).state)
 
     def test_of_checkable_ones_it_is_asked_whether_the_effect_is_there(self) -> None:
         for applied in (True, False):
@@ -66,42 +68,12 @@ class TestALostWorker(LossCase):
 
     def test_others_are_failed_because_nobody_can_tell(self) -> None:
         world, plan, _ = self.lose()
+        owner = world.action('a').owner
         world.worker()
         self.assertEqual(ran('a', 'FAILED', UNKNOWN), self.story_of_a(world, plan))
         self.assertEqual('SUCCEEDED', world.action('b').status)
         self.assertEqual(1, world.action('a').attempt)
-
-    def test_the_message_names_the_worker_that_was_lost(self) -> None:
-        world, plan, _ = self.lose()
-        owner = world.action('a').owner
-        world.worker()
-        world.until_ended(plan)
         self.assertIn(str(owner), world.action('a').status_message or '')
-
-    def test_what_it_still_does_changes_nothing_any_more(self) -> None:
-        # A zombie: its lease is over, and it does not know.
-        gate = self.a_gate(Done({'by': 'the zombie'}))
-        world = self.a_world(
-            {
-                'slow': kind(
-                    idempotent=True,
-                    execute=lambda c: (
-                        gate() if c.attempt == 1 else Done({'by': 'other'})
-                    ),
-                )
-            }
-        )
-        zombie = world.worker()
-        plan = world.start(action('a', 'slow'))
-        gate.until_entered()
-        world.store.end_lease(zombie.record.uuid)
-        world.worker()
-        world.until_ended(plan)
-        before = world.action('a'), world.events(plan)
-        gate.open()
-        world.until(lambda: not zombie.dispatcher.owned)
-        self.assertEqual(before, (world.action('a'), world.events(plan)))
-        self.assertEqual({'by': 'other'}, world.action('a').outputs)
 
     def test_an_action_that_costs_its_workers_their_lives_is_failed(self) -> None:
         gates = [self.a_gate() for _ in range(3)]
@@ -232,20 +204,6 @@ class TestALostWorker(LossCase):
             [line[2] for line in world.story(plan, 'a')],
         )
 
-    def test_actions_of_a_lane_without_a_plan_are_recovered_as_well(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
-            {'lost': kind(idempotent=True, execute=lambda c: c.attempt > 1 or gate())}
-        )
-        worker = world.worker(lanes=(ENGINE,))
-        world.add(world.new_action('a', 'lost', target='node'))
-        gate.until_entered()
-        world.kill(worker)
-        world.worker(lanes=(ENGINE,))
-        world.until_action('a', states.SUCCEEDED)
-        world.add(world.new_action('b', target='node'))
-        world.until_action('b', states.SUCCEEDED)
-
     def test_one_of_a_type_that_is_not_installed_there_is_failed(self) -> None:
         world, plan, _ = self.lose(idempotent=True)
         without = World(world.store)
@@ -265,12 +223,6 @@ class TestALostWorker(LossCase):
         world.worker()
         self.assertEqual(ran('a', 'FAILED', 'SystemExit'), self.story_of_a(world, plan))
         self.assertEqual(plan_states.SUCCEEDED, world.run('still alive').state)
-
-    def test_two_that_recover_at_once_do_it_once(self) -> None:
-        world, plan, _ = self.lose(idempotent=True)
-        for _n in range(2):
-            world.worker()
-        self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
 
     def test_a_worker_that_cannot_renew_its_lease_stops_itself(self) -> None:
         gate = self.a_gate()
@@ -296,34 +248,27 @@ class TestALostWorker(LossCase):
 class TestWhatAPlanSaysAboutLostWorkers(LossCase):
     """on_worker_loss: resume, fail or cancel."""
 
-    TEXT = 'Worker UUID was lost while the action ran, and its plan ends in this case.'
-
-    def end(self, on_worker_loss: str, **members: Any) -> tuple[str, dict[Any, str]]:
-        world, plan, _ = self.lose(
-            on_worker_loss=on_worker_loss, idempotent=True, **members
+    def test_the_action_and_what_follows_it_end_as_it_says(self) -> None:
+        ended_with_it = (
+            'Worker UUID was lost while the action ran, and its plan ends in this case.'
         )
-        world.worker()
-        ended = world.until_ended(plan)
-        self.assertEqual(0, ended.unfinished)
-        self.message = world.story(plan, 'a')[-1][3]
-        return ended.state, world.statuses(plan)
-
-    def test_resume(self) -> None:
-        self.assertEqual(
-            ('SUCCEEDED', {'a': 'SUCCEEDED', 'b': 'SUCCEEDED'}), self.end('resume')
-        )
-
-    def test_fail(self) -> None:
-        self.assertEqual(
-            ('FAILED', {'a': 'FAILED', 'b': 'CANCELLED'}), self.end('fail')
-        )
-        self.assertEqual(self.TEXT, self.message)
-
-    def test_cancel(self) -> None:
-        self.assertEqual(
-            ('CANCELLED', {'a': 'CANCELLED', 'b': 'CANCELLED'}), self.end('cancel')
-        )
-        self.assertEqual(self.TEXT, self.message)
+        for says, state, a, b, message in (
+            ('resume', 'SUCCEEDED', 'SUCCEEDED', 'SUCCEEDED', None),
+            ('fail', 'FAILED', 'FAILED', 'CANCELLED', ended_with_it),
+            ('cancel', 'CANCELLED', 'CANCELLED', 'CANCELLED', ended_with_it),
+        ):
+            world, plan, _ = self.lose(on_worker_loss=says, idempotent=True)
+            world.worker()
+            ended = world.until_ended(plan)
+            self.assertEqual(
+                (state, 0, {'a': a, 'b': b}, message),
+                (
+                    ended.state,
+                    ended.unfinished,
+                    world.statuses(plan),
+                    world.story(plan, 'a')[-1][3],
+                ),
+            )
 
     def test_a_plan_that_had_nothing_started_there_goes_on(self) -> None:
         for on_worker_loss in ('fail', 'cancel'):

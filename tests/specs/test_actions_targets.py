@@ -105,6 +105,8 @@ class TestPartsOfAWhole(WorldCase):
         part, whole = world.action('part'), world.action('whole')
         self.assertEqual((states.SUCCEEDED, 2), (part.status, part.attempt))
         self.assertLessEqual(part.end_time, whole.start_time)
+        world.add(world.new_action('next', target='p'))
+        world.until_action('next', states.SUCCEEDED)
 
 
 class TestLocksOnTargets(WorldCase):
@@ -115,25 +117,19 @@ class TestLocksOnTargets(WorldCase):
         world = self.a_world({'watched': kind(execute=watch)})
         world.worker()
         world.worker()
-        plan = world.run(
-            *(action(f'a{n}', 'watched', target=f'host-{n % 3}') for n in range(30))
-        )
-        self.assertEqual({f'host-{n}': 1 for n in range(3)}, watch.most)
-        self.assertEqual(plan_states.SUCCEEDED, plan.state)
-
-    def test_actions_of_different_plans_do_not_overlap_either(self) -> None:
-        watch = Watch()
-        world = self.a_world({'watched': kind(execute=watch)})
-        world.worker()
+        # Neither in one plan nor in different ones.
         plans = [
             world.start(
-                *(action(f'{p}-{n}', 'watched', target='host') for n in range(5))
+                *(
+                    action(f'{p}-{n}', 'watched', target=f'host-{n % 3}')
+                    for n in range(15)
+                )
             )
             for p in 'abc'
         ]
         for plan in plans:
             self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
-        self.assertEqual({'host': 1}, watch.most)
+        self.assertEqual({f'host-{n}': 1 for n in range(3)}, watch.most)
 
     def a_held_target(self, **hooks: Any) -> tuple[World, Gate]:
         gate = self.a_gate()
@@ -145,29 +141,22 @@ class TestLocksOnTargets(WorldCase):
         gate.until_entered()
         return world, gate
 
-    def test_who_comes_second_waits_and_is_woken_by_the_release(self) -> None:
-        world, gate = self.a_held_target()
-        plan = world.start(action('second', target='host'))
-        world.until_action('second', states.WAITING)
-        waiting = world.action('second')
-        self.assertEqual(('host', None), (waiting.blocked_on, waiting.owner))
-        self.assertEqual('PENDING', waiting.state)
-
-        gate.open()
-        world.until_ended(plan)
-        ended = world.action('second')
-        self.assertEqual((None, 'SUCCEEDED'), (ended.blocked_on, ended.status))
-
-    def test_they_are_woken_one_after_the_other_in_their_order(self) -> None:
+    def test_who_comes_second_waits_and_they_are_woken_in_their_order(self) -> None:
         watch = Watch()
         world, gate = self.a_held_target(watched=kind(execute=watch))
         names = [f'a{n}' for n in range(5)]
         plan = world.start(*(action(n, 'watched', target='host') for n in names))
         for name in names:
-            world.until_action(name, states.WAITING)
+            waiting = world.until_action(name, states.WAITING)
+            self.assertEqual(
+                ('host', None, 'PENDING'),
+                (waiting.blocked_on, waiting.owner, waiting.state),
+            )
         gate.open()
         world.until_ended(plan)
         self.assertEqual(names, watch.order)
+        ended = world.action('a0')
+        self.assertEqual((None, 'SUCCEEDED'), (ended.blocked_on, ended.status))
 
     def test_what_waits_can_be_cancelled_and_does_not_take_the_lock_along(self) -> None:
         world, gate = self.a_held_target()

@@ -59,21 +59,6 @@ class TestTwoWorkersShareAPlan(WorldCase):
         self.assertEqual(sorted(order), order)
         self.assertEqual(24, len(order))
 
-    def test_max_parallel_holds_for_both_together(self) -> None:
-        watch = Parallel()
-        world = self.a_world({'watched': kind(execute=watch)})
-        world.worker()
-        world.worker()
-        plan = world.run(
-            *(
-                action(f'a{n}', 'watched', parents=[f'a{n - 5}'] if n > 4 else [])
-                for n in range(25)
-            ),
-            max_parallel=3,
-        )
-        self.assertEqual(plan_states.SUCCEEDED, plan.state)
-        self.assertLessEqual(watch.most, 3)
-
     def test_a_worker_for_one_plan_leaves_the_others_alone(self) -> None:
         world = self.a_world()
         other = world.start('x')
@@ -81,24 +66,6 @@ class TestTwoWorkersShareAPlan(WorldCase):
         world.worker(only_plan=plan.uuid)
         world.until_ended(plan)
         self.assertEqual(plan_states.PENDING, world.store.get_plan(other.uuid).state)
-
-
-class Parallel:
-    """An execute that counts how many of it are under way at once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._now = 0
-        self.most = 0
-
-    def __call__(self, context: Any) -> bool:
-        with self._lock:
-            self._now += 1
-            self.most = max(self.most, self._now)
-        context.sleep(0.002)
-        with self._lock:
-            self._now -= 1
-        return True
 
 
 class TestWhatOnlyWaits(WorldCase):

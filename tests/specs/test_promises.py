@@ -222,10 +222,12 @@ class Promises:
             world.store.end_lease(zombies[-1].record.uuid)
         world.worker()
         world.until_ended(plan)
+        before = world.action('a'), world.events(plan)
         for gate in gates[:2]:
             gate.open()
         for zombie in zombies:
             world.until(lambda z=zombie: not z.dispatcher.owned)
+        self.assertEqual(before, (world.action('a'), world.events(plan)))
         self.assertEqual({'by': 3}, world.action('a').outputs)
         self.assert_consistent(world, plan)
 
