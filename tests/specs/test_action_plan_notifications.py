@@ -101,12 +101,6 @@ class TestStructure(base.TestCase):
         found = {n['event_type']: n for n in map(expectations.inner, batch.messages)}
         return found[event_type]
 
-    def assert_payload(self, event_type, priority, name, **data):
-        sent = self.sent(event_type)
-
-        self.assertEqual(priority, sent['priority'])
-        self.assertEqual(document(name, **{**PLAN, **data}), sent['payload'])
-
     def test_create_as_a_whole(self):
         sent = self.sent('actionplan.create')
 
@@ -126,56 +120,36 @@ class TestStructure(base.TestCase):
             sent,
         )
 
-    def test_update(self):
-        self.assert_payload(
-            'actionplan.update',
-            'INFO',
-            'ActionPlanUpdatePayload',
-            state='PENDING',
-            state_update=state_update('RECOMMENDED', 'PENDING'),
+    def test_the_other_ones(self):
+        fault = document(
+            'ExceptionPayload',
+            exception='ActionFailed',
+            exception_message='The instance does not exist.',
+            function_name='Nop.execute',
+            module_name='watcherlite.plugins.action_types.nop',
         )
+        changed = {
+            'state': 'PENDING',
+            'state_update': state_update('RECOMMENDED', 'PENDING'),
+        }
+        deleted = {'state': 'DELETED', 'deleted_at': '2016-11-04T16:31:36Z'}
+        for event, priority, name, data in (
+            ('update', 'INFO', 'Update', changed),
+            ('delete', 'INFO', 'Delete', deleted),
+            ('execution.start', 'INFO', 'Action', {'state': 'ONGOING', 'fault': None}),
+            ('execution.end', 'INFO', 'Action', {'state': 'SUCCEEDED', 'fault': None}),
+            ('execution.error', 'ERROR', 'Action', {'state': 'FAILED', 'fault': fault}),
+        ):
+            with self.subTest(event):
+                sent = self.sent(f'actionplan.{event}')
 
-    def test_delete(self):
-        self.assert_payload(
-            'actionplan.delete',
-            'INFO',
-            'ActionPlanDeletePayload',
-            state='DELETED',
-            deleted_at='2016-11-04T16:31:36Z',
-        )
-
-    def test_execution_start(self):
-        self.assert_payload(
-            'actionplan.execution.start',
-            'INFO',
-            'ActionPlanActionPayload',
-            state='ONGOING',
-            fault=None,
-        )
-
-    def test_execution_end(self):
-        self.assert_payload(
-            'actionplan.execution.end',
-            'INFO',
-            'ActionPlanActionPayload',
-            state='SUCCEEDED',
-            fault=None,
-        )
-
-    def test_execution_error(self):
-        self.assert_payload(
-            'actionplan.execution.error',
-            'ERROR',
-            'ActionPlanActionPayload',
-            state='FAILED',
-            fault=document(
-                'ExceptionPayload',
-                exception='ActionFailed',
-                exception_message='The instance does not exist.',
-                function_name='Nop.execute',
-                module_name='watcherlite.plugins.action_types.nop',
-            ),
-        )
+                self.assertEqual(
+                    (
+                        priority,
+                        document(f'ActionPlan{name}Payload', **{**PLAN, **data}),
+                    ),
+                    (sent['priority'], sent['payload']),
+                )
 
 
 class TestUseCases(base.TestCase):

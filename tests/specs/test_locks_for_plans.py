@@ -72,43 +72,33 @@ class TestLocks(PlanWorldCase):
         self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
         self.assertEqual(2, len(self.world.outside.locked))
 
-    def test_the_lock_of_a_stack_around_it_is_named(self) -> None:
+    def test_the_lock_of_a_stack_around_it_or_in_it_is_named(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         inner = self.world.nested(stack, 'g')
-        self.world.act(stack, 'LOCK')
-
-        self.run_plan(
-            self.world.do('stack_update', inner), self.world.do('stack_unlock', inner)
+        around = (
+            f'{inner.name} is locked by the lock of stack outer (LOCK_COMPLETE, level '
+            'all), which it is part of.'
         )
-
-        told = (
-            f'Action was skipped automatically: Stack {inner.name} is locked by the '
-            'lock of stack outer (LOCK_COMPLETE, level all), which it is part of.'
+        inside = (
+            f'{inner.name}, which is part of outer, is locked (LOCK_COMPLETE, level '
+            'all).'
         )
-        self.assertEqual(
-            [told, told],
-            [self.world.message(name) for name in ('stack_update', 'stack_unlock')],
-        )
+        for locked, update, unlock, told in (
+            (stack, inner, inner, [around, around]),
+            (inner, stack, self.stack, [inside, 's is not locked (CREATE_COMPLETE).']),
+        ):
+            self.world.act(locked, 'LOCK')
 
-    def test_the_lock_of_a_stack_in_it_is_named_and_what_is_not_locked(self) -> None:
-        stack = self.world.make({'g': res('Group', count=1)}, name='outer')
-        inner = self.world.nested(stack, 'g')
-        self.world.act(inner, 'LOCK')
+            self.run_plan(
+                self.world.do('stack_update', update),
+                self.world.do('stack_unlock', unlock),
+            )
 
-        self.run_plan(
-            self.world.do('stack_update', stack),
-            self.world.do('stack_unlock', self.stack),
-        )
-
-        skipped = 'Action was skipped automatically: Stack '
-        self.assertEqual(
-            [
-                f'{skipped}{inner.name}, which is part of outer, is locked '
-                '(LOCK_COMPLETE, level all).',
-                f'{skipped}s is not locked (CREATE_COMPLETE).',
-            ],
-            [self.world.message(name) for name in ('stack_update', 'stack_unlock')],
-        )
+            self.assertEqual(
+                [f'Action was skipped automatically: Stack {text}' for text in told],
+                [self.world.message(name) for name in ('stack_update', 'stack_unlock')],
+            )
+            self.world.act(locked, 'UNLOCK')
 
     def test_a_lock_that_comes_while_it_waits_fails_it_and_is_taken(self) -> None:
         self.engine.stop(1.0)

@@ -79,6 +79,8 @@ class TestStacks(StackWorldCase):
         before = self.world.now(self.stack)
 
         foreign = self.told(STRANGER, self.stack.uuid)
+        # One without a creator does nothing with any stack.
+        nobody = self.told(Creator(), self.stack.uuid)
 
         self.assertEqual(before, self.world.now(self.stack))
         self.assertEqual(
@@ -91,35 +93,24 @@ class TestStacks(StackWorldCase):
             },
             set(foreign.values()),
         )
+        self.assertEqual({'SKIPPED'}, {status for status, _ in nobody.values()})
         self.assertEqual(foreign, self.told(STRANGER, MISSING))
 
-    def test_a_plan_without_a_creator_does_nothing_with_any_stack(self) -> None:
-        before = self.world.now(self.stack)
+    def test_a_plan_works_on_the_stacks_of_its_project_and_names_no_other(self) -> None:
+        check, lock = 'stack_check', 'stack_lock'
+        for creator, kind, inputs, skipped, state in (
+            (STRANGER, lock, {'stack': 's', 'tenant': TENANT}, 1, 'CREATE_COMPLETE'),
+            (OWNER, check, {'stack': 's'}, 0, 'CHECK_COMPLETE'),
+        ):
+            self.world.creator = creator
+            step = action('c', kind, input_parameters=inputs)
 
-        said = self.told(Creator(), self.stack.uuid)
+            plan = self.world.until_ended(self.world.start(step))
 
-        self.assertEqual({'SKIPPED'}, {status for status, _ in said.values()})
-        self.assertEqual(before, self.world.now(self.stack))
-
-    def test_a_plan_works_on_the_stacks_of_its_project(self) -> None:
-        self.world.creator = OWNER
-        step = action('c', 'stack_check', input_parameters={'stack': 's'})
-
-        plan = self.world.until_ended(self.world.start(step))
-
-        self.assertEqual(('SUCCEEDED', 0), (plan.state, plan.skipped))
-        self.assertEqual('CHECK_COMPLETE', self.world.now(self.stack).state.name)
-
-    def test_naming_the_project_opens_no_other_one(self) -> None:
-        self.world.creator = STRANGER
-        inputs = {'stack': 's', 'tenant': TENANT}
-
-        self.world.until_ended(
-            self.world.start(action('c', 'stack_lock', input_parameters=inputs))
-        )
-
-        self.assertEqual('SKIPPED', self.world.action('c').status)
-        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+            self.assertEqual(
+                ('SUCCEEDED', skipped, state),
+                (plan.state, plan.skipped, self.world.now(self.stack).state.name),
+            )
 
     def test_a_document_is_refused_alike_for_foreign_and_missing_stacks(self) -> None:
         scope = PlanScope(self.world.store)
