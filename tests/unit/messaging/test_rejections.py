@@ -20,21 +20,13 @@ class TestRejectionLog(base.TestCase):
                 self.log.report('A broadcast', ERROR)
         return [record.getMessage() for record in found.records]
 
-    def test_many_in_a_row_are_one_warning(self):
-        self.assertEqual(
-            ['A broadcast was rejected: It is not JSON.'], self.warn(10_000)
-        )
+    def test_many_in_a_row_are_one_warning_and_the_next_one_counts_them(self):
+        text = 'A broadcast was rejected: It is not JSON.'
 
-    def test_the_next_one_counts_those_that_were_left_out(self):
-        self.warn(10)
+        self.assertEqual([text], self.warn(10_000))
         self.now += INTERVAL
-
         self.assertEqual(
-            [
-                'A broadcast was rejected: It is not JSON. '
-                '(9 more were rejected since the last warning)'
-            ],
-            self.warn(3),
+            [f'{text} (9999 more were rejected since the last warning)'], self.warn(3)
         )
 
     def test_without_any_in_between_nothing_is_counted(self):

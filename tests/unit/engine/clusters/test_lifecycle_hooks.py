@@ -64,55 +64,38 @@ class LifecycleHookTest(base.TestCase):
         over = (context.now() - begin).total_seconds()
         return told, over, result.status, (result.outputs or {}).get('reason')
 
-    def test_a_hook_notifies_once_and_waits(self):
-        self.assertEqual(
-            ([0], 60, 'SUCCEEDED', 'Not completed within 60 s.'), self.story(None)
-        )
+    def test_a_hook_notifies_once_after_the_grace_period_and_waits(self):
+        ended = ('SUCCEEDED', 'Not completed within 60 s.')
 
-    def test_a_failed_notification_is_retried(self):
+        self.assertEqual(([0], 60, *ended), self.story(None))
+        self.assertEqual(([30], 90, *ended), self.story(None, grace_period=30))
+
+    def test_a_failed_notification_is_retried_at_growing_intervals(self):
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
-            story = self.story('it answered 503', 'refused', None)
+            stories = [
+                self.story('it answered 503', 'refused', None),
+                self.story('refused', timeout=1200),
+                self.story('refused', timeout=0),
+                self.story('refused', finished=[True]),
+                self.story('refused', timeout=12),
+            ]
 
         self.assertEqual(
-            ([0, 5, 10], 60, 'SUCCEEDED', 'Not completed within 60 s.'), story
+            [
+                ([0, 5, 10], 60, 'SUCCEEDED'),
+                ([0, 5, 10, 20, 40, 80, 160, 320, 620, 920], 1200, 'SUCCEEDED'),
+                ([0], 0, 'SUCCEEDED'),
+                ([0], 5, 'SUCCEEDED'),
+                ([0, 5, 10], 12, 'SUCCEEDED'),
+            ],
+            [story[:3] for story in stories],
         )
-        self.assertNotIn('secret', ''.join(logs.output))
-
-    def test_the_delay_between_retries_grows(self):
-        with self.assertLogs('watcherlite.engine.clusters', 'WARNING'):
-            told, over, status, _ = self.story('refused', timeout=1200)
-
-        self.assertEqual([0, 5, 10, 20, 40, 80, 160, 320, 620, 920], told)
-        self.assertEqual((1200, 'SUCCEEDED'), (over, status))
-
-    def test_the_node_is_removed_if_no_notification_succeeds(self):
-        with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
-            story = self.story('refused', timeout=12)
-
-        self.assertEqual(
-            ([0, 5, 10], 12, 'SUCCEEDED', 'Not completed within 12 s.'), story
-        )
+        reasons = [story[3] for story in stories]
+        self.assertEqual('Not completed within 60 s.', reasons[0])
+        self.assertIn('was not notified: refused', reasons[2])
+        self.assertEqual('Not completed within 12 s.', reasons[4])
+        self.assertNotIn('secret', reasons[2] + ''.join(logs.output))
         self.assertIn('refused', logs.output[-1])
-
-    def test_a_hook_without_a_timeout_does_not_wait(self):
-        with self.assertLogs('watcherlite.engine.clusters', 'WARNING'):
-            told, over, status, reason = self.story('refused', timeout=0)
-
-        self.assertEqual(([0], 0, 'SUCCEEDED'), (told, over, status))
-        self.assertIn('was not notified: refused', reason)
-        self.assertNotIn('secret', reason)
-
-    def test_a_hook_follows_the_grace_period(self):
-        self.assertEqual(
-            ([30], 90, 'SUCCEEDED', 'Not completed within 60 s.'),
-            self.story(None, grace_period=30),
-        )
-
-    def test_a_completed_hook_sends_nothing(self):
-        with self.assertLogs('watcherlite.engine.clusters', 'WARNING'):
-            told, over, status, _ = self.story('refused', finished=[True])
-
-        self.assertEqual(([0], 5, 'SUCCEEDED'), (told, over, status))
 
     def test_a_destination_that_is_not_allowed_gets_no_message(self):
         context = FakeContext({**INPUTS, 'url': 'http://169.254.169.254/'})

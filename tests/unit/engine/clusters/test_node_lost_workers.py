@@ -80,45 +80,33 @@ class TestLostWorkers(LostCase):
         self.assertEqual(['create'], self.calls(world))
         self.assertEqual(('ACTIVE', 'the-first'), (row.status, row.physical_id))
 
-    def test_an_action_with_an_unknown_effect_fails_with_the_reason(self):
-        world, node = self.a_world(idempotent=False)
+    def test_only_what_cannot_have_another_effect_is_repeated(self):
+        reboot = {'operation': 'REBOOT'}
+        broken = {'status': 'ERROR', 'physical_id': 'old'}
+        well = {'status': 'ACTIVE', 'physical_id': 'x'}
+        for action_type, idempotent, before, inputs, ended, *calls in (
+            (NODE_CREATE, False, {}, None, ('FAILED', 'ERROR'), 'create'),
+            (
+                *(NODE_DELETE, False, well, None, ('SUCCEEDED', 'DELETING')),
+                *('delete', 'delete'),
+            ),
+            (NODE_RECOVER, False, broken, reboot, ('FAILED', 'ERROR'), 'reboot'),
+            (
+                *(NODE_RECOVER, True, broken, None, ('SUCCEEDED', 'ACTIVE')),
+                *('delete', 'create', 'create'),
+            ),
+        ):
+            with self.subTest(action_type=action_type, idempotent=idempotent):
+                world, node = self.a_world(idempotent=idempotent)
+                world.set(node, **before)
 
-        action = self.lost(world, node, ('create', 'n'), NODE_CREATE)
+                action = self.lost(world, node, (calls[-1], 'n'), action_type, inputs)
 
-        self.assertEqual('FAILED', action.status)
-        self.assertIn('Outcome unknown', world.now(node).status_reason)
-        self.assertEqual('ERROR', world.now(node).status)
-        self.assertEqual(['create'], self.calls(world))
-
-    def test_a_deletion_is_always_repeated(self):
-        world, node = self.a_world(idempotent=False)
-        world.set(node, status='ACTIVE', physical_id='x')
-
-        action = self.lost(world, node, ('delete', 'n'), NODE_DELETE)
-
-        self.assertEqual('SUCCEEDED', action.status)
-        self.assertEqual(['delete', 'delete'], self.calls(world))
-
-    def test_a_reboot_that_may_have_happened_is_not_repeated(self):
-        world, node = self.a_world(idempotent=False)
-        world.set(node, status='ERROR', physical_id='x')
-
-        action = self.lost(
-            world, node, ('reboot', 'n'), NODE_RECOVER, {'operation': 'REBOOT'}
-        )
-
-        self.assertEqual('FAILED', action.status)
-        self.assertEqual(['reboot'], self.calls(world))
-
-    def test_a_recreation_continues_at_its_current_step(self):
-        world, node = self.a_world()
-        world.set(node, status='ERROR', physical_id='old')
-
-        action = self.lost(world, node, ('create', 'n'), NODE_RECOVER)
-
-        self.assertEqual('SUCCEEDED', action.status)
-        self.assertEqual(['delete', 'create', 'create'], self.calls(world))
-        self.assertEqual('ACTIVE', world.now(node).status)
+                row = world.now(node)
+                self.assertEqual(ended, (action.status, row.status))
+                self.assertEqual(calls, self.calls(world))
+                if action_type == NODE_CREATE:
+                    self.assertIn('Outcome unknown', row.status_reason)
 
     def test_an_operation_in_progress_is_polled_by_another_worker(self):
         def create(self, context):

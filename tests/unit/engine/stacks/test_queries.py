@@ -52,7 +52,9 @@ class ReadingCase(StackWorldCase):
 
 
 class TestStack(ReadingCase):
-    def test_parameters_are_shown_and_the_hidden_ones_masked(self) -> None:
+    def test_a_stack_is_shown_with_its_outputs_and_hidden_parameters_masked(
+        self,
+    ) -> None:
         shown = self.reading.show(self.stack)
 
         self.assertIsNone(shown.owner)
@@ -66,10 +68,7 @@ class TestStack(ReadingCase):
             },
             dict(shown.parameters),
         )
-
-    def test_an_unresolvable_output_has_an_error(self) -> None:
-        good, member, bad = self.reading.show(self.stack).outputs
-
+        good, member, bad = shown.outputs
         self.assertEqual(
             ('good', 'x', 'of it', None),
             (good.key, good.value, good.description, good.error),
@@ -77,17 +76,11 @@ class TestStack(ReadingCase):
         self.assertEqual(('v', None), (member.value, member.error))
         self.assertIsNone(bad.value)
         self.assertIn('g has no member m7', bad.error or '')
-
-    def test_outputs_are_omitted_if_not_requested(self) -> None:
         self.assertEqual((), self.reading.show(self.stack, with_outputs=False).outputs)
-
-    def test_one_output_can_be_requested(self) -> None:
         self.assertEqual('x', self.reading.output(self.stack, 'good').value)
         self.assertRaises(
             exceptions.NotFound, self.reading.output, self.stack, 'unknown'
         )
-
-    def test_the_definition_is_shown_with_hidden_parameters_masked(self) -> None:
         self.assertEqual(RESOURCES, self.reading.template(self.stack)['resources'])
         self.assertEqual(FILES, self.reading.files(self.stack))
         self.assertEqual(
@@ -129,15 +122,13 @@ class TestStack(ReadingCase):
             self.reading.environment(stack),
         )
 
-    def test_a_nested_stack_names_its_ancestors(self) -> None:
+    def test_a_nested_stack_names_its_ancestors_and_the_locked_one(self) -> None:
         n = self.world.nested(self.stack, 'n')
         m = self.world.nested(n, 'm')
 
         self.assertEqual(n.uuid, getattr(self.reading.show(m).owner, 'uuid', None))
         self.assertEqual(self.stack.uuid, self.reading.root(m).uuid)
         self.assertEqual(self.stack.uuid, self.reading.root(self.stack).uuid)
-
-    def test_a_lock_is_shown_with_the_stack_that_was_locked(self) -> None:
         self.assertIsNone(self.reading.lock_owner(self.stack))
 
         locked = self.world.act(self.stack, 'LOCK', 'stacks')
@@ -219,21 +210,14 @@ class TestEvents(ReadingCase):
             for told in self.reading.events(self.stack, query, depth)
         ]
 
-    def test_events_are_those_of_the_stack_and_its_resources(self) -> None:
+    def test_events_are_those_of_the_stack_to_the_requested_depth(self) -> None:
         found = self.told()
+        inside = [self.world.nested(self.stack, name).name for name in 'ng']
 
         self.assertEqual(('s', 's', 'CREATE_IN_PROGRESS'), found[0])
         self.assertEqual(('s', 's', 'CREATE_COMPLETE'), found[-1])
         self.assertEqual({*'sabgn'}, {name for _, name, _ in found})
-
-    def test_events_of_nested_stacks_are_listed_to_the_requested_depth(self) -> None:
-        inside = [self.world.nested(self.stack, name).name for name in 'ng']
-
-        stacks = {name for name, _, _ in self.told(depth=1)}
-
-        self.assertEqual({'s', *inside}, stacks)
-
-    def test_the_query_filters_events(self) -> None:
+        self.assertEqual({'s', *inside}, {name for name, _, _ in self.told(depth=1)})
         self.assertEqual(
             [('s', 'a', 'CREATE_IN_PROGRESS')],
             self.told(filters={'resource': ['a']}, limit=1),

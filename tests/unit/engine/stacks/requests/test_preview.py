@@ -109,55 +109,56 @@ class TestUpdate(StackWorldCase):
         self.assertEqual(before, len(self.world.store.list_actions(limit=1000)))
         return names(found)
 
-    def test_an_update_without_changes_leaves_all_unchanged(self) -> None:
+    def test_each_resource_is_shown_with_its_change_and_present_state(self) -> None:
         own = [('', name) for name in sorted(self.RESOURCES)]
-        inside = [('g', 'm0'), ('g', 'm1'), ('n', 'deep')]
-
-        self.assertEqual({'unchanged': own}, self.preview())
-        self.assertEqual({'unchanged': own + inside}, self.preview(nested=True))
-
-    def test_a_dependent_of_a_replaced_resource_is_updated(self) -> None:
-        self.assertEqual(
-            {
-                'unchanged': [('', 'n'), ('', 'z')],
-                'updated': [('', 'b'), ('', 'g')],
-                'replaced': [('', 'a')],
-            },
-            self.preview(
-                {
-                    **self.RESOURCES,
-                    'a': res(value='x', fixed='y'),
-                    'g': res('Group', count=3),
-                }
-            ),
-        )
-
-    def test_additions_and_deletions_in_nested_stacks_are_shown(self) -> None:
-        changed = {**self.RESOURCES, 'new': res(), 'g': res('Group', count=1)}
-        del changed['z']
-        inside = [('g', 'm0'), ('n', 'deep')]
-
-        self.assertEqual(
-            {
-                'unchanged': [*(('', name) for name in 'abn'), *inside],
-                'updated': [('', 'g')],
-                'added': [('', 'new')],
-                'deleted': [('', 'z'), ('g', 'm1')],
-            },
-            self.preview(changed, nested=True),
-        )
-
-    def test_a_nested_stack_is_updated_by_its_properties(self) -> None:
+        members = [('g', 'm0'), ('g', 'm1'), ('n', 'deep')]
+        replaced = {'a': res(value='x', fixed='y'), 'g': res('Group', count=3)}
+        fewer = {**self.RESOURCES, 'new': res(), 'g': res('Group', count=1)}
+        del fewer['z']
         # That is what its members have without it.
-        group = res('Group', count=2, value='a member')
-        inside = [('g', 'm0'), ('g', 'm1'), ('n', 'deep')]
+        same = {'g': res('Group', count=2, value='a member')}
+        for name, resources, nested, expected in (
+            ('no changes', None, False, {'unchanged': own}),
+            ('no changes, nested', None, True, {'unchanged': own + members}),
+            (
+                'a dependent of a replaced resource is updated',
+                *({**self.RESOURCES, **replaced}, False),
+                {
+                    'unchanged': [('', 'n'), ('', 'z')],
+                    'updated': [('', 'b'), ('', 'g')],
+                    'replaced': [('', 'a')],
+                },
+            ),
+            (
+                *('additions and deletions in nested stacks', fewer, True),
+                {
+                    'unchanged': [*own[:2], ('', 'n'), ('g', 'm0'), ('n', 'deep')],
+                    'updated': [('', 'g')],
+                    'added': [('', 'new')],
+                    'deleted': [('', 'z'), ('g', 'm1')],
+                },
+            ),
+            (
+                'a nested stack is updated by its properties',
+                *({**self.RESOURCES, **same}, True),
+                {
+                    'unchanged': [*(('', name) for name in 'abnz'), *members],
+                    'updated': [('', 'g')],
+                },
+            ),
+        ):
+            with self.subTest(name=name):
+                self.assertEqual(expected, self.preview(resources, nested))
+        impossible = {**self.RESOURCES, 'a': res(value='x', final='y')}
+        self.assertRaises(exceptions.Invalid, self.preview, impossible)
 
+        found = self.world.stacks.preview_update(
+            self.stack.uuid, TENANT, StackRequest('s', None, existing=True)
+        )
+        a = next(one for one in found['unchanged'] if one.name == 'a')
         self.assertEqual(
-            {
-                'unchanged': [*(('', name) for name in 'abnz'), *inside],
-                'updated': [('', 'g')],
-            },
-            self.preview({**self.RESOURCES, 'g': group}, nested=True),
+            ('CREATE_COMPLETE', self.world.ids(self.stack)['a'], {'output': 'x'}),
+            (a.state.name, a.physical_id, a.attributes),
         )
 
     def test_a_marked_resource_is_replaced(self) -> None:
@@ -181,22 +182,6 @@ class TestUpdate(StackWorldCase):
                 for kind, found in self.preview(changed).items()
                 if kind != 'deleted'
             },
-        )
-
-    def test_an_impossible_change_is_rejected(self) -> None:
-        changed = {**self.RESOURCES, 'a': res(value='x', final='y')}
-
-        self.assertRaises(exceptions.Invalid, self.preview, changed)
-
-    def test_a_resource_has_its_present_state(self) -> None:
-        new = StackRequest('s', None, existing=True)
-
-        found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
-
-        a = next(one for one in found['unchanged'] if one.name == 'a')
-        self.assertEqual(
-            ('CREATE_COMPLETE', self.world.ids(self.stack)['a'], {'output': 'x'}),
-            (a.state.name, a.physical_id, a.attributes),
         )
 
     def test_a_preview_agrees_with_the_update(self) -> None:
