@@ -120,13 +120,13 @@ class KeystoneTest(AccessCase):
             """)
         self._set('OS_CLIENT_CONFIG_FILE', str(self.clouds))
 
-    def token(self, name, endpoint=None):
+    def token(self, name):
         endpoint = {
             'id': name,
             'interface': 'public',
             'region': 'RegionOne',
             'region_id': 'RegionOne',
-            'url': endpoint or f'{self.api.url}/infra-optim',
+            'url': f'{self.api.url}/infra-optim',
         }
         service = {
             'type': 'infra-optim',
@@ -152,49 +152,37 @@ class KeystoneTest(AccessCase):
 
     def test_a_cloud_tells_the_endpoint_and_gives_a_token(self):
         self.succeed('--os-cloud', 'here', 'goal', 'list')
-
-        self.assertEqual('first', self.last(TOKEN))
-        self.assertEqual([('GET /infra-optim/v1/goals',)], self.api.asked)
-
-    def test_a_cloud_of_the_environment(self):
         self._set('OS_CLOUD', 'here')
-
         self.succeed('goal', 'list')
 
-        self.assertEqual('first', self.last(TOKEN))
+        tokens = [headers[TOKEN] for headers in self.api.headers]
+        self.assertEqual(['first', 'second'], tokens)
+        self.assertEqual([('GET /infra-optim/v1/goals',)] * 2, self.api.asked)
 
-    def test_environment_only(self):
+    def test_environment_or_options_only(self):
+        self.clouds.unlink()
+        values = {
+            'auth-url': f'{self.keystone.url}/v3',
+            'username': 'me',
+            'password': 'SECRET',
+            'project-name': 'mine',
+            'user-domain-name': 'Default',
+            'project-domain-name': 'Default',
+        }
+
+        self.succeed('goal', 'list', *(f'--os-{n}={v}' for n, v in values.items()))
         self._set('OS_CLIENT_CONFIG_FILE', None)
-        self.clouds.unlink()
-        for name, value in (
-            ('OS_AUTH_URL', f'{self.keystone.url}/v3'),
-            ('OS_USERNAME', 'me'),
-            ('OS_PASSWORD', 'SECRET'),
-            ('OS_PROJECT_NAME', 'mine'),
-            ('OS_USER_DOMAIN_NAME', 'Default'),
-            ('OS_PROJECT_DOMAIN_NAME', 'Default'),
-        ):
-            self._set(name, value)
-
+        for name, value in values.items():
+            self._set(f'OS_{name.upper().replace("-", "_")}', value)
         self.succeed('goal', 'list')
 
-        self.assertEqual('first', self.last(TOKEN))
+        tokens = [headers[TOKEN] for headers in self.api.headers]
+        bodies = [asked[1] for asked in self.keystone.asked if len(asked) > 1]
+        self.assertEqual(['first', 'second'], tokens)
         self.assertEqual(
-            'me',
-            self.keystone.asked[-1][1]['auth']['identity']['password']['user']['name'],
+            ['me', 'me'],
+            [one['auth']['identity']['password']['user']['name'] for one in bodies],
         )
-
-    def test_options_only(self):
-        self.clouds.unlink()
-
-        self.succeed(
-            *('goal', 'list', '--os-auth-url', f'{self.keystone.url}/v3'),
-            *('--os-username', 'me', '--os-password', 'SECRET'),
-            *('--os-project-name', 'mine', '--os-user-domain-name', 'Default'),
-            *('--os-project-domain-name', 'Default'),
-        )
-
-        self.assertEqual('first', self.last(TOKEN))
 
     def test_an_endpoint_beside_a_cloud_is_taken_instead_of_the_catalogue(self):
         self.succeed('goal', 'list', '--os-cloud', 'here', '--endpoint', self.api.url)

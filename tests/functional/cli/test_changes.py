@@ -39,27 +39,42 @@ class ChangingTest(RemoteCase):
                 self.asked('action', 'update', *argv, ACTION),
             )
 
-    def test_empty_update_sends_no_request(self):
-        self.assertEqual(
+    def test_mistakes_send_no_request(self):
+        create = ('audit', 'create', '-g', 'dummy')
+        for argv, message in (
             (
-                2,
+                ('action', 'update', ACTION),
                 'nothing to change: give --state skipped, --message TEXT, or both (see '
                 '`watcherlite action update --help`)',
             ),
-            self.fail('action', 'update', ACTION),
-        )
+            (
+                ('audit', 'update', AUDIT, 'replace', 'name'),
+                "'name' is not of the form NAME=VALUE",
+            ),
+            (
+                (*create, '-t', 'EVENT', '--wait'),
+                '--wait needs an audit of type ONESHOT; one of type EVENT does not end',
+            ),
+            (
+                (*create, '--start-time', 'tomorrow'),
+                "argument --start-time: 'tomorrow' is not a valid time; example: "
+                '2030-01-31 18:00:00 (see `watcherlite audit create --help`)',
+            ),
+        ):
+            self.assertEqual((2, message), self.fail(*argv))
         self.assertEqual([], self.api.asked)
 
-    def test_an_action_is_signalled(self):
-        for verb in ('cancel', 'suspend', 'resume'):
-            self.api.answers[f'POST /v1/actions/{ACTION}/{verb}'] = Reply(
-                api_objects.ACTION, 202
-            )
+    def test_actions_are_signalled_and_plans_started(self):
+        for *words, uuid, place in (
+            ('action', 'cancel', ACTION, f'actions/{ACTION}/cancel'),
+            ('action', 'suspend', ACTION, f'actions/{ACTION}/suspend'),
+            ('action', 'resume', ACTION, f'actions/{ACTION}/resume'),
+            ('actionplan', 'start', PLAN, f'action_plans/{PLAN}/start'),
+        ):
+            shown = api_objects.ACTION if uuid == ACTION else api_objects.PLAN
+            self.api.answers[f'POST /v1/{place}'] = Reply(shown, 202)
 
-            self.assertEqual(
-                (f'POST /v1/actions/{ACTION}/{verb}', {}),
-                self.asked('action', verb, ACTION),
-            )
+            self.assertEqual((f'POST /v1/{place}', {}), self.asked(*words, uuid))
 
     def test_a_retry_is_a_new_plan_that_is_started_on_demand(self):
         start = f'POST /v1/action_plans/{api_objects.PLAN_UUID}/start'
@@ -148,64 +163,42 @@ class ChangingTest(RemoteCase):
         self.assertIn(f'{path}:3: actions[0].action_typ: ', err)
         self.assertEqual([], self.api.asked)
 
-    def test_a_plan_is_started(self):
-        self.api.answers[f'POST /v1/action_plans/{PLAN}/start'] = api_objects.PLAN
-
-        self.assertEqual(
-            (f'POST /v1/action_plans/{PLAN}/start', {}),
-            self.asked('actionplan', 'start', PLAN),
-        )
-
     def test_cancellation_depends_on_the_state_of_the_plan(self):
-        place = f'/v1/action_plans/{PLAN}'
+        get, patch = (f'{verb} /v1/action_plans/{PLAN}' for verb in ('GET', 'PATCH'))
+        states = {
+            state: api_objects.of(api_objects.PLAN, state=state)
+            for state in (
+                *('RECOMMENDED', 'PENDING', 'ONGOING'),
+                *('FAILED', 'CANCELLED', 'CANCELLING'),
+            )
+        }
+        words = ('actionplan', 'cancel', PLAN)
         for state, wanted in (
             ('RECOMMENDED', 'CANCELLED'),
             ('PENDING', 'CANCELLED'),
             ('ONGOING', 'CANCELLING'),
         ):
-            self.api.answers[f'GET {place}'] = api_objects.of(
-                api_objects.PLAN, state=state
-            )
-            self.api.answers[f'PATCH {place}'] = api_objects.of(
-                api_objects.PLAN, state=wanted
-            )
+            self.api.answers |= {get: states[state], patch: states[wanted]}
             self.api.asked.clear()
 
-            self.succeed('actionplan', 'cancel', PLAN)
+            self.succeed(*words)
 
             change = {'op': 'replace', 'path': '/state', 'value': wanted}
-            self.assertEqual(
-                [(f'GET {place}',), (f'PATCH {place}', [change])], self.api.asked
-            )
-
-    def test_a_plan_that_begins_while_it_is_cancelled_is_cancelled(self):
-        place = f'/v1/action_plans/{PLAN}'
-        self.api.answers[f'GET {place}'] = [
-            api_objects.of(api_objects.PLAN, state='PENDING'),
-            api_objects.of(api_objects.PLAN, state='ONGOING'),
-        ]
-        self.api.answers[f'PATCH {place}'] = [
-            fault(400, 'State transition not allowed: (ONGOING -> CANCELLED)'),
-            api_objects.of(api_objects.PLAN, state='CANCELLING'),
-        ]
-
-        out = self.succeed('actionplan', 'cancel', PLAN, '-f', 'value', '-c', 'State')
-
-        self.assertEqual('CANCELLING\n', out)
-
-    def test_refused_cancellation_has_a_reason(self):
-        place = f'/v1/action_plans/{PLAN}'
-        self.api.answers[f'GET {place}'] = api_objects.of(
-            api_objects.PLAN, state='FAILED'
-        )
-        self.api.answers[f'PATCH {place}'] = fault(
-            400, 'State transition not allowed: (FAILED -> CANCELLED)'
-        )
-
+            self.assertEqual([(get,), (patch, [change])], self.api.asked)
+        refusal = 'State transition not allowed: ({} -> CANCELLED)'.format
+        # It begins while it is cancelled
+        self.api.answers |= {
+            get: [states['PENDING'], states['ONGOING']],
+            patch: [fault(400, refusal('ONGOING')), states['CANCELLING']],
+        }
         self.assertEqual(
-            (2, 'State transition not allowed: (FAILED -> CANCELLED)'),
-            self.fail('actionplan', 'cancel', PLAN),
+            'CANCELLING\n', self.succeed(*words, '-f', 'value', '-c', 'State')
         )
+        self.api.answers |= {
+            get: states['FAILED'],
+            patch: fault(400, refusal('FAILED')),
+        }
+        self.assertEqual((2, refusal('FAILED')), self.fail(*words))
 
     def test_attributes_are_changed_by_their_paths(self):
         audit = f'PATCH /v1/audits/{AUDIT}'
@@ -251,12 +244,6 @@ class ChangingTest(RemoteCase):
             ),
         ):
             self.assertEqual((address, changes), self.asked(*argv))
-
-    def test_a_change_without_a_value_is_a_mistake(self):
-        self.assertEqual(
-            (2, "'name' is not of the form NAME=VALUE"),
-            self.fail('audit', 'update', AUDIT, 'replace', 'name'),
-        )
 
     def test_an_audit_is_created(self):
         self.api.answers['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
@@ -344,40 +331,18 @@ class ChangingTest(RemoteCase):
                 found,
             )
 
-    def test_the_end_of_a_repeated_audit_cannot_be_waited_for(self):
-        self.assertEqual(
-            (
-                2,
-                '--wait needs an audit of type ONESHOT; one of type EVENT does not end',
-            ),
-            self.fail('audit', 'create', '-g', 'dummy', '-t', 'EVENT', '--wait'),
-        )
-        self.assertEqual([], self.api.asked)
-
-    def test_invalid_times_are_reported(self):
-        self.assertEqual(
-            (
-                2,
-                "argument --start-time: 'tomorrow' is not a valid time; example: "
-                '2030-01-31 18:00:00 (see `watcherlite audit create --help`)',
-            ),
-            self.fail('audit', 'create', '-g', 'dummy', '--start-time', 'tomorrow'),
-        )
-
-    def test_an_audit_is_triggered(self):
+    def test_an_audit_is_triggered_with_a_file_or_standard_input(self):
         self.api.answers['POST /v1/webhooks/nightly'] = Reply(None, 202)
+        stdin = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'))
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', stdin))
         path = self.file('{host: alpha}')
-
-        self.assertEqual('', self.succeed('audit', 'trigger', 'nightly'))
-        self.succeed('audit', 'trigger', 'nightly', '--data', path)
-
-        self.assertEqual(
-            [
-                ('POST /v1/webhooks/nightly', {}),
-                ('POST /v1/webhooks/nightly', {'host': 'alpha'}),
-            ],
-            self.api.asked,
-        )
+        for argv, body in (
+            ((), {}),
+            (('--data', path), {'host': 'alpha'}),
+            (('--data', '-'), {'a': 1}),
+        ):
+            self.assertEqual('', self.succeed('audit', 'trigger', 'nightly', *argv))
+            self.assertEqual(('POST /v1/webhooks/nightly', body), self.api.asked[-1])
 
     def test_a_template_is_created(self):
         self.api.answers['POST /v1/audit_templates'] = Reply(api_objects.TEMPLATE, 201)
@@ -415,16 +380,6 @@ class ChangingTest(RemoteCase):
             self.fail(*command, 'nowhere.yaml'),
         )
         self.assertEqual([], self.api.asked)
-
-    def test_documents_come_from_standard_input_too(self):
-        stdin = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'))
-        self.useFixture(fixtures.MonkeyPatch('sys.stdin', stdin))
-        self.api.answers['POST /v1/webhooks/x'] = Reply(None, 202)
-
-        self.assertEqual(
-            ('POST /v1/webhooks/x', {'a': 1}),
-            self.asked('audit', 'trigger', 'x', '--data', '-'),
-        )
 
     def test_objects_are_deleted(self):
         for words, noun in (

@@ -102,18 +102,13 @@ class ReadingTest(RemoteCase):
                 'actions?action_plan_uuid=a&state=ONGOING&action_type=nop&target=web',
             ),
             ('action list --audit a --marker m', 'actions?audit_uuid=a&marker=m'),
+            # A column can be named to sort by
+            ('audit list --sort-key Goal', 'audits?sort_key=goal_name'),
         ):
             noun = address.partition('?')[0]
             self.api.answers[f'GET /v1/{address}'] = api_objects.page(noun)
 
             self.assertEqual([], self.rows(*argv.split()), argv)
-
-    def test_a_column_can_be_named_to_sort_by(self):
-        self.api.answers['GET /v1/audits?sort_key=goal_name'] = api_objects.page(
-            'audits'
-        )
-
-        self.assertEqual([], self.rows('audit', 'list', '--sort-key', 'Goal'))
 
     def test_deleted_objects_are_shown_on_demand(self):
         self.api.answers['GET /v1/audits'] = api_objects.page('audits')
@@ -161,13 +156,21 @@ class ReadingTest(RemoteCase):
             self.succeed('strategy', 'state', 'basic'),
         )
 
-    def test_audit_without_strategy_shows_auto(self):
-        self.api.answers['GET /v1/audits/x'] = api_objects.AUDIT
-
-        self.assertEqual(
-            'auto\n',
-            self.succeed('audit', 'show', 'x', '-f', 'value', '-c', 'Strategy'),
+    def test_audit_without_strategy_shows_auto_and_its_steps_by_name(self):
+        step = api_objects.of(
+            api_objects.EVENT,
+            subject='audit',
+            kind='stepped',
+            action_name=None,
+            detail={'step': 'strategy.start'},
         )
+        self.api.answers['GET /v1/audits/x'] = api_objects.AUDIT
+        self.api.answers['GET /v1/audits/x/events'] = api_objects.page('events', step)
+        for argv, text in (
+            (('audit', 'show', 'x', '-c', 'Strategy'), 'auto\n'),
+            (('event', 'list', '--audit', 'x', '-c', 'Event'), 'strategy.start\n'),
+        ):
+            self.assertEqual(text, self.succeed(*argv, '-f', 'value'))
 
     def test_events_of_a_plan_page_by_page(self):
         first = {**api_objects.page('events', api_objects.EVENT)}
@@ -213,23 +216,6 @@ class ReadingTest(RemoteCase):
                 'Message, User, UUID, Action UUID, Action Type, Suspended, Detail',
                 ', '.join(found),
             )
-
-    def test_step_of_an_audit_is_shown_by_name(self):
-        step = api_objects.of(
-            api_objects.EVENT,
-            subject='audit',
-            kind='stepped',
-            action_name=None,
-            detail={'step': 'strategy.start'},
-        )
-        self.api.answers['GET /v1/audits/x/events'] = api_objects.page('events', step)
-
-        self.assertEqual(
-            'strategy.start\n',
-            self.succeed(
-                *('event', 'list', '--audit', 'x', '-f', 'value', '-c', 'Event')
-            ),
-        )
 
     def test_events_are_of_one_thing(self):
         self.assertEqual(

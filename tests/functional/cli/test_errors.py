@@ -65,13 +65,15 @@ class RefusalTest(RemoteCase):
         (headers,) = self.api.headers
         self.assertNotIn('Idempotency-Key', headers)
 
-    def test_a_page_of_html_is_read_as_text(self):
-        self.api.answers['GET /v1/goals'] = Reply(
-            {'error_message': '<html><h1>Not &amp; here</h1>\n<p>Sorry.</p></html>'},
-            400,
-        )
+    def test_pages_of_html_and_many_lines_become_one_line_of_text(self):
+        html = '<html><h1>Not &amp; here</h1>\n<p>Sorry.</p></html>'
+        for reply, text in (
+            (Reply({'error_message': html}, 400), 'Not & here Sorry.'),
+            (fault(400, 'one\ntwo\x1b[2J'), 'one two [2J'),
+        ):
+            self.api.answers['GET /v1/goals'] = reply
 
-        self.assertEqual((2, 'Not & here Sorry.'), self.fail('goal', 'list'))
+            self.assertEqual((2, text), self.fail('goal', 'list'))
 
     def test_response_without_message_is_reported_by_status(self):
         for body in (None, b'<html>', {'error': 'x'}, {'error_message': None}, [1]):
@@ -81,11 +83,6 @@ class RefusalTest(RemoteCase):
 
             self.assertEqual(1, code)
             self.assertIn(message, ("URL failed: 418 I'm a Teapot", 'URL failed: None'))
-
-    def test_many_lines_become_one(self):
-        self.api.answers['GET /v1/goals'] = fault(400, 'one\ntwo\x1b[2J')
-
-        self.assertEqual((2, 'one two [2J'), self.fail('goal', 'list'))
 
 
 class OtherServerTest(RemoteCase):
@@ -165,27 +162,17 @@ class NobodyTest(RemoteCase):
                 self.fail('goal', 'list', '--endpoint', url, '--timeout', '0.05'),
             )
 
-    def test_server_without_tls(self):
+    def test_server_without_tls_and_a_certificate_that_cannot_be_read(self):
         url = self.api.url.replace('http:', 'https:')
+        words = ('goal', 'list', '--endpoint', url)
 
-        code, message = self.fail('goal', 'list', '--endpoint', url)
+        code, message = self.fail(*words)
+        other, certificate = self.fail(*words, '--os-cacert', '/nowhere.pem')
 
-        self.assertEqual(3, code)
-        self.assertTrue(
-            message.startswith(
-                (f'the certificate of {url} cannot ', f'{url} cannot be reached: ')
-            ),
-            message,
-        )
-
-    def test_a_certificate_that_cannot_be_read(self):
-        code, message = self.fail(
-            *('goal', 'list', '--endpoint', self.api.url.replace('http:', 'https:')),
-            *('--os-cacert', '/nowhere.pem'),
-        )
-
-        self.assertEqual(3, code)
-        self.assertIn('/nowhere.pem', message)
+        self.assertEqual((3, 3), (code, other))
+        starts = (f'the certificate of {url} cannot ', f'{url} cannot be reached: ')
+        self.assertTrue(message.startswith(starts), message)
+        self.assertIn('/nowhere.pem', certificate)
 
 
 class MistakeTest(RemoteCase):
@@ -327,18 +314,14 @@ class PagingTest(RemoteCase):
         self.assertEqual(0, code, err)
         return ''.join(out.split()), err
 
-    def test_one_page_and_a_word_that_there_are_more(self):
-        self.assertEqual(
-            ('ab', 'watcherlite: these are the first 2; --limit 0 shows all\n'),
-            self.listed(),
-        )
-
-    def test_all(self):
-        self.assertEqual(('abcde', ''), self.listed('--limit', '0'))
-
-    def test_so_many(self):
-        for limit, expected in ((1, 'a'), (3, 'abc'), (5, 'abcde'), (9, 'abcde')):
-            self.assertEqual((expected, ''), self.listed('--limit', str(limit)))
+    def test_one_page_and_a_word_that_there_are_more_or_so_many(self):
+        more = 'watcherlite: these are the first 2; --limit 0 shows all\n'
+        self.assertEqual(('ab', more), self.listed())
+        for limit, expected in (
+            *(('0', 'abcde'), ('1', 'a'), ('3', 'abc')),
+            *(('5', 'abcde'), ('9', 'abcde')),
+        ):
+            self.assertEqual((expected, ''), self.listed('--limit', limit))
 
     def test_the_mount_of_the_endpoint_is_kept(self):
         for end in ('', '/', '/v1', '/v1/'):

@@ -141,6 +141,10 @@ class WatchCase(RemoteCase):
             **options,
         ).run()
 
+    def assert_shows_the_story(self):
+        self.watch()
+        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+
     @property
     def lines(self):
         """Return what was shown, without the times of day."""
@@ -204,9 +208,7 @@ class StreamTest(WatchCase):
         pieces = [whole[i : i + 7] for i in range(0, len(whole), 7)]
         self.api.answers[EVENTS] = stream(*pieces)
 
-        self.watch()
-
-        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assert_shows_the_story()
 
     def test_events_are_shown_when_they_come(self):
         seen = threading.Event()
@@ -224,9 +226,7 @@ class StreamTest(WatchCase):
         self.out = Out()
         self.api.answers[EVENTS] = [stream(sent(*STORY[:2]), rest), fault(400, 'Late.')]
 
-        self.watch()
-
-        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assert_shows_the_story()
 
     def test_broken_stream_resumes(self):
         self.api.answers[EVENTS] = [
@@ -236,18 +236,14 @@ class StreamTest(WatchCase):
             stream(sent(*STORY[3:]), END),
         ]
 
-        self.watch()
-
-        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assert_shows_the_story()
         self.assertEqual([('', '0'), ('', '4'), ('', '4')], self.asked())
         self.assertEqual([1.0, 1.0], self.waited)
 
     def test_a_plan_that_has_ended_and_of_which_all_is_known(self):
         self.api.answers[EVENTS] = [stream(sent(*STORY)), Reply(None, 204)]
 
-        self.watch()
-
-        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assert_shows_the_story()
 
     def test_short_outage_of_the_api(self):
         self.api.answers[EVENTS] = [
@@ -307,9 +303,7 @@ class PollTest(WatchCase):
                 api_objects.page('events', *STORY[4:]),
             ]
 
-            self.watch()
-
-            self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+            self.assert_shows_the_story()
             self.assertEqual([1.0, 1.0], self.waited)
 
     def test_pages_are_read_without_waiting(self):
@@ -317,9 +311,7 @@ class PollTest(WatchCase):
         self.page(0, *STORY[:8], next='http://x/v1/y')
         self.page(8, *STORY[8:])
 
-        self.watch()
-
-        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assert_shows_the_story()
         self.assertEqual([], self.waited)
 
     def test_stream_is_retried_after_polls(self):
@@ -328,9 +320,7 @@ class PollTest(WatchCase):
         self.page(0, STORY[0])
         self.page(1)
 
-        self.watch()
-
-        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assert_shows_the_story()
         self.assertEqual([('', '0'), ('', '1')], [self.asked()[0], self.asked()[-1]])
         self.assertEqual(10, len(self.waited))
 
@@ -340,9 +330,10 @@ class LargeTest(WatchCase):
 
     def setUp(self):
         super().setUp()
+        uuids = [f'{i:032x}' for i in range(51)]
         rows = [
-            api_objects.of(api_objects.ACTION, uuid=f'{i:032x}', state='PENDING')
-            for i in range(51)
+            api_objects.of(api_objects.ACTION, uuid=uuid, state='PENDING')
+            for uuid in uuids
         ]
         self.detail(f'{ACTIONS}&limit=51', *rows)
         listed = api_objects.page('actions', *rows)
@@ -350,12 +341,11 @@ class LargeTest(WatchCase):
         for state in ('CANCELLED', 'SKIPPED'):
             self.detail(f'{ACTIONS}&limit=1000&state={state}')
         events = [
-            of_action(i + 1, 'a', 'PENDING', 'SUCCEEDED') | {'action_uuid': f'{i:032x}'}
-            for i in range(50)
+            of_action(i, 'a', 'PENDING', 'SUCCEEDED') | {'action_uuid': uuid}
+            for i, uuid in enumerate(uuids[:50], 1)
         ]
-        events.append(of_action(51, 'z', 'ONGOING', 'FAILED'))
-        events[-1]['action_uuid'] = f'{50:032x}'
-        events.append(of_plan(52, 'ONGOING', 'FAILED'))
+        last = of_action(51, 'z', 'ONGOING', 'FAILED') | {'action_uuid': uuids[50]}
+        events += [last, of_plan(52, 'ONGOING', 'FAILED')]
         self.api.answers[EVENTS] = stream(sent(*events), END)
 
     def test_large_plan_is_counted_and_failures_are_listed(self):
