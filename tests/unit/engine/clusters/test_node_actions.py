@@ -242,26 +242,24 @@ class TestUpdating(NodeCase):
             (other.id, 'WARNING', 'so so'), (row.profile_id, *status_of(row))
         )
 
-    def test_a_node_without_a_resource_cannot_be_updated(self):
-        world, node = self.a_new_node()
-        other = world.profile('q', value='x')
-
-        action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
-
-        self.assertEqual('FAILED', action.status)
-        self.assertIn('recover it first', action.status_message)
-        self.assertEqual('INIT', world.now(node).status)
-
-    def test_a_profile_of_another_type_is_rejected(self):
-        world, node = self.a_made_node()
-        other = world.profile('q', 'plain')
-
-        action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
-
-        self.assertEqual(
-            ('FAILED', 'Node n has a different profile type than profile q'),
-            why(action),
+    def test_an_update_needs_a_resource_and_a_profile_of_the_same_type(self):
+        nothing = (
+            'Node n has nothing that could be updated: it was never made, or is gone; '
+            'recover it first'
         )
+        other_type = 'Node n has a different profile type than profile q'
+        for type_, make, text, status in (
+            ('thing', self.a_new_node, nothing, 'INIT'),
+            ('plain', self.a_made_node, other_type, 'ACTIVE'),
+        ):
+            with self.subTest(type_=type_):
+                world, node = make()
+                other = world.profile('q', type_)
+
+                action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+
+                self.assertEqual(('FAILED', text), why(action))
+                self.assertEqual(status, world.now(node).status)
 
 
 class TestMembership(NodeCase):

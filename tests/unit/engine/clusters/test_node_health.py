@@ -157,26 +157,26 @@ class TestRecovering(NodeCase):
                 self.assertEqual(('ACTIVE', 'Recovery succeeded'), status_of(row))
                 self.assertEqual({'recovery': done}, row.data)
 
-    def test_a_recovery_ends_if_its_check_finds_the_node_healthy(self):
-        world, node, action = self.recovered(check=True, operation='REBOOT')
+    def test_a_recovery_continues_only_if_its_check_finds_the_node_unhealthy(self):
+        needless = 'Recovery not needed: the node is well'
+        succeeded = 'Recovery succeeded'
+        for missing, inputs, calls, reason in (
+            (False, {'operation': 'REBOOT'}, ['check'], needless),
+            (True, {}, ['check', 'delete', 'create'], succeeded),
+        ):
+            with self.subTest(missing=missing):
+                world, node = self.a_made_node()
+                if missing:
+                    world.outside.things.clear()
+                else:
+                    world.set(node, status='ERROR', status_reason='broken')
+                world.outside.calls.clear()
 
-        self.assertEqual([('check', 'n')], world.outside.calls)
-        self.assertEqual(
-            ('ACTIVE', 'Recovery not needed: the node is well'),
-            status_of(world.now(node)),
-        )
-        self.assertEqual('SUCCEEDED', action.status)
+                action = world.do(NODE_RECOVER, node, {'check': True, **inputs})
 
-    def test_a_recovery_continues_if_its_check_finds_the_node_unhealthy(self):
-        world, node = self.a_made_node()
-        made = world.now(node)
-        del world.outside.things[made.physical_id]
-
-        world.do(NODE_RECOVER, node, {'check': True})
-
-        calls = [call for call, _ in world.outside.calls]
-        self.assertEqual(['create', 'check', 'delete', 'create'], calls)
-        self.assertEqual('ACTIVE', world.now(node).status)
+                self.assertEqual(calls, [call for call, _ in world.outside.calls])
+                self.assertEqual(('ACTIVE', reason), status_of(world.now(node)))
+                self.assertEqual('SUCCEEDED', action.status)
 
     def test_an_unsupported_recovery_fails_with_the_supported_ones(self):
         world, node = self.a_made_node(type_='plain')

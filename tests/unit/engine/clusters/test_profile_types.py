@@ -102,7 +102,7 @@ class TestNames(TypesCase):
             found,
         )
 
-    def test_names_of_profile_types_are_lower_case_with_dots(self):
+    def test_a_type_is_found_by_a_name_in_lower_case_with_or_without_version(self):
         for entry, name in (
             ('Local::Process', 'local.process'),
             ('OS::Heat::RandomString', 'os.heat.random_string'),
@@ -110,22 +110,14 @@ class TestNames(TypesCase):
             ('Plain', 'plain'),
         ):
             self.assertEqual(name, profile_types.name_of(entry))
-
-    def test_a_type_is_found_with_or_without_its_version(self):
-        for arguments in (
-            ('my.big_server',),
-            ('my.big_server-1.0',),
-            ('my.big_server', '1.0'),
-        ):
-            found = self.types.find(*arguments)
-            self.assertEqual('my.big_server-1.0', found.full_name)
-
-    def test_the_error_for_an_unknown_type_lists_the_types(self):
         known = ', '.join(sorted(f'{name}-1.0' for name in self.types.all()))
+        own, found = 'my.big_server', 'my.big_server-1.0'
+        for arguments in ((own,), (found,), (own, '1.0')):
+            self.assertEqual(found, self.types.find(*arguments).full_name)
         for arguments, name in (
             (('fly',), 'fly'),
-            (('my.big_server-2.0',), 'my.big_server-2.0'),
-            (('my.big_server', '1.1'), 'my.big_server-1.1'),
+            ((f'{own}-2.0',), f'{own}-2.0'),
+            ((own, '1.1'), f'{own}-1.1'),
         ):
             self.assertEqual(
                 f"The profile_type '{name}' could not be found. Known types: {known}.",

@@ -246,21 +246,18 @@ class TestReceivers(OperationsCase):
 
     def test_invalid_receivers_are_rejected(self) -> None:
         for values, text in (
-            (
-                {'type': 'message'},
-                "Receivers of type 'message' are not supported; those of type "
-                "'webhook' are.",
-            ),
-            (
-                {'cluster': None},
-                'Cluster identity is required for creating webhook receiver.',
-            ),
-            (
-                {'action': None},
-                'Action name is required for creating webhook receiver.',
-            ),
+            ({'type': 'message'}, "Receivers of type 'message' are not supported; "
+             "those of type 'webhook' are."),
+            ({'cluster': None}, 'Cluster identity is required for creating webhook '
+             'receiver.'),
+            ({'action': None}, 'Action name is required for creating webhook '
+             'receiver.'),
             ({'cluster': 'nope'}, "The referenced cluster 'nope' could not be found."),
-        ):
+            ({'params': {'size': 1}}, "Action parameter ['size'] is not recognizable; "
+             'known are count.'),
+            ({'params': {'count': 'many'}}, 'The value for count must be an integer: '
+             "'many'."),
+        ):  # fmt: skip
             with self.subTest(values=values), self.refused(text):
                 self.create(**values)
         with self.assertRaisesRegex(
@@ -268,13 +265,13 @@ class TestReceivers(OperationsCase):
         ):
             self.create(action='CLUSTER_CREATE')
 
-    def test_the_token_triggers_the_action(self) -> None:
-        issued = self.issue(params={'count': '1'})
-        made = issued.receiver
+    def test_the_token_triggers_the_action_with_valid_parameters(self) -> None:
+        issued, users = self.issue(params={'count': '1'}), self.operations.receivers
+        made, target = issued.receiver, (issued.receiver.uuid, issued.token)
+        with self.refused("The value for count must be an integer: 'many'."):
+            users.trigger(*target, {'count': 'many'})
 
-        begun = self.operations.receivers.trigger(
-            made.uuid, issued.token, {'count': '2'}
-        )
+        begun = users.trigger(*target, {'count': '2'})
 
         action = self.world.store.get_action(begun.action)
         self.assertEqual(
@@ -299,32 +296,17 @@ class TestReceivers(OperationsCase):
             {'user_id': 'a user', 'project_id': 'a-project', 'receiver': made.uuid},
             action.context,
         )
-
-    def test_known_parameters_of_a_trigger_are_validated(self) -> None:
-        issued, users = self.issue(params={'count': 2}), self.operations.receivers
-        target = issued.receiver.uuid, issued.token
-        with self.refused("The value for count must be an integer: 'many'."):
-            users.trigger(*target, {'count': 'many'})
-
+        self.over(self.cluster)
         unknown = {'alarm_id': 'a', 'severity': 'low', 'current': 'alarm'}
-        begun = users.trigger(*target, unknown)
+        self.assertEqual({'count': 1}, self.inputs(users.trigger(*target, unknown)))
 
-        self.assertEqual({'count': 2}, self.inputs(begun))
-
-    def test_invalid_parameters_are_rejected_at_creation(self) -> None:
+    def test_invalid_parameters_are_rejected_at_an_update(self) -> None:
         made, update = self.create(), self.operations.receivers.update
-        unknown = "Action parameter ['size'] is not recognizable; known are count."
-        with self.refused(unknown):
-            self.create(params={'size': 1})
-        with self.refused("The value for count must be an integer: 'many'."):
-            self.create(params={'count': 'many'})
-        with self.refused(unknown):
+        text = "Action parameter ['{}'] is not recognizable; known are {}."
+        with self.refused(text.format('size', 'count')):
             update(made.uuid, BY, {'params': {'size': 1}})
         update(made.uuid, BY, {'params': {'count': 2}})
-        with self.refused(
-            "Action parameter ['count'] is not recognizable; known are "
-            'delete_check_action, detection.'
-        ):
+        with self.refused(text.format('count', 'delete_check_action, detection')):
             update(made.uuid, BY, {'action': 'CLUSTER_CHECK'})
         # What is missing may come with the request
         self.create(action='CLUSTER_RESIZE', params={'min_step': 1})

@@ -39,38 +39,35 @@ class TestDecision(base.TestCase):
         made = (handler or thing(Outside()))()
         return decide(row, made, name, {**BEFORE, **wanted}, external)
 
-    def test_an_unchanged_resource_is_kept(self) -> None:
-        self.assertEqual(KEEP, self.decided())
-
-    def test_a_change_is_made_in_place_if_possible(self) -> None:
-        self.assertEqual(UPDATE, self.decided(value='z'))
-        self.assertEqual(REPLACE, self.decided(fixed='z'))
-        self.assertRaises(exceptions.Invalid, self.decided, final='z')
-
-    def test_a_failed_resource_is_replaced(self) -> None:
-        for row in (MADE.at(State('UPDATE', 'FAILED')), MARKED):
-            self.assertEqual(REPLACE, self.decided(row))
-
-    def test_a_lock_hides_no_failure(self) -> None:
-        unlocked = MADE.at(
-            State('UNLOCK', 'COMPLETE'), under_lock=State('CHECK', 'FAILED')
+    def test_a_change_is_made_in_place_if_possible_and_a_failure_replaced(self) -> None:
+        check_failed = State('CHECK', 'FAILED')
+        unlocked = MADE.at(State('UNLOCK', 'COMPLETE'), under_lock=check_failed)
+        never = MADE.at(State('CREATE', 'FAILED'), physical_id=None)
+        cases: tuple[tuple[str, Resource, dict[str, Any]], ...] = (
+            (KEEP, MADE, {}),
+            (UPDATE, MADE, {'value': 'z'}),
+            (REPLACE, MADE, {'fixed': 'z'}),
+            (REPLACE, MADE, {'name': 'Other'}),
+            (REPLACE, MADE.at(State('UPDATE', 'FAILED')), {}),
+            (REPLACE, MARKED, {}),
+            # A lock hides no failure.
+            (REPLACE, unlocked, {}),
+            # Nothing can be repaired.
+            (KEEP, MARKED, {'handler': Nothing}),
+            # The members of a nested stack converge by themselves.
+            (UPDATE, MADE, {'handler': Group, 'fixed': 'y'}),
+            (UPDATE, MADE.at(check_failed), {'handler': Group, 'fixed': 'y'}),
+            (REPLACE, MARKED, {'handler': Group}),
+            (REPLACE, MADE.evolve(physical_id=None), {'handler': Group}),
+            (KEEP, MADE, {'external': 'p', 'fixed': 'z'}),
+            (ADOPT, MARKED, {'external': 'p'}),
+            (ADOPT, never, {'external': 'p'}),
+            (REPLACE, MADE, {'external': 'other'}),
         )
-
-        self.assertEqual(REPLACE, self.decided(unlocked))
-
-    def test_a_failed_resource_with_nothing_to_repair_is_kept(self) -> None:
-        self.assertEqual(KEEP, self.decided(MARKED, Nothing))
-
-    def test_a_new_type_replaces_the_resource(self) -> None:
-        self.assertEqual(REPLACE, self.decided(name='Other'))
-
-    def test_the_members_of_a_nested_stack_converge_by_themselves(self) -> None:
-        failed = MADE.at(State('CHECK', 'FAILED'))
-
-        for row in (MADE, failed):
-            self.assertEqual(UPDATE, self.decided(row, Group, fixed='y'))
-        self.assertEqual(REPLACE, self.decided(MARKED, Group))
-        self.assertEqual(REPLACE, self.decided(MADE.evolve(physical_id=None), Group))
+        for expected, row, wanted in cases:
+            with self.subTest(row=row, wanted=wanted):
+                self.assertEqual(expected, self.decided(row, **wanted))
+        self.assertRaises(exceptions.Invalid, self.decided, final='z')
 
     def test_a_nested_stack_with_an_interrupted_creation_is_updated(self) -> None:
         class Fixed(Group):
@@ -84,15 +81,6 @@ class TestDecision(base.TestCase):
 
         self.assertEqual(UPDATE, self.decided(begun, Fixed, kind='x'))
         self.assertEqual(REPLACE, self.decided(settled, Fixed, kind='x'))
-
-    def test_an_external_resource_is_kept(self) -> None:
-        self.assertEqual(KEEP, self.decided(external='p', fixed='z'))
-        self.assertEqual(ADOPT, self.decided(MARKED, external='p'))
-        never = MADE.at(State('CREATE', 'FAILED'), physical_id=None)
-        self.assertEqual(ADOPT, self.decided(never, external='p'))
-
-    def test_a_new_external_id_replaces_the_resource(self) -> None:
-        self.assertEqual(REPLACE, self.decided(external='other'))
 
 
 class TestNew(base.TestCase):
