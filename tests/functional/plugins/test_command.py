@@ -159,17 +159,14 @@ class TestSurroundings(CommandTestCase):
 
         self.assertEqual(f'{sys.executable}\n', result.outputs['stdout'])
 
-    def test_it_reads_what_it_is_given(self):
+    def test_it_reads_what_it_is_given_or_nothing(self):
         text = 'ä\n' * 200_000
+        for inputs, read in (({'stdin': text}, text), ({}, '')):
+            result = self.run_command(
+                '/bin/cat', options={'max_output': 1_000_000}, **inputs
+            )
 
-        result = self.run_command(
-            '/bin/cat', stdin=text, options={'max_output': 1_000_000}
-        )
-
-        self.assertEqual(text, result.outputs['stdout'])
-
-    def test_else_it_reads_nothing(self):
-        self.assertEqual('', self.run_command('/bin/cat').outputs['stdout'])
+            self.assertEqual(read, result.outputs['stdout'])
 
     def test_it_inherits_no_descriptors(self):
         with open(self.home / 'file', 'w') as secret:

@@ -198,7 +198,7 @@ class TestOtherCalls(CallCase):
 
     def test_one_that_may_have_been_made_is_not_made_twice(self):
         for key_is_honoured, status in ((False, 'FAILED'), (True, 'COMPLETE')):
-            for verb in ('suspend', 'resume', 'lock', 'unlock'):
+            for verb in ('suspend', 'resume', 'lock', 'unlock', 'reboot'):
                 self.things.next_id = 7
                 self.things.answers['POST', f'/things/7/{verb}'] = (200, {})
                 thing = ResourceRun(HttpResource)
@@ -206,7 +206,10 @@ class TestOtherCalls(CallCase):
                 thing.create(self.wanted(key_is_honoured=key_is_honoured, **call))
                 count = len(self.server.received)
 
-                told = getattr(thing, verb)(attempt=2)
+                if verb == 'reboot':
+                    told = thing.operate(verb, attempt=2)
+                else:
+                    told = getattr(thing, verb)(attempt=2)
 
                 self.assertEqual(status, told.status, verb)
                 self.assertEqual(
@@ -218,32 +221,32 @@ class TestOtherCalls(CallCase):
 
 
 class TestOperations(CallCase):
-    def operated(self, operation, parameters=None, attempt=1, **properties):
-        self.thing.create(self.wanted(**properties))
-        before = len(self.server.received)
-        done = self.thing.operate(operation, parameters, attempt=attempt)
-        asked = [(r.method, r.path) for r in self.server.received[before:]]
-        return done, asked
-
-    def test_each_is_the_call_that_the_profile_gives(self):
-        more = {'sing': {'url': self.url('/sing')}}
-        for operation, parameters in (
-            ('reboot', None),
-            ('rebuild', None),
-            ('call', {'name': 'sing'}),
+    def test_each_is_the_call_that_the_profile_gives_or_fails(self):
+        calls = {
+            'reboot': {'url': self.url('/reboot')},
+            'rebuild': {'url': self.url('/rebuild')},
+            'operations': {'sing': {'url': self.url('/sing')}},
+        }
+        for properties, operation, parameters, name in (
+            (calls, 'reboot', None, 'reboot'),
+            (calls, 'rebuild', None, 'rebuild'),
+            (calls, 'call', {'name': 'sing'}, 'sing'),
+            ({}, 'reboot', None, 'reboot'),
+            ({}, 'call', {'name': 'sing'}, 'sing'),
         ):
-            with self.subTest(operation=operation):
-                name = (parameters or {}).get('name', operation)
-                done, asked = self.operated(
-                    *(operation, parameters),
-                    reboot={'url': self.url('/reboot')},
-                    rebuild={'url': self.url('/rebuild')},
-                    operations=more,
-                )
+            with self.subTest(operation=operation, given=bool(properties)):
+                self.thing.create(self.wanted(**properties))
+                count = len(self.server.received)
 
-                self.assertEqual('COMPLETE', done.status, done.reason)
+                done = self.thing.operate(operation, parameters)
+
                 path = f'/things/{self.thing.physical_id}/{name}'
-                self.assertEqual([('POST', path)], asked)
+                self.assertEqual(
+                    ('COMPLETE', '', [('POST', path)])
+                    if properties
+                    else ('FAILED', f'thing has no call for {name}', []),
+                    (done.status, done.reason, self.asked_since(count)),
+                )
 
     def test_it_waits_until_the_server_says_that_it_is_done(self):
         self.things.status['7'] = []
@@ -254,25 +257,6 @@ class TestOperations(CallCase):
         done = self.thing.operate('reboot')
 
         self.assertEqual(('COMPLETE', 3), (done.status, done.polls))
-
-    def test_one_that_the_profile_does_not_give_fails(self):
-        for operation, parameters, text in (
-            ('reboot', None, 'thing has no call for reboot'),
-            ('call', {'name': 'sing'}, 'thing has no call for sing'),
-        ):
-            done, asked = self.operated(operation, parameters)
-
-            self.assertEqual(('FAILED', text), (done.status, done.reason))
-            self.assertEqual([], asked)
-
-    def test_one_that_may_have_been_made_is_not_made_again(self):
-        done, asked = self.operated(
-            'reboot', attempt=2, reboot={'url': self.url('/reboot')}
-        )
-
-        self.assertEqual('FAILED', done.status)
-        self.assertIn('outcome unknown', done.reason)
-        self.assertEqual([], asked)
 
     def test_what_is_wrong_with_them_is_told_by_its_place(self):
         error = self.assertRaises(

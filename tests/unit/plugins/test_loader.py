@@ -225,33 +225,23 @@ class TestInstalled(base.TestCase):
     def test_their_options_are_in_the_sample(self):
         groups = {group: [o.name for o in opts] for group, opts in loader.list_opts()}
 
-        self.assertEqual(
-            {
-                'watcherlite.action_types.command': [
-                    'allowed',
-                    'creates_below',
-                    'environment',
-                    'directory',
-                    'max_output',
-                    'kill_grace',
-                ],
-                'watcherlite.action_types.http_request': [
-                    'verify_tls',
-                    'ca_file',
-                    'max_response_size',
-                    'proxies_from_environment',
-                ],
-            },
-            {
-                g: names
-                for g, names in groups.items()
-                if g
-                in (
-                    'watcherlite.action_types.command',
-                    'watcherlite.action_types.http_request',
-                )
-            },
-        )
+        expected = {
+            'watcherlite.action_types.command': [
+                'allowed',
+                'creates_below',
+                'environment',
+                'directory',
+                'max_output',
+                'kill_grace',
+            ],
+            'watcherlite.action_types.http_request': [
+                'verify_tls',
+                'ca_file',
+                'max_response_size',
+                'proxies_from_environment',
+            ],
+        }
+        self.assertEqual(expected, {group: groups.get(group) for group in expected})
 
     def test_every_option_says_what_it_is_for(self):
         for group, options in loader.list_opts():

@@ -195,72 +195,66 @@ class TestMessages(base.TestCase):
 
 
 class TestSchemas(base.TestCase):
-    def refusal(self, schema):
-        kind = kind_with(schema)
-        error = self.assertRaises(
-            exceptions.PluginError, schemas.validate_inputs, kind, {}
-        )
-        return str(error).partition('is not usable: ')[2]
+    def test_a_schema_that_is_not_usable_is_the_plugins_fault(self):
+        elsewhere = 'http://127.0.0.1:9/x.json'
+        for schema, text in (
+            (
+                {'properties': {'a': {'$ref': elsewhere}}},
+                f'it refers to {elsewhere}; only references into the schema itself, '
+                'such as #/$defs/name, are followed',
+            ),
+            ({'$ref': '#/$defs/lost'}, 'it has no #/$defs/lost'),
+            (
+                {'type': 'text'},
+                "schema.type: 'text' is not valid under any of the given schemas",
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.PluginError, schemas.validate_inputs, kind_with(schema), {}
+            )
 
-    def test_references_into_the_schema_itself_are_followed(self):
-        kind = kind_with(
-            {
-                '$defs': {'size': {'type': 'integer'}},
-                'properties': {'a': {'$ref': '#/$defs/size'}},
-            }
-        )
+            self.assertEqual(text, str(error).partition('is not usable: ')[2])
 
-        error = self.assertRaises(
-            exceptions.InvalidInput, schemas.validate_inputs, kind, {'a': 'x'}
-        )
+    def test_references_and_older_dialects_are_heeded(self):
+        for schema, value, problem in (
+            (
+                {
+                    '$defs': {'size': {'type': 'integer'}},
+                    'properties': {'a': {'$ref': '#/$defs/size'}},
+                },
+                'x',
+                '"x" is not a whole number',
+            ),
+            (
+                {
+                    '$schema': 'http://json-schema.org/draft-04/schema#',
+                    'properties': {'a': {'minimum': 0, 'exclusiveMinimum': True}},
+                },
+                0,
+                '0 is less than the minimum of 0',
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.InvalidInput,
+                schemas.validate_inputs,
+                kind_with(schema),
+                {'a': value},
+            )
 
-        self.assertEqual('input_parameters.a: "x" is not a whole number', str(error))
+            self.assertEqual(f'input_parameters.a: {problem}', str(error))
 
-    def test_nothing_is_fetched_from_elsewhere(self):
-        self.assertEqual(
-            'it refers to http://127.0.0.1:9/x.json; only references into the schema '
-            'itself, such as #/$defs/name, are followed',
-            self.refusal({'properties': {'a': {'$ref': 'http://127.0.0.1:9/x.json'}}}),
-        )
-
-    def test_a_reference_to_nothing_is_the_plugins_fault(self):
-        self.assertEqual(
-            'it has no #/$defs/lost', self.refusal({'$ref': '#/$defs/lost'})
-        )
-
-    def test_a_property_called_ref_is_no_reference(self):
-        kind = kind_with(
-            {'properties': {'$ref': {'type': 'string'}, 'a': {'enum': ['$ref']}}}
-        )
-
-        self.assertIsNone(schemas.validate_inputs(kind, {'$ref': 'http://x/'}))
-
-    def test_a_schema_that_is_none_is_the_plugins_fault(self):
-        self.assertIn('schema.type: ', self.refusal({'type': 'text'}))
-
-    def test_an_older_dialect_is_heeded(self):
-        kind = kind_with(
-            {
-                '$schema': 'http://json-schema.org/draft-04/schema#',
-                'properties': {'a': {'minimum': 0, 'exclusiveMinimum': True}},
-            }
-        )
-
-        self.assertRaises(
-            exceptions.InvalidInput, schemas.validate_inputs, kind, {'a': 0}
-        )
+    def test_a_property_called_ref_and_a_mapping_that_is_no_dict_are_valid(self):
+        called_ref = {'$ref': {'type': 'string'}, 'a': {'enum': ['$ref']}}
+        for schema, inputs in (
+            ({'properties': called_ref}, {'$ref': 'http://x/'}),
+            ({'type': 'object'}, types.MappingProxyType({'a': 1})),
+        ):
+            self.assertIsNone(schemas.validate_inputs(kind_with(schema), inputs))
 
     def test_a_schema_is_compiled_once(self):
         kind = kind_with({'type': 'object'})
 
         self.assertIs(schemas.compiled(kind), schemas.compiled(kind))
-
-    def test_a_mapping_that_is_no_dict_is_an_object(self):
-        kind = kind_with({'type': 'object'})
-
-        self.assertIsNone(
-            schemas.validate_inputs(kind, types.MappingProxyType({'a': 1}))
-        )
 
 
 class TestOwnValidation(base.TestCase):

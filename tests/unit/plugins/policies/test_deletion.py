@@ -57,6 +57,7 @@ class DeletionTest(PolicyCase):
         self.assertEqual(uuids(1, 2, 3), self.gone(inputs={'count': 3}))
         self.assertEqual(uuids(1), self.gone())
         self.assertEqual(uuids(1, 2, 3, 4, 5), self.gone(inputs={'count': 9}))
+        self.assertEqual([], self.gone(data={'deletion': {'count': 0}}))
 
     def test_each_criterion_has_its_order(self) -> None:
         mixed = [
@@ -118,20 +119,14 @@ class DeletionTest(PolicyCase):
             said = {'deletion': {'count': 2, **decided}}
             self.assertEqual(uuids(*gone), self.gone(data=said, nodes=spread))
 
-    def test_named_nodes_are_removed(self) -> None:
-        named = {'candidates': uuids(4, 2), 'destroy_after_deletion': True}
+    def test_named_nodes_are_removed_and_deleted_as_the_request_says(self) -> None:
+        for destroys in (True, False):
+            named = {'candidates': uuids(4, 2), 'destroy_after_deletion': destroys}
 
-        self.assertEqual(
-            {'deletion': {'count': 2, 'candidates': uuids(4, 2), **PLAIN}},
-            self.decided('CLUSTER_DEL_NODES', inputs=named),
-        )
-
-    def test_a_request_specifies_whether_named_nodes_are_deleted(self) -> None:
-        named = {'candidates': uuids(4), 'destroy_after_deletion': False}
-
-        decided = self.decided('CLUSTER_DEL_NODES', inputs=named)
-
-        self.assertFalse(decided['deletion']['destroy_after_deletion'])
+            self.assertEqual(
+                {'deletion': {**PLAIN, 'count': 2, **named}},
+                self.decided('CLUSTER_DEL_NODES', inputs=named),
+            )
 
     def test_the_target_of_a_node_action_is_removed(self) -> None:
         (node,) = uuids(3)
@@ -152,40 +147,30 @@ class DeletionTest(PolicyCase):
             {'deletion': {'count': 2, 'candidates': uuids(1, 2), **PLAIN}}, resize(3)
         )
 
-    def test_no_candidates_are_selected_for_a_count_of_zero(self) -> None:
-        self.assertEqual([], self.gone(data={'deletion': {'count': 0}}))
-
     def test_a_repeated_call_decides_the_same(self) -> None:
         first = self.decided(inputs={'count': 2})
 
         self.assertEqual(first, self.decided(data=first, nodes=nodes(5)[1:]))
 
-    def test_the_hooks_are_part_of_the_decision(self) -> None:
+    def test_the_hooks_are_part_of_the_decision_about_a_removal(self) -> None:
         hooks = {'type': 'webhook', 'params': {'url': 'http://127.0.0.1:1/'}}
         whole = {**hooks, 'params': {**hooks['params'], 'queue': ''}, 'timeout': 0}
-        data: dict[str, Any] = {}
-        context = self.context(
-            *(HookedDeletion(), 'CLUSTER_SCALE_IN', {'hooks': hooks}), nodes=nodes(1)
-        )
-
-        HookedDeletion().pre_op(context, data)
-
-        self.assertEqual(
-            {'deletion': {'count': 1, 'candidates': uuids(1), **PLAIN}, 'hooks': whole},
-            data,
-        )
-
-    def test_no_removal_has_no_hooks(self) -> None:
-        said = {'hooks': {'type': 'webhook', 'params': {'url': 'http://127.0.0.1/'}}}
-        data: dict[str, Any] = {}
+        removed = {'count': 1, 'candidates': uuids(1), **PLAIN}
         wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}
-        context = self.context(
-            *(HookedDeletion(), 'CLUSTER_RESIZE', said), nodes=nodes(1), inputs=wish
-        )
+        for action_type, inputs, decided in (
+            (IN, {}, {'deletion': removed, 'hooks': whole}),
+            ('CLUSTER_RESIZE', wish, {}),
+        ):
+            data: dict[str, Any] = {}
+            context = self.context(
+                *(HookedDeletion(), action_type, {'hooks': hooks}),
+                nodes=nodes(1),
+                inputs=inputs,
+            )
 
-        HookedDeletion().pre_op(context, data)
+            HookedDeletion().pre_op(context, data)
 
-        self.assertEqual({}, data)
+            self.assertEqual(decided, data)
 
     def test_undeliverable_hooks_are_rejected(self) -> None:
         url = (

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.unit.plugins.policies.case import PolicyCase, at, uuids
+from tests.worlds import raises
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Node
 from watcherlite.plugins.base import LoadBalancer
@@ -105,10 +106,7 @@ class LoadBalanceTest(PolicyCase):
 
     def test_a_failed_attach_leaves_no_members(self) -> None:
         context = self.asked('CLUSTER_ATTACH_POLICY', [web(1, False)])
-
-        def fails() -> None:
-            raise exceptions.WatcherliteError('no such port')
-
+        fails = raises(exceptions.WatcherliteError('no such port'))
         self.balancer.meanwhile = [fails]
 
         self.assertRaises(exceptions.WatcherliteError, LoadBalance().attach, context)
@@ -168,29 +166,33 @@ class LoadBalanceTest(PolicyCase):
         self.assertEqual([], self.balancer.told)
 
     def test_new_nodes_are_added_and_unhealthy_ones_removed(self) -> None:
-        there = [web(1), web(2, status='ERROR'), web(3, False)]
-        context = self.asked('CLUSTER_SCALE_OUT', there)
+        new = [web(1), web(2, status='ERROR'), web(3, False)]
+        failed = [web(1, False), web(2)]
+        # Another action is about to delete the first, and has taken it out.
+        leaving = [web(1, False), web(2, False)]
+        for action_type, nodes, node, candidates, members in (
+            ('CLUSTER_SCALE_OUT', new, None, [], ['n1', 'n3']),
+            # Nodes of a failed removal are added again.
+            ('CLUSTER_SCALE_IN', failed, None, uuids(1), ['n1', 'n2']),
+            ('NODE_CREATE', leaving, uuids(2)[0], [], ['n2']),
+        ):
+            self.balancer.told.clear()
+            context = self.asked(action_type, nodes, node=node)
+            data: dict[str, Any] = {}
+            if candidates:
+                context.result = 'ERROR'
+                data = {'deletion': {'candidates': candidates}}
 
-        LoadBalance().post_op(context, {})
+            LoadBalance().post_op(context, data)
 
-        self.assertEqual(['n1', 'n3'], self.members(context))
-        self.assertEqual([['n1', 'n3']], self.balancer.told)
-
-    def test_nodes_of_a_failed_removal_are_added_again(self) -> None:
-        context = self.asked('CLUSTER_SCALE_IN', [web(1, False), web(2)])
-        context.result = 'ERROR'
-
-        LoadBalance().post_op(context, {'deletion': {'candidates': uuids(1)}})
-
-        self.assertEqual(['n1', 'n2'], self.members(context))
+            self.assertEqual(
+                (members, [members]), (self.members(context), self.balancer.told)
+            )
 
     def test_a_failing_driver_restores_the_members(self) -> None:
         there = [web(1), web(2), web(3, False, status='ERROR')]
         context = self.asked('CLUSTER_SCALE_IN', there)
-
-        def fails() -> None:
-            raise exceptions.WatcherliteError('it cannot be reloaded')
-
+        fails = raises(exceptions.WatcherliteError('it cannot be reloaded'))
         self.balancer.meanwhile = [fails]
         data = {'deletion': {'count': 2, 'candidates': uuids(1, 3)}}
 
@@ -202,16 +204,6 @@ class LoadBalanceTest(PolicyCase):
         self.assertEqual(
             ([['n2']], ['n1', 'n2']), (self.balancer.told, self.members(context))
         )
-
-    def test_an_action_on_a_node_updates_only_its_membership(self) -> None:
-        # Another action is about to delete the first, and has taken it out.
-        (second,) = uuids(2)
-        there = [web(1, False), web(2, False)]
-        context = self.asked('NODE_CREATE', there, node=second)
-
-        LoadBalance().post_op(context, {})
-
-        self.assertEqual(['n2'], self.members(context))
 
     def test_changes_during_a_call_are_applied(self) -> None:
         context = self.asked('CLUSTER_SCALE_OUT', [web(1), web(2)])

@@ -52,21 +52,16 @@ class TestTheTestResource(base.TestCase):
 
         self.assertEqual((2, 4), (updated.seconds, run.delete().seconds))
 
-    def test_an_infinite_wait_ends_at_the_timeout(self):
-        run, created = self.made(wait_secs=-1)
+    def test_a_wait_that_is_too_long_ends_at_the_timeout(self):
+        for seconds in (-1, 101):
+            run, created = self.made(wait_secs=seconds)
 
-        self.assertEqual(
-            ('FAILED', 'Timed out', 100),
-            (created.status, created.reason, created.seconds),
-        )
-        self.assertEqual(['CREATE_FAILED'], run.story)
-        self.assertEqual(run.physical_name, run.physical_id)
-
-    def test_the_physical_id_is_known_during_the_wait(self):
-        run, created = self.made(wait_secs=101)
-
-        self.assertEqual('Timed out', created.reason)
-        self.assertEqual(run.physical_name, run.physical_id)
+            self.assertEqual(
+                ('FAILED', 'Timed out', 100),
+                (created.status, created.reason, created.seconds),
+            )
+            self.assertEqual(['CREATE_FAILED'], run.story)
+            self.assertEqual(run.physical_name, run.physical_id)
 
     def test_a_delete_does_not_wait_for_attributes(self):
         run, _ = self.made(attr_wait_secs=2, constraint_prop_secs=1.5)
