@@ -36,6 +36,10 @@ class FakeStore:
 class LeaseCase(base.TestCase):
     def setUp(self):
         super().setUp()
+        self.build()
+
+    def build(self):
+        """Make a lease."""
         self.clock = ScriptedClock()
         self.store = FakeStore(self.clock)
         self.calls = []
@@ -52,38 +56,24 @@ class TestLeft(LeaseCase):
     def test_a_worker_stops_before_the_store_gives_it_up(self):
         self.assertEqual(32, self.lease.left())
 
-    def test_the_time_left_decreases_below_zero(self):
-        self.clock.advance(33)
+    def test_a_renewal_restarts_the_lease_unless_its_end_is_known(self):
+        for waited, known, took, answers, renewed, left in (
+            (20, False, 0, [], True, 32),
+            # Nobody acted on its expiry.
+            (33, False, 0, [], True, 32),
+            (33, True, 0, [], False, -1),
+            # It counts from before the request.
+            (0, False, 5, [], True, 27),
+            (0, False, 0, [False], False, 0),
+        ):
+            self.build()
+            self.clock.advance(waited)
+            self.store.took, self.store.answers = took, answers
+            if known:
+                self.assertEqual(-1, self.lease.left())
 
-        self.assertEqual(-1, self.lease.left())
-
-    def test_a_renewal_restarts_the_lease(self):
-        self.clock.advance(20)
-
-        self.assertEqual((True, 32), (self.lease.renew(), self.lease.left()))
-        self.assertEqual([(20, 'me', 40)], self.store.renewals)
-
-    def test_an_expiry_that_nobody_acted_on_is_mended_by_a_renewal(self):
-        self.clock.advance(33)
-
-        self.assertEqual((True, 32), (self.lease.renew(), self.lease.left()))
-
-    def test_an_expiry_that_was_acted_on_is_final(self):
-        self.clock.advance(33)
-        self.assertEqual(-1, self.lease.left())
-
-        self.assertEqual((False, -1), (self.lease.renew(), self.lease.left()))
-        self.assertEqual([], self.store.renewals)
-
-    def test_the_lease_counts_from_before_the_request(self):
-        self.store.took = 5
-
-        self.assertEqual((True, 27), (self.lease.renew(), self.lease.left()))
-
-    def test_a_refusal_ends_the_lease_at_once(self):
-        self.store.answers = [False]
-
-        self.assertEqual((False, 0), (self.lease.renew(), self.lease.left()))
+            self.assertEqual((renewed, left), (self.lease.renew(), self.lease.left()))
+            self.assertEqual([(waited, 'me', 40)] * (not known), self.store.renewals)
 
     def test_an_unavailable_store_does_not_change_the_lease(self):
         self.clock.advance(10)
