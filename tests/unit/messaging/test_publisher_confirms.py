@@ -103,29 +103,21 @@ class TestPublish(base.TestCase):
             link.opened.published,
         )
 
-    def test_a_thousand_messages_wait_once(self):
-        link = FakeConnection(('ack', 1000, True))
+    def test_confirmations_come_in_any_order_and_grouping_of_all_batches(self):
+        for script, batches, looked in (
+            ([('ack', 1000, True)], [1000], 1),
+            ([('ack', 3, False), ('ack', 2, True), ('ack', 4, False)], [4], 0),
+            ([('ack', 2, True), ('ack', 3, False), ('ack', 4, True)], [2, 2], 0),
+        ):
+            with self.subTest(script=script):
+                link = FakeConnection(*script)
+                channel = publisher_confirms.ConfirmChannel(link)
 
-        self.assertEqual([], publish(link, batch(1000)))
+                for count in batches:
+                    self.assertEqual([], channel.publish(batch(count), 10))
 
-        self.assertEqual(1000, len(link.opened.published))
-        self.assertEqual((1, 1), (link.drained, link.looked))
-
-    def test_confirmations_come_in_any_order_and_grouping(self):
-        link = FakeConnection(('ack', 3, False), ('ack', 2, True), ('ack', 4, False))
-
-        self.assertEqual([], publish(link, batch(4)))
-
-        self.assertEqual(3, link.drained)
-
-    def test_the_second_batch_counts_on(self):
-        link = FakeConnection(('ack', 2, True), ('ack', 3, False), ('ack', 4, True))
-        channel = publisher_confirms.ConfirmChannel(link)
-
-        channel.publish(batch(2), 10)
-        channel.publish(batch(2), 10)
-
-        self.assertEqual(3, link.drained)
+                self.assertEqual(sum(batches), len(link.opened.published))
+                self.assertEqual((len(script), looked), (link.drained, link.looked))
 
     def test_what_is_returned_or_refused_is_told_with_its_key(self):
         link = FakeConnection(
@@ -143,25 +135,22 @@ class TestPublish(base.TestCase):
             publish(link, batch(3)),
         )
 
-    def test_a_lost_confirm_is_reported_as_unavailable(self):
-        link = FakeConnection(('ack', 1, False))
+    def test_a_lost_confirm_is_reported_as_unavailable_with_the_reason(self):
+        lost, blocked = FakeConnection(('ack', 1, False)), FakeConnection()
+        blocked.blocked = True
 
-        error = self.assertRaises(
-            exceptions.BrokerUnavailable, publish, link, batch(3), 0.01
-        )
+        errors = [
+            str(
+                self.assertRaises(
+                    exceptions.BrokerUnavailable, publish, link, batch(count), 0.01
+                )
+            )
+            for link, count in ((lost, 3), (blocked, 1))
+        ]
 
         self.assertEqual(
             'The message broker at h:5672 (virtual host v) did not confirm 2 messages '
             'in 0.01 s.',
-            str(error),
+            errors[0],
         )
-
-    def test_a_broker_in_need_is_named_as_the_reason(self):
-        link = FakeConnection()
-        link.blocked = True
-
-        error = self.assertRaises(
-            exceptions.BrokerUnavailable, publish, link, batch(1), 0.01
-        )
-
-        self.assertIn('short of memory or disk', str(error))
+        self.assertIn('short of memory or disk', errors[1])

@@ -115,38 +115,28 @@ class TestErrors(base.TestCase):
     def refusal(self, payload, version, fields):
         return str(self.assertRaises(ValueError, encode, payload, version, fields))
 
-    def test_a_null_that_must_not_be_is_named(self):
+    def test_nulls_missing_fields_and_other_types_are_named(self):
+        update = 'ActionUpdatePayload'
         for payload, version, names in (
-            (
-                'ActionUpdatePayload',
-                '1.2',
-                ('uuid', 'input_parameters', 'action_plan', 'state_update'),
-            ),
-            ('AuditCreatePayload', '1.2', ('auto_trigger',)),
-            ('ClusterActionPayload', '1.0', ('min_size',)),
+            (update, '1.2', 'uuid input_parameters action_plan state_update'),
+            ('AuditCreatePayload', '1.2', 'auto_trigger'),
+            ('ClusterActionPayload', '1.0', 'min_size'),
         ):
-            for name in names:
+            for name in names.split():
                 self.assertEqual(
                     f'{payload} {version}: {name} must not be null',
                     self.refusal(payload, version, {**_smallest(payload), name: None}),
                 )
-
-    def test_a_null_within_a_nested_payload_is_named(self):
-        fields = {**_smallest('ActionUpdatePayload')}
+        fields = _smallest(update)
         fields['action_plan'] = {**fields['action_plan'], 'state': None}
-
         self.assertIn(
             'TerseActionPlanPayload 1.3: state must not be null',
-            self.refusal('ActionUpdatePayload', '1.2', fields),
+            self.refusal(update, '1.2', fields),
         )
-
-    def test_a_missing_field_is_named(self):
         self.assertEqual(
             f'{NAME} 1.1: status_message is missing',
             self.refusal(NAME, '1.1', {'old_state': None, 'state': None}),
         )
-
-    def test_a_value_of_another_type_is_refused_with_its_class(self):
         self.assertIn(f'{NAME} 1.1', self.refusal(NAME, '1.1', {**UPDATE, 'state': 7}))
 
     def test_an_unknown_class_or_version_is_an_error(self):

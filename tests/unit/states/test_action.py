@@ -31,19 +31,13 @@ class ActionTableTest(TableCase, base.TestCase):
 class ProjectionTest(base.TestCase):
     """The mappings of the APIs."""
 
-    def test_both_mappings_are_total(self) -> None:
+    def test_mappings_are_total_and_have_the_states_of_the_apis(self) -> None:
         self.assertEqual(set(states.STATES), set(states.INFRA_OPTIM))
-        self.assertEqual(set(states.STATES), set(states.CLUSTERING))
-
-    def test_infra_optim_has_the_states_of_watcher_only(self) -> None:
         self.assertEqual(
             {'PENDING', 'ONGOING', 'SUCCEEDED', 'FAILED', 'CANCELLED', 'SKIPPED'},
             set(states.INFRA_OPTIM.values()),
         )
-
-    def test_clustering_keeps_the_statuses(self) -> None:
-        for status in states.STATES:
-            self.assertEqual(status, states.CLUSTERING[status])
+        self.assertEqual({one: one for one in states.STATES}, {**states.CLUSTERING})
 
     def test_a_waiting_action_is_pending_until_it_has_started(self) -> None:
         shown = {

@@ -20,17 +20,14 @@ class MachineTest(base.TestCase):
         self.door = Machine('door', STATES, TRANSITIONS, initial=('open',))
 
     def test_only_the_transitions_of_the_table_are_allowed(self) -> None:
+        known = [*STATES, 'ajar']
         allowed = {
             (source, target)
-            for source in STATES
-            for target in STATES
+            for source in known
+            for target in known
             if self.door.allows(source, target)
         }
         self.assertEqual(set(TRANSITIONS), allowed)
-
-    def test_unknown_states_are_not_allowed(self) -> None:
-        self.assertFalse(self.door.allows('ajar', 'shut'))
-        self.assertFalse(self.door.allows('open', 'ajar'))
 
     def test_a_refusal_names_both_states(self) -> None:
         self.door.check('open', 'shut')
@@ -40,13 +37,11 @@ class MachineTest(base.TestCase):
         self.assertEqual('State transition not allowed: (open -> gone)', str(refusal))
         self.assertIsInstance(refusal, exceptions.Conflict)
 
-    def test_a_final_state_has_no_outgoing_transition(self) -> None:
-        self.assertEqual({'gone'}, self.door.final)
-
-    def test_successors_and_sources(self) -> None:
+    def test_successors_sources_and_the_final_state(self) -> None:
         self.assertEqual({'open', 'gone'}, self.door.successors('shut'))
         self.assertEqual({'shut'}, self.door.sources('gone'))
         self.assertEqual(frozenset(), self.door.successors('gone'))
+        self.assertEqual({'gone'}, self.door.final)
 
     def test_a_transition_of_an_unknown_state_is_an_error(self) -> None:
         for transitions, initial in (({('open', 'ajar'): 'x'}, ()), ({}, ('ajar',))):

@@ -124,15 +124,24 @@ class DescribedTest(base.TestCase):
             ],
         )
 
-    def test_invalid_nested_template_is_reported_with_its_resource(self):
-        error = self.assertRaises(
-            exceptions.TemplateInvalid,
-            description.describe,
-            template.load(parsed(OUTER)),
-            {},
-            {'resource_registry': {'Pool': 'inner.yaml'}},
-            {'inner.yaml': 'resources: 5'},
-            1,
+    def test_invalid_and_endless_nested_templates_are_reported(self):
+        many = 'heat_template_version: pike\nresources:\n' + ''.join(
+            f'  r{i}: {{type: inner.yaml}}\n' for i in range(20)
+        )
+        invalid, endless = (
+            self.assertRaises(
+                kind,
+                description.describe,
+                template.load(parsed(OUTER)),
+                {},
+                {'resource_registry': {'Pool': 'inner.yaml'}},
+                {'inner.yaml': text},
+                levels,
+            )
+            for kind, text, levels in (
+                (exceptions.TemplateInvalid, 'resources: 5', 1),
+                (exceptions.StackValidationFailed, many, 5),
+            )
         )
 
         self.assertEqual(
@@ -142,21 +151,6 @@ class DescribedTest(base.TestCase):
                 'resources.pool: inner.yaml:1: resources: this is a number; it must be '
                 'a mapping',
             ],
-            error.problems,
+            invalid.problems,
         )
-
-    def test_nested_templates_without_an_end_are_refused(self):
-        many = 'heat_template_version: pike\nresources:\n' + ''.join(
-            f'  r{i}: {{type: inner.yaml}}\n' for i in range(20)
-        )
-        error = self.assertRaises(
-            exceptions.StackValidationFailed,
-            description.describe,
-            template.load(parsed(OUTER)),
-            {},
-            {'resource_registry': {'Pool': 'inner.yaml'}},
-            {'inner.yaml': many},
-            5,
-        )
-
-        self.assertIn('there are more than 1000 nested templates', str(error))
+        self.assertIn('there are more than 1000 nested templates', str(endless))

@@ -5,17 +5,15 @@ from watcherlite.engine.clusters.actions.update_batches import UpdateBatches
 
 
 class BatchesTest(base.TestCase):
-    def test_without_a_policy_all_are_updated_at_once(self) -> None:
-        self.assertEqual(UpdateBatches((('a', 'b'),)), UpdateBatches.of({}, ['a', 'b']))
-        self.assertEqual(UpdateBatches(()), UpdateBatches.of({}, []))
-
-    def test_the_plan_of_a_policy_is_limited_to_existing_nodes(self) -> None:
+    def test_all_are_updated_at_once_or_by_the_plan_of_a_policy(self) -> None:
         plan = [['a', 'gone'], ['gone'], ['b', 'a', 'b']]
         data = {'update': {'plan': plan, 'pause_time': 7}}
-        self.assertEqual(
-            UpdateBatches((('a',), ('b',), ('c', 'd')), 7.0),
-            UpdateBatches.of(data, ['c', 'b', 'a', 'd']),
-        )
+        for expected, decided, nodes in (
+            (UpdateBatches((('a', 'b'),)), {}, 'ab'),
+            (UpdateBatches(()), {}, ''),
+            (UpdateBatches((('a',), ('b',), ('c', 'd')), 7.0), data, 'cbad'),
+        ):
+            self.assertEqual(expected, UpdateBatches.of(decided, [*nodes]))
 
     def test_the_next_batch_is_the_first_unfinished_one(self) -> None:
         batches = UpdateBatches((('a',), ('b', 'c')))

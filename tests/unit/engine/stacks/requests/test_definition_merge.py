@@ -111,25 +111,20 @@ class TestMerging(base.TestCase):
             found,
         )
 
-    def test_cleared_parameters_are_dropped_everywhere(self) -> None:
-        found = merged(clear_parameters=('p', 'q'), parameters={'q': 'again'})
-
-        self.assertNotIn('parameters', found.environment)
-        self.assertEqual({'r': 'given', 'q': 'again'}, found.parameters)
-
-    def test_parameters_undeclared_by_a_new_template_are_dropped(self) -> None:
+    def test_cleared_and_undeclared_parameters_are_dropped_everywhere(self) -> None:
         changed = template({'b': res()}, parameters={'q': {}})
 
-        found = merged(template=changed)
+        cleared = merged(clear_parameters=('p', 'q'), parameters={'q': 'again'})
+        other = merged(template=changed)
+        # The validation reports it.
+        unknown = merged(parameters={'unknown': 1})
 
-        self.assertEqual(changed, found.template)
-        self.assertEqual({'q': 'environment'}, found.environment['parameters'])
-        self.assertEqual({'q': 'given'}, found.parameters)
-
-    def test_an_unknown_parameter_is_kept_for_validation(self) -> None:
-        found = merged(parameters={'unknown': 1})
-
-        self.assertEqual(1, found.parameters['unknown'])
+        self.assertNotIn('parameters', cleared.environment)
+        self.assertEqual({'r': 'given', 'q': 'again'}, cleared.parameters)
+        self.assertEqual(changed, other.template)
+        self.assertEqual({'q': 'environment'}, other.environment['parameters'])
+        self.assertEqual({'q': 'given'}, other.parameters)
+        self.assertEqual(1, unknown.parameters['unknown'])
 
 
 class TestAdopting(base.TestCase):
