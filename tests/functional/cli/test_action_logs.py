@@ -72,15 +72,13 @@ class LogsTest(RemoteCase):
             (0, 'a\\x1b]0;title\\x07\tb\n\\x9b31mred\\u202e\n'), (code, out)
         )
 
-    def test_an_unknown_action_is_reported(self):
-        self.api.answers[ACTION] = fault(404, 'Action could not be found.')
-        code, out, err = self.call('action', 'logs', '-f', UUID)
-        self.assertEqual((2, ''), (code, out))
-        self.assertIn('Action could not be found', err)
-
-    def test_an_api_before_logs_is_reported(self):
+    def test_an_unknown_action_and_an_api_before_logs_are_reported(self):
         text = 'API microversion 1.8 or higher is required.'
         self.api.answers[f'{LOGS}?limit=1000'] = fault(404, text)
-        code, _, err = self.call('action', 'logs', UUID)
+        code, message = self.fail('action', 'logs', UUID)
         self.assertEqual(2, code)
-        self.assertIn('1.8', err)
+        self.assertIn('1.8', message)
+        self.api.answers[ACTION] = fault(404, 'Action could not be found.')
+        code, message = self.fail('action', 'logs', '-f', UUID)
+        self.assertEqual(2, code)
+        self.assertIn('Action could not be found', message)

@@ -55,39 +55,30 @@ class ListTest(ClusterCase):
         )
 
     def test_requests(self):
-        empty = {
-            name.replace('-', '_'): []
-            for name in ('clusters', 'nodes', 'actions', 'events', 'receivers')
-        } | {'profiles': [], 'policies': []}
-        for argv, query in (
-            (['cluster', 'list', '--name', 'a', '--name', 'b'], 'name=a&name=b'),
-            (['cluster', 'list', '--status', 'ERROR'], 'status=ERROR'),
-            (['cluster', 'list', '--sort', 'name:desc'], 'sort=name%3Adesc'),
-            (['cluster', 'list', '--global-project'], 'global_project=true'),
-            (['cluster', 'list', '--marker', 'x', '--limit', '2'], 'marker=x&limit=2'),
-            (['node', 'list', '--cluster', 'web'], 'cluster_id=web'),
+        nouns = ('clusters', 'nodes', 'actions', 'events', 'receivers', 'profiles')
+        empty = {noun: [] for noun in (*nouns, 'policies')}
+        for argv, address in (
+            ('cluster list --name a --name b', 'clusters?name=a&name=b'),
+            ('cluster list --status ERROR', 'clusters?status=ERROR'),
+            ('cluster list --sort name:desc', 'clusters?sort=name%3Adesc'),
+            ('cluster list --global-project', 'clusters?global_project=true'),
+            ('cluster list --marker x --limit 2', 'clusters?marker=x&limit=2'),
+            ('node list --cluster web', 'nodes?cluster_id=web'),
             (
-                ['cluster', 'members', 'list', 'web'],
-                'cluster_id=web&sort=index%3Aasc&limit=1000',
+                'cluster members list web',
+                'nodes?cluster_id=web&sort=index%3Aasc&limit=1000',
             ),
-            (
-                ['cluster', 'action', 'list', '--action', 'NODE_CHECK'],
-                'action=NODE_CHECK',
-            ),
-            (['cluster', 'action', 'list', '--cluster', 'u'], 'cluster_id=u'),
-            (['cluster', 'event', 'list', '--level', 'ERROR'], 'level=ERROR'),
-            (['profile', 'list', '--type', 't-1.0'], 'type=t-1.0'),
-            (['policy', 'list', '--name', 'p'], 'name=p'),
-            (['receiver', 'list', '--cluster', 'web'], 'cluster_id=web'),
+            ('cluster action list --action NODE_CHECK', 'actions?action=NODE_CHECK'),
+            ('cluster action list --cluster u', 'actions?cluster_id=u'),
+            ('cluster event list --level ERROR', 'events?level=ERROR'),
+            ('profile list --type t-1.0', 'profiles?type=t-1.0'),
+            ('policy list --name p', 'policies?name=p'),
+            ('receiver list --cluster web', 'receivers?cluster_id=web'),
         ):
-            noun = argv[1] + 's' if argv[1] in ('action', 'event') else argv[0] + 's'
-            if argv[1] == 'members':
-                noun = 'nodes'
-            noun = noun.replace('policys', 'policies')
-            self.api.answers[f'GET {ROOT}/{noun}?{query}'] = empty
+            self.api.answers[f'GET {ROOT}/{address}'] = empty
 
-            self.assertEqual([], self.rows(*argv), argv)
-            self.assertEqual([f'GET /{noun}?{query}'], self.looked())
+            self.assertEqual([], self.rows(*argv.split()), argv)
+            self.assertEqual([f'GET /{address}'], self.looked())
 
     def test_limit_0_reads_all_pages(self):
         rows = [{**shown.NODE, 'name': f'n{index}'} for index in range(3)]
@@ -106,21 +97,16 @@ class ListTest(ClusterCase):
             (code, err),
         )
 
-    def test_requests_have_the_version_of_the_clustering_api(self):
+    def test_an_endpoint_of_another_vocabulary_will_do_and_versions_are_our_own(self):
         self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': []}
-
-        self.rows('cluster', 'list')
-
-        self.assertEqual(
-            'clustering 1.15', self.api.headers[0]['OpenStack-API-Version']
-        )
-
-    def test_an_endpoint_of_another_vocabulary_will_do(self):
-        self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': []}
-        for path in ('/infra-optim', '/orchestration/v1/mine', '/clustering/v1', '/'):
+        for path in (
+            *('', '/infra-optim', '/orchestration/v1/mine', '/clustering/v1', '/'),
+        ):
             self._set('WATCHERLITE_ENDPOINT', self.api.url + path)
 
             self.assertEqual([], self.rows('cluster', 'list'))
+            version = self.api.headers[-1]['OpenStack-API-Version']
+            self.assertEqual('clustering 1.15', version)
 
 
 class ShowTest(ClusterCase):
@@ -150,18 +136,14 @@ class ShowTest(ClusterCase):
 
             self.assertEqual({}, {k: rows[k] for k in found if rows[k] != found[k]})
 
-    def test_times_of_actions_are_read_by_people(self):
+    def test_times_of_actions_are_read_by_people_and_details_requested(self):
         text = self.succeed('cluster', 'action', 'show', shown.ACTION_ID)
-
-        self.assertIn('2030-01-02T03:04:05Z', text)
-        self.assertNotIn('1893553445', text)
-
-    def test_details_are_requested(self):
         node = {'node': {**shown.NODE, 'details': {'pid': 4711}}}
         self.api.answers[f'GET {ROOT}/nodes/web-1?show_details=true'] = node
 
+        self.assertIn('2030-01-02T03:04:05Z', text)
+        self.assertNotIn('1893553445', text)
         found = self.rows('node', 'show', 'web-1', '--details')
-
         self.assertEqual({'pid': 4711}, found['Details'])
 
     def test_a_refusal_has_the_words_of_the_api(self):

@@ -46,15 +46,17 @@ class SpecTest(ClusterCase):
                 self.asked(),
             )
 
-    def test_a_profile_has_metadata(self):
+    def test_a_profile_has_metadata_and_json_is_yaml(self):
         self.api.answers[f'POST {ROOT}/profiles'] = {'profile': shown.PROFILE}
+        path = self.file(json.dumps(shown.SPEC), 'spec.json')
 
-        self.rows(
-            *('profile', 'create', 's', '--spec', self.spec, '--metadata', 'tier=web')
-        )
+        self.rows('profile', 'create', 's', '--spec', path, '--metadata', 'tier=web')
 
         ((_, body),) = self.asked()
-        self.assertEqual({'tier': 'web'}, body['profile']['metadata'])
+        found = body['profile']
+        self.assertEqual(
+            (shown.SPEC, {'tier': 'web'}), (found['spec'], found['metadata'])
+        )
 
     def test_invalid_spec_file_is_rejected_locally(self):
         for text, said in (
@@ -104,15 +106,6 @@ class SpecTest(ClusterCase):
         self.assertEqual(
             shown.PROFILE_TYPE['support_status'], exact[0]['Support Status']
         )
-
-    def test_json_is_yaml(self):
-        self.api.answers[f'POST {ROOT}/profiles'] = {'profile': shown.PROFILE}
-        path = self.file(json.dumps(shown.SPEC), 'spec.json')
-
-        self.rows('profile', 'create', 's', '--spec', path)
-
-        ((_, body),) = self.asked()
-        self.assertEqual(shown.SPEC, body['profile']['spec'])
 
     def test_several_are_deleted_and_used_ones_are_reported(self):
         text = "The profile 'a' cannot be deleted: it is still used by a node."

@@ -18,6 +18,12 @@ class CreateTest(ChangingCase):
             made, 201, {'Location': shown.STACK_URL}
         )
 
+    def create_and_wait(self):
+        return self.call(
+            *('stack', 'create', 'web', '-t', self.template, '--wait'),
+            *('-f', 'value', '-c', 'Stack Name', '-c', 'Stack Status'),
+        )
+
     def test_a_template_is_sent_with_its_files(self):
         found = self.rows('stack', 'create', 'web', '-t', self.template)
 
@@ -83,12 +89,9 @@ class CreateTest(ChangingCase):
             ('CREATE_COMPLETE', [shown.event(4, 'CREATE_COMPLETE')]),
         )
 
-        code, out, err = self.call(
-            *('stack', 'create', 'web', '-t', self.template, '--wait'),
-            *('-f', 'value', '-c', 'Stack Status'),
-        )
+        code, out, err = self.create_and_wait()
 
-        self.assertEqual((0, 'CREATE_COMPLETE\n'), (code, out))
+        self.assertEqual((0, 'web\nCREATE_COMPLETE\n'), (code, out))
         self.assertEqual(
             """\
 03:04:05 web CREATE_IN_PROGRESS state changed
@@ -103,15 +106,12 @@ class CreateTest(ChangingCase):
         self.api.answers[f'GET {WEB}'] = shown.stack(stack_status='CREATE_FAILED')
         self.goes_on(('CREATE_FAILED', []))
 
-        code, out, err = self.call(
-            *('stack', 'create', 'web', '-t', self.template, '--wait'),
-            *('-f', 'value', '-c', 'Stack Status'),
-        )
+        code, out, err = self.create_and_wait()
 
         self.assertEqual(
             (
                 1,
-                'CREATE_FAILED\n',
+                'web\nCREATE_FAILED\n',
                 'watcherlite: the stack web is CREATE_FAILED: why\n',
             ),
             (code, out, err),
@@ -138,12 +138,9 @@ class CreateTest(ChangingCase):
         line = f'GET {WEB}/events?sort_dir=asc&limit=1000'
         self.api.answers[line] = Interrupting()
 
-        code, out, err = self.call(
-            *('stack', 'create', 'web', '-t', self.template, '--wait'),
-            *('-f', 'value', '-c', 'Stack Name'),
-        )
+        code, out, err = self.create_and_wait()
 
-        self.assertEqual((130, 'web\n'), (code, out))
+        self.assertEqual((130, 'web\nCREATE_COMPLETE\n'), (code, out))
         self.assertIn('the operation continues; watcherlite stack show', err)
 
     def test_dry_run_shows_the_preview(self):

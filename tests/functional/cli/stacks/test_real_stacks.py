@@ -125,7 +125,11 @@ class LifeTest(RealStackCase):
 
         found = self.rows('stack', 'template', 'validate', '-t', path)
         preview = self.rows('stack', 'create', 'nothing', '-t', path, '--dry-run')
+        types = self.rows('stack', 'resource', 'type', 'list', '--name', 'Local')
+        one = self.rows('stack', 'resource', 'type', 'show', 'Local::File')
 
+        self.assertIn('Local::File', [row['Resource Type'] for row in types])
+        self.assertIn('path', one['Properties'])
         self.assertIn('value', found['Parameters'])
         self.assertEqual(
             {'change', 'keep'}, {row['resource_name'] for row in preview['Resources']}
@@ -146,13 +150,6 @@ class LifeTest(RealStackCase):
             {name: row[1] for name, row in self.resources('again').items()},
         )
 
-    def test_installed_types(self):
-        types = self.rows('stack', 'resource', 'type', 'list', '--name', 'Local')
-        one = self.rows('stack', 'resource', 'type', 'show', 'Local::File')
-
-        self.assertIn('Local::File', [row['Resource Type'] for row in types])
-        self.assertIn('path', one['Properties'])
-
 
 class MaintenanceTest(RealStackCase):
     """Rest, health marks and locks."""
@@ -170,34 +167,26 @@ class MaintenanceTest(RealStackCase):
         self.create('marked')
         before = self.resources('marked')
 
-        marked = self.rows(
-            *('stack', 'resource', 'mark-unhealthy', 'marked', 'keep', 'it is slow')
-        )
+        words = ('stack', 'resource', 'mark-unhealthy', 'marked', 'keep')
+        self.rows(*words)
+        reset = self.rows(*words, '--reset', 'it is well')
+        marked = self.rows(*words, 'it is slow')
         preview = self.rows('stack', 'update', 'marked', '--existing', '--dry-run')
         self.done('stack', 'update', 'marked', '--existing')
         after = self.resources('marked')
 
         self.assertEqual(
-            ('CHECK_FAILED', 'it is slow'),
-            (marked['Resource Status'], marked['Resource Status Reason']),
+            [('CHECK_COMPLETE', 'it is well'), ('CHECK_FAILED', 'it is slow')],
+            [
+                (row['Resource Status'], row['Resource Status Reason'])
+                for row in (reset, marked)
+            ],
         )
         self.assertEqual(
             ['keep'], [row['resource_name'] for row in preview['Replaced']]
         )
         self.assertEqual(before['change'], after['change'])
         self.assertNotEqual(before['keep'][1], after['keep'][1])
-
-    def test_a_mark_is_taken_back(self):
-        self.create('reset')
-        words = ('stack', 'resource', 'mark-unhealthy', 'reset', 'keep')
-
-        self.rows(*words)
-        after = self.rows(*words, '--reset', 'it is well')
-
-        self.assertEqual(
-            ('CHECK_COMPLETE', 'it is well'),
-            (after['Resource Status'], after['Resource Status Reason']),
-        )
 
     def test_locked_refused_and_unlocked(self):
         self.create('locked')
@@ -248,14 +237,6 @@ class MaintenanceTest(RealStackCase):
             ],
         )
 
-    def test_signal_needs_a_resource_that_accepts_one(self):
-        self.create('deaf')
-
-        self.assertEqual(
-            (2, 'Signal is not supported for resource keep (OS::Heat::RandomString).'),
-            self.fail('stack', 'resource', 'signal', 'deaf', 'keep'),
-        )
-
     def test_refusals_are_those_of_the_api(self):
         path = self.file(TEMPLATE)
         self.create('there')
@@ -263,6 +244,10 @@ class MaintenanceTest(RealStackCase):
         self.assertEqual(
             (2, 'The Stack (nowhere) could not be found.'),
             self.fail('stack', 'show', 'nowhere'),
+        )
+        self.assertEqual(
+            (2, 'Signal is not supported for resource keep (OS::Heat::RandomString).'),
+            self.fail('stack', 'resource', 'signal', 'there', 'keep'),
         )
         self.assertEqual(1, self.fail('stack', 'create', 'there', '-t', path)[0])
         self.assertEqual(

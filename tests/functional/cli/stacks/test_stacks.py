@@ -45,19 +45,12 @@ class ListTest(StackCase):
     def test_formats(self):
         self.api.answers[f'GET {ALL}'] = {'stacks': [shown.LISTED]}
         columns = ('-c', 'Stack Name', '-c', 'Stack Status')
-
-        self.assertEqual(
-            'web CREATE_COMPLETE\n',
-            self.succeed('stack', 'list', '-f', 'value', *columns),
-        )
-        self.assertEqual(
-            '"Stack Name","Stack Status"\n"web","CREATE_COMPLETE"\n',
-            self.succeed('stack', 'list', '-f', 'csv', *columns),
-        )
-        self.assertEqual(
-            '- Stack Name: web\n  Stack Status: CREATE_COMPLETE\n',
-            self.succeed('stack', 'list', '-f', 'yaml', *columns),
-        )
+        for form, text in (
+            ('value', 'web CREATE_COMPLETE\n'),
+            ('csv', '"Stack Name","Stack Status"\n"web","CREATE_COMPLETE"\n'),
+            ('yaml', '- Stack Name: web\n  Stack Status: CREATE_COMPLETE\n'),
+        ):
+            self.assertEqual(text, self.succeed('stack', 'list', '-f', form, *columns))
         self.assertIn('| web ', self.succeed('stack', 'list'))
 
     def test_filters_are_those_of_the_api(self):
@@ -167,15 +160,15 @@ class ShowTest(StackCase):
 
         self.assertNotIn('Outputs', found)
 
-    def test_missing_stack(self):
-        self.api.answers[f'GET {ALL}/nothing'] = fault(
-            404, 'EntityNotFound', 'The Stack (nothing) could not be found.'
-        )
+    def test_missing_stack_and_foreign_server_are_reported(self):
+        text = 'The Stack (nothing) could not be found.'
+        self.api.answers[f'GET {ALL}/nothing'] = fault(404, 'EntityNotFound', text)
+        self.api.answers[f'GET {WEB}'] = {'goals': []}
 
-        self.assertEqual(
-            (2, 'The Stack (nothing) could not be found.'),
-            self.fail('stack', 'show', 'nothing'),
-        )
+        self.assertEqual((2, text), self.fail('stack', 'show', 'nothing'))
+        code, message = self.fail('stack', 'show', 'web')
+        self.assertEqual(2, code)
+        self.assertIn('is not the orchestration API of watcherlite', message)
 
     def test_stack_with_a_reserved_name_is_found_in_the_list(self):
         self.api.answers[f'GET {ALL}/detail'] = {'stacks': []}
@@ -187,14 +180,6 @@ class ShowTest(StackCase):
         self.assertEqual('detail', self.rows('stack', 'show', 'detail')['Stack Name'])
         self.api.answers[line] = {'stacks': []}
         self.assertEqual(2, self.fail('stack', 'show', 'detail')[0])
-
-    def test_foreign_server_is_reported(self):
-        self.api.answers[f'GET {WEB}'] = {'goals': []}
-
-        code, message = self.fail('stack', 'show', 'web')
-
-        self.assertEqual(2, code)
-        self.assertIn('is not the orchestration API of watcherlite', message)
 
     def test_outputs(self):
         keys = [
@@ -267,19 +252,17 @@ class EventTest(StackCase):
             ('web', '4711'), (found['Stack Name'], found['Physical Resource ID'])
         )
 
-    def test_all_pages(self):
+    def test_all_pages_or_no_events(self):
         many = [{**shown.EVENT, 'id': str(n)} for n in range(1000)]
         place = f'GET {WEB}/events?sort_dir=asc&limit=1000'
         self.api.answers[place] = {'events': many}
         self.api.answers[f'{place}&marker=999'] = {'events': many[:2]}
 
+        self.api.answers[f'GET {WEB}/events?sort_dir=asc'] = {'events': []}
+
         rows = self.rows('stack', 'event', 'list', 'web', '--limit', '0')
 
         self.assertEqual(1002, len(rows))
-
-    def test_a_stack_without_events(self):
-        self.api.answers[f'GET {WEB}/events?sort_dir=asc'] = {'events': []}
-
         self.assertEqual([], self.rows('stack', 'event', 'list', 'web'))
 
 
@@ -494,34 +477,22 @@ class ContentsTest(StackCase):
 
 
 class AbandonTest(StackCase):
-    def test_abandon_prints_or_writes_the_adoption_data(self):
-        self.api.answers[f'DELETE {WEB}/abandon'] = {'name': 'web', 'resources': {}}
+    def test_abandon_prints_or_writes_the_adoption_data_unless_it_is_refused(self):
+        words = ('stack', 'abandon', 'web')
         path = self.file('before', 'web.json')
+        written = (*words, '--output-file', path)
 
-        printed = self.succeed('stack', 'abandon', 'web')
-        self.assertEqual(
-            '', self.succeed('stack', 'abandon', 'web', '--output-file', path)
-        )
-
-        written = (self.home / 'web.json').read_text()
-        self.assertEqual({'name': 'web', 'resources': {}}, json.loads(printed))
-        self.assertEqual(printed, written)
-
-    def test_unwritable_file_prevents_the_abandonment(self):
-        code, message = self.fail(
-            *('stack', 'abandon', 'web', '--output-file', f'{self.home}/no/web.json')
-        )
-
+        code, message = self.fail(*words, '--output-file', f'{self.home}/no/web.json')
         self.assertEqual(2, code)
         self.assertIn('cannot be written: No such file or directory', message)
         self.assertEqual([], self.asked())
 
-    def test_a_refusal_leaves_the_file_as_it_was(self):
         self.api.answers[f'DELETE {WEB}/abandon'] = fault(409, 'Conflict', 'Locked.')
-        path = self.file('before', 'web.json')
-
-        self.assertEqual(
-            (1, 'Locked.'), self.fail('stack', 'abandon', 'web', '--output-file', path)
-        )
-
+        self.assertEqual((1, 'Locked.'), self.fail(*written))
         self.assertEqual('before', (self.home / 'web.json').read_text())
+
+        found = {'name': 'web', 'resources': {}}
+        self.api.answers[f'DELETE {WEB}/abandon'] = found
+        printed = self.succeed(*words)
+        self.assertEqual(('', found), (self.succeed(*written), json.loads(printed)))
+        self.assertEqual(printed, (self.home / 'web.json').read_text())
