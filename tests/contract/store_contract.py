@@ -17,6 +17,7 @@ from tests.contract.store_projects import StoreProjectsContract
 from tests.contract.store_purging import StorePurgingContract
 from tests.contract.store_readiness import StoreReadinessContract
 from tests.contract.store_request_keys import StoreRequestKeysContract
+from tests.contract.store_requests import StoreRequestsContract
 from tests.contract.store_secrets import StoreSecretsContract
 from tests.contract.store_sessions import StoreSessionsContract
 from tests.contract.store_sharing import StoreSharingContract
@@ -45,6 +46,7 @@ class StoreContract(
     StoreProjectsContract,
     StoreReadinessContract,
     StoreRequestKeysContract,
+    StoreRequestsContract,
     StoreSecretsContract,
     StoreSessionsContract,
     StoreActionLogsContract,

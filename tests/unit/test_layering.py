@@ -28,6 +28,7 @@ ROOMS = {
     'watcherlite.db.locking': 2,
     'watcherlite.db.projects': 2,
     'watcherlite.db.request_keys': 2,
+    'watcherlite.db.requests': 2,
     'watcherlite.db.sessions': 2,
     'watcherlite.db.action_logs': 2,
     'watcherlite.db.audits': 2,
@@ -79,7 +80,7 @@ SIDEWAYS = pairs(
     (
         'db.api',
         'db.clusters db.query db.locking db.projects db.request_keys db.audits '
-        'db.stacks db.sessions db.action_logs',
+        'db.stacks db.sessions db.action_logs db.requests',
         'part of the store interface',
     ),
     ('db.clusters', 'db.query', 'clusters are listed with queries'),

@@ -27,6 +27,7 @@ from watcherlite.db.locking import LockTransaction
 from watcherlite.db.projects import ProjectTransaction
 from watcherlite.db.query import ListStore
 from watcherlite.db.request_keys import RequestKeyStore, RequestKeyTransaction
+from watcherlite.db.requests import RequestStore, RequestTransaction
 from watcherlite.db.sessions import SessionStore
 from watcherlite.db.stacks import StackStore, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanSurroundings
@@ -109,6 +110,7 @@ class Transaction(
     ProjectTransaction,
     LockTransaction,
     RequestKeyTransaction,
+    RequestTransaction,
     Protocol,
 ):
     """A transaction; all its changes are committed together.
@@ -286,6 +288,7 @@ class Store(
     StackStore,
     ClusterStore,
     RequestKeyStore,
+    RequestStore,
     SessionStore,
     ActionLogStore,
     Protocol,

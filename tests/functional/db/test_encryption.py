@@ -33,6 +33,7 @@ from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.query import Query
+from watcherlite.db.requests import RecordedRequest, RequestQuery
 from watcherlite.db.sessions import UserSession
 from watcherlite.db.sqlalchemy import key_rotation, tables
 from watcherlite.db.sqlalchemy.encryption import MARK, FieldCipher, KeyLoader
@@ -59,6 +60,7 @@ HARMLESS = {
     'actions': ('parents',),
     'events': ('type',),
     'workers': ('lanes',),
+    'requests': ('roles', 'path'),
     'stacks': ('status_reason', 'description', 'tags', 'under_lock'),
     'resources': (
         *('type', 'handler', 'physical_id', 'status_reason'),
@@ -131,12 +133,17 @@ class EncryptionTests(StackCase):
         self.store.insert_session(session)
         entry = LogEntry(1, 1, 'log', f'password={CANARY}', NOW)
         self.store.insert_log_entries([entry])
+        request = RecordedRequest(
+            'req-1', NOW, None, None, None, (), 'PATCH', '/', UNNAMED
+        )
+        self.commit(lambda tx: tx.insert_request(request))
 
         def read(store: Store) -> list[Any]:
             return [
                 *read_clusters(store),
                 store.find_session(session.digest),
                 *store.list_log_entries([entry.action_id]),
+                *store.list_requests(RequestQuery()),
                 *store.list_actions(),
                 *store.list_events(plan_id=plan.id),
                 store.get_audit(audit.uuid),

@@ -17,6 +17,8 @@ Rows = Sequence[Sequence[Any]]
 Row = Sequence[Any]
 #: Maximum size of the rows of one statement: a packet of MySQL has up to 16 MiB.
 MAX_DOCUMENT = 4 * 1024 * 1024
+#: Rows deleted in one transaction.
+BATCH = 2000
 
 
 # Statements for which SQLAlchemy Core has no expression.
@@ -200,6 +202,22 @@ class Database:
         """
         with self._locked(), self._executed(statement, parameters) as (_, result):
             return result.rowcount
+
+    def delete_in_batches(
+        self, keys: sa.Executable, delete: sa.Executable, /, **parameters: Any
+    ) -> int:
+        """Delete rows, up to BATCH of them in one transaction; return their number.
+
+        :param keys: SELECT of the keys of up to `limit` of the rows
+        :param delete: DELETE of the rows with the keys `ids`
+        """
+        count = 0
+        while True:
+            ids = [row[0] for row in self.rows(keys, limit=BATCH, **parameters)]
+            if ids:
+                count += self.change(delete, ids=ids)
+            if len(ids) < BATCH:
+                return count
 
     def overwrite(self) -> None:
         """Overwrite deleted content, which SQLite otherwise leaves in the file."""

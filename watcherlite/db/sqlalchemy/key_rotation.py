@@ -41,6 +41,7 @@ ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
         'bindings',
         'receivers',
         'sessions',
+        'requests',
     )
 }
 #: Rows of one transaction, which is short, so that daemons can continue. Definitions

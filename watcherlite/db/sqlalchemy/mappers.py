@@ -6,6 +6,7 @@ from typing import Any
 from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import Worker
 from watcherlite.db.request_keys import RequestKey
+from watcherlite.db.requests import RecordedRequest
 from watcherlite.db.sessions import UserSession
 from watcherlite.db.sqlalchemy.rows import RowMapper
 from watcherlite.db.sqlalchemy.tables.actions import (
@@ -29,6 +30,7 @@ from watcherlite.db.sqlalchemy.tables.clusters import (
 )
 from watcherlite.db.sqlalchemy.tables.coordination import (
     request_keys,
+    requests,
     sessions,
     workers,
 )
@@ -89,6 +91,7 @@ ACTION_PLANS = RowMapper(ActionPlan, action_plans)
 ACTIONS = _ActionMapper()
 WORKERS = RowMapper(Worker, workers)
 REQUEST_KEYS = RowMapper(RequestKey, request_keys)
+REQUESTS = RowMapper(RecordedRequest, requests)
 SESSIONS = RowMapper(UserSession, sessions)
 LOG_ENTRIES = RowMapper(LogEntry, action_log_entries)
 

@@ -23,6 +23,7 @@ from watcherlite.db.sqlalchemy.statements.clusters import SqlClusterStore
 from watcherlite.db.sqlalchemy.statements.events import SqlEventStore
 from watcherlite.db.sqlalchemy.statements.plans import SqlPlanStore
 from watcherlite.db.sqlalchemy.statements.request_keys import SqlRequestKeyStore
+from watcherlite.db.sqlalchemy.statements.requests import SqlRequestStore
 from watcherlite.db.sqlalchemy.statements.sessions import SqlSessionStore
 from watcherlite.db.sqlalchemy.statements.stacks import SqlStackStore
 from watcherlite.db.sqlalchemy.statements.statistics import Statistics
@@ -49,6 +50,7 @@ class SqlStore(
     SqlStackStore,
     SqlClusterStore,
     SqlRequestKeyStore,
+    SqlRequestStore,
     SqlSessionStore,
     SqlActionLogStore,
 ):

@@ -10,6 +10,7 @@ from watcherlite.db.sqlalchemy.statements.locks import LockStatements
 from watcherlite.db.sqlalchemy.statements.plans import PlanStatements
 from watcherlite.db.sqlalchemy.statements.projects import ProjectStatements
 from watcherlite.db.sqlalchemy.statements.request_keys import RequestKeyStatements
+from watcherlite.db.sqlalchemy.statements.requests import RequestStatements
 from watcherlite.db.sqlalchemy.statements.stacks import StackStatements
 
 
@@ -25,5 +26,6 @@ class SqlTransaction(
     ClusterStatements,
     ProjectStatements,
     RequestKeyStatements,
+    RequestStatements,
 ):
     """Implementation of `db.api.Transaction` on PostgreSQL, and base of the others."""

@@ -18,9 +18,6 @@ from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.mappers import LOG_ENTRIES
 from watcherlite.db.sqlalchemy.tables.actions import action_log_entries as entries
 
-#: Rows deleted in one transaction.
-BATCH = 2000
-
 NEW = RowSource(*LOG_ENTRIES.columns)
 ADD = insert_rows(entries, NEW)
 _OF_ACTION = entries.c.action_id == sa.bindparam('action_id', type_=sa.BigInteger)
@@ -80,11 +77,4 @@ class SqlActionLogStore:
         return [StoredLogEntry(row[0], LOG_ENTRIES.read(row[1:])) for row in rows]
 
     def purge_log_entries(self, before: datetime.datetime) -> int:
-        count = 0
-        while True:
-            found = self._db.rows(OLD, before=before, limit=BATCH)
-            ids = [row[0] for row in found]
-            if ids:
-                count += self._db.change(DELETE, ids=ids)
-            if len(ids) < BATCH:
-                return count
+        return self._db.delete_in_batches(OLD, DELETE, before=before)

@@ -1,4 +1,4 @@
-"""The tables of workers, roles, locks, locked projects, request keys and sessions."""
+"""The tables of workers, roles, locks, locked projects, requests and sessions."""
 
 import sqlalchemy as sa
 
@@ -33,6 +33,29 @@ request_keys = table(
     column('created', types.JSON),
     sa.UniqueConstraint('digest'),
     sa.Index('ix_request_keys_created_at', 'created_at'),
+)
+requests = table(
+    'requests',
+    counter('sequence'),
+    column('request_id', types.NAME),
+    column('occurred_at', types.TIME),
+    sa.Column('user_id', types.NAME),
+    sa.Column('user_name', types.NAME),
+    sa.Column('project_id', types.NAME),
+    column('roles', types.JsonTuple()),
+    column('method', types.WORD),
+    column('path', types.TEXT),
+    column('changes', types.EncryptedJson()),
+    sa.Column('object_type', types.WORD),
+    sa.Column('object_uuid', types.UUID),
+    sa.Column('object_name', types.NAME),
+    column('created', types.Flag()),
+    sa.Index('ix_requests_occurred_at', 'occurred_at', 'sequence'),
+    *(
+        sa.Index(f'ix_requests_{name}_occurred_at', name, 'occurred_at', 'sequence')
+        for name in ('user_id', 'user_name', 'project_id', 'object_uuid')
+    ),
+    counted=True,
 )
 sessions = table(
     'sessions',
