@@ -87,6 +87,7 @@ SIDEWAYS = pairs(
     ('db.stacks', 'db.query', 'stacks are listed with queries'),
     ('db.projects', 'db.clusters', 'project names belong to cluster objects'),
     ('db.request_keys', 'db.clusters', 'cluster objects are created with request keys'),
+    ('db.request_keys', 'db.requests', 'the objects of a request are recorded'),
     ('engine', 'applier', 'audits store and start plans with the operations on plans'),
     ('engine', 'plugins', 'both validate properties by schemas and mask URLs'),
     (

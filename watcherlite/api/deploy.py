@@ -122,6 +122,7 @@ def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
         noauth_on_any_address=group.noauth_on_any_address,
         max_body_size=group.max_body_size,
         idempotency_key_lifetime=group.idempotency_key_lifetime,
+        request_retention=group.request_retention,
         password_file=group.http_basic_auth_user_file,
         user_roles={
             user: tuple(role.strip() for role in roles.split('+') if role.strip())
@@ -231,7 +232,12 @@ def make_application(
         policy,
         mounts,
         settings.max_body_size,
-        Idempotency(services.store, services.clock, settings.idempotency_key_lifetime),
+        Idempotency(
+            services.store,
+            services.clock,
+            settings.idempotency_key_lifetime,
+            settings.request_retention,
+        ),
     )
     application = health.HealthEndpoints(
         application,

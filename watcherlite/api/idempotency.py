@@ -1,5 +1,7 @@
 """Idempotency keys: a request takes effect once, however often it is sent.
 
+Each request that changes something is also recorded here: see `db.requests`.
+
 The key of a POST with the header Idempotency-Key is looked up first; `db.request_keys`
 describes how it is stored. A repeated request gets the current state of the objects
 that the first one created. The first response is not stored, as it may hold a
@@ -9,6 +11,7 @@ credential. This also serves clients whose response was lost after the commit.
 """
 
 import datetime
+import functools
 import hashlib
 import hmac
 import json
@@ -19,6 +22,7 @@ import time
 from collections.abc import Callable
 
 from watcherlite import exceptions
+from watcherlite.api import request_records
 from watcherlite.api.operation import Operation, Request, Response
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
@@ -31,7 +35,7 @@ HEADER = 'Idempotency-Key'
 REPLAYED = 'Idempotency-Replayed'
 #: Safe methods.
 SAFE = frozenset({'GET', 'HEAD', 'OPTIONS'})
-#: Seconds between two purges of keys by one process.
+#: Seconds between two purges of keys and recorded requests by one process.
 PURGE_INTERVAL = 600.0
 
 _KEY = re.compile('[\x21-\x7e]{1,255}')
@@ -49,9 +53,10 @@ _LOOK = 'Check the result before you repeat it.'
 
 
 class Idempotency:
-    """Executes requests, once for each key.
+    """Executes and records requests, once for each key.
 
     :param lifetime: seconds after which a key expires
+    :param retention: days for which requests are recorded; 0: they are kept
     """
 
     def __init__(
@@ -59,11 +64,13 @@ class Idempotency:
         store: Store,
         clock: Clock,
         lifetime: float,
+        retention: float = 0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._clock = clock
         self._lifetime = datetime.timedelta(seconds=lifetime)
+        self._retention = datetime.timedelta(days=retention)
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._purge_at = monotonic() + PURGE_INTERVAL
@@ -91,7 +98,11 @@ class Idempotency:
             answer = self._replayed(operation, request, key)
             if answer is not None:
                 return answer
-        record = RequestRecord(key, request.initiator)
+        describe = functools.partial(
+            request_records.record, operation, request, method, mount, self._clock.now()
+        )
+        names = tuple(request.path.values())
+        record = RequestRecord(key, request.initiator, describe, names)
         try:
             with record.active():
                 return operation.call(request)
@@ -105,8 +116,7 @@ class Idempotency:
                 _check_outcome(record, request, key, error)
             raise
         finally:
-            if key is not None:
-                self._purge()
+            self._purge()
 
     def _key(
         self, operation: Operation, request: Request, mount: str, text: str
@@ -170,15 +180,21 @@ class Idempotency:
         return answer.with_header(REPLAYED, 'true')
 
     def _purge(self) -> None:
-        """Purge expired keys, once in PURGE_INTERVAL."""
+        """Purge expired keys and recorded requests, once in PURGE_INTERVAL."""
         with self._lock:
             if self._monotonic() < self._purge_at:
                 return
             self._purge_at = self._monotonic() + PURGE_INTERVAL
+        now = self._clock.now()
         try:
-            self._store.purge_request_keys(self._clock.now() - self._lifetime)
+            self._store.purge_request_keys(now - self._lifetime)
+            if self._retention:
+                self._store.purge_requests(now - self._retention)
         except exceptions.WatcherliteError as error:
-            LOG.warning('Expired idempotency keys were not purged: %s', error)
+            LOG.warning(
+                'Expired idempotency keys and recorded requests were not purged: %s',
+                error,
+            )
 
 
 def _check_outcome(

@@ -17,6 +17,7 @@ class ApiSettings:
     :param noauth_on_any_address: NOAUTH: whether remote requests are accepted
     :param max_body_size: maximum size of a body in bytes; larger ones get a 413
     :param idempotency_key_lifetime: lifetime of idempotency keys in seconds
+    :param request_retention: days for which requests are recorded; 0: they are kept
     :param password_file: HTTP_BASIC: the file with lines `user:bcrypt hash`
     :param user_roles: HTTP_BASIC: user -> roles
     :param default_roles: HTTP_BASIC: the roles of other users
@@ -32,6 +33,7 @@ class ApiSettings:
     noauth_on_any_address: bool = False
     max_body_size: int = 4 * 1024 * 1024
     idempotency_key_lifetime: float = 86400.0
+    request_retention: float = 90.0
     password_file: str = ''
     user_roles: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
     default_roles: Sequence[str] = ()

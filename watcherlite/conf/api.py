@@ -61,6 +61,16 @@ OPTS = [
         'remembered: a request repeated later is executed again. API processes '
         'purge older keys.',
     ),
+    cfg.FloatOpt(
+        'request_retention',
+        default=90.0,
+        min=0,
+        max=36500,
+        help='The number of days for which the requests that changed something are '
+        'recorded: who sent them, and what they changed. API processes delete older '
+        'records. Raise it if an audit of the changes goes back further; 0 keeps '
+        'all of them.',
+    ),
     cfg.IntOpt(
         'max_event_streams',
         min=0,

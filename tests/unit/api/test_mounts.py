@@ -10,6 +10,7 @@ from watcherlite.api.app import ROUTE
 from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import Response
+from watcherlite.testing.clock import ManualClock
 
 SCHEMA = {'type': 'object', 'properties': {'code': {'type': 'integer'}}}
 
@@ -177,7 +178,7 @@ class TestDeployment(base.TestCase):
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=[])
         return deploy.make_application(
-            types.SimpleNamespace(store=None, clock=None),
+            types.SimpleNamespace(store=None, clock=ManualClock()),
             settings,
             conf,
             mounts=[mount(ROUTES), OTHER],

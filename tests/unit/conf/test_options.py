@@ -57,6 +57,7 @@ DEFAULTS = {
         'threads': 16,
         'max_limit': 1000,
         'idempotency_key_lifetime': 86400,
+        'request_retention': 90.0,
         'max_event_streams': None,
         'max_body_size': 4194304,
         'max_header_size': 65536,

@@ -45,7 +45,7 @@ requests = table(
     column('roles', types.JsonTuple()),
     column('method', types.WORD),
     column('path', types.TEXT),
-    column('changes', types.EncryptedJson()),
+    sa.Column('changes', types.EncryptedJson()),
     sa.Column('object_type', types.WORD),
     sa.Column('object_uuid', types.UUID),
     sa.Column('object_name', types.NAME),

@@ -28,7 +28,7 @@ def upgrade() -> None:
         sa.Column('roles', TEXT, nullable=False),
         sa.Column('method', WORD, nullable=False),
         sa.Column('path', TEXT, nullable=False),
-        sa.Column('changes', TEXT, nullable=False),
+        sa.Column('changes', TEXT),
         sa.Column('object_type', WORD),
         sa.Column('object_uuid', sa.String(36)),
         sa.Column('object_name', NAME),
