@@ -118,6 +118,7 @@ _TABLE: Sequence[tuple[str, str, Sequence[str]]] = (
     ('notification', SYSTEM_READER, ('get_all',)),
     ('openapi', SYSTEM_READER, ('get',)),
     ('plugin', SYSTEM_READER, ('get_all',)),
+    ('request', SYSTEM_READER, ('get_all',)),
     ('clusters', READER, ('openapi',)),
     ('stacks', READER, ('openapi',)),
     ('resource', READER, ('index', 'show', 'metadata')),

@@ -120,7 +120,10 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         ),
         'profile validate': 'Validate the spec of a profile.',
     },
-    'commands.events': {'event list': 'List the events of an action plan or audit.'},
+    'commands.events': {
+        'event list': 'List the events of an action plan or audit.',
+        'request list': 'List the requests that changed something.',
+    },
     'commands.action_plans': {
         'actionplan cancel': 'Cancel an action plan.',
         'actionplan create': 'Create an action plan from a document.',

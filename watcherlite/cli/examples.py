@@ -100,6 +100,7 @@ EXAMPLES: Mapping[str, str] = {
     'receiver list': '--cluster web',
     'receiver show': 'more',
     'receiver update': 'more --param count=2',
+    'request list': '--user ada --since 2030-01-31T08:00 --limit 50',
     'run': 'nightly.yaml --dry-run',
     'scoringengine list': '',
     'scoringengine show': 'dummy_scorer',

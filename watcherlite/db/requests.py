@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from watcherlite.domain.events import ACTION
+from watcherlite.domain.events import ACTION, ACTION_PLAN
 
 #: Objects of one change that are considered.
 MAX_OBJECTS = 20
@@ -84,8 +84,8 @@ class ChangedObjects:
         """Return the object that the request is about.
 
         It is the object that the address names, the last name first; otherwise the
-        first one that was created; otherwise the first one. Actions come last, because
-        they follow from the request.
+        first one that was created, or else changed. Actions come last, because they
+        follow from the request, and a plan precedes the audit that is created for it.
 
         :param names: the variables of the address
         """
@@ -93,9 +93,11 @@ class ChangedObjects:
             for item in self._objects:
                 if name in (item.uuid, item.name):
                     return item
-        return min(
-            self._objects, key=lambda item: (item.type == ACTION, not item.created)
-        )
+        return min(self._objects, key=_rank)
+
+
+def _rank(item: ChangedObject) -> tuple[bool, bool, bool]:
+    return item.type == ACTION, not item.created, item.type != ACTION_PLAN
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -166,6 +166,7 @@ class TestAppearance(DashboardCase):
             'node': f'/nodes/{node}',
             'services': '/services',
             'notifications': '/notifications',
+            'requests': '/requests',
             'plugins': '/plugins',
         }
 

@@ -1,4 +1,6 @@
-"""The pages of notifications and plugins."""
+"""The pages of notifications, recorded requests and plugins."""
+
+from falcon import testing
 
 from tests import base
 from tests.functional.api.fixtures import ApiFixture
@@ -45,6 +47,34 @@ class TestNotifications(base.TestCase):
             address = next((link for link in page.links if 'before=' in link), '')
 
         self.assertEqual([1, 1], created)
+
+
+class TestRequests(base.TestCase):
+    def test_requests_are_shown_with_their_users_and_objects(self) -> None:
+        site = ApiFixture.of(self)
+        visitor = Visitor(site.application)
+        self.assertIn('No request matches.', visitor.get('/dashboard/requests').text)
+        api = testing.TestClient(
+            lambda environ, start_response: site.application(environ, start_response)
+        )
+        action = {
+            'name': 'a',
+            'action_type': 'nop',
+            'input_parameters': {'message': ''},
+        }
+        for name in ('first', 'second'):
+            plan = {'name': name, 'actions': [action]}
+            created = api.simulate_post('/v1/action_plans', json=plan, host='localhost')
+        uuid = created.json['uuid']
+
+        everything = visitor.get('/dashboard/requests')
+        one = visitor.get(f'/dashboard/requests?object={uuid}')
+        refused = visitor.get('/dashboard/requests?since=x')
+
+        for text in ('first', 'second', 'POST /v1/action_plans', '(new)'):
+            self.assertIn(text, everything.text)
+        self.assertIn(f'/dashboard/action_plans/{uuid}', one.links)
+        self.assertEqual((1, 400), (one.text.count('(new)'), refused.status))
 
 
 class TestPlugins(base.TestCase):

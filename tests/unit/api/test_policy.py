@@ -61,6 +61,7 @@ MATRIX = {
     'GET /v1/actions/{uuid}/logs': SYSTEM_READERS,
     'GET /v1/notifications': SYSTEM_READERS,
     'GET /v1/plugins': SYSTEM_READERS,
+    'GET /v1/requests': SYSTEM_READERS,
     'PATCH /v1/actions/{uuid}': SYSTEM_MANAGERS,
     'POST /v1/actions/{uuid}/retry': SYSTEM_MANAGERS,
     'POST /v1/actions/{uuid}/cancel': SYSTEM_MANAGERS,

@@ -11,7 +11,7 @@ from tests.contract.cluster_case import (
     make_profile,
     make_receiver,
 )
-from tests.factories import make_action, make_audit, make_goal
+from tests.factories import make_action, make_audit, make_goal, make_plan
 from watcherlite import exceptions
 from watcherlite.api import request_records
 from watcherlite.api.idempotency import PURGE_INTERVAL, Idempotency
@@ -194,14 +194,26 @@ class TestSubjects(RecordCase):
         self.send(save, make_request(), 'PATCH')
         self.assertEqual(('cluster', cluster.uuid, 'c', False), self.subject())
 
-    def test_audits_are_recorded(self) -> None:
+    def test_a_plan_is_preferred_to_its_audit(self) -> None:
         with self.store.transaction() as tx:
             goal = tx.ensure_goal(make_goal())
-        audit = make_audit(goal.id)
+        audit, plan = make_audit(goal.id), make_plan()
 
         self.send(lambda tx: tx.insert_audit(audit), make_request())
+        of_audit = self.subject()
 
-        self.assertEqual(('audit', audit.uuid, audit.name, True), self.subject())
+        def create(tx: Any) -> None:
+            tx.insert_audit(make_audit(goal.id))
+            tx.insert_plan(plan)
+
+        self.send(create, make_request())
+        self.assertEqual(
+            [
+                ('audit', audit.uuid, audit.name, True),
+                ('action_plan', plan.uuid, plan.name, True),
+            ],
+            [of_audit, self.subject()],
+        )
 
 
 class TestSummaries(base.TestCase):

@@ -50,6 +50,7 @@ class MainTest(base.TestCase):
                 'profile': 'create delete list show type list type ops type show '
                 'update validate',
                 'receiver': 'create delete list show update',
+                'request': 'list',
                 'run': '',
                 'scoringengine': 'list show',
                 'service': 'list show',

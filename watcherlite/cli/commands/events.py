@@ -1,4 +1,4 @@
-"""`watcherlite event`."""
+"""`watcherlite event` and `watcherlite request`."""
 
 import argparse
 from collections.abc import Sequence
@@ -67,6 +67,59 @@ class EventList(base.Rows):
         self, parsed: argparse.Namespace, rows: Sequence[Row]
     ) -> Sequence[Column]:
         return SHOWN if parsed.detail else LISTED
+
+
+REQUESTS_LISTED = fields(
+    Column('Time', 'occurred_at'),
+    Column('User', 'user'),
+    'method path',
+    Column('Object', 'object_type'),
+    Column('Name', 'object_name'),
+    Column('UUID', 'object_uuid'),
+)
+REQUESTS_SHOWN = fields(*REQUESTS_LISTED, 'created changes request_id project_id roles')
+
+
+class RequestList(base.Rows):
+    """List the requests that changed something, the latest first."""
+
+    arguments = (
+        option('--user', 'USER', 'list the requests of this user: ID or name'),
+        option('--project-id', 'ID', 'list the requests of this project'),
+        option('--object', 'UUID', 'list the requests that changed this object'),
+        option('--since', 'TIME', 'list the requests since this time, in UTC'),
+        option('--until', 'TIME', 'list the requests until this time, in UTC'),
+        option(
+            '--limit',
+            'N',
+            'maximum number of rows, 0: all; default: one page of the API',
+            type=base.limit,
+        ),
+        flag('--detail', 'show all columns'),
+    )
+
+    def rows(self, client: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
+        names = ('user', 'project_id', 'object', 'since', 'until')
+        asked = {name: getattr(parsed, name) for name in names}
+        query = {name: value for name, value in asked.items() if value is not None}
+        rows, _ = client.list('requests', query=query, limit=parsed.limit)
+        return [_flat(row) for row in rows]
+
+    def columns_of(
+        self, parsed: argparse.Namespace, rows: Sequence[Row]
+    ) -> Sequence[Column]:
+        return REQUESTS_SHOWN if parsed.detail else REQUESTS_LISTED
+
+
+def _flat(request: Row) -> Row:
+    """Return a request with the members of its object as columns."""
+    changed = request.get('object') or {}
+    return {
+        **request,
+        'user': request.get('user_name') or request.get('user_id'),
+        'created': changed.get('created', False),
+        **{f'object_{name}': changed.get(name) for name in ('type', 'name', 'uuid')},
+    }
 
 
 def user(event: Row) -> Any:

@@ -13,6 +13,7 @@ from watcherlite.dashboard.pages import (
     nodes,
     notifications,
     plugins,
+    requests,
     services,
     stacks,
     strategies,
@@ -45,6 +46,7 @@ NAVIGATION: Sequence[Entry] = (
     Entry('nodes', 'Nodes', 'nodes:index'),
     Entry('services', 'Services', 'service:detail'),
     Entry('notifications', 'Notifications', 'notification:get_all'),
+    Entry('requests', 'Requests', 'request:get_all'),
     Entry('plugins', 'Plugins', 'plugin:get_all'),
 )
 TABLES: Sequence[PageTable] = (
@@ -59,6 +61,7 @@ TABLES: Sequence[PageTable] = (
     services.PAGES,
     notifications.PAGES,
     plugins.PAGES,
+    requests.PAGES,
     stacks.PAGES,
 )
 #: Path of a stream -> path of the API's history.

@@ -11,6 +11,7 @@ from watcherlite.api.infra_optim.handlers import (
     goals,
     notifications,
     plugins,
+    requests,
     root,
     scoring_engines,
     services,
@@ -32,6 +33,7 @@ _ROUTES = merge_routes(
     scoring_engines.ROUTES,
     notifications.ROUTES,
     plugins.ROUTES,
+    requests.ROUTES,
     data_model.ROUTES,
 )
 
