@@ -89,123 +89,102 @@ class CheckerTest(base.TestCase):
         )
         return problems(history)
 
-    def after(self, *more):
-        return [*self.calls, *more]
-
     def test_what_happened_is_as_it_must_be(self):
         self.assertEqual([], self.problems())
         # Repeats are allowed, at any time.
         self.assertEqual([], self.problems(heard=[*self.heard, self.heard[3]]))
 
-    def test_something_is_not_finished(self):
-        running = self.mark.evolve(status='RUNNING')
+    def assert_found(self, *forgeries):
+        """Check that each of these changes has these problems."""
+        for changes, *expected in forgeries:
+            with self.subTest(expected):
+                self.assertEqual(expected, self.problems(**changes))
 
-        self.assertEqual(
-            [
+    def test_rows_are_not_final_or_contradict_the_ledger(self):
+        def result(**outputs):
+            return {'mark': self.mark.evolve(outputs=outputs)}
+
+        failed = self.problems(mark=self.mark.evolve(status='FAILED'))
+        self.assertEqual('mark: it is FAILED, not SUCCEEDED', failed[0])
+        self.assert_found(
+            (
+                {'mark': self.mark.evolve(status='RUNNING')},
                 'mark: it is RUNNING, and its plan has ended',
                 'mark: it is ONGOING, not SUCCEEDED',
                 'mark: it can be run again, and is RUNNING: None',
-            ],
-            self.problems(mark=running),
-        )
-        self.assertEqual(
-            ['the plan is ONGOING', 'the plan is ONGOING, not FAILED'],
-            self.problems(plan=self.plan.evolve(state='ONGOING')),
-        )
-
-    def test_an_effect_is_there_twice(self):
-        self.assertEqual(
-            ['mark: its effect was applied twice'],
-            self.problems(calls=self.after(call('mark', APPLY, 2, SECOND, APPLIED))),
-        )
-
-    def test_an_effect_is_missing(self):
-        self.assertEqual(
-            ['mark: it SUCCEEDED without an effect'],
-            self.problems(
-                calls=[
-                    dataclasses.replace(c, result=HEARD) if c.name == 'mark' else c
-                    for c in self.calls
-                    if c.result != STALE
-                ]
+            ),
+            (
+                {'plan': self.plan.evolve(state='ONGOING')},
+                'the plan is ONGOING',
+                'the plan is ONGOING, not FAILED',
+            ),
+            (
+                result(attempt=1, pid=FIRST),
+                'mark: a result of attempt 1 counts; it is at 2',
+            ),
+            (
+                result(attempt=2, pid=FIRST),
+                f'mark: its result is of (2, {FIRST}), which has not called',
+            ),
+            (
+                {'once': self.once.evolve(status_message='HTTPError')},
+                'once: it FAILED: HTTPError',
             ),
         )
 
-    def test_what_can_run_once_only_ran_twice(self):
-        self.assertEqual(
-            ['once: it can be run once only, and was run by attempts [1, 2]'],
-            self.problems(calls=self.after(call('once', BEGIN, 2, SECOND, HEARD))),
+    def test_calls_are_missing_repeated_or_of_the_wrong_process(self):
+        def after(*more):
+            return {'calls': [*self.calls, call(*more)]}
+
+        without_effect = [
+            dataclasses.replace(c, result=HEARD) if c.name == 'mark' else c
+            for c in self.calls
+            if c.result != STALE
+        ]
+        self.assert_found(
+            ({'calls': without_effect}, 'mark: it SUCCEEDED without an effect'),
+            (
+                after('mark', APPLY, 2, SECOND, APPLIED),
+                'mark: its effect was applied twice',
+            ),
+            (
+                after('once', BEGIN, 2, SECOND, HEARD),
+                'once: it can be run once only, and was run by attempts [1, 2]',
+            ),
+            (
+                after('mark', BEGIN, 2, FIRST, HEARD),
+                'mark: two processes are its attempt 2',
+            ),
+            (
+                after('mark', BEGIN, 1, FIRST, HEARD),
+                'mark: attempt 1 was heard after attempt 2',
+            ),
         )
 
-    def test_two_processes_own_an_action(self):
-        self.assertEqual(
-            ['mark: two processes are its attempt 2'],
-            self.problems(calls=self.after(call('mark', BEGIN, 2, FIRST, HEARD))),
-        )
-
-    def test_an_owner_that_was_replaced_is_heard(self):
-        self.assertEqual(
-            ['mark: attempt 1 was heard after attempt 2'],
-            self.problems(calls=self.after(call('mark', BEGIN, 1, FIRST, HEARD))),
-        )
-
-    def test_the_result_of_an_owner_that_was_replaced_counts(self):
-        self.assertEqual(
-            ['mark: a result of attempt 1 counts; it is at 2'],
-            self.problems(mark=self.mark.evolve(outputs={'attempt': 1, 'pid': FIRST})),
-        )
-        self.assertEqual(
-            [f'mark: its result is of (2, {FIRST}), which has not called'],
-            self.problems(mark=self.mark.evolve(outputs={'attempt': 2, 'pid': FIRST})),
-        )
-
-    def test_an_action_fails_for_no_good_reason(self):
-        self.assertEqual(
-            ['once: it FAILED: HTTPError'],
-            self.problems(once=self.once.evolve(status_message='HTTPError')),
-        )
-        self.assertEqual(
-            ['mark: it is FAILED, not SUCCEEDED'],
-            self.problems(mark=self.mark.evolve(status='FAILED'))[:1],
-        )
-
-    def test_something_was_written_after_the_end(self):
+    def test_events_or_notifications_are_missing_forged_or_in_another_order(self):
         late = stored(13, self.once, 'RUNNING', 'SUCCEEDED', 'once')
-
-        self.assertEqual(
-            [
+        missing = [one for one in self.events if one.sequence != 8]
+        first, second, *rest = self.heard
+        forged = {'message_id': 'forged', 'what': 'update'}
+        self.assert_found(
+            (
+                {'events': [*self.events, late], 'heard': None},
                 'once: it became SUCCEEDED after it had ended',
                 'once: it was FAILED and became SUCCEEDED from ONGOING',
                 'once: it is FAILED, not SUCCEEDED',
-            ],
-            self.problems(events=[*self.events, late], heard=None),
-        )
-
-    def test_a_change_has_no_event(self):
-        missing = [one for one in self.events if one.sequence != 8]
-
-        self.assertEqual(
-            ['mark: it was ONGOING and became ONGOING from PENDING'],
-            self.problems(events=missing, heard=None),
-        )
-
-    def test_notifications_are_missing_forged_or_in_another_order(self):
-        first, second, *rest = self.heard
-        forged = {'message_id': 'forged', 'what': 'update'}
-
-        self.assertEqual(
-            [f'{first["message_id"]} was not sent'],
-            self.problems(heard=[second, *rest]),
-        )
-        self.assertEqual(
-            ['forged tells of nothing that happened'],
-            self.problems(heard=[*self.heard, forged]),
-        )
-        self.assertEqual(
-            ['the notifications are not in the order of what happened'],
-            self.problems(heard=[second, first, *rest]),
-        )
-        self.assertEqual(
-            [f'{first["message_id"]} is the id of two notifications'],
-            self.problems(heard=[*self.heard, {**first, 'what': 'delete'}]),
+            ),
+            (
+                {'events': missing, 'heard': None},
+                'mark: it was ONGOING and became ONGOING from PENDING',
+            ),
+            ({'heard': [second, *rest]}, f'{first["message_id"]} was not sent'),
+            ({'heard': [*self.heard, forged]}, 'forged tells of nothing that happened'),
+            (
+                {'heard': [second, first, *rest]},
+                'the notifications are not in the order of what happened',
+            ),
+            (
+                {'heard': [*self.heard, {**first, 'what': 'delete'}]},
+                f'{first["message_id"]} is the id of two notifications',
+            ),
         )

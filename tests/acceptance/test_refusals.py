@@ -37,39 +37,45 @@ class BadInputTest(CommandTestCase):
             r'\Awatcherlite: plan\.yaml:1: this is neither YAML nor JSON: [^\n]*\Z',
         )
 
-    def test_several_problems_are_told_at_once(self):
-        self.assertEqual(
-            'watcherlite: the plan has 2 problems; nothing was stored\n'
-            '  plan.yaml:1: nam: there is no such key; did you mean name?\n'
-            '  plan.yaml:2: actions: the plan has no actions; list at least one',
-            self.refused('nam: nightly\nactions: []\n'),
-        )
-
-    def test_problems_of_inputs_are_told_together_with_all_others(self):
-        self.assertEqual(
-            'watcherlite: the plan has 2 problems; nothing was stored\n'
-            '  plan.yaml:4: actions[0]: action a: input_parameters.duration: -1 is '
-            'less than the minimum of 0\n'
-            "  plan.yaml:5: actions[0].parents[0]: there is no action 'b'",
-            self.refused(
+    def test_problems_of_plans_their_inputs_and_skips_are_told_at_once(self):
+        ini = self.write('bad.conf', '[applier]\nlease = soon\n')
+        several = 'the plan has 2 problems; nothing was stored\n  plan.yaml:'
+        for expected, text, *options in (
+            (
+                f'{several}1: nam: there is no such key; did you mean name?\n'
+                '  plan.yaml:2: actions: the plan has no actions; list at least one',
+                'nam: nightly\nactions: []\n',
+            ),
+            (
+                f'{several}4: actions[0]: action a: input_parameters.duration: -1 is '
+                'less than the minimum of 0\n'
+                "  plan.yaml:5: actions[0].parents[0]: there is no action 'b'",
                 """\
                 actions:
                 - name: a
                   action_type: sleep
                   input_parameters: {duration: -1}
                   parents: [b]
-                """
+                """,
             ),
-        )
-
-    def test_a_wrong_configuration_does_not_hide_what_is_wrong_with_a_plan(self):
-        ini = self.write('bad.conf', '[applier]\nlease = soon\n')
-
-        self.assertEqual(
-            'watcherlite: plan.yaml:2: actions: the plan has no actions; list at least '
-            'one',
-            self.refused('name: x\nactions: []\n', '--config-file', str(ini)),
-        )
+            # A wrong configuration does not hide what is wrong with a plan.
+            (
+                'plan.yaml:2: actions: the plan has no actions; list at least one',
+                *('name: x\nactions: []\n', '--config-file', str(ini)),
+            ),
+            (
+                "--skip: the plan has no action 'drian'; did you mean drain?",
+                *(PLAN, '--skip', 'drian'),
+            ),
+            (
+                'The reason has 300 characters; at most 223 are kept',
+                *(PLAN, f'--skip=drain={"x" * 300}'),
+            ),
+        ):
+            with self.subTest(expected):
+                self.assertEqual(
+                    f'watcherlite: {expected}', self.refused(text, *options)
+                )
 
     def test_a_file_that_is_not_there(self):
         code, out, err = self.run_command('run', 'nowhere.yaml')
@@ -77,19 +83,6 @@ class BadInputTest(CommandTestCase):
         self.assertEqual(
             (2, '', 'watcherlite: the plan file nowhere.yaml does not exist\n'),
             (code, out, err),
-        )
-
-    def test_an_action_to_skip_that_is_not_there(self):
-        self.assertEqual(
-            "watcherlite: --skip: the plan has no action 'drian'; did you mean drain?",
-            self.refused(PLAN, '--skip', 'drian'),
-        )
-
-    def test_a_reason_that_is_too_long(self):
-        text = self.refused(PLAN, f'--skip=drain={"x" * 300}')
-
-        self.assertEqual(
-            'watcherlite: The reason has 300 characters; at most 223 are kept', text
         )
 
     def test_a_plan_that_is_not_stored(self):

@@ -87,34 +87,11 @@ class SuccessTest(CommandTestCase):
             'Action plan nightly (UUID): 3 actions', plain(out).splitlines()[0]
         )
 
-    def test_a_plan_may_be_json_and_have_no_name(self):
-        document = json.dumps(
-            {
-                'actions': [
-                    {
-                        'name': 'a',
-                        'action_type': 'nop',
-                        'input_parameters': {'message': 'hello'},
-                    }
-                ]
-            }
-        )
-        self.write('plan.json', document)
-
-        code, out, err = self.run_command('run', 'plan.json')
-
-        self.assertEqual((0, ''), (code, err))
-        self.assertEqual(
-            'Action plan UUID: SUCCEEDED after N s, 1 SUCCEEDED',
-            plain(out).splitlines()[-1],
-        )
-
-    def test_actions_can_be_skipped_with_and_without_a_reason(self):
+    def test_actions_can_be_skipped_with_and_without_a_reason_even_all(self):
         plan = self.write('plan.yaml', PLAN)
+        skips = ('--skip', 'drain=not today', '--skip', 'check')
 
-        code, out, err = self.run_command(
-            'run', plan, '--skip', 'drain=not today', '--skip', 'check'
-        )
+        code, out, err = self.run_command('run', plan, *skips)
 
         self.assertEqual((0, ''), (code, err))
         self.assertEqual(
@@ -125,12 +102,7 @@ class SuccessTest(CommandTestCase):
             ],
             plain(out).splitlines()[-5:-2],
         )
-
-    def test_a_plan_of_which_everything_is_skipped_succeeds(self):
-        plan = self.write('plan.yaml', PLAN)
-        skips = [f'--skip={name}' for name in ('drain', 'check', 'restart')]
-
-        code, out, err = self.run_command('run', plan, *skips)
+        code, out, err = self.run_command('run', plan, *skips, '--skip=restart')
 
         self.assertEqual((0, ''), (code, err))
         self.assertIn('SUCCEEDED after N s, 3 SKIPPED', plain(out))
@@ -302,30 +274,22 @@ class FailureTest(CommandTestCase):
           parents: [broken]
         """
 
-    def failed(self, on_failure):
-        plan = self.write('plan.yaml', self.PLAN.format(on_failure=on_failure))
+    def test_the_rest_goes_on_or_is_cancelled_as_the_plan_says(self):
+        for on_failure, last in (('continue', 'SUCCEEDED'), ('stop', 'CANCELLED')):
+            plan = self.write('plan.yaml', self.PLAN.format(on_failure=on_failure))
 
-        code, out, err = self.run_command('run', plan)
+            code, out, err = self.run_command('run', plan)
 
-        self.assertEqual(1, code, err)
-        self.assertEqual(
-            'watcherlite: the action plan UUID is FAILED: broken: Action failed in '
-            'execute: Failed in execute',
-            plain(err).splitlines()[-1],
-        )
-        return [line.split()[::2] for line in out.splitlines() if '  nop  ' in line]
-
-    def test_the_rest_goes_on_unless_the_plan_says_otherwise(self):
-        self.assertEqual(
-            [['first', 'SUCCEEDED'], ['broken', 'FAILED'], ['last', 'SUCCEEDED']],
-            [row[:2] for row in self.failed('continue')],
-        )
-
-    def test_what_has_not_started_is_cancelled(self):
-        self.assertEqual(
-            [['first', 'SUCCEEDED'], ['broken', 'FAILED'], ['last', 'CANCELLED']],
-            [row[:2] for row in self.failed('stop')],
-        )
+            self.assertEqual(1, code, err)
+            self.assertEqual(
+                'watcherlite: the action plan UUID is FAILED: broken: Action failed in '
+                'execute: Failed in execute',
+                plain(err).splitlines()[-1],
+            )
+            self.assertEqual(
+                [['first', 'SUCCEEDED'], ['broken', 'FAILED'], ['last', last]],
+                [line.split()[:3:2] for line in out.splitlines() if '  nop  ' in line],
+            )
 
 
 class InterruptionTest(CommandTestCase):
@@ -482,17 +446,22 @@ class InterruptionTest(CommandTestCase):
         self.assertEqual(1, err.count('\n'), err)
 
 
+def json_plan(count, broken=None):
+    """Return a plan of so many actions, of which one may fail, as JSON."""
+    actions = [
+        {
+            'name': f'a{i}',
+            'action_type': 'nop',
+            'input_parameters': {'message': 'hello', 'fail_execute': i == broken},
+        }
+        for i in range(count)
+    ]
+    return json.dumps({'actions': actions})
+
+
 class SizeTest(CommandTestCase):
     def test_a_large_plan_is_counted_and_only_what_did_not_succeed_is_listed(self):
-        actions = [
-            {
-                'name': f'a{i}',
-                'action_type': 'nop',
-                'input_parameters': {'message': 'hello', 'fail_execute': i == 500},
-            }
-            for i in range(1000)
-        ]
-        plan = self.write('plan.json', json.dumps({'actions': actions}))
+        plan = self.write('plan.json', json_plan(1000, broken=500))
 
         code, out, _ = self.run_command('run', plan)
 
@@ -509,15 +478,8 @@ class SizeTest(CommandTestCase):
         self.assertEqual('TIME PENDING: 0 of 1000 actions ended', lines[1])
 
     def test_everything_about_a_large_plan_is_shown_when_asked_for(self):
-        actions = [
-            {
-                'name': f'a{i}',
-                'action_type': 'nop',
-                'input_parameters': {'message': 'hello'},
-            }
-            for i in range(51)
-        ]
-        plan = self.write('plan.json', json.dumps({'actions': actions}))
+        names = [f'a{i}' for i in range(51)]
+        plan = self.write('plan.json', json_plan(51))
 
         code, out, err = self.run_command('run', plan, '--verbose')
 
@@ -528,10 +490,12 @@ class SizeTest(CommandTestCase):
             'TIME {}: ONGOING -> SUCCEEDED',
         ):
             self.assertEqual(
-                [],
-                [a['name'] for a in actions if expected.format(a['name']) not in lines],
+                [], [name for name in names if expected.format(name) not in lines]
             )
         self.assertEqual(
-            [[action['name'], 'nop', 'SUCCEEDED'] for action in actions],
+            [[name, 'nop', 'SUCCEEDED'] for name in names],
             [line.split() for line in lines if '  nop  ' in line],
+        )
+        self.assertEqual(
+            'Action plan UUID: SUCCEEDED after N s, 51 SUCCEEDED', lines[-1]
         )

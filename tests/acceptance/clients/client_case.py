@@ -1,15 +1,14 @@
 """The base case of the tests of clients: clients and an API."""
 
-from tests import base
 from tests.acceptance.clients.commands import Clients
-from tests.acceptance.clients.serving import Standalone
+from tests.acceptance.clients.serving import ServedCase, Standalone
 from tests.acceptance.daemons import wait_until
 
 #: What the clients ask for when they are not told otherwise.
 NEWEST_KNOWN = '1.5'
 
 
-class ClientCase(base.TestCase):
+class ClientCase(ServedCase):
     """One process of ours, and one program that talks to it.
 
     What a test needs it makes itself, under names that no other test uses.
@@ -22,12 +21,8 @@ class ClientCase(base.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.clients = Clients()
-        cls.clients.setUp()
-        cls.addClassCleanup(cls.clients.cleanUp)
-        cls.standalone = Standalone(cls.settings)
-        cls.standalone.setUp()
-        cls.addClassCleanup(cls.standalone.cleanUp)
+        cls.clients = cls.use(Clients())
+        cls.standalone = cls.use(Standalone(cls.settings))
 
     @classmethod
     def settings(cls, home):
@@ -36,12 +31,6 @@ class ClientCase(base.TestCase):
         :returns: group -> {option: value}
         """
         return {}
-
-    def setUp(self):
-        super().setUp()
-        self.addOnException(
-            lambda _: self.addDetail('standalone.log', self.standalone.log())
-        )
 
     def access(self):
         """Return the arguments that say where to ask, and as whom."""

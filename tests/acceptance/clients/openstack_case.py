@@ -3,16 +3,15 @@
 import textwrap
 from collections.abc import Callable
 
-from tests import base
 from tests.acceptance.clients import environments
 from tests.acceptance.clients.commands import Clients
-from tests.acceptance.clients.serving import Standalone
+from tests.acceptance.clients.serving import ServedCase, Standalone
 
 #: Seconds that a request may take.
 PATIENCE = 30
 
 
-class OpenStackCase(base.TestCase):
+class OpenStackCase(ServedCase):
     """Processes of ours, and `openstack` that talks to them.
 
     What a test needs it makes itself, under names that no other test uses.
@@ -28,9 +27,7 @@ class OpenStackCase(base.TestCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.clients = Clients(cls.environment)
-        cls.clients.setUp()
-        cls.addClassCleanup(cls.clients.cleanUp)
+        cls.clients = cls.use(Clients(cls.environment))
         cls.url = cls.serve()
 
     def json(self, *argv, **options):
@@ -55,18 +52,10 @@ class OpenStackCase(base.TestCase):
         return str(path)
 
 
-class OnStandalone(base.TestCase):
+class OnStandalone:
     """One process, and a file; mixed in before a case."""
 
     @classmethod
     def serve(cls):
-        cls.standalone = Standalone(lambda home: {})
-        cls.standalone.setUp()
-        cls.addClassCleanup(cls.standalone.cleanUp)
+        cls.standalone = cls.use(Standalone(lambda home: {}))
         return cls.standalone.url
-
-    def setUp(self):
-        super().setUp()
-        self.addOnException(
-            lambda _: self.addDetail('standalone.log', self.standalone.log())
-        )

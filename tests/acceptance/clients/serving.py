@@ -7,7 +7,7 @@ import fixtures
 import requests
 from testtools import content
 
-from tests import schemas, services
+from tests import base, schemas, services
 from tests.acceptance import preloaded
 from tests.acceptance.daemons import (
     API,
@@ -87,6 +87,26 @@ class Standalone(fixtures.Fixture):
         return content.text_content(self.daemon.text())
 
 
+class ServedCase(base.TestCase):
+    """Has what all of its tests use, and reports the log of a process of ours."""
+
+    standalone = None
+
+    @classmethod
+    def use(cls, fixture):
+        """Use a fixture until the last test has ended; return it."""
+        fixture.setUp()
+        cls.addClassCleanup(fixture.cleanUp)
+        return fixture
+
+    def setUp(self):
+        super().setUp()
+        if self.standalone is not None:
+            self.addOnException(
+                lambda _: self.addDetail('standalone.log', self.standalone.log())
+            )
+
+
 def with_servers(case):
     """Start an API and two engines, with PostgreSQL and RabbitMQ.
 
@@ -96,11 +116,8 @@ def with_servers(case):
     database_url = schemas.server(services.POSTGRESQL)
     schemas.empty_at(database_url)
     vhost = services.vhost()
-    home = fixtures.TempDir()
-    home.setUp()
-    case.addClassCleanup(home.cleanUp)
     port = reserve_port()
-    directory = pathlib.Path(home.path)
+    directory = pathlib.Path(case.use(fixtures.TempDir()).path)
     ini = directory / 'watcherlite.conf'
     ini.write_text(
         f'[DEFAULT]\nstate_path = {directory}\n'

@@ -7,7 +7,6 @@ import subprocess
 
 import requests
 
-from tests import base
 from tests.acceptance.clients.commands import PATIENCE, Clients
 from tests.acceptance.clients.identity import (
     DOMAIN,
@@ -16,7 +15,7 @@ from tests.acceptance.clients.identity import (
     REGION,
     Keystone,
 )
-from tests.acceptance.clients.serving import Standalone
+from tests.acceptance.clients.serving import ServedCase, Standalone
 from tests.acceptance.daemons import SCRIPTS
 
 SERVICE = 'watcherlite'
@@ -35,26 +34,20 @@ def reason(answer):
     return json.loads(answer.json()['error_message'])['faultstring']
 
 
-class TestKeystone(base.TestCase):
+class TestKeystone(ServedCase):
     """One keystone, one process of ours that asks it, and users with roles."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.clients = cls._use(Clients())
-        cls.keystone = cls._use(Keystone())
+        cls.clients = cls.use(Clients())
+        cls.keystone = cls.use(Keystone())
         cls.keystone.add_user(SERVICE, 'service')
         for user, role in ROLES.items():
             cls.keystone.add_user(user, role)
         cls.keystone.add_system_role('reader', 'reader')
-        cls.standalone = cls._use(Standalone(cls._settings))
+        cls.standalone = cls.use(Standalone(cls._settings))
         cls.keystone.add_endpoint('infra-optim', cls.standalone.url)
-
-    @classmethod
-    def _use(cls, fixture):
-        fixture.setUp()
-        cls.addClassCleanup(fixture.cleanUp)
-        return fixture
 
     @classmethod
     def _settings(cls, home, **options):
@@ -62,12 +55,6 @@ class TestKeystone(base.TestCase):
             SERVICE,
             # A token that was revoked is to be refused at once.
             **{'token_cache_time': -1, 'http_request_max_retries': 0, **options},
-        )
-
-    def setUp(self):
-        super().setUp()
-        self.addOnException(
-            lambda _: self.addDetail('standalone.log', self.standalone.log())
         )
 
     def run_as(self, user, program, *argv):
