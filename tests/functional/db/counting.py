@@ -18,12 +18,12 @@ class CountingTests(stores.StoreTests):
     explain = 'EXPLAIN'
 
     @contextlib.contextmanager
-    def texts(self) -> Iterator[list[str]]:
-        """Collect each statement that is executed."""
-        found: list[str] = []
+    def executed(self) -> Iterator[list[tuple[str, Any]]]:
+        """Collect each statement that is executed, with its parameters."""
+        found: list[tuple[str, Any]] = []
 
-        def record(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-            found.append(statement)
+        def record(_c: Any, _cursor: Any, sql: str, values: Any, *_rest: Any) -> None:
+            found.append((sql, values))
 
         sa.event.listen(self.store.engine, 'before_cursor_execute', record)
         try:
@@ -32,12 +32,20 @@ class CountingTests(stores.StoreTests):
             sa.event.remove(self.store.engine, 'before_cursor_execute', record)
 
     @contextlib.contextmanager
+    def texts(self) -> Iterator[list[str]]:
+        """Collect each statement that is executed."""
+        texts: list[str] = []
+        with self.executed() as found:
+            yield texts
+            texts += [sql for sql, _ in found]
+
+    @contextlib.contextmanager
     def statements(self) -> Iterator[list[str]]:
         """Collect the first word of each statement that is executed."""
         words: list[str] = []
-        with self.texts() as found:
+        with self.executed() as found:
             yield words
-            words += [statement.split(None, 1)[0] for statement in found]
+            words += [sql.split(None, 1)[0] for sql, _ in found]
 
     def cost(self, call: Callable[[Transaction], object]) -> int:
         """Return the number of statements of a call in a transaction."""
@@ -52,18 +60,8 @@ class CountingTests(stores.StoreTests):
 
     def explained_call(self, call: Callable[[], object]) -> str:
         """Return the query plan of the last statement of a call."""
-        found: list[tuple[str, Any]] = []
-
-        def record(
-            _c: Any, _cursor: Any, sql: str, parameters: Any, *_rest: Any
-        ) -> None:
-            found.append((sql, parameters))
-
-        sa.event.listen(self.store.engine, 'before_cursor_execute', record)
-        try:
+        with self.executed() as found:
             call()
-        finally:
-            sa.event.remove(self.store.engine, 'before_cursor_execute', record)
         return self.driver_query_plan(*found[-1])
 
     def driver_query_plan(self, sql: str, parameters: Any) -> str:

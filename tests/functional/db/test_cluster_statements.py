@@ -142,16 +142,11 @@ class ClusterStatementTests(counting.CountingTests):
     def test_no_query_costs_a_statement_per_row_or_locks_one(self) -> None:
         self.insert_rows()
         store, of = self.store, Query(tenant=TENANT, limit=100)
-        ids = [self.cluster.id]
+        ids, prefix = [self.cluster.id], self.cluster.uuid[:13]
         with store.transaction() as tx:
             tx.add_events([cluster_event(self.cluster) for _ in range(20)])
         reads: dict[str, tuple[int, Callable[[], Any]]] = {
-            'find_object': (
-                *(
-                    1,
-                    lambda: store.find_object(Cluster, self.cluster.uuid[:13], TENANT),
-                ),
-            ),
+            'find_object': (1, lambda: store.find_object(Cluster, prefix, TENANT)),
             'list_objects': (1, lambda: store.list_objects(Node, of)),
             'list_cluster_actions': (2, lambda: store.list_cluster_actions(of)),
             'objects_by_id': (1, lambda: store.objects_by_id(Cluster, ids)),

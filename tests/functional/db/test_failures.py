@@ -273,20 +273,17 @@ class MysqlFailureTest(ServerFailureTests, stores.MysqlDatabase):
 
 
 class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
-    def test_a_directory_that_does_not_exist_is_named(self) -> None:
-        with self.assertRaisesRegex(
-            exceptions.StoreUnavailable, r'nowhere/x\.sqlite .*No such file'
+    def test_a_path_that_is_no_database_is_refused_and_unchanged(self) -> None:
+        notes = self.home / 'notes.txt'
+        notes.write_text('not a database, but notes\n' * 100)
+        for path, message in (
+            (self.home / 'nowhere/x.sqlite', r'nowhere/x\.sqlite .*No such file'),
+            (self.home, 'Is a directory'),
+            (notes, 'file is not a database'),
         ):
-            open_store(DatabaseSettings(f'sqlite:///{self.home}/nowhere/x.sqlite'))
-
-    def test_a_file_that_is_not_a_database_is_refused(self) -> None:
-        path = self.home / 'notes.txt'
-        path.write_text('not a database, but notes\n' * 100)
-        with self.assertRaisesRegex(
-            exceptions.StoreUnavailable, 'file is not a database'
-        ):
-            open_store(DatabaseSettings(f'sqlite:///{path}'))
-        self.assertEqual('not a database', path.read_text()[:14])
+            with self.assertRaisesRegex(exceptions.StoreUnavailable, message):
+                open_store(DatabaseSettings(f'sqlite:///{path}'))
+        self.assertEqual('not a database', notes.read_text()[:14])
 
     def test_writers_of_one_process_wait_for_each_other(self) -> None:
         def write(n: int) -> None:
@@ -330,10 +327,6 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
         store_plan(self.store)
 
         self.assertEqual(('1', '2'), (before, seen_by_another_process()))
-
-    def test_the_error_for_a_directory_names_it(self) -> None:
-        with self.assertRaisesRegex(exceptions.StoreUnavailable, 'Is a directory'):
-            open_store(DatabaseSettings(f'sqlite:///{self.home}'))
 
     def test_the_error_for_a_read_only_file_names_it(self) -> None:
         self.path.chmod(0o400)

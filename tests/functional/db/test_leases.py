@@ -1,36 +1,28 @@
 """Leases use the clock of the database."""
 
 import re
-from typing import Any
-
-import sqlalchemy as sa
 
 from tests.factories import make_worker
-from tests.functional.db import stores
+from tests.functional.db import counting
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 
 TIME = re.compile(r'\d{4}-\d{2}-\d{2}')
 
 
-class LeaseTests(stores.StoreTests):
+class LeaseTests(counting.CountingTests):
     """Clocks of workers differ."""
 
     def test_leases_do_not_use_the_clock_of_a_worker(self) -> None:
-        bound: list[str] = []
-
-        def record(_c: Any, _cursor: Any, sql: str, values: Any, *_: Any) -> None:
-            bound.append(f'{sql} {values!r}')
-
         worker = make_worker()
-        sa.event.listen(self.store.engine, 'before_cursor_execute', record)
-        self.store.register_worker(worker, 3600)
-        renewed = self.store.renew_lease(worker.uuid, 3600)
-        taken = self.store.take_role('relay', worker.uuid, 3600)
-        self.store.live_workers()
-        self.store.expired_workers()
-        self.store.end_lease(worker.uuid)
-        refused = self.store.renew_lease(worker.uuid, 3600)
-        sa.event.remove(self.store.engine, 'before_cursor_execute', record)
+        with self.executed() as found:
+            self.store.register_worker(worker, 3600)
+            renewed = self.store.renew_lease(worker.uuid, 3600)
+            taken = self.store.take_role('relay', worker.uuid, 3600)
+            self.store.live_workers()
+            self.store.expired_workers()
+            self.store.end_lease(worker.uuid)
+            refused = self.store.renew_lease(worker.uuid, 3600)
+        bound = [f'{sql} {values!r}' for sql, values in found]
 
         self.assertEqual((True, True, False), (renewed, taken, refused))
         self.assertGreaterEqual(len(bound), 7)

@@ -16,6 +16,7 @@ from tests.factories import (
     store_plan,
 )
 from tests.functional.db import counting, stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from watcherlite import exceptions
 from watcherlite.db import query as queries
 from watcherlite.db.query import Query
@@ -204,14 +205,6 @@ class SqlitePages(PageCase):
         self.assertNotRegex(query_plan, r'SCAN (audits|action_plans|actions)$', message)
 
 
-class SqlitePageTest(SqlitePages, PageTests, stores.SqliteDatabase):
-    pass
-
-
-class SqliteAnalyzedPageTest(SqlitePages, AnalyzedPageTests, stores.SqliteDatabase):
-    pass
-
-
 class PostgresqlPages(PageCase):
     def setUp(self) -> None:
         super().setUp()
@@ -260,12 +253,6 @@ class PostgresqlPageTest(PostgresqlPages, PageTests, stores.PostgresqlDatabase):
             self.assertRegex(walk, r'AND \(hidden = [01]\)', query_plan)
 
 
-class PostgresqlAnalyzedPageTest(
-    PostgresqlPages, AnalyzedPageTests, stores.PostgresqlDatabase
-):
-    pass
-
-
 class MysqlPages(PageCase):
     def assert_walks(self, query_plan: str, index: str, message: str) -> None:
         walks = [
@@ -277,9 +264,11 @@ class MysqlPages(PageCase):
             self.assertNotIn('filesort', row, message)
 
 
-class MysqlPageTest(MysqlPages, PageTests, stores.MysqlDatabase):
-    pass
-
-
-class MysqlAnalyzedPageTest(MysqlPages, AnalyzedPageTests, stores.MysqlDatabase):
-    pass
+for _pages, _database in (
+    (SqlitePages, SQLITE),
+    (PostgresqlPages, POSTGRESQL),
+    (MysqlPages, MYSQL),
+):
+    define_tests(__name__, AnalyzedPageTests, on=(_database,), before=(_pages,))
+    if _database is not POSTGRESQL:
+        define_tests(__name__, PageTests, on=(_database,), before=(_pages,))

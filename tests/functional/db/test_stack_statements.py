@@ -109,6 +109,7 @@ class StackStatementTests(counting.CountingTests):
             tx.lock_stacks(ids)
             tx.insert_resources([make_resource(stack, name='r') for stack in stacks])
             tx.add_events([stack_event(stack) for stack in stacks])
+        of = {'stack_id': ids, 'type': ['T']}
         (event, *_) = self.store.list_stack_events(EventQuery({'stack_id': ids}))
         reads: dict[str, Callable[[], Any]] = {
             'find_stack': lambda: self.store.find_stack(root.name, TENANT),
@@ -122,14 +123,7 @@ class StackStatementTests(counting.CountingTests):
             'get_definition': lambda: self.store.get_definition(root.definition_id),
             'list_resources': lambda: self.store.list_resources(ids, names=['r']),
             'list_stack_events': lambda: self.store.list_stack_events(
-                EventQuery(
-                    {
-                        'stack_id': ids,
-                        'resource': ['r'],
-                        'action': ['CREATE'],
-                        'type': ['T'],
-                    }
-                )
+                EventQuery({**of, 'resource': ['r'], 'action': ['CREATE']})
             ),
             'a page of events': lambda: self.store.list_stack_events(
                 EventQuery({'stack_id': ids}, after=event.event.uuid, limit=3)

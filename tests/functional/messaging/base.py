@@ -39,6 +39,14 @@ class RabbitTestCase(base.TestCase):
         self.addCleanup(bus.close, recording.TIMEOUT)
         return bus
 
+    def worker(self, **options):
+        """Return a bus that consumes, and recorders of its commands and broadcasts."""
+        commands, controls = recording.Recorder(), recording.Recorder()
+        bus = self.open_bus(**options)
+        bus.start(['applier'], commands.command, controls.control)
+        self.assertTrue(bus.wait_until_consuming(recording.TIMEOUT))
+        return bus, commands, controls
+
     def publisher(self, bus=None):
         """Return a notification publisher, closed at the end of the test."""
         publisher = (bus or self.open_bus()).notification_publisher()

@@ -33,10 +33,7 @@ class TestContract(bus_contract.BusContract, base.RabbitTestCase):
 class TestMalformed(base.RabbitTestCase):
     def setUp(self):
         super().setUp()
-        self.commands, self.controls = recording.Recorder(), recording.Recorder()
-        self.bus = self.open_bus()
-        self.bus.start(['applier'], self.commands.command, self.controls.control)
-        self.assertTrue(self.bus.wait_until_consuming(recording.TIMEOUT))
+        self.bus, self.commands, self.controls = self.worker()
 
     def test_malformed_commands_are_dead_letters_and_the_consumer_lives(self):
         for body in MALFORMED:
@@ -130,7 +127,7 @@ class TestFullQueue(base.RabbitTestCase):
 class TestReceipts(base.RabbitTestCase):
     """A command whose handler returned a receipt."""
 
-    def worker(self, receipt):
+    def settler(self, receipt):
         """Start a worker that answers each command with this receipt."""
         commands = recording.Recorder()
 
@@ -144,10 +141,10 @@ class TestReceipts(base.RabbitTestCase):
         return bus, commands
 
     def test_it_goes_to_another_worker_when_this_one_ends_before_it_is_settled(self):
-        bus, first = self.worker(lambda message: Receipt())
+        bus, first = self.settler(lambda message: Receipt())
         bus.send_command('applier', RUN)
         first.wait_for(1)
-        _, second = self.worker(lambda message: None)
+        _, second = self.settler(lambda message: None)
 
         bus.close(recording.TIMEOUT)
 
@@ -161,7 +158,7 @@ class TestReceipts(base.RabbitTestCase):
             threading.Thread(target=receipts[-1].settle).start()
             return receipts[-1]
 
-        bus, first = self.worker(receipt)
+        bus, first = self.settler(receipt)
         sent = [bus_contract.launch(f'p{number}') for number in range(40)]
         for command in sent:
             bus.send_command('applier', command)
@@ -169,7 +166,7 @@ class TestReceipts(base.RabbitTestCase):
         self.assertEqual([('applier', c) for c in sent], first.wait_for(len(sent)))
         bus.close(recording.TIMEOUT)
 
-        other, second = self.worker(lambda message: None)
+        other, second = self.settler(lambda message: None)
         other.send_command('applier', RUN)
 
         self.assertEqual([('applier', RUN)], second.wait_for(1))
@@ -179,7 +176,7 @@ class TestReceipts(base.RabbitTestCase):
         sender.send_command('applier', RUN)
 
         for _ in range(topology.DELIVERY_LIMIT + 1):
-            bus, commands = self.worker(lambda message: Receipt())
+            bus, commands = self.settler(lambda message: Receipt())
             commands.wait_for(1)
             bus.close(recording.TIMEOUT)
             self.assertEqual([('applier', RUN)], commands.seen)

@@ -24,6 +24,12 @@ class NotificationTestCase(base.RabbitTestCase):
     def bodies(self, count):
         return [message.body for message in self.consume(self.key, count)]
 
+    def unavailable(self, publisher, batch, timeout=TIMEOUT):
+        """Publish in vain; return the error."""
+        return self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, batch, timeout
+        )
+
     def proxied(self, **options):
         """Return a proxy before the broker, and a publisher that goes through it."""
         between, url = self.proxy()
@@ -197,9 +203,7 @@ class TestTrouble(NotificationTestCase):
         publisher = self.publisher()
         batch = [*self.batch(1), ('nowhere.info', b'lost'), *self.batch(1, first=1)]
 
-        error = self.assertRaises(
-            exceptions.BrokerUnavailable, publisher.publish, batch, TIMEOUT
-        )
+        error = self.unavailable(publisher, batch)
 
         self.assertIn('did not take 1 of 3 notifications', str(error))
         self.assertIn("'nowhere.info': NO_ROUTE", str(error))
@@ -212,9 +216,7 @@ class TestTrouble(NotificationTestCase):
         publisher.publish(self.batch(1), TIMEOUT)
         delete(**what)
 
-        self.assertRaises(
-            exceptions.BrokerUnavailable, publisher.publish, self.batch(2), TIMEOUT
-        )
+        self.unavailable(publisher, self.batch(2))
         publisher.publish(self.batch(2), TIMEOUT)
 
         left = self.batch(2) if 'queue' in what else self.batch(1) + self.batch(2)
@@ -242,9 +244,7 @@ class TestTrouble(NotificationTestCase):
         publisher.publish(self.batch(1), TIMEOUT)
         between.refuse()
 
-        error = self.assertRaises(
-            exceptions.BrokerUnavailable, publisher.publish, self.batch(2), TIMEOUT
-        )
+        error = self.unavailable(publisher, self.batch(2))
         between.accept()
         publisher.publish(self.batch(2), TIMEOUT)
 
@@ -257,9 +257,7 @@ class TestTrouble(NotificationTestCase):
         between.freeze()
 
         started = time.monotonic()
-        error = self.assertRaises(
-            exceptions.BrokerUnavailable, publisher.publish, self.batch(3), 0.5
-        )
+        error = self.unavailable(publisher, self.batch(3), 0.5)
         took = time.monotonic() - started
 
         self.assertIn('did not confirm 3 messages in', str(error))
@@ -280,9 +278,7 @@ class TestTrouble(NotificationTestCase):
             between.freeze(**frozen)
 
             started = time.monotonic()
-            self.assertRaises(
-                exceptions.BrokerUnavailable, publisher.publish, batch, 0.5
-            )
+            self.unavailable(publisher, batch, 0.5)
 
             self.assertLess(time.monotonic() - started, 2)
 
@@ -296,9 +292,7 @@ class TestTrouble(NotificationTestCase):
         publisher.close()
 
         self.assertLess(time.monotonic() - started, 3)
-        self.assertRaises(
-            exceptions.BrokerUnavailable, publisher.publish, self.batch(1), 1
-        )
+        self.unavailable(publisher, self.batch(1), 1)
 
     def test_a_heartbeat_keeps_an_idle_connection(self):
         between, publisher = self.proxied(heartbeat=1)
@@ -319,9 +313,7 @@ class TestTrouble(NotificationTestCase):
             self.open_bus(url='amqp://u:canary@127.0.0.1:1/v', connect_timeout=60.0)
         )
 
-        error = self.assertRaises(
-            exceptions.BrokerUnavailable, publisher.publish, self.batch(1), 1
-        )
+        error = self.unavailable(publisher, self.batch(1), 1)
 
         self.assertIn('127.0.0.1:1 (virtual host v)', str(error))
         self.assertNotIn('canary', str(error) + self.log.output)

@@ -42,14 +42,15 @@ class Endpoint:
     def __init__(self, recorder):
         self._recorder = recorder
 
-    def info(self, context, publisher_id, event_type, payload, metadata):
-        self._recorder.control(
-            ('info', publisher_id, event_type, payload, metadata['message_id'])
-        )
+    def info(self, *notification):
+        self._keep('info', *notification)
 
-    def error(self, context, publisher_id, event_type, payload, metadata):
+    def error(self, *notification):
+        self._keep('error', *notification)
+
+    def _keep(self, priority, context, publisher_id, event_type, payload, metadata):
         self._recorder.control(
-            ('error', publisher_id, event_type, payload, metadata['message_id'])
+            (priority, publisher_id, event_type, payload, metadata['message_id'])
         )
 
 

@@ -13,13 +13,6 @@ CANARY = 'canary-password'
 
 
 class RecoveryTestCase(base.RabbitTestCase):
-    def worker(self, **options):
-        commands, controls = recording.Recorder(), recording.Recorder()
-        bus = self.open_bus(**options)
-        bus.start(['applier'], commands.command, controls.control)
-        self.assertTrue(bus.wait_until_consuming(recording.TIMEOUT))
-        return bus, commands, controls
-
     def send_until(self, send, recorder, expected):
         """Repeat a hint until one arrives: one that crosses a fault may be lost."""
         deadline = time.monotonic() + recording.TIMEOUT
