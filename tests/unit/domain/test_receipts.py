@@ -14,14 +14,18 @@ class ReceiptTest(base.TestCase):
         made.when_settled(lambda: self.calls.append('settled'))
         return made
 
-    def test_receipt_is_settled_once(self):
-        receipt = self.receipt()
+    def test_receipt_is_settled_once_and_a_late_callback_called_at_once(self):
+        for parts in ((), (2,)):
+            self.calls.clear()
+            receipt = self.receipt(*parts)
 
-        receipt.settle()
-        receipt.settle()
-        receipt.settle_part()
+            receipt.settle()
+            receipt.settle()
+            receipt.settle_part()
 
-        self.assertEqual((['settled'], True), (self.calls, receipt.settled))
+            self.assertEqual((['settled'], True), (self.calls, receipt.settled))
+            receipt.when_settled(lambda: self.calls.append('late'))
+            self.assertEqual(['settled', 'late'], self.calls)
 
     def test_of_several_places_the_last_one_settles_it(self):
         receipt = self.receipt(2)
@@ -32,11 +36,3 @@ class ReceiptTest(base.TestCase):
 
         self.assertEqual(([], False), before)
         self.assertEqual((['settled'], True), (self.calls, receipt.settled))
-
-    def test_late_callback_is_called_at_once(self):
-        made = Receipt(2)
-        made.settle()
-
-        made.when_settled(lambda: self.calls.append('late'))
-
-        self.assertEqual(['late'], self.calls)

@@ -43,21 +43,22 @@ class ParseTest(base.TestCase):
             [self.refused(text) for text in ('plain', '', 'a: 1\n---\nb: 1\n', None)],
         )  # fmt: skip
 
-    def test_values_outside_json_are_reported_with_lines(self):
-        self.assertEqual(
-            [
-                'web.yaml:2: resources: this key is there twice; keep one of them',
-                'web.yaml:3: a.b: nan is not a number in JSON',
-            ],
-            self.refused('resources: {}\nresources: {}\na: {b: .nan}'),
-        )
-
-    def test_oversized_text_is_rejected(self):
-        self.assertEqual(
-            ['web.yaml: Template size (13 bytes) exceeds maximum allowed size (10 '
-             'bytes).'],
-            self.refused('a: "ääää"', limit=10),
-        )  # fmt: skip
+    def test_values_outside_json_and_oversized_text_are_rejected(self):
+        number = 'a: this number has too many digits; put it in quotes'
+        size = 'Template size (13 bytes) exceeds maximum allowed size (10 bytes).'
+        for text, limits, *expected in (
+            (
+                *('resources: {}\nresources: {}\na: {b: .nan}', {}),
+                ':2: resources: this key is there twice; keep one of them',
+                ':3: a.b: nan is not a number in JSON',
+            ),
+            (f'a: 0x{"f" * 5000}', {}, f':1: {number}'),
+            ('a: "ääää"', {'limit': 10}, f': {size}'),
+        ):
+            self.assertEqual(
+                [f'web.yaml{problem}' for problem in expected],
+                self.refused(text, **limits),
+            )
 
     def test_aliases_may_not_stand_for_more_than_a_text_may_hold(self):
         bomb = 'a: &a [x, x, x, x, x, x, x, x, x, x]\n'
@@ -89,12 +90,6 @@ class ParseTest(base.TestCase):
 
         for (problem,) in problems:
             self.assertIn('this is nested deeper than', problem)
-
-    def test_a_number_that_no_library_writes_is_refused(self):
-        self.assertEqual(
-            ['web.yaml:1: a: this number has too many digits; put it in quotes'],
-            self.refused(f'a: 0x{"f" * 5000}'),
-        )
 
 
 class FuzzTest(base.TestCase):

@@ -17,22 +17,18 @@ class TestActions(base.TestCase):
         self.assertEqual(8, len(action_types.NODE_TYPES))
         self.assertEqual(set(), action_types.CLUSTER_TYPES & action_types.NODE_TYPES)
 
-    def test_names_have_the_target_and_the_verb(self):
-        for action_type, name in (
-            ('CLUSTER_CREATE', 'cluster_create_1a2b3c4d_5e6f7081'),
-            ('CLUSTER_DEL_NODES', 'cluster_del_nodes_1a2b3c4d_5e6f7081'),
-            ('CLUSTER_ATTACH_POLICY', 'attach_policy_1a2b3c4d_5e6f7081'),
-            ('NODE_DELETE', 'node_delete_1a2b3c4d_5e6f7081'),
+    def test_names_have_the_target_and_the_verb_and_are_unique(self):
+        for name, action_type, *operation in (
+            ('cluster_create', 'CLUSTER_CREATE'),
+            ('cluster_del_nodes', 'CLUSTER_DEL_NODES'),
+            ('attach_policy', 'CLUSTER_ATTACH_POLICY'),
+            ('node_delete', 'NODE_DELETE'),
+            ('node_reboot', 'NODE_OPERATION', 'reboot'),
         ):
             self.assertEqual(
-                name, action_types.action_name(action_type, TARGET, uuid=OWN)
+                f'{name}_1a2b3c4d_5e6f7081',
+                action_types.action_name(action_type, TARGET, *operation, uuid=OWN),
             )
-        self.assertEqual(
-            'node_reboot_1a2b3c4d_5e6f7081',
-            action_types.action_name('NODE_OPERATION', TARGET, 'reboot', OWN),
-        )
-
-    def test_action_names_are_unique(self):
         names = {action_types.action_name('NODE_DELETE', TARGET) for _ in range(9)}
         self.assertEqual(9, len(names))
 

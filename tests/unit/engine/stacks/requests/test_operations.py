@@ -19,13 +19,7 @@ class TestCreating(StackWorldCase):
         self.assertRaises(exceptions.StackNotFound, world.named, 's')
         self.assertEqual([], world.store.list_actions(limit=10))
 
-    def test_a_name_is_unique_in_a_project(self) -> None:
-        world = self.a_stack_world()
-        world.begin({'a': res()})
-
-        self.assertRaises(exceptions.StackExists, world.begin, {'a': res()})
-
-    def test_the_stored_stack_has_the_requested_values(self) -> None:
+    def test_the_stored_stack_has_the_requested_values_and_a_unique_name(self) -> None:
         world = self.a_stack_world()
 
         stack = world.begin(
@@ -43,6 +37,7 @@ class TestCreating(StackWorldCase):
                 stack.user,
             ),
         )
+        self.assertRaises(exceptions.StackExists, world.begin, {'a': res()})
 
 
 class Meddling(StackWorld):
