@@ -16,6 +16,9 @@ MAX_REPEATED = 1_000_000
 #: Maximum nesting depth: the time of the parser for a further level grows with the
 #: depth.
 _MAX_OPEN = 200
+_TOO_DEEP = f'this is nested deeper than {_MAX_OPEN} levels'
+#: The error of libyaml for a text that is nested deeper than 1,000 levels.
+_PARSER_LIMIT = 'exceeded maximum nesting depth'
 
 _TAG = 'tag:yaml.org,2002:'
 _MERGE = _TAG + 'merge'
@@ -142,7 +145,7 @@ class Builder:
             if isinstance(top.value, dict) and top.key is _NO_KEY:
                 raise Unreadable(line, 'a mapping or a list cannot be a key')
         if len(self.open) > _MAX_OPEN:
-            raise Unreadable(line, f'this is nested deeper than {_MAX_OPEN} levels')
+            raise Unreadable(line, _TOO_DEEP)
         self._note(line)
         self.open.append(_Open(value, event.anchor, line))
 
@@ -280,5 +283,11 @@ def _converted(loader: Any, tag: str, text: str) -> Any:
 
 
 def _events(loader: Any) -> Iterator[Any]:
-    while loader.check_event():
-        yield loader.get_event()
+    try:
+        while loader.check_event():
+            yield loader.get_event()
+    except yaml.MarkedYAMLError as error:
+        # libyaml since 0.2.6 has a limit, and reads a line of brackets in advance.
+        if error.problem != _PARSER_LIMIT or error.problem_mark is None:
+            raise
+        raise Unreadable(error.problem_mark.line + 1, _TOO_DEEP) from None
