@@ -76,10 +76,14 @@ class SuspendedCase(WorldCase):
 class TestSuspendingAnActionThatDerived(SuspendedCase):
     """SUSPEND signals running actions and prevents starts until RESUME."""
 
-    def test_no_further_one_starts_until_it_is_resumed(self) -> None:
+    def test_no_further_one_starts_and_it_keeps_its_lock_until_it_is_resumed(
+        self,
+    ) -> None:
         world = self.a_waiting_world()
-        self.add(world)
+        self.add(world, target='thing')
         self.suspend(world)
+        world.add(world.new_action('b', target='thing'))
+        world.until_action('b', states.WAITING)
         for worker in world.workers:
             worker.sweeper.sweep()
         world.run('something else')
@@ -89,7 +93,9 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             (held.status, held.blocked_on, held.attempt),
         )
         self.resume(world)
-        world.until_action('a', states.SUCCEEDED)
+        world.until_action('b', states.SUCCEEDED)
+        ends = [line[0] for line in world.story() if line[2] == 'SUCCEEDED']
+        self.assertEqual(['a', 'b'], ends[-2:])
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),
@@ -197,17 +203,6 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             ],
             world.story(None, *'axy'),
         )
-
-    def test_it_keeps_its_lock(self) -> None:
-        world = self.a_waiting_world()
-        self.add(world, target='thing')
-        self.suspend(world)
-        world.add(world.new_action('b', target='thing'))
-        world.until_action('b', states.WAITING)
-        self.resume(world)
-        world.until_action('b', states.SUCCEEDED)
-        ends = [line[0] for line in world.story() if line[2] == 'SUCCEEDED']
-        self.assertEqual(['a', 'b'], ends[-2:])
 
 
 class TestCancellingASuspendedActionThatDerived(SuspendedCase):

@@ -44,41 +44,35 @@ class TestNotificationsImpact(SkipCase):
             )
         return found
 
-    def test_those_of_actions_say_why_they_were_skipped(self) -> None:
-        self.world.run(action('a', 'gone'))
-        self.world.create('b')
-        self.skip('b', 'not tonight')
+    def test_they_say_why_actions_were_skipped_and_of_plans_which_ones(self) -> None:
+        plan = self.world.create('a', action('b', 'gone'))
+        self.skip('a', 'not tonight')
+        self.world.worker()
+        self.world.plans.start(plan.uuid)
+        self.world.until_ended(plan)
         found = self.told()
-        for name, message in (('a', BY_ITSELF), ('b', BY_USER)):
+        a, b = (self.world.action(name).uuid for name in 'ab')
+        for uuid, message in ((a, BY_USER), (b, BY_ITSELF)):
             self.assertEqual(
                 [
                     ('action.create', 'PENDING', None),
                     ('action.update', 'SKIPPED', message),
                 ],
-                found[self.world.action(name).uuid],
+                found[uuid],
             )
-
-    def test_those_of_plans_say_which_actions_were_skipped(self) -> None:
-        plan = self.world.create('a', 'b')
-        self.skip('a')
-        self.world.worker()
-        self.world.plans.start(plan.uuid)
-        self.world.until_ended(plan)
-        uuid = self.world.action('a').uuid
-        message = (
-            f'One or more actions were skipped. Action {uuid} was skipped by user.'
-        )
+        first = f'One or more actions were skipped. Action {a} was skipped by user.'
+        both = f'{first} Action {b} was skipped automatically.'
         self.assertEqual(
             [
                 ('actionplan.create', 'RECOMMENDED', None),
-                ('actionplan.update', 'RECOMMENDED', message),
-                ('actionplan.update', 'PENDING', message),
-                ('actionplan.update', 'ONGOING', message),
-                ('actionplan.execution.start', 'ONGOING', message),
-                ('actionplan.update', 'SUCCEEDED', message),
-                ('actionplan.execution.end', 'SUCCEEDED', message),
+                ('actionplan.update', 'RECOMMENDED', first),
+                ('actionplan.update', 'PENDING', first),
+                ('actionplan.update', 'ONGOING', first),
+                ('actionplan.execution.start', 'ONGOING', first),
+                ('actionplan.update', 'SUCCEEDED', both),
+                ('actionplan.execution.end', 'SUCCEEDED', both),
             ],
-            self.told()[plan.uuid],
+            found[plan.uuid],
         )
 
 
