@@ -199,17 +199,18 @@ class TestUnlockFailed(LockCase):
 class TestOtherStates(LockCase):
     """A lock needs a final state; an unlock needs a lock, or one that failed."""
 
-    def test_neither_a_stack_nor_one_of_which_a_part_changes_can_be_locked(
+    def test_none_can_be_locked_while_it_or_one_in_it_or_around_it_changes(
         self,
     ) -> None:
-        for stack, operation, name, text in (
-            (self.inner, 'check', 'm0', self.inner.name),
-            (self.stack, 'update', 'a', 'UPDATE'),
+        for stack, operation, name, locked, text in (
+            (self.inner, 'check', 'm0', self.stack, self.inner.name),
+            (self.stack, 'check', 'a', self.inner, 'Stack s, which'),
+            (self.stack, 'update', 'a', self.stack, 'UPDATE'),
         ):
             gate = self.a_gate_at(self.world, operation, name)
             OPERATIONS[operation](self.world, stack)
             gate.until_entered()
-            refused = self.refusal_of('lock', self.stack, exceptions.ActionInProgress)
+            refused = self.refusal_of('lock', locked, exceptions.ActionInProgress)
             self.assertIn(text, refused)
             gate.open()
             self.world.settled(stack)

@@ -287,17 +287,6 @@ class TestWhatIsRefused(LockCase):
         self.assertEqual('CHECK_FAILED', row.state.name)
 
 
-class TestTrees(LockCase):
-    """A16: the whole tree is at rest."""
-
-    def test_a_nested_stack_is_not_locked_while_the_one_around_is_changed(self) -> None:
-        gate = self.a_gate_at(self.world, 'check', 'a')
-        self.world.stacks.act(self.stack.uuid, TENANT, states.CHECK)
-        gate.until_entered()
-        refused = self.refusal_of('lock', self.inner, exceptions.ActionInProgress)
-        self.assertIn('s', refused)
-
-
 class TestRaces(LockCase):
     """A23: one compare and set decides; the loser is refused."""
 

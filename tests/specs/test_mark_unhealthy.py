@@ -417,6 +417,13 @@ class TestTheNextUpdate(MarkCase):
         self.assertIsNone(self.resource().under_mark)
         row = self.world.resource(self.stack, 'proxy')
         self.assertEqual(self.resource().physical_id, row.properties['value'])
+        # A check does not take the mark back.
+        self.world.mark(self.stack, 'web', reason='it answers nonsense')
+        stack = self.world.act(self.stack, states.CHECK)
+        self.assertEqual('CHECK_FAILED', stack.state.name)
+        self.assertIn('it answers nonsense', stack.status_reason)
+        self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
+        self.replaced('web')
 
     def test_one_is_replaced_that_a_check_found_failed_or_whose_update_failed(
         self,
@@ -436,14 +443,6 @@ class TestTheNextUpdate(MarkCase):
         self.world.change(stack)
         self.assertEqual(before, self.world.ids(stack))
         self.assertEqual({'none': 'CHECK_COMPLETE'}, self.world.states(stack))
-
-    def test_a_check_does_not_take_the_mark_back(self) -> None:
-        self.world.mark(self.stack, 'web', reason='it answers nonsense')
-        stack = self.world.act(self.stack, states.CHECK)
-        self.assertEqual('CHECK_FAILED', stack.state.name)
-        self.assertIn('it answers nonsense', stack.status_reason)
-        self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
-        self.replaced('web')
 
     def test_a_rollback_brings_back_the_marked_one_as_it_was(self) -> None:
         self.world.mark(self.stack, 'web')

@@ -94,10 +94,15 @@ class TestSamples(MessagesTestCase):
 
 
 class TestStory(MessagesTestCase):
-    def test_notifications_of_an_action_are_ordered(self):
+    def test_actions_are_told_of_in_order_with_the_plan_as_the_event_saw_it(self):
+        skipped = 'One or more actions were skipped.'
         sent = self.build(
             expectations.action_event(1, 'READY', 'RUNNING'),
             expectations.action_event(2, 'RUNNING', 'SUCCEEDED'),
+            expectations.action_event(
+                *(3, 'READY', 'SKIPPED'), plan_state='PENDING', plan_message=skipped
+            ),
+            expectations.action_event(4, 'RUNNING', 'FAILED'),
         )
 
         self.assertEqual(
@@ -106,34 +111,18 @@ class TestStory(MessagesTestCase):
                 'action.execution.start: ONGOING',
                 'action.update: ONGOING -> SUCCEEDED',
                 'action.execution.end: SUCCEEDED',
+                'action.update: PENDING -> SKIPPED',
+                'action.update: ONGOING -> FAILED',
+                'action.execution.error: FAILED',
             ],
             expectations.story(sent),
         )
-
-    def test_a_nested_plan_is_as_the_event_saw_it(self):
-        sent = self.build(
-            expectations.action_event(
-                1,
-                'READY',
-                'SKIPPED',
-                plan_state='PENDING',
-                plan_message='One or more actions were skipped.',
-            )
-        )
-
-        nested = expectations.data(sent[0])['action_plan']
+        nested = expectations.data(sent[4])['action_plan']['watcher_object.data']
         self.assertEqual(
-            ('PENDING', 'One or more actions were skipped.'),
-            (
-                nested['watcher_object.data']['state'],
-                nested['watcher_object.data']['status_message'],
-            ),
+            ('PENDING', skipped), (nested['state'], nested['status_message'])
         )
-
-    def test_a_failure_without_a_fault_has_null_there(self):
-        sent = self.build(expectations.action_event(1, 'RUNNING', 'FAILED'))
-
-        self.assertIsNone(expectations.data(sent[1])['fault'])
+        # A failure without a fault has null there.
+        self.assertIsNone(expectations.data(sent[6])['fault'])
 
 
 class TestSettings(MessagesTestCase):
