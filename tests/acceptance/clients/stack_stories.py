@@ -209,12 +209,23 @@ class LifeStories:
 class LookingStories:
     """The client shows every part of a stack."""
 
-    def test_its_resources(self):
-        self.create('read', TEMPLATE)
+    def test_its_resources_its_events_and_what_it_was_made_of(self):
+        environment = self.file('read.env', 'parameter_defaults: {value: from far}\n')
+        self.create('read', TEMPLATE, '-e', environment)
 
         rows = self.json('stack', 'resource', 'list', 'read')
         shown = self.json('stack', 'resource', 'show', 'read', 'keep')
         metadata = self.json('stack', 'resource', 'metadata', 'read', 'keep')
+        events = self.json('stack', 'event', 'list', 'read')
+        of_one = self.json('stack', 'event', 'list', 'read', '--resource', 'keep')
+        one = self.json('stack', 'event', 'show', 'read', 'keep', of_one[-1]['id'])
+        log = self.done('stack', 'event', 'list', 'read', '--sort', 'event_time:desc')
+        template = self.json('stack', 'template', 'show', 'read')
+        used = self.json('stack', 'environment', 'show', 'read')
+        files = self.done('stack', 'file', 'list', 'read')
+        outputs = self.json('stack', 'output', 'list', 'read')
+        said = self.json('stack', 'output', 'show', 'read', 'said')
+        exported = self.json('stack', 'export', 'read')
 
         self.assertEqual(
             {'change': 'OS::Heat::TestResource', 'keep': 'OS::Heat::RandomString'},
@@ -226,18 +237,9 @@ class LookingStories:
         )
         self.assertEqual(12, len(shown['attributes']['value']))
         self.assertEqual({}, metadata)
-
-    def test_its_events(self):
-        self.create('told', TEMPLATE)
-
-        events = self.json('stack', 'event', 'list', 'told')
-        of_one = self.json('stack', 'event', 'list', 'told', '--resource', 'keep')
-        one = self.json('stack', 'event', 'show', 'told', 'keep', of_one[-1]['id'])
-        log = self.done('stack', 'event', 'list', 'told', '--sort', 'event_time:desc')
-
         story = [(event['resource_name'], event['resource_status']) for event in events]
-        self.assertEqual(('told', 'CREATE_IN_PROGRESS'), story[0])
-        self.assertEqual(('told', 'CREATE_COMPLETE'), story[-1])
+        self.assertEqual(('read', 'CREATE_IN_PROGRESS'), story[0])
+        self.assertEqual(('read', 'CREATE_COMPLETE'), story[-1])
         self.assertEqual(
             ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE'],
             [status for name, status in story if name == 'change'],
@@ -246,22 +248,10 @@ class LookingStories:
             [event for event in events if event['resource_name'] == 'keep'], of_one
         )
         self.assertEqual('OS::Heat::RandomString', one['resource_type'])
-        self.assertIn('[told]: CREATE_COMPLETE', log)
-
-    def test_what_it_was_made_of(self):
-        environment = self.file('made.env', 'parameter_defaults: {value: from far}\n')
-        self.create('made', TEMPLATE, '-e', environment)
-
-        template = self.json('stack', 'template', 'show', 'made')
-        shown = self.json('stack', 'environment', 'show', 'made')
-        files = self.done('stack', 'file', 'list', 'made')
-        outputs = self.json('stack', 'output', 'list', 'made')
-        said = self.json('stack', 'output', 'show', 'made', 'said')
-        exported = self.json('stack', 'export', 'made')
-
+        self.assertIn('[read]: CREATE_COMPLETE', log)
         self.assertEqual('Two texts.', template['description'])
-        self.assertEqual({'value': 'from far'}, shown['parameter_defaults'])
-        self.assertIn('made.env', files)
+        self.assertEqual({'value': 'from far'}, used['parameter_defaults'])
+        self.assertIn('read.env', files)
         self.assertEqual(
             [('said', 'What it says.')],
             [(row['output_key'], row['description']) for row in outputs],

@@ -70,10 +70,23 @@ class Stories(
 class TestWatcher(Stories, ClientCase):
     """`watcher`, without authentication."""
 
-    def test_the_script_works_as_it_was_installed(self):
-        done = self.clients.run_script('watcher', *self.access(), 'goal', 'list')
+    def test_neither_program_needs_a_password_and_a_token_is_no_hindrance(self):
+        endpoint = f'--os-endpoint={self.standalone.url}'
+        command = ('optimize', 'goal', 'list')
+        # A script works as it was installed.
+        script, run = self.clients.run_script, self.clients.run
+        for call, *argv in (
+            (script, 'watcher', *self.access(), *command[1:]),
+            (run, 'watcher', *self.access(), '--os-auth-token=any', *command[1:]),
+            (script, 'openstack', '--os-auth-type=none', endpoint, *command),
+            (
+                *(run, 'openstack', '--os-auth-type=admin_token', '--os-token=any'),
+                *(endpoint, *command),
+            ),
+        ):
+            done = call(*argv)
 
-        self.assertIn('| dummy ', done.out, str(done))
+            self.assertIn('| dummy ', done.out, str(done))
 
     def test_the_client_has_no_command_that_is_not_tried(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
@@ -92,29 +105,6 @@ class TestWatcher(Stories, ClientCase):
         self.assertFalse(
             {'force', 'start_time', 'status_message'} & set(shown['audit'])
         )
-
-    def test_a_token_is_no_hindrance_where_there_is_no_authentication(self):
-        done = self.clients.run(
-            'watcher', *self.access(), '--os-auth-token=anything', 'goal', 'list'
-        )
-
-        self.assertIn('| dummy ', done.out, str(done))
-
-    def test_openstack_needs_no_password_where_there_is_no_authentication(self):
-        done = self.clients.run_script(
-            *('openstack', '--os-auth-type=none'),
-            *(f'--os-endpoint={self.standalone.url}', 'optimize', 'goal', 'list'),
-        )
-
-        self.assertIn('| dummy ', done.out, str(done))
-
-    def test_openstack_may_send_a_token_where_there_is_no_authentication(self):
-        done = self.clients.run(
-            *('openstack', '--os-auth-type=admin_token', '--os-token=anything'),
-            *(f'--os-endpoint={self.standalone.url}', 'optimize', 'goal', 'list'),
-        )
-
-        self.assertIn('| dummy ', done.out, str(done))
 
     def test_the_endpoint_may_have_a_version_or_the_usual_prefix(self):
         for suffix in ('/v1', '/infra-optim', '/infra-optim/v1'):
