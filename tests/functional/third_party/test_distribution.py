@@ -101,10 +101,9 @@ class TestDistribution(base.TestCase):
         self.installation.add()
 
     def test_every_entry_point_is_listed_with_what_is_wrong_with_it(self):
-        entries = [
-            entry for entry in self.installation.run(LIST) if entry[2] == 'acme-actions'
-        ]
+        listed = self.installation.run(LIST)
 
+        entries = [entry for entry in listed if entry[2] == 'acme-actions']
         for entry in entries:
             self.assertEqual('1.0', entry[3])
         self.assertEqual(
@@ -151,16 +150,7 @@ class TestDistribution(base.TestCase):
                 for _, name, _, _, target, text, error in entries
             ],
         )
-
-    def test_the_built_ins_do_not_suffer(self):
-        ours = {
-            name: error
-            for namespace, name, distribution, _, _, _, error in self.installation.run(
-                LIST
-            )
-            if (namespace, distribution) == ('watcherlite.action_types', 'watcherlite')
-        }
-
+        # The built-ins do not suffer.
         self.assertEqual(
             dict.fromkeys(
                 [
@@ -170,7 +160,11 @@ class TestDistribution(base.TestCase):
                     'stack_update',
                 ]
             ),
-            ours,
+            {
+                name: error
+                for space, name, distribution, *_, error in listed
+                if (space, distribution) == (contract.ACTION_TYPES, 'watcherlite')
+            },
         )
 
     def test_its_action_runs(self):
@@ -309,12 +303,10 @@ class TestResourceTypes(base.TestCase):
         self.installation.add(ZETA)
 
     def test_a_good_one_and_one_that_cannot_work_are_listed(self):
-        found = [
-            (name, text, error)
-            for space, name, distribution, _, _, text, error in self.installation.run(
-                LIST
-            )
-            if (space, distribution) == (contract.RESOURCE_HANDLERS, 'zeta-actions')
+        listed = [
+            entry
+            for entry in self.installation.run(LIST)
+            if entry[0] == contract.RESOURCE_HANDLERS
         ]
 
         self.assertEqual(
@@ -327,17 +319,13 @@ class TestResourceTypes(base.TestCase):
                     'properties.size: "big" is not a whole number',
                 ),
             ],
-            found,
+            [
+                (name, text, error)
+                for _, name, distribution, _, _, text, error in listed
+                if distribution == 'zeta-actions'
+            ],
         )
-
-    def test_the_built_ins_do_not_suffer(self):
-        ours = {
-            name
-            for space, name, distribution, *_, error in self.installation.run(LIST)
-            if (space, distribution) == (contract.RESOURCE_HANDLERS, 'watcherlite')
-            and error is None
-        }
-
+        # The built-ins do not suffer.
         self.assertLessEqual(
             {
                 'Http::Resource',
@@ -348,7 +336,11 @@ class TestResourceTypes(base.TestCase):
                 'OS::Heat::TestResource',
                 'OS::Heat::Value',
             },
-            ours,
+            {
+                name
+                for _, name, distribution, *_, error in listed
+                if (distribution, error) == ('watcherlite', None)
+            },
         )
 
     def test_its_options_are_read_from_a_group_without_colons(self):

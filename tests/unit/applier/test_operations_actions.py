@@ -1,6 +1,7 @@
 """The operations of operators on actions: skip, edit messages, signal."""
 
 import functools
+import itertools
 
 from tests import factories
 from tests.unit.applier.operating import AUTOMATIC, EVENTS, NOW, PREFIX, OperationsCase
@@ -159,13 +160,19 @@ class TestEdit(OperationsCase):
         )
         return action
 
-    def test_the_reason_of_a_user_is_replaced_in_any_state_of_the_plan(self):
-        for state in states.STATES:
-            action = self.skipped(f'{PREFIX}old', state=state)
+    def test_the_reason_of_a_skip_is_replaced_in_any_state_of_the_plan(self):
+        for state, (old, reason, message) in itertools.product(
+            states.STATES,
+            (
+                (f'{AUTOMATIC}off', 'it was off', f'{PREFIX}it was off'),
+                (f'{PREFIX}old', 'new', f'{PREFIX}new'),
+                (f'{PREFIX}old', None, 'Action skipped by user.'),
+            ),
+        ):
+            action = self.skipped(old, state=state)
 
-            after = self.operations.edit_skip_message(action.uuid, 'new')
+            after = self.operations.edit_skip_message(action.uuid, reason)
 
-            message = f'{PREFIX}new'
             self.assertEqual(
                 action.evolve(status_message=message, updated_at=NOW), after
             )
@@ -175,15 +182,6 @@ class TestEdit(OperationsCase):
                 self.events()[-1],
             )
             self.assertEqual(EVENTS, self.told[-1])
-
-    def test_the_message_of_an_edited_skip(self):
-        for message, reason, edited in (
-            (f'{AUTOMATIC}off', 'it was off', f'{PREFIX}it was off'),
-            (f'{PREFIX}old', None, 'Action skipped by user.'),
-        ):
-            action = self.skipped(message)
-            after = self.operations.edit_skip_message(action.uuid, reason)
-            self.assertEqual(edited, after.status_message)
 
     def test_the_reason_of_an_automatic_skip_cannot_be_removed(self):
         action = self.skipped(f'{AUTOMATIC}off')

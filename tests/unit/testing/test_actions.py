@@ -36,7 +36,6 @@ class TestOutcomes(base.TestCase):
     def test_result_of_execute_decides(self):
         cases = [
             (True, 'SUCCEEDED', None),
-            (outcomes.Done({'a': 1}), 'SUCCEEDED', None),
             (('OK', 'fine'), 'SUCCEEDED', None),
             (
                 None,
@@ -60,6 +59,12 @@ class TestOutcomes(base.TestCase):
             (ValueError('canary'), 'FAILED', 'Action failed in execute: ValueError'),
             (SystemExit(3), 'FAILED', 'Action failed in execute: SystemExit'),
             (exceptions.Cancelled(), 'CANCELLED', 'Action was cancelled while it ran.'),
+            (
+                outcomes.Done({'a': {1}}),
+                'FAILED',
+                'Action failed in execute: its Done holds what is not JSON: Object of '
+                'type set is not JSON serializable',
+            ),
         ]
         for value, status, message in cases:
             result = testing.run_action(executing(value), {})
@@ -72,18 +77,9 @@ class TestOutcomes(base.TestCase):
     def test_outputs_are_handed_back(self):
         result = testing.run_action(executing(outcomes.Done({'a': [1]})), {})
 
-        self.assertEqual({'a': [1]}, result.outputs)
-
-    def test_outputs_have_to_be_json(self):
-        result = testing.run_action(executing(outcomes.Done({'a': {1}})), {})
-
         self.assertEqual(
-            (
-                'FAILED',
-                'Action failed in execute: its Done holds what is not JSON: Object of '
-                'type set is not JSON serializable',
-            ),
-            (result.status, result.status_message),
+            ('SUCCEEDED', None, story(READY, RUNNING, 'SUCCEEDED'), {'a': [1]}),
+            (result.status, result.status_message, result.story, result.outputs),
         )
 
     def test_an_exception_leaves_a_fault_that_names_its_place(self):
@@ -161,49 +157,41 @@ class TestPreCondition(base.TestCase):
 
 
 class TestPostCondition(base.TestCase):
-    def test_it_sees_the_outputs_and_can_fail_the_action(self):
-        def post_condition(self, context):
-            raise exceptions.Conflict(f'{context.outputs["a"]} is not enough')
-
-        result = testing.run_action(
-            kind(
-                execute=lambda self, context: outcomes.Done({'a': 1}),
-                post_condition=post_condition,
-            ),
-            {},
-        )
-
-        self.assertEqual(
-            ('FAILED', 'Action failed in post_condition: 1 is not enough'),
-            (result.status, result.status_message),
-        )
-
-    def test_a_failure_before_keeps_its_own_reason(self):
-        def post_condition(self, context):
-            raise exceptions.Conflict('second')
-
-        result = testing.run_action(
-            kind(
-                execute=lambda self, context: outcomes.Failed('first'),
-                post_condition=post_condition,
-            ),
-            {},
-        )
-
-        self.assertEqual('Action failed in execute: first', result.status_message)
-
-    def test_a_cancelled_action_is_not_checked(self):
+    def test_it_fails_by_the_outputs_what_neither_failed_nor_was_cancelled(self):
         checked = []
 
-        result = testing.run_action(
-            kind(
-                execute=lambda self, context: outcomes.Cancelled(),
-                post_condition=lambda self, context: checked.append(1),
-            ),
-            {},
-        )
+        def post_condition(self, context):
+            checked.append(context.outputs)
+            raise exceptions.Conflict(f'{context.outputs} is not enough')
 
-        self.assertEqual(('CANCELLED', []), (result.status, checked))
+        for ended, status, message, seen in (
+            (
+                outcomes.Done({'a': 1}),
+                'FAILED',
+                "Action failed in post_condition: {'a': 1} is not enough",
+                [{'a': 1}],
+            ),
+            (
+                outcomes.Failed('first'),
+                'FAILED',
+                'Action failed in execute: first',
+                [None],
+            ),
+            (
+                outcomes.Cancelled(),
+                'CANCELLED',
+                'Action was cancelled while it ran.',
+                [],
+            ),
+        ):
+            checked.clear()
+            result = testing.run_action(
+                type('Kind', (executing(ended),), {'post_condition': post_condition}),
+                {},
+            )
+            self.assertEqual(
+                (status, message, seen), (result.status, result.status_message, checked)
+            )
 
 
 class Slow(ActionType):
@@ -238,20 +226,17 @@ class TestInProgress(base.TestCase):
             (result.status, result.outputs, self.clock.monotonic(), result.story),
         )
 
-    def test_a_signal_between_two_polls_stops_the_work_outside(self):
-        for signal, status in (('CANCEL', 'CANCELLED'), ('TIMEOUT', 'FAILED')):
+    def test_a_signal_between_two_polls_or_the_timeout_stops_the_work_outside(self):
+        for options, status, polls in (
+            ({'signals': [testing.after_seconds(15, 'CANCEL')]}, 'CANCELLED', 1),
+            ({'signals': [testing.after_seconds(15, 'TIMEOUT')]}, 'FAILED', 1),
+            ({'timeout': 25}, 'FAILED', 2),
+        ):
             self.kind.stopped = ()
 
-            result = testing.run_action(
-                self.kind, {}, signals=[testing.after_seconds(15, signal)]
-            )
+            result = testing.run_action(self.kind, {}, **options)
 
-            self.assertEqual((status, (1,)), (result.status, self.kind.stopped))
-
-    def test_the_timeout_stops_the_work_outside(self):
-        result = testing.run_action(self.kind, {}, timeout=25)
-
-        self.assertEqual(('FAILED', (2,)), (result.status, self.kind.stopped))
+            self.assertEqual((status, (polls,)), (result.status, self.kind.stopped))
 
     def test_a_token_that_cannot_be_stored_fails_the_action(self):
         result = testing.run_action(executing(outcomes.InProgress(object())), {})
