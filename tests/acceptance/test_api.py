@@ -59,6 +59,18 @@ class ApiCase(DaemonTestCase):
         text = answer.read()
         return answer.status, json.loads(text) if text else None
 
+    def execute(self, port):
+        """Ask for a plan, start it, and wait until it has succeeded."""
+        status, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
+        place = f'/v1/action_plans/{plan["uuid"]}'
+        self.ask(port, 'POST', f'{place}/start')
+
+        def state():
+            return self.ask(port, 'GET', place)[1]['state']
+
+        self.assertEqual(201, status)
+        wait_until(lambda: state() == 'SUCCEEDED', state)
+
     def refused(self, what=API, **groups):
         """Start a daemon that must not start; return what it says about it."""
         daemon = self.start(what, self.ini(**groups))
@@ -105,14 +117,7 @@ class TestApi(ApiCase):
         # Without a broker nobody tells the worker; it looks by itself.
         self.start_ready(APPLIER, self.ini(applier={'sweep_interval': 0.2}))
 
-        status, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
-        self.ask(port, 'POST', f'/v1/action_plans/{plan["uuid"]}/start')
-
-        def state():
-            return self.ask(port, 'GET', f'/v1/action_plans/{plan["uuid"]}')[1]['state']
-
-        self.assertEqual(201, status)
-        wait_until(lambda: state() == 'SUCCEEDED', state)
+        self.execute(port)
 
     def test_a_reload_takes_over_options_and_a_bad_file_changes_nothing(self):
         daemon, port = self.serve()
@@ -219,22 +224,9 @@ class TestApi(ApiCase):
 class TestStandalone(ApiCase):
     """watcherlite standalone."""
 
-    def test_it_serves_the_api_and_executes_what_is_asked_for(self):
+    def test_it_executes_what_is_asked_for_and_ends_while_a_stream_is_open(self):
         daemon, port = self.serve(STANDALONE)
-
-        _, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
-        place = f'/v1/action_plans/{plan["uuid"]}'
-        self.ask(port, 'POST', f'{place}/start')
-
-        def state():
-            return self.ask(port, 'GET', place)[1]['state']
-
-        wait_until(lambda: state() == 'SUCCEEDED', state)
-        daemon.send(signal.SIGTERM)
-        self.assertEqual(0, daemon.end(), daemon.text())
-
-    def test_an_open_stream_of_events_keeps_nothing_from_ending(self):
-        daemon, port = self.serve(STANDALONE)
+        self.execute(port)
         _, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
         connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
         self.addCleanup(connection.close)
@@ -285,19 +277,15 @@ for client in sys.argv[1:]:
         # The log is written there too.
         return re.findall(r'^\d{3} [A-Z].*$', done.stdout, re.MULTILINE)
 
-    def test_it_reads_the_files_of_the_environment_and_has_the_goals(self):
-        self.assertEqual(['200 OK', '200 OK'], self.run_it('127.0.0.1', ''))
-
-    def test_without_authentication_it_serves_this_machine_only(self):
-        self.assertEqual(['403 Forbidden'], self.run_it('192.0.2.1'))
-        self.assertEqual(
-            ['200 OK'], self.run_it('192.0.2.1', api={'noauth_on_any_address': True})
-        )
-
-    def test_a_database_that_is_away_is_tried_again_with_each_request(self):
+    def test_it_serves_this_machine_only_and_tries_again_a_database_that_is_away(self):
         nowhere = 'postgresql+psycopg://u:hunter2@127.0.0.1:1/watcherlite'
-
-        self.assertEqual(
-            ['503 Service Unavailable'] * 2,
-            self.run_it('127.0.0.1', '127.0.0.1', database={'connection': nowhere}),
-        )
+        away = {'database': {'connection': nowhere}}
+        anybody = {'api': {'noauth_on_any_address': True}}
+        here = '127.0.0.1'
+        for answer, clients, groups in (
+            ('200 OK', (here, ''), {}),
+            ('403 Forbidden', ('192.0.2.1',), {}),
+            ('200 OK', ('192.0.2.1',), anybody),
+            ('503 Service Unavailable', (here, here), away),
+        ):
+            self.assertEqual([answer] * len(clients), self.run_it(*clients, **groups))

@@ -82,40 +82,42 @@ class TestKeystoneProjects(base.TestCase):
         """Return what `openstack cluster` shows."""
         return self.cluster(user, *argv, '-f', 'json').json()
 
-    def ask(self, user, method, path, **options):
-        """Ask without a client; return the status, and the type of the error."""
+    def answer(self, user, method, path, **options):
+        """Ask without a client; return the answer."""
         token = self.keystone.token(user, project=USERS[user][1])
         headers = {'X-Auth-Token': token, 'OpenStack-API-Version': 'clustering 1.15'}
-        answer = self.standalone.request(method, path, headers=headers, **options)
+        return self.standalone.request(method, path, headers=headers, **options)
+
+    def ask(self, user, method, path, **options):
+        """Ask without a client; return the status, and the type of the error."""
+        answer = self.answer(user, method, path, **options)
         kind = None if answer.ok else answer.json()['error']['type']
         return answer.status_code, kind
 
     def webhook(self, receiver):
         """Return the path of a webhook with a new token, which one answer has."""
-        answer = self.standalone.request(
-            'PATCH',
-            f'/clustering/v1/receivers/{receiver}',
-            headers={
-                'X-Auth-Token': self.keystone.token('maker', project=USERS['maker'][1]),
-                'OpenStack-API-Version': 'clustering 1.15',
-            },
-            json={'receiver': {'renew_token': True}},
+        body = {'receiver': {'renew_token': True}}
+        answer = self.answer(
+            'maker', 'PATCH', f'/clustering/v1/receivers/{receiver}', json=body
         )
         url = parse.urlsplit(answer.json()['receiver']['channel']['alarm_url'])
         return f'{url.path}?{url.query}'
 
-    def test_a_stack_is_its_projects_and_a_reader_changes_nothing_of_it(self):
-        path = self.home / 'story.yaml'
+    def make_stack(self, name):
+        """Create a stack; return the path of its template, and what was answered."""
+        path = self.home / f'{name}.yaml'
         path.write_text(textwrap.dedent(stack_templates.MORE))
-
-        made = self.shown('maker', 'create', 'story', '-t', str(path))
+        made = self.shown('maker', 'create', name, '-t', str(path))
         wait_until(
             lambda: (
-                self.shown('looker', 'show', 'story')['stack_status']
-                == 'CREATE_COMPLETE'
+                self.shown('looker', 'show', name)['stack_status'] == 'CREATE_COMPLETE'
             ),
-            lambda: 'CREATE_COMPLETE of story',
+            lambda: f'CREATE_COMPLETE of {name}',
         )
+        return path, made
+
+    def test_a_stack_is_its_projects_and_a_reader_changes_nothing_of_it(self):
+        path, made = self.make_stack('story')
 
         # In its project: shown to both, by name and by id
         for user in ('maker', 'looker'):
@@ -174,16 +176,7 @@ class TestKeystoneProjects(base.TestCase):
         self.assertEqual([], self.shown('looker', 'list'))
 
     def test_a_plan_acts_on_nothing_of_another_project(self):
-        path = self.home / 'plan.yaml'
-        path.write_text(textwrap.dedent(stack_templates.MORE))
-        stack = self.shown('maker', 'create', 'planned', '-t', str(path))['id']
-        wait_until(
-            lambda: (
-                self.shown('maker', 'show', 'planned')['stack_status']
-                == 'CREATE_COMPLETE'
-            ),
-            lambda: 'CREATE_COMPLETE of planned',
-        )
+        stack = self.make_stack('planned')[1]['id']
         before = self.shown('maker', 'event', 'list', 'planned')
         token = self.keystone.token('planner', project=OTHER)
 
