@@ -63,13 +63,16 @@ class CommandTestCase(base.TestCase):
 
         return result
 
-    def assertGone(self, pid):
-        """A killed child of a killed parent may wait for init to reap it."""
+    def until_state(self, pid, *states):
         deadline = time.monotonic() + PATIENCE
         wait = threading.Event().wait
-        while (state := state_of(pid)) not in ('', 'Z', 'X'):
+        while (state := state_of(pid)) not in states:
             self.assertLess(time.monotonic(), deadline, f'{pid} lives on, {state}')
             wait(0.01)
+
+    def assertGone(self, pid):
+        """A killed child of a killed parent may wait for init to reap it."""
+        self.until_state(pid, '', 'Z', 'X')
 
 
 def state_of(pid):
@@ -356,6 +359,13 @@ class TestSignals(CommandTestCase):
             pid = int(pipe.read())
         return context, result, pid
 
+    def suspend(self, context):
+        suspended = threading.Event()
+        paused = context.paused
+        context.paused = lambda value: (paused(value), suspended.set())
+        context.send('SUSPEND')
+        self.assertTrue(suspended.wait(PATIENCE))
+
     def test_a_cancel_ends_it_at_once(self):
         context, result, pid = self.started('echo $$ > $1; exec sleep 60')
         at = time.monotonic()
@@ -420,15 +430,9 @@ class TestSignals(CommandTestCase):
         context, result, pid = self.started(
             f'echo $$ > $1; read word < {go}; echo $word'
         )
-        suspended = threading.Event()
-        paused = context.paused
-        context.paused = lambda value: (paused(value), suspended.set())
 
-        context.send('SUSPEND')
-        self.assertTrue(suspended.wait(PATIENCE))
-        deadline = time.monotonic() + PATIENCE
-        while state_of(pid) != 'T':
-            self.assertLess(time.monotonic(), deadline, 'it runs on')
+        self.suspend(context)
+        self.until_state(pid, 'T')
         context.send('RESUME')
         with open(go, 'w') as pipe:
             pipe.write('went on\n')
@@ -447,11 +451,8 @@ class TestSignals(CommandTestCase):
 
     def test_a_suspended_command_can_be_cancelled(self):
         context, result, pid = self.started('echo $$ > $1; exec sleep 60')
-        suspended = threading.Event()
-        context.paused = lambda value: suspended.set()
 
-        context.send('SUSPEND')
-        self.assertTrue(suspended.wait(PATIENCE))
+        self.suspend(context)
         context.send('CANCEL')
 
         self.assertEqual('', (result(), state_of(pid))[1])

@@ -46,7 +46,8 @@ class FileCase(base.TestCase):
 
 class TestLife(FileCase):
     def test_a_file_is_made_checked_changed_and_deleted(self):
-        run = self.made(content='hello', mode='0640')
+        owner = f'{os.getuid()}:{os.getgid()}'
+        run = self.made(content='hello', mode='0640', owner=owner)
 
         self.assertEqual(('hello', 0o640), (self.path.read_text(), self.mode()))
         self.assertEqual(str(self.path), run.physical_id)
@@ -84,13 +85,7 @@ class TestLife(FileCase):
         self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual([], self.left())
 
-    def test_the_owner_is_set_and_checked(self):
-        owner = f'{os.getuid()}:{os.getgid()}'
-        run = self.made(owner=owner)
-
-        self.assertEqual('COMPLETE', run.check().status)
-
-    def test_a_check_tells_what_is_not_as_it_should_be(self):
+    def test_a_check_tells_what_is_wrong_and_an_update_repairs_it_in_place(self):
         run = self.made(content='hello')
 
         self.path.write_text('HELLO')
@@ -100,19 +95,13 @@ class TestLife(FileCase):
             f'{self.path}: its content differs; its mode is 0600, not 0644',
             run.check().reason,
         )
-        self.path.unlink()
-        self.assertEqual(f'{self.path} does not exist', run.check().reason)
-
-    def test_a_failed_one_is_repaired_in_place(self):
-        run = self.made(content='hello')
-        self.path.write_text('HELLO')
-        run.check()
-
         updated = run.update({'path': str(self.path), 'content': 'hello'})
 
         self.assertEqual('update', updated.change)
         self.assertEqual('hello', self.path.read_text())
         self.assertEqual('COMPLETE', run.check().status)
+        self.path.unlink()
+        self.assertEqual(f'{self.path} does not exist', run.check().reason)
 
     def test_another_path_is_another_file(self):
         run = self.made(content='hello')
