@@ -49,14 +49,10 @@ class SqliteTest(CallingTestCase):
             )
         self.assertFalse(self.path.exists())
 
-    def test_the_version_of_a_database_is_the_newest(self):
+    def test_a_database_has_the_newest_version_until_it_is_stamped(self):
         self.store()
 
         self.assertEqual((0, f'{migration.HEAD}\n', ''), self.manage('db', 'version'))
-
-    def test_a_stamp_is_the_version_from_then_on(self):
-        self.store()
-
         for named, revision in (('0007', '0007'), ('head', migration.HEAD)):
             self.assertEqual(
                 (0, f'Stamped the schema with revision {revision}.\n', ''),

@@ -51,41 +51,35 @@ class TestEndWindow(StoredCase):
         return after, written, more
 
     def test_unstarted_actions_are_cancelled_and_counted(self):
-        plan, _ = self.a_plan(
-            'INIT',
-            'WAITING',
-            'READY',
-            'RUNNING',
-            'SUCCEEDED',
-            'SKIPPED',
-            state='CANCELLING',
-            unfinished=4,
-        )
+        claimed = {'status': 'READY', 'owner': 'me', 'attempt': 1}
+        unstarted = ('INIT', 'WAITING', 'READY', claimed)
+        others = ('RUNNING', 'SUCCEEDED', 'SKIPPED')
+        for values, message in (
+            ({'state': 'CANCELLING'}, UNSTARTED),
+            ({'stage': STOPPING}, STOPPED),
+        ):
+            plan, _ = self.a_plan(*unstarted, *others, active=1, unfinished=5, **values)
 
-        after, written, more = self.end(plan)
+            after, written, more = self.end(plan)
 
-        self.assertEqual(
-            [('CANCELLED', UNSTARTED)] * 3
-            + [('RUNNING', None), ('SUCCEEDED', None), ('SKIPPED', None)],
-            self.statuses(plan),
-        )
-        self.assertEqual(
-            [
-                (before, 'CANCELLED', UNSTARTED, 'CANCELLING')
-                for before in ('INIT', 'WAITING', 'READY')
-            ],
-            [(e.old_status, e.new_status, e.message, e.plan_state) for e in written],
-        )
-        self.assertEqual(
-            (plan.evolve(unfinished=1, updated_at=NOW), False), (after, more)
-        )
-
-    def test_the_message_in_a_stopping_plan_says_so(self):
-        plan, _ = self.a_plan('INIT', stage=STOPPING)
-
-        self.end(plan)
-
-        self.assertEqual([('CANCELLED', STOPPED)], self.statuses(plan))
+            self.assertEqual(
+                [('CANCELLED', message)] * 4 + [(status, None) for status in others],
+                self.statuses(plan),
+            )
+            self.assertEqual(
+                [
+                    (before, 'CANCELLED', message, plan.state)
+                    for before in ('INIT', 'WAITING', 'READY', 'READY')
+                ],
+                [
+                    (e.old_status, e.new_status, e.message, e.plan_state)
+                    for e in written
+                ],
+            )
+            self.assertEqual(
+                (plan.evolve(unfinished=1, active=0, updated_at=NOW), False),
+                (after, more),
+            )
 
     def test_at_most_a_window_is_ended_at_one_time(self):
         plan, _ = self.a_plan(*['INIT'] * 5, state='CANCELLING')
@@ -111,17 +105,6 @@ class TestEndWindow(StoredCase):
         )
         self.assertEqual(0, after.unfinished)
         self.assertEqual(NOW, self.store.get_action(action.uuid).end_time)
-
-    def test_a_claimed_action_is_not_active_any_more(self):
-        plan, _ = self.a_plan(
-            {'status': 'READY', 'owner': 'me', 'attempt': 1},
-            state='CANCELLING',
-            active=1,
-        )
-
-        after, _, _ = self.end(plan)
-
-        self.assertEqual((0, 0), (after.active, after.unfinished))
 
 
 class TestStep(StoredCase):

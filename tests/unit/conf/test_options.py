@@ -149,22 +149,23 @@ class TestDefaults(base.TestCase):
                 f'{self.home}/.local/state/watcherlite', configuration.state_path
             )
 
-    def test_the_database_is_sqlite_in_the_state_directory(self):
-        configuration = conf.new(config_files=[])
+    def test_the_database_is_sqlite_in_the_state_directory_unless_one_is_given(self):
+        for options, url in (
+            ({}, f'sqlite:///{self.home}/watcherlite/watcherlite.sqlite'),
+            (
+                {'state_path': ('state', None)},
+                f'sqlite:///{pathlib.Path.cwd()}/state/watcherlite.sqlite',
+            ),
+            (
+                {'connection': ('postgresql+psycopg://h/x', 'database')},
+                'postgresql+psycopg://h/x',
+            ),
+        ):
+            configuration = conf.new(config_files=[])
+            for name, (value, group) in options.items():
+                configuration.set_override(name, value, group)
 
-        self.assertEqual(
-            f'sqlite:///{self.home}/watcherlite/watcherlite.sqlite',
-            conf.database_url(configuration),
-        )
-
-    def test_a_relative_state_path_does_not_make_the_database_relative(self):
-        configuration = conf.new(config_files=[])
-        configuration.set_override('state_path', 'state')
-
-        self.assertEqual(
-            f'sqlite:///{pathlib.Path.cwd()}/state/watcherlite.sqlite',
-            conf.database_url(configuration),
-        )
+            self.assertEqual(url, conf.database_url(configuration))
 
     def test_the_values_shown_in_the_sample_file_mean_the_default(self):
         self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', None))
@@ -185,22 +186,18 @@ class TestDefaults(base.TestCase):
         self.assertEqual(conf.state_directory(expected), conf.state_directory(found))
         self.assertEqual(conf.database_url(expected), conf.database_url(found))
 
-    def test_given_database_url_is_used_unchanged(self):
-        configuration = conf.new(config_files=[])
-        configuration.set_override('connection', 'postgresql+psycopg://h/x', 'database')
-
-        self.assertEqual('postgresql+psycopg://h/x', conf.database_url(configuration))
-
 
 class TestDeclarations(base.TestCase):
     """Rules for all options, those of later groups included."""
 
-    def test_help_of_every_option_is_in_sentences(self):
+    def test_every_option_has_help_in_sentences_and_a_number_a_least_value(self):
         for group, options in opts.list_opts():
             for option in options:
                 with self.subTest(group=group and group.name, option=option.dest):
                     self.assertGreaterEqual(len(option.help.split()), 12)
                     self.assertTrue(option.help.endswith('.'), option.help)
+                    if isinstance(option, cfg.IntOpt | cfg.FloatOpt):
+                        self.assertIsNotNone(option.type.min)
 
     def test_every_url_and_password_is_secret(self):
         words = ('connection', 'url', 'password', 'secret', 'token')
@@ -214,13 +211,6 @@ class TestDeclarations(base.TestCase):
         self.assertEqual(
             {'database.connection': True, 'messaging.url': True}, dict(named)
         )
-
-    def test_every_number_has_a_least_value(self):
-        for group, options in opts.list_opts():
-            for option in options:
-                if isinstance(option, cfg.IntOpt | cfg.FloatOpt):
-                    with self.subTest(group=group and group.name, option=option.dest):
-                        self.assertIsNotNone(option.type.min)
 
     def test_mutable_options_of_lanes_are_those_the_core_reloads(self):
         for module in (applier, engine):
@@ -275,38 +265,25 @@ class TestSources(base.TestCase):
         self.ini = self.home / 'one.conf'
         self.ini.write_text('[applier]\nlease = 7\nmax_parallel = 3\n')
 
-    def test_the_environment_wins_over_files(self):
-        self.useFixture(fixtures.EnvironmentVariable('OS_APPLIER__LEASE', '9'))
-
-        configuration = conf.new(config_files=[str(self.ini)])
-
-        self.assertEqual(9, configuration.applier.lease)
-        self.assertEqual(3, configuration.applier.max_parallel)
-
-    def test_a_later_file_wins_over_an_earlier_one(self):
-        other = self.home / 'two.conf'
-        other.write_text('[applier]\nlease = 8\n')
-
-        configuration = conf.new(config_files=[str(self.ini), str(other)])
-
-        self.assertEqual((8, 3), (_lease(configuration), _parallel(configuration)))
-
-    def test_a_directory_is_read_in_the_order_of_the_names(self):
-        drop_in = self.home / 'conf.d'
+    def test_the_environment_wins_over_files_and_a_later_file_over_earlier(self):
+        other, drop_in = self.home / 'two.conf', self.home / 'conf.d'
         drop_in.mkdir()
-        (drop_in / '10-first.conf').write_text('[applier]\nlease = 10\n')
-        (drop_in / '20-second.conf').write_text('[applier]\nlease = 20\n')
+        for path, lease in (
+            (other, 8),
+            (drop_in / '10-first.conf', 10),
+            (drop_in / '20-second.conf', 20),
+        ):
+            path.write_text(f'[applier]\nlease = {lease}\n')
+        ini = str(self.ini)
 
-        configuration = conf.new(
-            config_files=[str(self.ini)], config_dirs=[str(drop_in)]
-        )
-
-        self.assertEqual((20, 3), (_lease(configuration), _parallel(configuration)))
-
-    def test_the_command_line_names_files_too(self):
-        configuration = conf.new(['--config-file', str(self.ini)])
-
-        self.assertEqual((7, 3), (_lease(configuration), _parallel(configuration)))
+        for configuration, lease in (
+            (conf.new(['--config-file', ini]), 7),
+            (conf.new(config_files=[ini, str(other)]), 8),
+            (conf.new(config_files=[ini], config_dirs=[str(drop_in)]), 20),
+        ):
+            self.assertEqual((lease, 3), _worker(configuration))
+        self.useFixture(fixtures.EnvironmentVariable('OS_APPLIER__LEASE', '9'))
+        self.assertEqual((9, 3), _worker(conf.new(config_files=[ini])))
 
     def test_without_a_named_file_the_search_path_of_oslo_config_is_used(self):
         (self.home / '.watcherlite').mkdir()
@@ -362,5 +339,5 @@ def _lease(configuration):
     return configuration.applier.lease
 
 
-def _parallel(configuration):
-    return configuration.applier.max_parallel
+def _worker(configuration):
+    return _lease(configuration), configuration.applier.max_parallel
