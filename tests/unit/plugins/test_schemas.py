@@ -5,6 +5,7 @@ import types
 import jsonschema
 
 from tests import base
+from tests.worlds import raises
 from watcherlite import exceptions
 from watcherlite.plugins import base as contract
 from watcherlite.plugins import schemas
@@ -75,6 +76,7 @@ class TestMessages(base.TestCase):
     def test_each_problem_has_its_place_and_a_hint(self):
         port = properties(port={'type': 'integer'})
         alternatives = {'oneOf': [{'type': 'string'}, port]}
+        size = {'$ref': '#/$defs/size'}
         for rule, schema, inputs, problems in (
             (
                 'a place is a path down to the item',
@@ -123,6 +125,21 @@ class TestMessages(base.TestCase):
                 properties(key=False),
                 {'key': 7},
                 [': 7 must not be there'],
+            ),
+            (
+                'a reference into the schema is followed',
+                {'$defs': {'size': {'type': 'integer'}}, **properties(a=size)},
+                {'a': 'x'},
+                ['.a: "x" is not a whole number'],
+            ),
+            (
+                'an older dialect is heeded',
+                {
+                    '$schema': 'http://json-schema.org/draft-04/schema#',
+                    **properties(a={'minimum': 0, 'exclusiveMinimum': True}),
+                },
+                {'a': 0},
+                ['.a: 0 is less than the minimum of 0'],
             ),
         ):
             with self.subTest(rule):
@@ -215,34 +232,6 @@ class TestSchemas(base.TestCase):
 
             self.assertEqual(text, str(error).partition('is not usable: ')[2])
 
-    def test_references_and_older_dialects_are_heeded(self):
-        for schema, value, problem in (
-            (
-                {
-                    '$defs': {'size': {'type': 'integer'}},
-                    'properties': {'a': {'$ref': '#/$defs/size'}},
-                },
-                'x',
-                '"x" is not a whole number',
-            ),
-            (
-                {
-                    '$schema': 'http://json-schema.org/draft-04/schema#',
-                    'properties': {'a': {'minimum': 0, 'exclusiveMinimum': True}},
-                },
-                0,
-                '0 is less than the minimum of 0',
-            ),
-        ):
-            error = self.assertRaises(
-                exceptions.InvalidInput,
-                schemas.validate_inputs,
-                kind_with(schema),
-                {'a': value},
-            )
-
-            self.assertEqual(f'input_parameters.a: {problem}', str(error))
-
     def test_a_property_called_ref_and_a_mapping_that_is_no_dict_are_valid(self):
         called_ref = {'$ref': {'type': 'string'}, 'a': {'enum': ['$ref']}}
         for schema, inputs in (
@@ -272,34 +261,17 @@ class TestOwnValidation(base.TestCase):
 
         self.assertEqual([{'a': 1}], seen)
 
-    def test_its_refusal_is_passed_on(self):
-        def validate(self, inputs):
-            raise exceptions.InvalidInput('input_parameters.a: is odd')
+    def test_its_refusal_is_passed_on_and_all_else_is_the_plugins_fault(self):
+        failed = f'{__name__}:Kind cannot check its inputs: its validate() raised '
+        odd = exceptions.InvalidInput('input_parameters.a: is odd')
+        for raised, passed_on, text in (
+            (odd, exceptions.InvalidInput, 'input_parameters.a: is odd'),
+            (KeyError('canary'), exceptions.PluginError, f'{failed}KeyError'),
+            (SystemExit(1), exceptions.PluginError, f'{failed}SystemExit'),
+        ):
+            with self.subTest(raised=raised):
+                kind = kind_with({}, validate=raises(raised))
 
-        error = self.assertRaises(
-            exceptions.InvalidInput,
-            schemas.validate_inputs,
-            kind_with({}, validate=validate),
-            {},
-        )
+                error = self.assertRaises(passed_on, schemas.validate_inputs, kind, {})
 
-        self.assertEqual('input_parameters.a: is odd', str(error))
-
-    def test_anything_else_that_it_raises_is_the_plugins_fault(self):
-        for raised in (KeyError('canary'), SystemExit(1)):
-
-            def validate(self, inputs, raised=raised):
-                raise raised
-
-            error = self.assertRaises(
-                exceptions.PluginError,
-                schemas.validate_inputs,
-                kind_with({}, validate=validate),
-                {},
-            )
-
-            self.assertEqual(
-                f'{__name__}:Kind cannot check its inputs: its validate() raised '
-                f'{type(raised).__name__}',
-                str(error),
-            )
+                self.assertEqual(text, str(error))

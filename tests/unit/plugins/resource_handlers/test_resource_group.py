@@ -99,8 +99,13 @@ class RollingTest(base.TestCase):
         group.update(count=count, resource_def=definition())
         return group
 
-    def change(self, group: Group, count: int) -> Any:
-        return group.update(count=count, resource_def=definition('new'))
+    def change(self, group: Group, count: int, value: str = 'new') -> Any:
+        return group.update(count=count, resource_def=definition(value))
+
+    def refused(self, group: Group, count: int, value: str = 'new') -> str:
+        return str(
+            self.assertRaises(exceptions.Invalid, self.change, group, count, value)
+        )
 
     def test_members_are_changed_in_batches(self) -> None:
         marked = self.group_of(3)
@@ -148,51 +153,38 @@ class RollingTest(base.TestCase):
     def test_pauses_beyond_the_timeout_are_rejected(self) -> None:
         group = self.group_of(4, pause_time=20)
         group.left = 60.0
-        error = self.assertRaises(exceptions.Invalid, self.change, group, 4)
         self.assertEqual(
             'group: 4 batches with a pause of 20 seconds between them take at least '
             '60 seconds, and the operation times out in 60; larger batches, or '
             'shorter pauses, would fit',
-            str(error),
+            self.refused(group, 4),
         )
 
     def test_too_many_batches_are_rejected_with_a_suggestion(self) -> None:
         group = self.group_of(520)
-        error = self.assertRaises(exceptions.Invalid, self.change, group, 520)
         self.assertEqual(
             'group: 520 members in batches of 1 are too many steps; max_batch_size '
             'must be at least 2',
-            str(error),
+            self.refused(group, 520),
         )
         # A long definition counts as several members.
-        error = self.assertRaises(
-            exceptions.Invalid,
-            group.update,
-            count=520,
-            resource_def=definition('x' * 1000),
-        )
-        self.assertIn('max_batch_size must be at least 4', str(error))
+        refused = self.refused(group, 520, 'x' * 1000)
+        self.assertIn('max_batch_size must be at least 4', refused)
         group.policy = {'rolling_update': {'max_batch_size': 2}}
         self.assertEqual(260, len(self.change(group, 520)))
 
     def test_files_count_as_members_of_each_step(self) -> None:
         group = self.group_of(100)
         group.files = {'n.yaml': 'x' * 2_000_000}
-        error = self.assertRaises(exceptions.Invalid, self.change, group, 100)
-        self.assertIn('max_batch_size must be at least 2', str(error))
+        refused = self.refused(group, 100)
+        self.assertIn('max_batch_size must be at least 2', refused)
 
     def test_an_oversized_template_is_rejected(self) -> None:
         group = Group(ResourceGroup)
         for policy in ({}, {'batch_create': {'max_batch_size': 500}}):
             group.policy = policy
-            error = self.assertRaises(
-                exceptions.Invalid,
-                group.update,
-                count=1000,
-                resource_def=definition('x' * 20_000),
-            )
             self.assertRegex(
-                str(error),
+                self.refused(group, 1000, 'x' * 20_000),
                 '^group: the definitions of 1000 members, 200.. characters each, are '
                 'more than 16777216 characters; a shorter one or fewer members would '
                 'fit$',
