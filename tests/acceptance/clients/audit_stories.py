@@ -214,26 +214,18 @@ class PlanStories:
         self.assertEqual(
             [
                 {
-                    'UUID': uuids[0],
-                    'Parents': [],
+                    'UUID': uuid,
+                    'Parents': parents,
                     'State': 'PENDING',
                     'Action Plan': plan,
-                    'Action': 'nop',
-                },
-                {
-                    'UUID': uuids[1],
-                    'Parents': [uuids[0]],
-                    'State': 'PENDING',
-                    'Action Plan': plan,
-                    'Action': 'nop',
-                },
-                {
-                    'UUID': uuids[2],
-                    'Parents': [uuids[1]],
-                    'State': 'PENDING',
-                    'Action Plan': plan,
-                    'Action': 'sleep',
-                },
+                    'Action': action_type,
+                }
+                for uuid, parents, action_type in zip(
+                    uuids,
+                    ([], uuids[:1], uuids[1:2]),
+                    ('nop', 'nop', 'sleep'),
+                    strict=True,
+                )
             ],
             proposed,
         )
@@ -274,16 +266,24 @@ class PlanStories:
         )
         self.assertEqual(uuids, [action['UUID'] for action in executed])
 
-    def test_a_finished_plan_is_deleted_and_neither_started_nor_skipped(self):
-        plan = self.dummy_plan('finished')
+    def test_an_updated_plan_is_executed_deleted_and_neither_started_nor_skipped(self):
+        plan = self.dummy_plan('updated')
         action = self.column('UUID', 'action', 'list', '--action-plan', plan)[0]
-        self.json('actionplan', 'start', plan)
-        self.wait_for_state('actionplan', plan, 'SUCCEEDED')
 
+        refused = self.refusal('actionplan', 'update', plan, 'replace', 'state=ONGOING')
+        inner = self.refusal(
+            'actionplan', 'update', plan, 'replace', 'status_message=nothing'
+        )
+        started = self.json('actionplan', 'update', plan, 'replace', 'state=PENDING')
+        ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
         again = self.refusal('actionplan', 'start', plan)
         late = self.refusal('action', 'update', action, '--state', 'SKIPPED')
         self.silent('actionplan', 'delete', plan)
 
+        self.assertIn('(RECOMMENDED -> ONGOING) (HTTP 400)', refused)
+        self.assertIn('status_message', inner)
+        self.assertIn(started['State'], ('PENDING', 'ONGOING'))
+        self.assertEqual('SUCCEEDED', ended['State'])
         self.assertIn("Couldn't start when state is 'SUCCEEDED'. (HTTP 400)", again)
         self.assertIn(
             'State transition not allowed: (SUCCEEDED -> SKIPPED) (HTTP 409)', late
@@ -321,21 +321,6 @@ class PlanStories:
 
         self.assertIn(cancelling['State'], ('CANCELLING', 'CANCELLED'))
         self.assertEqual('CANCELLED', ended['State'])
-
-    def test_a_plan_is_updated(self):
-        plan = self.dummy_plan('updated')
-
-        refused = self.refusal('actionplan', 'update', plan, 'replace', 'state=ONGOING')
-        inner = self.refusal(
-            'actionplan', 'update', plan, 'replace', 'status_message=nothing'
-        )
-        started = self.json('actionplan', 'update', plan, 'replace', 'state=PENDING')
-        ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
-
-        self.assertIn('(RECOMMENDED -> ONGOING) (HTTP 400)', refused)
-        self.assertIn('status_message', inner)
-        self.assertIn(started['State'], ('PENDING', 'ONGOING'))
-        self.assertEqual('SUCCEEDED', ended['State'])
 
     def test_the_reason_of_a_skipped_action_can_be_changed_and_no_other(self):
         plan = self.dummy_plan('reasons')

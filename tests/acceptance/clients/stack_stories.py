@@ -336,7 +336,7 @@ class LookingStories:
         self.assertIn('revision', build['api'])
         self.assertIn('up', {row['Status'] for row in services})
 
-    def test_what_is_not_there_is_refused(self):
+    def test_what_is_not_there_snapshots_and_other_projects_are_refused(self):
         self.create('there', TEMPLATE)
         path = self.file('there-again.yaml', TEMPLATE)
 
@@ -363,34 +363,28 @@ class LookingStories:
         }.items():
             self.assertIn(text, refusals[what], what)
 
-    def test_snapshots_are_refused(self):
-        self.create('pictured', TEMPLATE)
-
         for argv in (
-            ('create', 'pictured'),
-            ('list', 'pictured'),
-            ('show', 'pictured', 'x'),
-            ('delete', 'pictured', 'x', '-y'),
-            ('restore', 'pictured', 'x'),
+            ('create', 'there'),
+            ('list', 'there'),
+            ('show', 'there', 'x'),
+            ('delete', 'there', 'x', '-y'),
+            ('restore', 'there', 'x'),
         ):
             done = self.command('stack', 'snapshot', *argv)
 
             self.assertNotEqual(0, done.code, str(done))
 
-    def test_projects_do_not_see_each_other(self):
-        self.create('private', TEMPLATE)
-
         others = self.json('stack', 'list', project='yours')
-        said = self.refusal('stack', 'show', 'private', project='yours')
+        said = self.refusal('stack', 'show', 'there', project='yours')
 
         self.assertEqual([], others)
-        self.assertIn('Stack not found: private', said)
+        self.assertIn('Stack not found: there', said)
 
 
 class MaintenanceStories:
     """Health marks and locks."""
 
-    def test_a_resource_that_is_marked_is_replaced_by_the_next_update(self):
+    def test_a_marked_resource_is_replaced_unless_the_mark_is_taken_back(self):
         self.create('marked', TEMPLATE)
         before = self.resources('marked')
 
@@ -409,21 +403,17 @@ class MaintenanceStories:
         self.assertEqual('CREATE_COMPLETE', after['keep'][0])
         self.assertNotEqual(before['keep'][1], after['keep'][1])
 
-    def test_a_mark_is_taken_back(self):
-        self.create('reset', TEMPLATE)
-        before = self.resources('reset')
         mark = ('stack', 'resource', 'mark', 'unhealthy')
-
-        self.done(*mark, 'reset', before['keep'][1])
-        self.done(*mark, '--reset', 'reset', 'keep', 'it is well')
-        after = self.json('stack', 'resource', 'show', 'reset', 'keep')
+        self.done(*mark, 'marked', after['keep'][1])
+        self.done(*mark, '--reset', 'marked', 'keep', 'it is well')
+        well = self.json('stack', 'resource', 'show', 'marked', 'keep')
 
         self.assertEqual(
-            ('CHECK_COMPLETE', 'it is well', before['keep'][1]),
+            ('CHECK_COMPLETE', 'it is well', after['keep'][1]),
             (
-                after['resource_status'],
-                after['resource_status_reason'],
-                after['physical_resource_id'],
+                well['resource_status'],
+                well['resource_status_reason'],
+                well['physical_resource_id'],
             ),
         )
 
