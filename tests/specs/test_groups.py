@@ -6,6 +6,7 @@ they are carried out.
 
 import datetime
 import json
+from collections.abc import Callable
 from typing import Any
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
@@ -61,6 +62,18 @@ class GroupCase(StackWorldCase):
 
     def ids(self, stack: Stack) -> dict[str, str | None]:
         return self.world.ids(self.world.nested(stack, 'g'))
+
+    def assert_marked_one_goes(
+        self, stack: Stack, shrink: Callable[[], object]
+    ) -> dict[str, str | None]:
+        """Mark a member and shrink the group by one; return the other members."""
+        before = self.ids(stack)
+        marked = min(before)
+        self.mark(stack, marked)
+        shrink()
+        del before[marked]
+        self.assertEqual(before, self.ids(stack))
+        return before
 
     def assert_replaced(
         self, stack: Stack, before: dict[str, str | None], *names: str
@@ -229,12 +242,7 @@ class TestInstanceGroup(GroupCase):
         self.mark(stack, marked)
         self.change(stack)
         self.assert_replaced(stack, before, marked)
-        before = self.ids(stack)
-        marked = min(before)
-        self.mark(stack, marked)
-        self.change(stack, g=self.group(3))
-        del before[marked]
-        self.assertEqual(before, self.ids(stack))
+        self.assert_marked_one_goes(stack, lambda: self.change(stack, g=self.group(3)))
 
     def test_in_a_rolling_update_the_marked_one_is_first(self) -> None:
         policy = {'rolling_update': {'max_batch_size': 1}}
@@ -272,12 +280,7 @@ class TestAutoScaling(GroupCase):
         self.mark(stack, marked)
         self.change(stack)
         self.assert_replaced(stack, before, marked)
-        before = self.ids(stack)
-        marked = min(before)
-        self.mark(stack, marked)
-        self.signal(stack, 'down')
-        del before[marked]
-        self.assertEqual(before, self.ids(stack))
+        before = self.assert_marked_one_goes(stack, lambda: self.signal(stack, 'down'))
         # Under a lock it is not scaled.
         self.world.act(stack, states.LOCK)
         self.signal(stack)

@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import functools
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -44,7 +45,7 @@ DELETE = sa.delete(requests).where(id_in(_C.sequence, 'ids'))
 
 
 @functools.cache
-def page(filters: frozenset[str]) -> sa.Select[tuple[int]]:
+def page(filters: frozenset[str]) -> sa.Select[Any]:
     """Return the SELECT of a page with these attributes of the query.
 
     A user is found by id and by name, with an index scan for each.
@@ -78,11 +79,8 @@ class SqlRequestStore:
     _db: Database
 
     def list_requests(self, query: RequestQuery) -> list[StoredRequest]:
-        values = {
-            name: value
-            for name, value in _attributes(query).items()
-            if value is not None
-        }
+        given = dataclasses.asdict(query)
+        values = {name: value for name, value in given.items() if value is not None}
         statement = page(frozenset(values) - {'limit'})
         if query.before is not None:
             del values['before']
@@ -99,7 +97,3 @@ class RequestStatements(StatementGroup):
 
     def insert_request(self, request: RecordedRequest) -> None:
         self._session.insert_row(requests, REQUESTS.by_column(request))
-
-
-def _attributes(query: RequestQuery) -> dict[str, object]:
-    return {f.name: getattr(query, f.name) for f in dataclasses.fields(query)}
