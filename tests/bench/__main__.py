@@ -4,14 +4,12 @@
     python -m tests.bench api [--quick] [--database NAME ...] [--json FILE]
     python -m tests.bench stacks [--quick] [--json FILE]
     python -m tests.bench clusters [--quick] [--json FILE]
-    python -m tests.bench profile [--size N] [--chain] [--sqlite]
 
 `core` compares the daemon with a minimal program that writes the same rows and
 messages, prints tables and writes all figures as JSON. `api` compares lists of large
 and small tables, request rates with those of a minimal WSGI application, and the start
 of the command with that of Python. `stacks` creates, updates and deletes stacks of
 no-op resources, `clusters` creates, checks and deletes clusters of no-op nodes.
-`profile` samples the threads of the daemon while it executes one plan.
 """
 
 import argparse
@@ -28,7 +26,6 @@ from tests.bench import (
     clusters,
     core,
     engine_operations,
-    profile_report,
     stacks,
 )
 
@@ -67,15 +64,6 @@ def _api(options: argparse.Namespace) -> str:
 def _operations(subject: engine_operations.Subject, options: argparse.Namespace) -> str:
     chosen = engine_operations.cases(subject.shapes, quick=options.quick)
     return engine_operations.run(subject, chosen, options.rounds, options.json)
-
-
-def _profile(options: argparse.Namespace) -> str:
-    case = cases.Case(
-        cases.SQLITE if options.sqlite else cases.POSTGRESQL,
-        cases.CHAIN if options.chain else cases.PARALLEL,
-        options.size or (1000 if options.chain else 10_000),
-    )
-    return profile_report.report(core.profile(case), case.size)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -131,12 +119,6 @@ def _parser() -> argparse.ArgumentParser:
         skipped = f'skip {name} of more than 100 {parts}'
         run = functools.partial(_operations, subject)
         measuring(name, f'operations on {name}', skipped, run)
-
-    profiled = commands.add_parser('profile', help='profile the execution of one plan')
-    profiled.add_argument('--size', type=int, help='number of actions of the plan')
-    profiled.add_argument('--chain', action='store_true')
-    profiled.add_argument('--sqlite', action='store_true')
-    profiled.set_defaults(run=_profile)
     return parser
 
 

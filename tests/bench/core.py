@@ -4,7 +4,6 @@ import json
 import pathlib
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from tests.bench import ceiling, deployments, harness, report
 from tests.bench.cases import SQLITE, Case
@@ -33,16 +32,6 @@ def run(cases: Sequence[Case], rounds: int, path: pathlib.Path) -> str:
     return report.text(rows)
 
 
-def profile(case: Case) -> dict[str, Any]:
-    """Return the samples of one plan; see `Sampler.take`."""
-    with (
-        deployments.broker([case.deployment]) as broker,
-        deployments.opened(case.deployment, broker) as deployment,
-    ):
-        seen: dict[str, Any] = harness.watch(case, deployment, harness.SAMPLE)
-    return dict(seen['profile'])
-
-
 def _measure(row: Row, rounds: int, broker: str) -> None:
     case = row.case
     for number in range(case.rounds(rounds)):
@@ -53,7 +42,7 @@ def _measure(row: Row, rounds: int, broker: str) -> None:
         took = time.monotonic() - began
         report.say(f'{case.name}, round {number + 1}: {told} ({took:.0f} s)')
     with deployments.opened(case.deployment, broker) as deployment:
-        seen = harness.watch(case, deployment, harness.COUNT)
+        seen = harness.count(case, deployment)
     row.counts, row.texts = seen['counts'], seen['texts']
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import json
 import pathlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
@@ -19,8 +19,6 @@ from tests.bench.processes import Memory
 from watcherlite import bootstrap, conf
 from watcherlite.messaging.bus import Bus
 
-COUNT = '--count'
-SAMPLE = '--sample'
 _STARTING = 60.0
 #: Executed first, to load modules and open connections.
 _WARM_UP = Case(POSTGRESQL, PARALLEL, 2)
@@ -36,7 +34,7 @@ _BARE = {
 def measure(case: Case, deployment: Deployment) -> Measurement:
     """Measure a case in a new process."""
     if case.deployment == SQLITE:
-        found = _execute(case, deployment, case.repetitions, ())
+        found = _execute(case, deployment, case.repetitions, counted=False)
         return Measurement(
             timings=[Timing(**timing) for timing in found['timings']],
             daemon_cpu=found['daemon_cpu'],
@@ -47,21 +45,17 @@ def measure(case: Case, deployment: Deployment) -> Measurement:
             startup=found['startup'],
             messages=found['messages'],
         )
-    with _stage(deployment, ()) as stage:
+    with _stage(deployment, counted=False) as stage:
         return stage.measure(case)
 
 
-def watch(case: Case, deployment: Deployment, *watched: str) -> dict[str, Any]:
-    """Execute one plan of a case and return what the launcher recorded.
-
-    :param watched: COUNT, SAMPLE
-    :returns: see `instrumentation.Instrumentation.take`
-    """
+def count(case: Case, deployment: Deployment) -> dict[str, Any]:
+    """Execute one plan of a case and return its counts; see `Counters.take`."""
     if case.deployment == SQLITE:
-        seen: dict[str, Any] = _execute(case, deployment, 1, watched)['seen']
+        seen: dict[str, Any] = _execute(case, deployment, 1, counted=True)['seen']
         return seen
-    with _stage(deployment, watched) as stage:
-        return stage.watch(case)
+    with _stage(deployment, counted=True) as stage:
+        return stage.count(case)
 
 
 def ceiling(case: Case, deployment: Deployment, variant: Variant) -> Ceiling:
@@ -85,16 +79,13 @@ def ceiling(case: Case, deployment: Deployment, variant: Variant) -> Ceiling:
 
 
 def _execute(
-    case: Case, deployment: Deployment, repetitions: int, watched: Sequence[str]
+    case: Case, deployment: Deployment, repetitions: int, *, counted: bool
 ) -> dict[str, Any]:
     report = deployment.directory / 'report'
-    arguments = [
-        *watched,
-        f'--config-file={deployment.config_file}',
-        f'--report={report}',
-    ]
+    arguments = [f'--config-file={deployment.config_file}', f'--report={report}']
     arguments += ['execute', f'--shape={case.shape}', f'--size={case.size}']
     arguments += [f'--repetitions={repetitions}', f'--spawned={time.time()!r}']
+    arguments += ['--count'] if counted else []
     subprocesses.run('tests.bench.daemon', arguments, '', 3 * plans.patience(case.size))
     found: dict[str, Any] = json.loads(pathlib.Path(f'{report}.1').read_text())
     return found
@@ -174,8 +165,8 @@ class _Stage:
             messages=messages / done,
         )
 
-    def watch(self, case: Case) -> dict[str, Any]:
-        """Execute one plan; return what the launcher recorded."""
+    def count(self, case: Case) -> dict[str, Any]:
+        """Execute one plan; return its counts."""
         plan_id, uuid = self._store(case)
         self.daemon.take_report()
         self._follow(plan_id, uuid, case.size)
@@ -207,7 +198,7 @@ class _Stage:
 
 
 @contextmanager
-def _stage(deployment: Deployment, watched: Sequence[str]) -> Iterator[_Stage]:
+def _stage(deployment: Deployment, *, counted: bool) -> Iterator[_Stage]:
     with (
         Broker(deployment.broker) as broker,
         Plans(deployment.database) as rows,
@@ -215,7 +206,7 @@ def _stage(deployment: Deployment, watched: Sequence[str]) -> Iterator[_Stage]:
     ):
         broker.wait_for_consumers(False, _STARTING, lambda: None)
         with subprocesses.Daemon(
-            deployment.config_file, deployment.directory, watched
+            deployment.config_file, deployment.directory, counted=counted
         ) as daemon:
             there = broker.wait_for_consumers(True, _STARTING, daemon.check)
             stage = _Stage(daemon, broker, rows, operator, there - daemon.spawned)

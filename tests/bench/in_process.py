@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from tests.bench import plans, processes
-from tests.bench.instrumentation import Instrumentation
+from tests.bench.query_counters import Counters
 from watcherlite import bootstrap, conf
 from watcherlite.domain import events
 from watcherlite.domain.actions import APPLIER
@@ -88,17 +88,20 @@ def execute(
     size: int,
     repetitions: int,
     spawned: float,
-    watch: Instrumentation,
+    *,
+    count: bool,
 ) -> dict[str, Any]:
     """Execute plans in sequence and return their measurements.
 
     :param spawned: wall clock time at which this process was started
     :returns: `timings`, `daemon_cpu` (ms per action), `idle` and `peak` (MiB, see
         `processes.Memory`), `startup` (s), `messages` (per action), `seen` (see
-        `Instrumentation.take`, of the last plan)
+        `Counters.take`, of the last plan)
     """
     runtime = bootstrap.Runtime(configuration, lanes=(APPLIER,))
-    watch.install(runtime)
+    counters = Counters()
+    if count:
+        counters.install(runtime)
     recorder = _PlanRecorder()
     cast(InProcessBus, runtime.bus).subscribe_notifications(recorder.consume)
     runtime.start()
@@ -107,11 +110,11 @@ def execute(
             raise TimeoutError('the process does not consume its own messages')
         startup = time.time() - spawned
         runtime.add_listener(recorder.hear)
-        _execute(runtime, recorder, shape, _WARM_UP, watch)
+        _execute(runtime, recorder, shape, _WARM_UP, counters)
         idle = processes.memory(os.getpid())
         timings, used, messages = [], 0.0, 0
         for _ in range(repetitions):
-            timing, its_cpu = _execute(runtime, recorder, shape, size, watch)
+            timing, its_cpu = _execute(runtime, recorder, shape, size, counters)
             timings.append(timing)
             used += its_cpu
             messages += recorder.messages
@@ -123,7 +126,7 @@ def execute(
             'peak': dataclasses.asdict(processes.memory(os.getpid())),
             'startup': startup,
             'messages': messages / done,
-            'seen': watch.take(),
+            'seen': counters.take(),
         }
     finally:
         runtime.stop()
@@ -134,7 +137,7 @@ def _execute(
     recorder: _PlanRecorder,
     shape: str,
     size: int,
-    watch: Instrumentation,
+    counters: Counters,
 ) -> tuple[plans.Timing, float]:
     """Execute a plan; return its times and its CPU seconds."""
     plan = runtime.plans.create(plans.document(shape, size))
@@ -143,7 +146,7 @@ def _execute(
     # Reset the peak: storing the plan must not count.
     pathlib.Path('/proc/self/clear_refs').write_text('5')
     recorder.watch(plan.id)
-    watch.take()
+    counters.take()
     used, began = time.process_time(), time.time()
     runtime.plans.start(plan.uuid)
     if not recorder.wait(plans.patience(size)):

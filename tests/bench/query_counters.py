@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
+from watcherlite import bootstrap
 from watcherlite.messaging.bus import Bus, NotificationPublisher
 
 STATEMENTS = 'statements'
@@ -52,6 +53,11 @@ class Counters:
             yield
         finally:
             sa.event.remove(sa.Engine, 'before_cursor_execute', self._on_execute)
+
+    def install(self, runtime: bootstrap.Runtime) -> None:
+        """Count what a runtime does; call before it is started."""
+        self.attach()
+        runtime.bus = cast(Bus, CountingBus(runtime.bus, self))
 
     def add(self, name: str, count: int = 1) -> None:
         """Add to a count."""

@@ -106,27 +106,27 @@ class Daemon(Process):
 
     :param config_file: the ini file
     :param directory: for the log and the reports
-    :param watched: arguments of the launcher, `--count` or `--sample`; none for
-        the daemon as it is installed
+    :param counted: start it by the launcher, which counts its statements
     """
 
     def __init__(
         self,
         config_file: pathlib.Path,
         directory: pathlib.Path,
-        watched: Sequence[str] = (),
+        *,
+        counted: bool = False,
     ) -> None:
         self._report = directory / 'report'
         self._reports = 0
         option = f'--config-file={config_file}'
         command = ['-c', _APPLIER, option]
-        if watched:
+        if counted:
             report = f'--report={self._report}'
-            command = ['-m', 'tests.bench.daemon', *watched, option, report, 'serve']
+            command = ['-m', 'tests.bench.daemon', option, report, 'serve']
         super().__init__(command, directory / 'daemon.log')
 
     def take_report(self) -> dict[str, Any]:
-        """Return what the launcher recorded since the last report."""
+        """Return what the launcher counted since the last report."""
         self._reports += 1
         path = pathlib.Path(f'{self._report}.{self._reports}')
         os.kill(self.pid, signal.SIGUSR1)
