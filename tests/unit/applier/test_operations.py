@@ -27,11 +27,6 @@ class TestStart(OperationsCase):
             [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.told
         )
 
-    def test_an_unknown_plan_is_not_found(self):
-        self.assertRaises(
-            exceptions.NotFound, self.operations.start, factories.new_uuid()
-        )
-
 
 class TestCancel(OperationsCase):
     def test_an_unclaimed_plan_is_cancelled_with_its_actions(self):
@@ -154,6 +149,12 @@ class TestStates(OperationsCase):
                 [self.apply(n, state, *running) for n in ('start', 'cancel', 'delete')],
                 state,
             )
+        for operation in (
+            self.operations.start,
+            self.operations.cancel,
+            self.operations.delete,
+        ):
+            self.assertRaises(exceptions.NotFound, operation, factories.new_uuid())
 
     def test_an_operation_applies_to_the_expected_state_only(self):
         for name, state, status, expected, result in (
@@ -183,22 +184,19 @@ class TestCreate(OperationsCase):
 
 
 class TestConflicts(OperationsCase):
-    def test_a_conflict_repeats_the_whole_operation(self):
-        plan, _ = self.a_plan('INIT', state='RECOMMENDED')
-        self.store.conflicts = MAX_ATTEMPTS - 1
-
-        after = self.operations.start(plan.uuid)
-
-        self.assertEqual(('PENDING', 1), (after.state, len(self.events())))
-        self.assertEqual(2, len(self.told))
-
-    def test_the_number_of_retries_is_limited(self):
+    def test_a_conflict_repeats_the_operation_a_limited_number_of_times(self):
         plan, _ = self.a_plan('INIT', state='RECOMMENDED')
         self.store.conflicts = MAX_ATTEMPTS
 
         self.assertRaises(exceptions.StoreConflict, self.operations.start, plan.uuid)
         self.assertEqual((0, [], []), (self.store.conflicts, self.events(), self.told))
         self.assertEqual(plan, self.store.get_plan(plan.uuid))
+
+        self.store.conflicts = MAX_ATTEMPTS - 1
+        after = self.operations.start(plan.uuid)
+
+        self.assertEqual(('PENDING', 1), (after.state, len(self.events())))
+        self.assertEqual(2, len(self.told))
 
     def test_every_operation_is_retried(self):
         def tries(call, *arguments):

@@ -85,27 +85,18 @@ class TestSkip(OperationsCase):
                 action.uuid,
             )
 
-    def test_a_skip_in_a_running_or_ended_plan_is_refused(self):
+    def test_a_skip_in_a_running_or_ended_plan_or_outside_of_plans_is_refused(self):
+        (alone,) = factories.store_actions(self.store, factories.make_action())
+        text = f'Action {alone.uuid} belongs to no action plan; only those of a plan '
+        cases = [(f'{text}can be skipped', alone)]
         for state in set(states.STATES) - {'RECOMMENDED', 'PENDING'}:
+            text = f'State update not allowed for actionplan state: {state}'
             for status in action_states.NOT_STARTED:
-                _, (action,) = self.a_plan(status, state=state)
-                self.assert_refused(
-                    exceptions.Conflict,
-                    f'State update not allowed for actionplan state: {state}',
-                    self.operations.skip_action,
-                    action.uuid,
-                )
-
-    def test_the_skip_of_an_action_without_a_plan_is_refused(self):
-        (action,) = factories.store_actions(self.store, factories.make_action())
-
-        self.assert_refused(
-            exceptions.Conflict,
-            f'Action {action.uuid} belongs to no action plan; only those of a plan '
-            'can be skipped',
-            self.operations.skip_action,
-            action.uuid,
-        )
+                cases += [(text, self.a_plan(status, state=state)[1][0])]
+        for text, action in cases:
+            self.assert_refused(
+                exceptions.Conflict, text, self.operations.skip_action, action.uuid
+            )
 
 
 class TestMessages(OperationsCase):
@@ -119,7 +110,8 @@ class TestMessages(OperationsCase):
         ):
             self.assertEqual(message, user_message(reason))
 
-    def test_a_reason_that_does_not_fit_or_cannot_be_stored_is_refused(self):
+    def test_a_reason_that_does_not_fit_or_cannot_be_stored_changes_nothing(self):
+        _, (proposed, skipped) = self.a_plan('INIT', 'SKIPPED', state='RECOMMENDED')
         for reason, text in (
             ('ü' * 224, 'The reason has 224 characters; at most 223 are kept'),
             (
@@ -133,22 +125,13 @@ class TestMessages(OperationsCase):
                 'which is not a character',
             ),
         ):
-            error = self.assertRaises(exceptions.Invalid, user_message, reason)
-            self.assertEqual(text, str(error))
-
-    def test_an_operation_whose_reason_does_not_fit_changes_nothing(self):
-        _, (proposed, skipped) = self.a_plan('INIT', 'SKIPPED', state='RECOMMENDED')
-        for operation, action in (
-            (self.operations.skip_action, proposed),
-            (self.operations.edit_skip_message, skipped),
-        ):
-            self.assert_refused(
-                exceptions.Invalid,
-                'The reason has 224 characters; at most 223 are kept',
-                operation,
-                action.uuid,
-                'x' * 224,
-            )
+            for operation, action in (
+                (self.operations.skip_action, proposed),
+                (self.operations.edit_skip_message, skipped),
+            ):
+                self.assert_refused(
+                    exceptions.Invalid, text, operation, action.uuid, reason
+                )
 
 
 class TestEdit(OperationsCase):
@@ -228,12 +211,20 @@ class TestSignal(OperationsCase):
             )
 
     def test_the_cancel_of_an_unstarted_action_ends_it(self):
-        for status in action_states.NOT_STARTED:
-            plan, (action, _) = self.a_plan(status, 'RUNNING')
+        unstarted = 'Action was cancelled before it started.'
+        has_run = {'phase': COMPLETE}
+        for status, values, message in (
+            *((status, {}, unstarted) for status in action_states.NOT_STARTED),
+            ('READY', has_run, 'Action was cancelled while it ran.'),
+        ):
+            plan, (action, _) = factories.store_plan(
+                self.store,
+                factories.make_action(status=status, **values),
+                factories.make_action(status='RUNNING'),
+            )
 
             after = self.operations.signal_action(action.uuid, 'CANCEL')
 
-            message = 'Action was cancelled before it started.'
             self.assertEqual(
                 action.evolve(
                     status='CANCELLED',
@@ -250,28 +241,21 @@ class TestSignal(OperationsCase):
                 self.events()[-1],
             )
 
-    def test_a_cancelled_action_before_its_completion_had_started(self):
-        (action,) = factories.store_actions(
-            self.store, factories.make_action(status='READY', phase='complete')
-        )
-
-        after = self.operations.signal_action(action.uuid, 'CANCEL')
-
-        self.assertEqual(
-            ('CANCELLED', 'Action was cancelled while it ran.'),
-            (after.status, after.status_message),
-        )
-
-    def test_a_cancel_passes_the_lock_to_the_next_action(self):
-        holder, waiting = factories.store_actions(
+    def a_queue(self, **holder):
+        """Store the holder of a lock and an action that waits for it."""
+        stored = factories.store_actions(
             self.store,
-            factories.make_action(status='READY', target='host-1'),
+            factories.make_action(status='READY', target='host-1', **holder),
             factories.make_action(
                 status='WAITING', target='host-1', blocked_on='host-1'
             ),
         )
         with self.store.transaction() as tx:
-            tx.take_locks({'host-1': holder.id})
+            tx.take_locks({'host-1': stored[0].id})
+        return stored
+
+    def test_a_cancel_passes_the_lock_to_the_next_action(self):
+        holder, waiting = self.a_queue()
 
         self.operations.signal_action(holder.uuid, 'CANCEL')
 
@@ -279,18 +263,14 @@ class TestSignal(OperationsCase):
         self.assertEqual(('READY', None), (free.status, free.blocked_on))
 
     def test_a_worker_ends_claimed_actions_and_those_between_two_tries(self):
-        taken, again, waiting = factories.store_actions(
+        taken, waiting = self.a_queue(owner='w')
+        again, after = factories.store_actions(
             self.store,
-            factories.make_action(status='READY', owner='w', target='host-1'),
             factories.make_action(
                 status='READY', start_time=NOW, not_before=factories.at(60)
             ),
-            factories.make_action(
-                status='WAITING', target='host-1', blocked_on='host-1'
-            ),
+            factories.make_action(status='READY', owner='w'),
         )
-        with self.store.transaction() as tx:
-            tx.take_locks({'host-1': taken.id})
 
         signalled = [
             self.operations.signal_action(a.uuid, 'CANCEL') for a in (taken, again)
@@ -307,9 +287,6 @@ class TestSignal(OperationsCase):
             signalled, [self.store.get_action(a.uuid) for a in (taken, again)]
         )
         self.assertEqual(waiting, self.store.get_action(waiting.uuid))
-        (after,) = factories.store_actions(
-            self.store, factories.make_action(status='READY', owner='w')
-        )
         after = self.operations.signal_action(after.uuid, 'SUSPEND')
         self.assertEqual(('READY', 'SUSPEND'), (after.status, after.control))
 

@@ -122,13 +122,13 @@ class TestStep(StoredCase):
     def test_an_unknown_plan_is_not_found(self):
         self.assertRaises(exceptions.NotFound, self.step, factories.make_plan())
 
-    def test_a_plan_without_running_actions_ends(self):
+    def test_a_plan_ends_unless_it_has_running_actions(self):
         failed = {'stage': STOPPING, 'failed': 1}
-        for statuses, values, state, written in (
+        for statuses, values, after, written in (
             (
                 ['SKIPPED'],
                 {'state': 'PENDING', 'unfinished': 0},
-                'SUCCEEDED',
+                ('SUCCEEDED', 0),
                 [
                     ('PENDING', 'ONGOING', 'ONGOING'),
                     ('ONGOING', 'SUCCEEDED', 'SUCCEEDED'),
@@ -137,7 +137,7 @@ class TestStep(StoredCase):
             (
                 ['INIT', 'WAITING'],
                 {'state': 'CANCELLING'},
-                'CANCELLED',
+                ('CANCELLED', 0),
                 [
                     ('INIT', 'CANCELLED', 'CANCELLING'),
                     ('WAITING', 'CANCELLED', 'CANCELLING'),
@@ -147,15 +147,21 @@ class TestStep(StoredCase):
             (
                 ['FAILED', 'INIT'],
                 {**failed, 'on_failure': 'stop', 'unfinished': 1},
-                'FAILED',
+                ('FAILED', 0),
                 [('INIT', 'CANCELLED', 'ONGOING'), ('ONGOING', 'FAILED', 'FAILED')],
             ),
             # There is nothing to revert.
             (
                 ['FAILED'],
                 {**failed, 'on_failure': 'rollback', 'unfinished': 0},
-                'FAILED',
+                ('FAILED', 0),
                 [('ONGOING', 'FAILED', 'FAILED')],
+            ),
+            (
+                ['INIT', 'RUNNING'],
+                {'state': 'CANCELLING'},
+                ('CANCELLING', 1),
+                [('INIT', 'CANCELLED', 'CANCELLING')],
             ),
         ):
             plan, _ = self.a_plan(*statuses, **values)
@@ -163,20 +169,13 @@ class TestStep(StoredCase):
 
             self.assertFalse(self.step(plan))
             found = self.store.get_plan(plan.uuid)
-            self.assertEqual((state, 0), (found.state, found.unfinished))
+            self.assertEqual(after, (found.state, found.unfinished))
             self.assertEqual(written, self.states()[before:])
 
             # Another step changes nothing.
             self.assertFalse(self.step(plan))
             self.assertEqual(found, self.store.get_plan(plan.uuid))
             self.assertEqual(written, self.states()[before:])
-
-    def test_a_cancelled_plan_waits_for_running_actions(self):
-        plan, _ = self.a_plan('INIT', 'RUNNING', state='CANCELLING')
-
-        self.assertFalse(self.step(plan))
-        found = self.store.get_plan(plan.uuid)
-        self.assertEqual(('CANCELLING', 1), (found.state, found.unfinished))
 
     def test_a_large_plan_takes_several_steps(self):
         plan, _ = self.a_plan(*['INIT'] * (WINDOW + 1), state='CANCELLING')
@@ -246,6 +245,7 @@ class TestLost(StoredCase):
         )
 
     def test_only_a_plan_that_runs_forward_and_does_not_resume_is_changed(self):
+        self.assertIsNone(self.progress.on_worker_lost(self.store, 4711, NOW))
         others = set(states.STATES) - {'ONGOING'}
         for values in (
             {'on_worker_loss': 'resume'},
@@ -260,6 +260,3 @@ class TestLost(StoredCase):
             plan, _ = self.a_plan('RUNNING', **values)
             self.assertIsNone(self.lost(plan), values)
             self.assertEqual(plan, self.store.get_plan(plan.uuid))
-
-    def test_a_purged_plan_is_ignored(self):
-        self.assertIsNone(self.progress.on_worker_lost(self.store, 4711, NOW))

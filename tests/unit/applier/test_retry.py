@@ -59,11 +59,8 @@ class TestRemainingDocument(base.TestCase):
             'undrain': {'undrain': ()},
         }
         for only, expected in cases.items():
-            self.assertEqual(expected, retried(DIAMOND, only), only)
-
-    def test_a_cancelled_plan_is_retried_as_well(self):
-        found = actions(a=('CANCELLED',), b=('CANCELLED', 'a'))
-        self.assertEqual({'a': (), 'b': ('a',)}, retried(found, state='CANCELLED'))
+            for state in ('FAILED', 'CANCELLED'):
+                self.assertEqual(expected, retried(DIAMOND, only, state=state), only)
 
     def test_the_document_is_that_of_the_actions(self):
         plan = factories.make_plan(

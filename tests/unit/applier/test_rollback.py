@@ -149,9 +149,7 @@ class TestRollback(base.TestCase):
             made,
         )
 
-    def test_the_revert_of_an_unnamed_action_has_its_uuid(self):
         (action,), (made,) = self.roll_back(self.done(None, 1))
-
         self.assertEqual(f'revert {action.uuid}', made.name)
 
     def test_a_rollback_without_actions_is_empty(self):
