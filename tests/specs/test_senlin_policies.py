@@ -38,7 +38,14 @@ class TestTheActionDataProperty(PolicyStories):
         self.outside.members.clear()
 
     def test_each_step_finds_and_leaves_what_the_spec_says(self) -> None:
-        action = self.world.do(action_types.CLUSTER_SCALE_IN, self.cluster)
+        gate = self.a_gate()
+        self.world.outside.gates['delete', 'n4'] = gate
+        asked = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
+        gate.until_entered()
+        # The nodes leave the load balancer before they are deleted.
+        self.assertEqual([['n1', 'n2']], self.outside.members)
+        gate.open()
+        action = self.world.ended(asked)
 
         counted = {'deletion': {'count': 2}}
         chosen = {
@@ -62,23 +69,26 @@ class TestTheActionDataProperty(PolicyStories):
             ('SUCCEEDED', chosen, {}, {'nodes_removed': self.oldest}),
             (action.status, action.data, action.inputs, action.outputs),
         )
-
-    def test_the_nodes_leave_the_load_balancer_before_they_are_deleted(self) -> None:
-        gate = self.a_gate()
-        self.world.outside.gates['delete', 'n4'] = gate
-        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
-        gate.until_entered()
-        told = list(self.outside.members)
-        gate.open()
-        self.world.ended(action)
-
-        self.assertEqual([['n1', 'n2']], told)
         self.assertEqual(['n1', 'n2'], self.names(self.cluster))
         self.assertEqual([['n1', 'n2']] * 2, self.outside.members)
         row = self.world.now(self.cluster)
         self.assertEqual(
             (2, 'ACTIVE', {self.balance.uuid: {'vip_address': '127.0.0.1'}}),
             (row.desired_capacity, row.status, row.data['loadbalancers']),
+        )
+        # Afterwards those are told that want to know.
+        self.assertEqual([(SCALING, 'OK'), (LOAD_BALANCE, 'OK')], self.outside.after)
+        scaling, deletion, balance = self.bound(self.cluster)
+        self.assertEqual({'heeded': action.uuid}, scaling.binding.data)
+        self.assertIsNotNone(scaling.binding.last_op)
+        self.assertIsNone(deletion.binding.last_op)
+        self.assertEqual(
+            {
+                'driver': 'told',
+                'loadbalancer': f'{self.cluster.uuid}-{self.balance.uuid}',
+                'preexisting': False,
+            },
+            balance.binding.data,
         )
 
     def test_when_its_worker_is_lost_the_next_one_finds_what_was_decided(self) -> None:
@@ -99,23 +109,6 @@ class TestTheActionDataProperty(PolicyStories):
         )
         self.assertEqual(['n1', 'n2'], self.names(self.cluster))
         self.assertEqual(['n1', 'n2'], self.outside.members[-1])
-
-    def test_afterwards_those_are_told_that_want_to_know(self) -> None:
-        action = self.world.do(action_types.CLUSTER_SCALE_IN, self.cluster)
-
-        self.assertEqual([(SCALING, 'OK'), (LOAD_BALANCE, 'OK')], self.outside.after)
-        scaling, deletion, balance = self.bound(self.cluster)
-        self.assertEqual({'heeded': action.uuid}, scaling.binding.data)
-        self.assertIsNotNone(scaling.binding.last_op)
-        self.assertIsNone(deletion.binding.last_op)
-        self.assertEqual(
-            {
-                'driver': 'told',
-                'loadbalancer': f'{self.cluster.uuid}-{self.balance.uuid}',
-                'preexisting': False,
-            },
-            balance.binding.data,
-        )
 
 
 class TestDecisions(PolicyStories):
@@ -156,6 +149,10 @@ class TestDecisions(PolicyStories):
 
         action = self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 3})
 
+        # They are not asked again about what the action derives.
+        self.assertEqual(
+            [REGIONS, ZONES, AFFINITY], [name for name, _, _ in self.outside.steps]
+        )
         group = {'servergroup': 'g'}
         self.assertEqual(
             {
@@ -177,24 +174,19 @@ class TestDecisions(PolicyStories):
         )
 
     def test_nodes_that_go_go_from_where_the_policies_say(self) -> None:
-        places = [{'region_name': name} for name in ('a', 'a', 'a', 'b', 'b')]
-        cluster = self.a_cluster(*places)
-        self.attach(cluster, REGIONS, regions=[{'name': 'a'}, {'name': 'b'}])
-        self.attach(cluster, DELETION, criteria='YOUNGEST_FIRST')
+        for places, regions, deletion, left in (
+            ('aaabb', 'ab', True, ['n3', 'n5']),
+            # Those that are in none of the regions go first.
+            ('abbba', 'a', False, ['n1', 'n5']),
+        ):
+            cluster = self.a_cluster(*({'region_name': name} for name in places))
+            self.attach(cluster, REGIONS, regions=[{'name': name} for name in regions])
+            if deletion:
+                self.attach(cluster, DELETION, criteria='YOUNGEST_FIRST')
 
-        self.world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 3})
+            self.world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 3})
 
-        self.assertEqual(['n3', 'n5'], self.names(cluster))
-
-    def test_that_is_so_if_no_policy_says_which_go(self) -> None:
-        places = [{'region_name': name} for name in ('a', 'b', 'b', 'b', 'a')]
-        cluster = self.a_cluster(*places)
-        # Those that are in none of the regions go first.
-        self.attach(cluster, REGIONS, regions=[{'name': 'a'}])
-
-        self.world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 3})
-
-        self.assertEqual(['n1', 'n5'], self.names(cluster))
+            self.assertEqual(left, self.names(cluster))
 
     def test_a_node_that_is_made_in_a_cluster_is_placed(self) -> None:
         cluster = self.a_cluster({'zone': 'x'})
@@ -242,15 +234,6 @@ class TestDecisions(PolicyStories):
 
         self.assertEqual(({}, 1), (action.data, len(self.names(cluster))))
 
-    def test_what_an_action_derives_is_not_looked_at_again(self) -> None:
-        cluster = self.a_cluster(size=1)
-        self.attach(cluster, ZONES, zones=[{'name': 'x'}])
-        self.outside.steps.clear()
-
-        self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 2})
-
-        self.assertEqual([ZONES], [name for name, _, _ in self.outside.steps])
-
 
 class TestLoadBalancing(PolicyStories):
     """The members of a load balancer follow the nodes."""
@@ -264,29 +247,24 @@ class TestLoadBalancing(PolicyStories):
         found = self.world.nodes(self.cluster)
         return [node.name for node in found if 'lb_member' in node.data]
 
-    def test_it_begins_with_the_nodes_that_there_are(self) -> None:
+    def test_nodes_get_requests_while_they_are_there(self) -> None:
         self.assertEqual([['n1', 'n2']], self.outside.members)
         self.assertEqual(['n1', 'n2'], self.members())
-
-    def test_a_node_that_is_made_gets_requests_once_it_is(self) -> None:
-        node = self.world.a_node(
-            self.profile, 'n3', self.cluster, 3, metadata={'address': '127.0.0.1'}
-        )
-
-        self.world.made(node)
-
-        self.assertEqual(['n1', 'n2', 'n3'], self.outside.members[-1])
-        self.assertEqual(['n1', 'n2', 'n3'], self.members())
-
-    def test_a_node_that_could_not_be_made_gets_none(self) -> None:
-        self.world.outside.fails.add(('create', 'n3'))
-        node = self.world.a_node(
-            self.profile, 'n3', self.cluster, 3, metadata={'address': '127.0.0.1'}
-        )
-
-        self.world.made(node)
-
-        self.assertEqual(['n1', 'n2'], self.outside.members[-1])
+        # One that could not be made gets none.
+        self.world.outside.fails.add(('create', 'n4'))
+        for index in (3, 4):
+            node = self.world.a_node(
+                *(self.profile, f'n{index}', self.cluster, index),
+                metadata={'address': '127.0.0.1'},
+            )
+            self.world.made(node)
+            self.assertEqual(['n1', 'n2', 'n3'], self.outside.members[-1])
+            self.assertEqual(['n1', 'n2', 'n3'], self.members())
+        self.outside.members.clear()
+        # One that is deleted gets none from before that.
+        self.world.do(action_types.NODE_DELETE, self.world.nodes(self.cluster)[0])
+        self.assertEqual(['n2', 'n3'], self.outside.members[0])
+        self.assertEqual(['n2', 'n3'], self.members())
 
     def test_a_node_that_is_found_unwell_gets_none_until_it_is_recovered(self) -> None:
         first, second = self.world.nodes(self.cluster)
@@ -306,14 +284,6 @@ class TestLoadBalancing(PolicyStories):
             [['n1', 'n2'], ['n2'], ['n1', 'n2'], ['n1']], self.outside.members
         )
 
-    def test_a_node_that_is_deleted_gets_none_from_before_that(self) -> None:
-        first, _ = self.world.nodes(self.cluster)
-
-        self.world.do(action_types.NODE_DELETE, first)
-
-        self.assertEqual(['n2'], self.outside.members[1])
-        self.assertEqual(['n2'], self.members())
-
     def test_one_that_stays_because_that_was_cancelled_gets_them_again(self) -> None:
         self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST', grace_period=3600)
         action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
@@ -328,9 +298,14 @@ class TestLoadBalancing(PolicyStories):
         self.assertEqual(['n1', 'n2'], self.members())
         self.assertEqual([['n1'], ['n1', 'n2']], self.outside.members[-2:])
 
-    def test_detached_it_is_gone(self) -> None:
+    def test_it_is_detached_only_if_it_can_clean_up(self) -> None:
         given = {'policy_id': self.policy.uuid}
+        self.outside.broken = True
+        action = self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
+        self.assertEqual(('FAILED', 1), (action.status, len(self.bound(self.cluster))))
+        self.assertEqual(['n1', 'n2'], self.members())
 
+        self.outside.broken = False
         self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
 
         row = self.world.now(self.cluster)
@@ -339,43 +314,32 @@ class TestLoadBalancing(PolicyStories):
             (self.outside.removed, self.members(), self.bound(row), row.data),
         )
 
-    def test_with_its_cluster_it_goes_too(self) -> None:
+    def test_with_its_cluster_it_goes_even_if_it_cannot_clean_up(self) -> None:
         self.world.do(action_types.CLUSTER_DELETE, self.cluster)
-
         self.assertEqual((1, []), (self.outside.removed, self.bound(self.cluster)))
 
-    def test_what_it_cannot_clean_up_keeps_no_cluster_from_going(self) -> None:
+        cluster = self.a_cluster(size=2)
+        self.attach(cluster, LOAD_BALANCE, driver='told')
         self.outside.broken = True
-
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
-            action = self.world.do(action_types.CLUSTER_DELETE, self.cluster)
+            action = self.world.do(action_types.CLUSTER_DELETE, cluster)
 
         self.assertEqual('SUCCEEDED', action.status, action.status_message)
-        self.assertEqual([], self.bound(self.cluster))
+        self.assertEqual([], self.bound(cluster))
         self.assertTrue(any('could not let go' in line for line in logs.output))
         self.assertNotIn('a secret', ''.join(logs.output))
-
-    def test_it_is_detached_only_if_it_can_clean_up(self) -> None:
-        self.outside.broken = True
-        given = {'policy_id': self.policy.uuid}
-
-        action = self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
-
-        self.assertEqual(('FAILED', 1), (action.status, len(self.bound(self.cluster))))
-        self.assertEqual(['n1', 'n2'], self.members())
 
 
 class TestAttachment(PolicyStories):
     """The policies that a cluster can have."""
 
-    def test_the_priority_is_that_of_the_type(self) -> None:
+    def test_it_has_one_of_each_type_unless_there_may_be_several(self) -> None:
         cluster = self.a_cluster(size=1)
-        policy = self.attach(cluster, DELETION)
-
+        first = self.attach(cluster, DELETION)
         (bound,) = self.bound(cluster)
-
+        # The priority is that of the type.
         self.assertEqual(
-            (policy.uuid, 400, True, {}),
+            (first.uuid, 400, True, {}),
             (
                 bound.policy.uuid,
                 bound.binding.priority,
@@ -383,45 +347,34 @@ class TestAttachment(PolicyStories):
                 bound.binding.data,
             ),
         )
-
-    def test_one_that_is_attached_stays_so(self) -> None:
-        cluster = self.a_cluster(size=1)
-        policy = self.attach(cluster, DELETION)
-
-        again = self.attached(cluster, policy)
-
+        again = self.attached(cluster, first)
         self.assertEqual('SUCCEEDED', again.status)
         self.assertEqual('Policy already attached.', (again.outputs or {})['reason'])
         self.assertEqual(1, len(self.bound(cluster)))
-
-    def test_a_second_of_its_type_is_refused_unless_there_may_be_several(self) -> None:
-        cluster = self.a_cluster(size=1)
-        first = self.attach(cluster, DELETION)
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_OUT')
-
-        second = self.attached(cluster, self.a_policy(DELETION))
-
-        self.assertEqual('FAILED', second.status)
-        self.assertIn(
-            'Only one instance of policy type (senlin.policy.deletion-1.0) can be '
-            f'attached to a cluster, but another instance ({first.uuid}) is found',
-            second.status_message or '',
-        )
+        for type_, message in (
+            (
+                DELETION,
+                'Only one instance of policy type (senlin.policy.deletion-1.0) can be '
+                f'attached to a cluster, but another instance ({first.uuid}) is found',
+            ),
+            (
+                PICKY,
+                'Policy not applicable on profile type: others.policy.picky-1.0 is for '
+                'os.nova.server-1.0, not for thing-1.0.',
+            ),
+        ):
+            refused = self.attached(cluster, self.a_policy(type_))
+            self.assertEqual('FAILED', refused.status)
+            self.assertIn(message, refused.status_message or '')
         self.assertEqual(3, len(self.bound(cluster)))
-
-    def test_one_that_is_for_other_profiles_is_refused(self) -> None:
-        cluster = self.a_cluster(size=1)
-
-        action = self.attached(cluster, self.a_policy(PICKY))
-
-        self.assertEqual('FAILED', action.status)
-        self.assertIn(
-            'Policy not applicable on profile type: others.policy.picky-1.0 is for '
-            'os.nova.server-1.0, not for thing-1.0.',
-            action.status_message or '',
-        )
-        self.assertEqual([], self.bound(cluster))
+        # One may be attached and not asked.
+        self.attached(cluster, self.a_policy(BATCH), enabled=False)
+        enabled = {
+            each.policy.type: each.binding.enabled for each in self.bound(cluster)
+        }
+        self.assertEqual({DELETION: True, SCALING: True, BATCH: False}, enabled)
 
     def test_one_that_is_deleted_meanwhile_leaves_nothing_behind(self) -> None:
         cluster = self.a_cluster(size=1)
@@ -446,14 +399,6 @@ class TestAttachment(PolicyStories):
                 [node.data for node in self.world.nodes(row)],
             ),
         )
-
-    def test_one_may_be_attached_and_not_asked(self) -> None:
-        cluster = self.a_cluster(size=1)
-
-        self.attached(cluster, self.a_policy(DELETION), enabled=False)
-
-        (bound,) = self.bound(cluster)
-        self.assertFalse(bound.binding.enabled)
 
     def test_one_that_cannot_be_asked_can_be_got_rid_of(self) -> None:
         cluster = self.a_cluster(size=1)
