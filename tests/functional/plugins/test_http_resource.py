@@ -165,41 +165,30 @@ class TestLife(HttpCase):
 
 
 class TestChanging(HttpCase):
-    def test_a_change_is_told_by_the_call_for_it(self):
-        self.thing.create(self.changing('red'))
+    def test_a_change_is_a_call_or_a_replacement_or_neither(self):
+        red, green = self.changing('red'), self.changing('green')
+        elsewhere = {**red, 'create': {**red['create'], 'url': self.find['url']}}
+        private = {**red, 'private_headers': {'X-Auth-Token': SECRET}}
+        replaced = [('POST', '/things'), ('DELETE', '/things/7')]
+        for before, after, change, name, colour, calls in (
+            (red, green, 'update', '7', 'green', [('PUT', '/things/7')]),
+            (self.wanted(), self.wanted('green'), 'replace', '8', 'green', replaced),
+            (red, elsewhere, 'replace', '8', 'red', [('POST', '/found'), replaced[1]]),
+            # The server need not know it.
+            (red, private, 'update', '7', 'red', []),
+        ):
+            self.things.things.clear()
+            self.things.next_id = 7
+            thing = ResourceRun(HttpResource)
+            thing.create(before)
+            self.server.received.clear()
 
-        updated = self.thing.update(self.changing('green'))
+            updated = thing.update(after)
 
-        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
-        self.assertEqual({'7': {'colour': 'green'}}, self.things.things)
-        self.assertEqual('green', self.thing.attributes['colour'])
-
-    def test_without_one_it_is_replaced(self):
-        self.thing.create(self.wanted('red'))
-
-        updated = self.thing.update(self.wanted('green'))
-
-        self.assertEqual(('replace', 'COMPLETE'), (updated.change, updated.status))
-        self.assertEqual({'8': {'colour': 'green'}}, self.things.things)
-        self.assertEqual('8', self.thing.physical_id)
-
-    def test_another_place_is_another_one(self):
-        self.thing.create(self.changing('red'))
-        wanted = self.changing('red')
-        wanted['create']['url'] = f'{self.server.url}/others'
-
-        self.assertEqual('replace', self.thing.update(wanted).change)
-
-    def test_what_the_server_need_not_know_makes_no_call(self):
-        self.thing.create(self.changing('red'))
-        count = len(self.server.received)
-
-        updated = self.thing.update(
-            {**self.changing('red'), 'private_headers': {'X-Auth-Token': SECRET}}
-        )
-
-        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
-        self.assertEqual(count, len(self.server.received))
+            self.assertEqual((change, 'COMPLETE'), (updated.change, updated.status))
+            self.assertEqual({name: {'colour': colour}}, self.things.things)
+            self.assertEqual({'id': name, 'colour': colour}, thing.attributes)
+            self.assertEqual((name, calls), (thing.physical_id, self.asked()))
 
 
 class TestWaiting(HttpCase):
@@ -217,18 +206,19 @@ class TestWaiting(HttpCase):
         self.things.status['7'] = ['building', 'broken', 'broken']
 
         created = self.thing.create(self.wanted(status=self.status()))
+        checked = self.thing.check()
 
-        self.assertEqual('thing: the server reports the status broken', created.reason)
-        self.assertEqual('7', self.thing.physical_id)
-        self.assertEqual('FAILED', self.thing.check().status)
+        broken = 'thing: the server reports the status broken'
+        self.assertEqual([broken, broken], [created.reason, checked.reason])
+        self.assertEqual(('7', 'FAILED'), (self.thing.physical_id, checked.status))
 
-    def test_it_is_deleted_when_it_is_gone(self):
+    def test_it_is_deleted_when_it_is_gone_however_well_it_looks(self):
         self.thing.create(self.wanted(status=self.status()))
-        self.things.status['7'] = ['deleting', None]
+        self.things.status['7'] = ['deleting', 'ready', None]
 
         deleted = self.thing.delete()
 
-        self.assertEqual(('COMPLETE', 2), (deleted.status, deleted.polls))
+        self.assertEqual(('COMPLETE', 3), (deleted.status, deleted.polls))
 
     def test_the_other_calls_wait_for_what_they_say(self):
         url = f'{self.server.url}/things/{{id}}'
@@ -267,14 +257,19 @@ class TestLostWorker(HttpCase):
         self.assertEqual(('COMPLETE', 'x'), (created.status, self.thing.physical_id))
         self.assertEqual([('GET', '/found')], self.asked())
 
-    def test_what_it_had_not_made_is_made(self):
-        for answer in ((200, []), (404, {})):
-            self.things.answers['GET', '/found'] = answer
-            thing = ResourceRun(HttpResource)
+    def test_what_it_had_not_made_or_does_no_harm_is_made(self):
+        found, five = ('GET', '/found'), ('PUT', '/things/5')
+        put = {'method': 'PUT', 'url': f'{self.server.url}/things/5'}
+        for call, answer, more in (
+            (found, (200, []), {'find': self.find}),
+            (found, (404, {}), {'find': self.find}),
+            (five, (200, {'thing': {'id': 5}}), {'create': put}),
+            (five, (405, {}), {'key_is_honoured': True}),
+        ):
+            self.things.answers = {call: answer}
+            created = ResourceRun(HttpResource).create(self.wanted(**more), attempt=2)
 
-            self.assertEqual(
-                'COMPLETE', thing.create(self.wanted(find=self.find), attempt=2).status
-            )
+            self.assertEqual('COMPLETE', created.status, more)
 
     def test_what_a_creation_has_made_that_failed_is_found_and_deleted(self):
         self.things.answers['POST', '/things'] = (200, {})
@@ -311,19 +306,6 @@ class TestLostWorker(HttpCase):
             updated = thing.update(changed, attempt=2)
 
             self.assertEqual(('update', status), (updated.change, updated.status))
-
-    def test_what_does_no_harm_is_called_again(self):
-        for more in (
-            {'key_is_honoured': True},
-            {'create': {'method': 'PUT', 'url': f'{self.server.url}/things/5'}},
-        ):
-            self.things.things['5'] = {}
-            self.things.answers['PUT', '/things/5'] = (200, {'thing': {'id': 5}})
-            thing = ResourceRun(HttpResource)
-
-            self.assertEqual(
-                'COMPLETE', thing.create(self.wanted(**more), attempt=2).status
-            )
 
 
 class TestHeaders(HttpCase):
