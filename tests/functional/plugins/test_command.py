@@ -184,48 +184,35 @@ class TestSurroundings(CommandTestCase):
 
 
 class TestEnds(CommandTestCase):
-    def test_the_outputs_tell_all(self):
-        result = self.run_shell('echo out; echo err >&2')
+    def test_the_exit_code_decides_and_the_outputs_tell_all(self):
+        ended = '/bin/sh ended with exit code'
+        for script, expected, exit_code, reason in (
+            ('', {}, 0, None),
+            ('exit 3', {}, 3, f'{ended} 3, not 0'),
+            ('exit 3', {'expected_exit_codes': [3, 5]}, 3, None),
+            ('exit 0', {'expected_exit_codes': [3, 5]}, 0, f'{ended} 0, not 3 or 5'),
+            ('exit 4', {'expected_exit_codes': [3, 5]}, 4, f'{ended} 4, not 3 or 5'),
+            # from elsewhere
+            ('kill -KILL $$', {}, -signal.SIGKILL, '/bin/sh was ended by SIGKILL'),
+        ):
+            result = self.run_shell(f'echo out; echo err >&2; {script}', **expected)
 
-        self.assertEqual(
-            {
-                'exit_code': 0,
-                'stdout': 'out\n',
-                'stderr': 'err\n',
-                'stdout_truncated': False,
-                'stderr_truncated': False,
-            },
-            result.outputs,
-        )
-
-    def test_another_exit_code_fails_and_shows_the_output(self):
-        result = self.run_shell('echo why >&2; exit 3')
-
-        self.assertEqual(
-            (
-                'FAILED',
-                'Action failed in execute: /bin/sh ended with exit code 3, not 0',
-                'why\n',
-            ),
-            (result.status, result.status_message, result.outputs['stderr']),
-        )
-
-    def test_other_exit_codes_can_be_expected(self):
-        cases = [('exit 3', 'SUCCEEDED'), ('exit 0', 'FAILED'), ('exit 4', 'FAILED')]
-        for script, status in cases:
-            result = self.run_shell(script, expected_exit_codes=[3, 5])
-
-            self.assertEqual(status, result.status)
-
-        self.assertIn('exit code 4, not 3 or 5', result.status_message)
-
-    def test_a_signal_from_elsewhere_is_named(self):
-        result = self.run_shell('kill -KILL $$')
-
-        self.assertEqual(
-            ('Action failed in execute: /bin/sh was ended by SIGKILL', -signal.SIGKILL),
-            (result.status_message, result.outputs['exit_code']),
-        )
+            self.assertEqual(
+                ('FAILED', f'Action failed in execute: {reason}')
+                if reason
+                else ('SUCCEEDED', None),
+                (result.status, result.status_message),
+            )
+            self.assertEqual(
+                {
+                    'exit_code': exit_code,
+                    'stdout': 'out\n',
+                    'stderr': 'err\n',
+                    'stdout_truncated': False,
+                    'stderr_truncated': False,
+                },
+                result.outputs,
+            )
 
     def test_what_cannot_be_started_is_told(self):
         text = str(self.home / 'text')
@@ -366,64 +353,62 @@ class TestSignals(CommandTestCase):
         context.send('SUSPEND')
         self.assertTrue(suspended.wait(PATIENCE))
 
-    def test_a_cancel_ends_it_at_once(self):
-        context, result, pid = self.started('echo $$ > $1; exec sleep 60')
-        at = time.monotonic()
+    def test_a_cancel_ends_it_at_once_even_while_it_is_suspended(self):
+        for suspended in (False, True):
+            context, result, pid = self.started('echo $$ > $1; exec sleep 60')
+            if suspended:
+                self.suspend(context)
+            at = time.monotonic()
 
-        context.send('CANCEL')
+            context.send('CANCEL')
 
-        self.assertEqual('CANCELLED', result().status)
-        self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
-        self.assertEqual('', state_of(pid))
+            self.assertEqual('CANCELLED', result().status)
+            self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
+            self.assertEqual('', state_of(pid))
 
     def test_one_that_cannot_go_on_is_ended(self):
         for name, script, signal_name, status in (
             ('its worker lost its lease', 'exec sleep 60', 'TIMEOUT', 'FAILED'),
             ('it stands still', 'kill -STOP $$', 'CANCEL', 'CANCELLED'),
         ):
-            with self.subTest(why=name):
-                context, result, pid = self.started(
-                    f'echo $$ > $1; {script}', options={'kill_grace': 0.2}
-                )
+            context, result, pid = self.started(
+                f'echo $$ > $1; {script}', options={'kill_grace': 0.2}
+            )
 
-                context.send(signal_name)
+            context.send(signal_name)
 
-                self.assertEqual((status, ''), (result().status, state_of(pid)))
+            self.assertEqual((status, ''), (result().status, state_of(pid)), name)
 
     def test_it_and_its_children_are_asked_before_they_are_killed(self):
         for name, script in (
             ('itself', 'trap "{0}" TERM; echo $$ > $1; {1}'),
             (
-                'a child',
+                'a-child',
                 'trap exit TERM; '
                 'sh -c \'trap "sleep 0.2; {0}" TERM; echo $$ > $0; {1}\' $1 & wait',
             ),
         ):
-            with self.subTest(who=name):
-                mark = self.home / name.replace(' ', '-')
-                tidy = f'echo tidy > {mark}; exit'
-                context, result, _ = self.started(script.format(tidy, FOREVER))
+            mark = self.home / name
+            tidy = f'echo tidy > {mark}; exit'
+            context, result, _ = self.started(script.format(tidy, FOREVER))
 
-                context.send('CANCEL')
+            context.send('CANCEL')
 
-                self.assertEqual('CANCELLED', result().status)
-                self.assertEqual('tidy\n', mark.read_text())
+            self.assertEqual('CANCELLED', result().status, name)
+            self.assertEqual('tidy\n', mark.read_text())
 
     def test_all_that_it_started_is_killed(self):
-        for name, script in (
-            ('a child', 'sleep 60 & echo $! > $1; wait'),
-            (
-                'a child of one that ignores SIGTERM',
-                'trap "" TERM; sleep 60 & echo $! > $1; while :; do sleep 1; done',
-            ),
+        for script in (
+            'sleep 60 & echo $! > $1; wait',
+            # It ignores SIGTERM, and so does its child.
+            'trap "" TERM; sleep 60 & echo $! > $1; while :; do sleep 1; done',
         ):
-            with self.subTest(killed=name):
-                context, result, pid = self.started(script, options={'kill_grace': 0.2})
+            context, result, pid = self.started(script, options={'kill_grace': 0.2})
 
-                context.send('CANCEL')
+            context.send('CANCEL')
 
-                self.assertEqual('CANCELLED', result().status)
-                self.assertGone(pid)
+            self.assertEqual('CANCELLED', result().status, script)
+            self.assertGone(pid)
 
     def test_a_suspended_command_stands_still(self):
         go = self.fifo('go')
@@ -439,23 +424,10 @@ class TestSignals(CommandTestCase):
 
         ended = result()
         self.assertEqual('went on\n', ended.outputs['stdout'])
+        states = ['READY', 'RUNNING', 'SUSPENDED', 'RUNNING', 'SUCCEEDED']
         self.assertEqual(
-            [
-                ('action', 'READY', 'RUNNING'),
-                ('action', 'RUNNING', 'SUSPENDED'),
-                ('action', 'SUSPENDED', 'RUNNING'),
-                ('action', 'RUNNING', 'SUCCEEDED'),
-            ],
-            ended.story,
+            [('action', *change) for change in itertools.pairwise(states)], ended.story
         )
-
-    def test_a_suspended_command_can_be_cancelled(self):
-        context, result, pid = self.started('echo $$ > $1; exec sleep 60')
-
-        self.suspend(context)
-        context.send('CANCEL')
-
-        self.assertEqual('', (result(), state_of(pid))[1])
 
     def test_a_signal_that_was_there_before_is_heeded(self):
         context = testing.FakeContext()
