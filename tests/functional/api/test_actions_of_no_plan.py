@@ -34,7 +34,7 @@ class TestActionsOfNoPlan(base.TestCase):
             **headers,
         )
 
-    def test_action_without_plan_is_not_found(self):
+    def test_an_action_without_plan_is_not_found_nor_listed_nor_a_marker(self):
         uuid = self.action.uuid
         tried = (
             ('GET', '', None),
@@ -60,8 +60,6 @@ class TestActionsOfNoPlan(base.TestCase):
 
         after = self.fixture.runtime.store.get_action(uuid)
         self.assertEqual(self.action, after)
-
-    def test_actions_without_plan_are_never_listed(self):
         target = self.action.target
         for query in (
             *('', '?sort_key=uuid', '?sort_key=state&sort_dir=desc'),
@@ -72,15 +70,10 @@ class TestActionsOfNoPlan(base.TestCase):
                 for place in ('/v1/actions', '/v1/actions/detail'):
                     answer = self.ask('GET', place + query, X_Show_Deleted=show_deleted)
                     self.assertEqual((200, []), (answer.status, answer.body['actions']))
-
-    def test_none_is_the_marker_of_a_page(self):
         of_stack, absent = (
-            self.ask('GET', f'/v1/actions?marker={which}')
-            for which in (self.action.uuid, ABSENT)
+            self.ask('GET', f'/v1/actions?marker={which}') for which in (uuid, ABSENT)
         )
-
         self.assertEqual(404, absent.status)
         self.assertEqual(
-            (404, absent.fault.replace(ABSENT, self.action.uuid)),
-            (of_stack.status, of_stack.fault),
+            (404, absent.fault.replace(ABSENT, uuid)), (of_stack.status, of_stack.fault)
         )

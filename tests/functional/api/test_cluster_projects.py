@@ -183,36 +183,9 @@ class TestStrangers(ProjectsCase):
                         absent.data.decode().replace(ABSENT, self.uuids[noun]),
                         there.data.decode(),
                     )
-
-        self.assertEqual(before, self.everything())
-
-    def test_names_and_short_ids_lead_nowhere_either(self):
-        for noun, (key, asked) in MADE.items():
-            for name in (asked['name'], self.uuids[noun][:8]):
-                answer = self.ask('GET', f'/{noun}/{name}', None, STRANGER)
-
-                self.assertEqual(
-                    f"The {key} '{name}' could not be found.",
-                    answer.body['error']['message'],
-                )
-
-    def test_lists_are_empty_and_those_of_all_projects_for_administrators(self):
-        for noun in (*MADE, 'actions', 'events'):
-            own, every = (
-                self.ask('GET', f'/{noun}{query}', None, STRANGER)
-                for query in ('', '?global_project=true')
-            )
-
-            self.assertEqual(({noun: []}, 403), (own.body, every.status))
-
-    def test_foreign_objects_in_a_body_are_not_found(self):
         wanted = {'name': 'mine', 'profile_id': self.uuids['profiles']}
-        for url, body in (
-            ('/clusters', {'cluster': wanted}),
-            ('/nodes', {'node': wanted}),
-        ):
-            answer = self.ask('POST', url, body, STRANGER)
-
+        for key, noun in (('cluster', 'clusters'), ('node', 'nodes')):
+            answer = self.ask('POST', f'/{noun}', {key: wanted}, STRANGER)
             self.assertEqual(
                 (
                     400,
@@ -221,8 +194,28 @@ class TestStrangers(ProjectsCase):
                 ),
                 (answer.status, answer.body['error']['message']),
             )
+            action = {'action': 'nop', 'target': self.uuids[noun]}
+            answer = self.ask('POST', '/actions', {'action': action}, STRANGER)
+            self.assertIn(answer.status, (400, 404))
 
-    def test_filters_by_foreign_objects_match_nothing(self):
+        self.assertEqual(before, self.everything())
+
+    def test_names_short_ids_lists_and_filters_lead_nowhere_either(self):
+        for noun, (key, asked) in MADE.items():
+            for name in (asked['name'], self.uuids[noun][:8]):
+                answer = self.ask('GET', f'/{noun}/{name}', None, STRANGER)
+
+                self.assertEqual(
+                    f"The {key} '{name}' could not be found.",
+                    answer.body['error']['message'],
+                )
+        for noun in (*MADE, 'actions', 'events'):
+            own, every = (
+                self.ask('GET', f'/{noun}{query}', None, STRANGER)
+                for query in ('', '?global_project=true')
+            )
+
+            self.assertEqual(({noun: []}, 403), (own.body, every.status))
         absent = dict.fromkeys(self.uuids, ABSENT)
         for url in FILTERED:
             there, nothing = (
@@ -295,17 +288,9 @@ class TestStrangers(ProjectsCase):
             (properties['template']['resources'], properties['parameters']),
         )
 
-    def test_no_action_on_a_foreign_object_is_created(self):
-        for noun in ('clusters', 'nodes'):
-            body = {'action': {'action': 'nop', 'target': self.uuids[noun]}}
-
-            answer = self.ask('POST', '/actions', body, STRANGER)
-
-            self.assertIn(answer.status, (400, 404))
-
 
 class TestOthers(ProjectsCase):
-    def test_administrator_reaches_objects_of_all_projects(self):
+    def test_administrator_reaches_objects_of_all_projects_and_acts_on_them(self):
         url = f'/actions/{self.uuids["actions"]}'
         body = {'action': {'status': 'CANCELLED'}}
 
@@ -316,8 +301,6 @@ class TestOthers(ProjectsCase):
         self.assertEqual(
             (202, 'CANCELLED'), (cancelled.status, cancelled.body['action']['status'])
         )
-
-    def test_administrator_creates_actions_on_it(self):
         for noun in ('clusters', 'nodes'):
             wanted = {'action': 'nop', 'target': self.uuids[noun], 'inputs': MESSAGE}
 
@@ -329,13 +312,15 @@ class TestOthers(ProjectsCase):
                 (answer.status, asked['target'], asked['project'], asked['user']),
             )
 
-    def test_own_project_takes_precedence_for_administrators(self):
-        url, (_, asked) = '/nodes', MADE['nodes']
-        profile = {'name': 'theirs', 'spec': SPEC}
-        self.ask('POST', '/profiles', {'profile': profile}, ADMIN)
+    def test_own_project_takes_precedence_and_references_are_in_that_of_the_object(
+        self,
+    ):
+        for noun in ('profiles', 'policies', 'nodes'):
+            key, asked = MADE[noun]
+            self.ask('POST', f'/{noun}', {key: asked}, ADMIN)
         # Called like the cluster of the other project.
-        node = {**asked, 'name': 'a-cluster', 'profile_id': 'theirs'}
-        mine = self.ask('POST', url, {'node': node}, ADMIN).body['node']
+        node = {**MADE['nodes'][1], 'name': 'a-cluster'}
+        mine = self.ask('POST', '/nodes', {'node': node}, ADMIN).body['node']
         wanted = {'action': 'nop', 'target': 'a-cluster', 'inputs': MESSAGE}
 
         answer = self.ask('POST', '/actions?wait=true', {'action': wanted}, ADMIN)
@@ -344,35 +329,10 @@ class TestOthers(ProjectsCase):
             (mine['id'], 'there'),
             (answer.body['action']['target'], answer.body['action']['project']),
         )
-
-    def test_policy_rules_define_administrators(self):
-        rules, ini = self.home / 'policy.yaml', self.home / 'some.conf'
-        rules.write_text('admin_api: role:boss\nreader_api: ""\n')
-        ini.write_text(f'[oslo_policy]\npolicy_file = {rules}\n')
-        self.api = self.application(str(ini))
-        boss = Caller(user_id='eve', project_id='there', roles=frozenset({'boss'}))
-
-        responses = [
-            self.ask('GET', '/clusters/a-cluster', None, caller).status
-            for caller in (boss, ADMIN)
-        ]
-
-        self.assertEqual([200, 404], responses)
-
-    def test_own_project_takes_precedence(self):
-        key, asked = MADE['profiles']
-        self.ask('POST', '/profiles', {key: asked}, ADMIN)
-
         shown = self.ask('GET', '/profiles/a-profile', None, ADMIN)
-
         self.assertEqual('there', shown.body['profile']['project'])
 
-    def test_references_are_in_the_project_of_the_object(self):
-        for noun in ('profiles', 'policies', 'nodes'):
-            key, asked = MADE[noun]
-            self.ask('POST', f'/{noun}', {key: asked}, ADMIN)
         here = f'/clusters/{self.uuids["clusters"]}/actions?wait=true'
-
         attach = {'policy_attach': {'policy_id': 'a-policy'}}
         begun = self.ask('POST', here, attach, ADMIN)
 
@@ -393,20 +353,29 @@ class TestOthers(ProjectsCase):
             (refused.status, refused.body['error']['message']),
         )
 
-    def test_token_without_project_is_rejected(self):
+    def test_policy_rules_define_administrators_and_a_project_is_needed(self):
         nobody = Caller(user_id='ada', roles=frozenset({'manager'}))
+        place = f'/actions/{self.uuids["actions"]}?force=true'
+        cancel = {'action': {'status': 'CANCELLED'}}
+        for method, url, body, caller, said in (
+            ('GET', '/clusters', None, nobody, 'has no project'),
+            (
+                *('PATCH', place, cancel, OWNER),
+                "Policy doesn't allow actions:force to be performed.",
+            ),
+        ):
+            answer = self.ask(method, url, body, caller)
+            self.assertEqual(403, answer.status)
+            self.assertIn(said, answer.body['error']['message'])
+        rules, ini = self.home / 'policy.yaml', self.home / 'some.conf'
+        rules.write_text('admin_api: role:boss\nreader_api: ""\n')
+        ini.write_text(f'[oslo_policy]\npolicy_file = {rules}\n')
+        self.api = self.application(str(ini))
+        boss = Caller(user_id='eve', project_id='there', roles=frozenset({'boss'}))
 
-        answer = self.ask('GET', '/clusters', None, nobody)
+        responses = [
+            self.ask('GET', '/clusters/a-cluster', None, caller).status
+            for caller in (boss, ADMIN)
+        ]
 
-        self.assertEqual(403, answer.status)
-        self.assertIn('has no project', answer.body['error']['message'])
-
-    def test_only_administrators_force_the_end_of_actions(self):
-        url = f'/actions/{self.uuids["actions"]}?force=true'
-
-        answer = self.ask('PATCH', url, {'action': {'status': 'CANCELLED'}}, OWNER)
-
-        self.assertEqual(
-            (403, "Policy doesn't allow actions:force to be performed."),
-            (answer.status, answer.body['error']['message']),
-        )
+        self.assertEqual([200, 404], responses)

@@ -33,7 +33,7 @@ class IdempotencyTest(base.TestCase):
         answer = ask(self.application, 'GET', url, Host='localhost', **CLUSTERS)
         return len(answer.body[member])
 
-    def test_repeated_creation_takes_effect_once(self) -> None:
+    def test_repeated_creation_or_action_request_takes_effect_once(self) -> None:
         clustering = '/clustering/v1'
         action = {
             'name': 'a',
@@ -83,14 +83,6 @@ class IdempotencyTest(base.TestCase):
                         self.count(url, member),
                     ),
                 )
-
-    def test_repeated_action_request_takes_effect_once(self) -> None:
-        clustering = '/clustering/v1'
-        self.post(
-            f'{clustering}/profiles', {'profile': {'name': 'p', 'spec': SPEC}}, None
-        )
-        body = {'cluster': {'name': 'web', 'profile_id': 'p'}}
-        self.post(f'{clustering}/clusters', body, None)
         url = f'{clustering}/clusters/web/actions?wait=true'
 
         responses = [

@@ -113,9 +113,16 @@ class TestKeystone(base.TestCase):
         self.addCleanup(server.shutdown)
         return f'http://127.0.0.1:{server.server_port}'
 
-    def test_token_defines_user_and_roles(self):
+    def test_token_defines_user_and_roles_and_without_one_the_root_is_there(self):
         api = self.serve(self.identity())
 
+        self.assertEqual(
+            [200, 200, 200, 401, 401],
+            [
+                ask(api, 'GET', path).status
+                for path in ('/', '/infra-optim/', '/healthcheck', '/v1', '/v1/goals')
+            ],
+        )
         responses = [
             ask(api, method, path, X_Auth_Token=token, X_Roles='admin')
             for method, path, token in (
@@ -134,17 +141,6 @@ class TestKeystone(base.TestCase):
             'The request you have made requires authentication.', responses[-1].fault
         )
         self.assertIn('Keystone uri=', responses[-1].headers['WWW-Authenticate'])
-
-    def test_without_a_token_only_the_root_and_the_health_are_there(self):
-        api = self.serve(self.identity())
-
-        self.assertEqual(
-            [200, 200, 200, 401, 401],
-            [
-                ask(api, 'GET', path).status
-                for path in ('/', '/infra-optim/', '/healthcheck', '/v1', '/v1/goals')
-            ],
-        )
         self.assertEqual(
             {'status': 'ok'},
             ask(api, 'GET', '/healthcheck', X_Auth_Token='token-of-a-reader').body,

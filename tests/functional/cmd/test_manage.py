@@ -29,7 +29,7 @@ class SqliteTest(CallingTestCase):
         self.addCleanup(store.close)
         return store
 
-    def test_upgrade_of_sqlite_is_not_needed(self):
+    def test_upgrade_of_sqlite_is_not_needed_and_no_action_creates_a_database(self):
         self.assertEqual(
             (
                 0,
@@ -39,9 +39,6 @@ class SqliteTest(CallingTestCase):
             ),
             self.manage('db', 'upgrade'),
         )
-        self.assertFalse(self.path.exists())
-
-    def test_version_does_not_create_a_database(self):
         self.assertEqual((0, 'none\n', ''), self.manage('db', 'version'))
         for action in ('purge', 'reseal'):
             self.assertEqual(
@@ -49,7 +46,7 @@ class SqliteTest(CallingTestCase):
             )
         self.assertFalse(self.path.exists())
 
-    def test_a_database_has_the_newest_version_until_it_is_stamped(self):
+    def test_a_database_has_the_newest_version_until_stamped_and_newer_is_refused(self):
         self.store()
 
         self.assertEqual((0, f'{migration.HEAD}\n', ''), self.manage('db', 'version'))
@@ -59,9 +56,6 @@ class SqliteTest(CallingTestCase):
                 self.manage('db', 'stamp', named),
             )
             self.assertEqual((0, f'{revision}\n', ''), self.manage('db', 'version'))
-
-    def test_newer_schema_is_rejected_with_advice(self):
-        self.store()
         with sqlite3.connect(self.path) as connection:
             connection.execute("UPDATE alembic_version SET version_num = '9999'")
 

@@ -46,10 +46,7 @@ class StatusTest(CallingTestCase):
         )
         self.assertEqual({'Success'}, {result for result, _ in found.values()})
         self.assertFalse(self.path.exists())
-
-    def test_the_table(self):
         code, out, _ = self.call(status.main, 'upgrade', 'check')
-
         lines = out.splitlines()
         self.assertEqual(0, code)
         self.assertEqual(1, len({len(line) for line in lines}))
@@ -59,8 +56,8 @@ class StatusTest(CallingTestCase):
             [line.rstrip(' |') for line in lines[3:5]],
         )
 
-    def test_a_database_in_use_is_fine(self):
-        self.store()
+    def test_a_database_in_use_is_fine_unless_it_is_newer_or_nothing_is_sent(self):
+        store = self.store()
 
         code, found = self.check()
 
@@ -73,15 +70,26 @@ class StatusTest(CallingTestCase):
             },
             {k: found[k] for k in ('database', 'schema', 'notifications')},
         )
+        plan, _ = factories.store_plan(store)
+        old = datetime.datetime.now(UTC) - datetime.timedelta(seconds=status.LATE + 60)
+        with store.transaction() as tx:
+            tx.lock_plans([plan.id])
+            tx.add_events([factories.make_event(plan, occurred_at=old)])
 
-    def test_an_unknown_option_has_to_be_put_right(self):
-        ini = self.write_ini('[applier]\nmax_paralel = 3\n')
+        code, found = self.check()
 
-        code, found = self.check('--config-file', ini)
+        self.assertEqual((1, 'Warning'), (code, found['notifications'][0]))
+        self.assertRegex(
+            found['notifications'][1],
+            r'^the oldest unsent notification has waited for 36\d s',
+        )
+        with sqlite3.connect(self.path) as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
 
-        self.assertEqual(2, code)
-        self.assertEqual('Failure', found['configuration'][0])
-        self.assertIn('did you mean max_parallel?', found['configuration'][1])
+        code, found = self.check()
+
+        self.assertEqual((2, 'Failure'), (code, found['schema'][0]))
+        self.assertIn('9999', found['schema'][1])
 
     def test_a_file_that_everybody_may_write_is_worth_a_look(self):
         ini = self.write_ini('[oslo_messaging_notifications]\ndriver = noop\n')
@@ -101,16 +109,6 @@ class StatusTest(CallingTestCase):
             ),
             (code, found['files']),
         )
-
-    def test_a_newer_schema_has_to_be_put_right(self):
-        self.store()
-        with sqlite3.connect(self.path) as connection:
-            connection.execute("UPDATE alembic_version SET version_num = '9999'")
-
-        code, found = self.check()
-
-        self.assertEqual((2, 'Failure'), (code, found['schema'][0]))
-        self.assertIn('9999', found['schema'][1])
 
     def test_a_server_without_a_schema_has_to_be_upgraded(self):
         url = self.useFixture(services.Database(services.POSTGRESQL)).url
@@ -165,16 +163,26 @@ class StatusTest(CallingTestCase):
             found['secrets'],
         )
 
-    def test_invalid_key_is_a_failure(self):
-        ini = self.write_ini('[secrets]\nencryption_keys = hunter2\n')
+    def test_a_wrong_option_is_a_failure_and_a_broker_that_answers_none(self):
+        for text, name, expected in (
+            (
+                '[applier]\nmax_paralel = 3',
+                *('configuration', 'did you mean max_parallel?'),
+            ),
+            ('[secrets]\nencryption_keys = hunter2', 'secrets', ''),
+        ):
+            code, found = self.check('--config-file', self.write_ini(f'{text}\n'))
 
+            self.assertEqual((2, 'Failure'), (code, found[name][0]))
+            self.assertIn(expected, found[name][1])
+            self.assertNotIn('hunter2', str(found))
+        ini = self.write_ini(f'[messaging]\nurl = {services.amqp_url()}\n')
         code, found = self.check('--config-file', ini)
+        self.assertEqual((0, ('Success', 'reachable')), (code, found['broker']))
 
-        self.assertEqual((2, 'Failure'), (code, found['secrets'][0]))
-        self.assertNotIn('hunter2', str(found))
-
-    def test_key_file_is_reported_with_its_permissions(self):
-        self.a_secret()
+    def test_a_key_file_is_reported_with_its_permissions_and_missing_not_created(self):
+        inputs = {'password': 'canary'}
+        factories.store_plan(self.store(), factories.make_action(inputs=inputs))
         path = self.home / 'watcherlite' / 'secrets.key'
 
         self.assertEqual(
@@ -191,14 +199,6 @@ class StatusTest(CallingTestCase):
         path.chmod(0o640)
         warning = f'the key file {path} is readable by other users; run chmod 600 on it'
         self.assertEqual((1, ('Warning', warning)), self.about_secrets())
-
-    def about_secrets(self):
-        code, found = self.check()
-        return code, found['secrets']
-
-    def test_missing_key_is_reported_and_not_created(self):
-        self.a_secret()
-        path = self.home / 'watcherlite' / 'secrets.key'
         path.unlink()
 
         code, found = self.check()
@@ -207,32 +207,9 @@ class StatusTest(CallingTestCase):
         self.assertIn(f'restore the key file {path}', found['database'][1])
         self.assertFalse(path.exists())
 
-    def a_secret(self):
-        inputs = {'password': 'canary'}
-        factories.store_plan(self.store(), factories.make_action(inputs=inputs))
-
-    def test_a_broker_that_answers(self):
-        ini = self.write_ini(f'[messaging]\nurl = {services.amqp_url()}\n')
-
-        code, found = self.check('--config-file', ini)
-
-        self.assertEqual((0, ('Success', 'reachable')), (code, found['broker']))
-
-    def test_notifications_that_wait_for_long_are_worth_a_look(self):
-        store = self.store()
-        plan, _ = factories.store_plan(store)
-        old = datetime.datetime.now(UTC) - datetime.timedelta(seconds=status.LATE + 60)
-        with store.transaction() as tx:
-            tx.lock_plans([plan.id])
-            tx.add_events([factories.make_event(plan, occurred_at=old)])
-
+    def about_secrets(self):
         code, found = self.check()
-
-        self.assertEqual((1, 'Warning'), (code, found['notifications'][0]))
-        self.assertRegex(
-            found['notifications'][1],
-            r'^the oldest unsent notification has waited for 36\d s',
-        )
+        return code, found['secrets']
 
     def test_a_bad_value_is_one_line(self):
         ini = self.write_ini('[applier]\nlease = soon\n')
