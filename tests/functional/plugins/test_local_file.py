@@ -66,9 +66,13 @@ class TestLife(FileCase):
         self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual([], self.left())
 
-    def test_one_on_another_machine_is_left_to_a_worker_there(self):
-        run = self.made()
-        run.data['host'] = 'elsewhere'
+    def test_one_on_another_machine_is_left_to_a_worker_there_unless_it_is_shared(self):
+        run, shared = self.made(), self.made(path=f'{self.path}2')
+        run.data['host'] = shared.data['host'] = 'elsewhere'
+
+        self.assertEqual('COMPLETE', shared.check().status)
+        self.assertEqual('COMPLETE', shared.delete().status)
+        self.assertEqual(['.motd.watcherlite', 'motd'], self.left())
         for name in self.left():
             (self.allowed / name).unlink()
         self.path.write_text('of somebody here')
@@ -76,14 +80,6 @@ class TestLife(FileCase):
         for operation in (run.check, run.lock, run.unlock, run.delete):
             self.assertIn('resource is on elsewhere, and this', operation().reason)
         self.assertEqual(['motd'], self.left())
-
-    def test_one_in_a_directory_that_machines_share_is_for_any_of_them(self):
-        run = self.made()
-        run.data['host'] = 'elsewhere'
-
-        self.assertEqual('COMPLETE', run.check().status)
-        self.assertEqual('COMPLETE', run.delete().status)
-        self.assertEqual([], self.left())
 
     def test_a_check_tells_what_is_wrong_and_an_update_repairs_it_in_place(self):
         run = self.made(content='hello')
@@ -103,20 +99,16 @@ class TestLife(FileCase):
         self.path.unlink()
         self.assertEqual(f'{self.path} does not exist', run.check().reason)
 
-    def test_another_path_is_another_file(self):
+    def test_another_path_is_another_file_and_one_that_is_gone_has_been_deleted(self):
         run = self.made(content='hello')
 
         updated = run.update({'path': f'{self.path}2', 'content': 'hello'})
 
         self.assertEqual('replace', updated.change)
         self.assertEqual(['.motd2.watcherlite', 'motd2'], self.left())
-
-    def test_one_that_is_gone_has_been_deleted(self):
-        run = self.made()
-        self.path.unlink()
-
-        self.assertEqual('COMPLETE', run.delete().status)
-        self.assertEqual('COMPLETE', run.delete().status)
+        pathlib.Path(f'{self.path}2').unlink()
+        for _ in range(2):
+            self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual([], self.left())
 
 
@@ -230,20 +222,15 @@ class TestWhose(FileCase):
 
         self.assertEqual([], self.left())
 
-    def test_one_whose_worker_was_lost_is_found_and_made_whole(self):
+    def test_one_whose_worker_was_lost_is_made_or_found_and_made_whole(self):
         name = str(uuid.uuid4())
-        self.run_of(uuid=name).create({'path': str(self.path), 'content': 'half'})
+        for content in ('half', 'whole'):
+            created = self.run_of(uuid=name).create(
+                {'path': str(self.path), 'content': content}, attempt=2
+            )
 
-        again = self.run_of(uuid=name)
-        created = again.create({'path': str(self.path), 'content': 'whole'}, attempt=2)
-
-        self.assertEqual('COMPLETE', created.status)
-        self.assertEqual('whole', self.path.read_text())
-
-    def test_one_that_its_lost_worker_never_began_is_made(self):
-        created = self.run_of().create({'path': str(self.path)}, attempt=2)
-
-        self.assertEqual(('COMPLETE', True), (created.status, self.path.exists()))
+            self.assertEqual('COMPLETE', created.status)
+            self.assertEqual(content, self.path.read_text())
 
 
 class TestPlaces(FileCase):
@@ -251,38 +238,31 @@ class TestPlaces(FileCase):
         run = self.run_of()
 
         for path, mode, expected in (
+            ('/etc/motd', '0644', f'path: /etc/motd is not below {self.allowed}'),
             (
-                '/etc/motd',
-                '0644',
-                f'properties.path: /etc/motd is not below {self.allowed}',
+                *(f'{self.allowed}/../motd', '0644'),
+                f"path: '{self.allowed}/../motd' is not in its shortest form, "
+                f"'{self.root}/motd'",
             ),
             (
-                f'{self.allowed}/../motd',
-                '0644',
-                f"properties.path: '{self.allowed}/../motd' is not in its shortest "
-                f"form, '{self.root}/motd'",
+                *(f'{self.allowed}x/motd', '0644'),
+                f'path: {self.allowed}x/motd is not below',
             ),
-            (
-                f'{self.allowed}x/motd',
-                '0644',
-                f'properties.path: {self.allowed}x/motd is not below',
-            ),
-            ('motd', '0644', 'properties.path: "motd" does not match'),
+            ('motd', '0644', 'path: "motd" does not match'),
             # A number is not what was meant.
-            (str(self.path), 0o644, "octal digits in quotes, such as '0644'"),
+            (
+                *(str(self.path), 0o644),
+                'mode: "420" does not match ^0[0-7]{3}$ (octal digits in quotes, such '
+                "as '0644')",
+            ),
         ):
-            with self.subTest(path=path):
-                error = self.assertRaises(
-                    exceptions.Invalid, run.create, {'path': path, 'mode': mode}
-                )
-
-                self.assertIn(expected, str(error))
-
-    def test_nothing_is_allowed_by_default(self):
+            error = self.assertRaises(
+                exceptions.Invalid, run.create, {'path': path, 'mode': mode}
+            )
+            self.assertIn(f'properties.{expected}', str(error))
         error = self.assertRaises(
             exceptions.Invalid, ResourceRun(LocalFile).create, {'path': '/tmp/x'}
         )
-
         self.assertEqual(
             'properties.path: /tmp/x is not below any directory: an operator may allow '
             'one (option directories in the group '
@@ -290,14 +270,18 @@ class TestPlaces(FileCase):
             str(error),
         )
 
-    def test_a_link_does_not_lead_out(self):
+    def test_a_directory_that_is_not_there_or_leads_out_is_told(self):
         outside = self.root / 'outside'
         outside.mkdir()
         (self.allowed / 'link').symlink_to(outside)
+        unusable = (
+            f'{self.allowed}/sub/motd: its directory cannot be used: No such file or '
+            'directory'
+        )
+        for name, reason in (('link', 'leads out of'), ('sub', unusable)):
+            created = self.run_of().create({'path': f'{self.allowed}/{name}/motd'})
 
-        created = self.run_of().create({'path': f'{self.allowed}/link/motd'})
-
-        self.assertIn('leads out of', created.reason)
+            self.assertIn(reason, created.reason)
         self.assertEqual([], os.listdir(outside))
 
     def test_a_link_in_the_place_of_the_file_is_not_followed(self):
@@ -311,15 +295,6 @@ class TestPlaces(FileCase):
         self.assertEqual('FAILED', run.lock().status)
         run.update({'path': str(self.path), 'content': 'hello'})
         self.assertEqual(('mine', False), (target.read_text(), self.path.is_symlink()))
-
-    def test_a_directory_that_is_not_there_is_told(self):
-        created = self.run_of().create({'path': f'{self.allowed}/sub/motd'})
-
-        self.assertEqual(
-            f'{self.allowed}/sub/motd: its directory cannot be used: No such file or '
-            'directory',
-            created.reason,
-        )
 
 
 class TestAdopting(FileCase):
@@ -337,41 +312,28 @@ class TestAdopting(FileCase):
         )
         self.assertEqual([], self.left())
 
-    def test_one_of_another_stack_is_not_taken_away(self):
+    def test_only_the_file_that_was_left_is_adopted_and_only_as_it_should_be(self):
         others = self.made(content='hello')
         pretended = self.run_of()
         pretended.physical_id = others.physical_id
         pretended.properties = others.properties
         pretended.data = {'resource': str(uuid.uuid4())}
+        another = self.made(path=f'{self.path}2', content='hello')
+        another.properties = others.properties
+        free = self.made(path=f'{self.path}3', content='hello')
+        (self.allowed / '.motd3.watcherlite').unlink()
+        changed = self.made(path=f'{self.path}4', content='hello')
+        (self.allowed / 'motd4').write_text('another')
+        for left, reason in (
+            (pretended, 'belongs to another resource'),
+            (another, 'is not the file'),
+            (free, f'{self.path}3 belongs to no resource any more'),
+            (changed, f'{self.path}4: its content differs'),
+        ):
+            settled = self.run_of().adopt(left)
 
-        settled = self.run_of().adopt(pretended)
-
-        self.assertEqual('FAILED', settled.status)
-        self.assertIn('belongs to another resource', settled.reason)
+            self.assertEqual('FAILED', settled.status)
+            self.assertIn(reason, settled.reason)
+            self.assertNotIn(others.uuid, settled.reason)
         others.delete()
-        self.assertEqual([], self.left())
-
-    def test_another_file_than_the_one_that_was_left_is_not_taken(self):
-        others = self.made(content='hello')
-        left = self.made(path=str(self.path.with_name('mine')), content='hello')
-        left.properties = others.properties
-
-        settled = self.run_of().adopt(left)
-
-        self.assertEqual('FAILED', settled.status)
-        self.assertIn('is not the file', settled.reason)
-        self.assertNotIn(others.uuid, settled.reason)
-
-    def test_one_that_belongs_to_nobody_any_more_is_not_taken(self):
-        left = self.made(content='hello')
-        (self.path.parent / f'.{self.path.name}.watcherlite').unlink()
-
-        settled = self.run_of().adopt(left)
-
-        self.assertEqual(f'{self.path} belongs to no resource any more', settled.reason)
-
-    def test_one_that_is_not_what_it_should_be_is_not_adopted(self):
-        left = self.made(content='hello')
-        self.path.write_text('another')
-
-        self.assertEqual('FAILED', self.run_of().adopt(left).status)
+        self.assertNotIn('motd', self.left())

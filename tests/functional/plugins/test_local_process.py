@@ -327,15 +327,29 @@ class TestHealth(ProcessCase):
         self.assertEqual('COMPLETE', other.create(wanted).status)
 
     def test_it_is_healthy_as_long_as_its_url_answers_as_expected(self):
-        statuses = [503, 503, 200, 500]
-        server = self.answering(statuses)
-        health = {'type': 'url', 'url': f'{server.url}/up?token=hunter2', **QUICK}
+        for answers, path, more, healthy, words in (
+            (
+                *([503, 503, 200, 500], '/up?token=hunter2', {}),
+                *(0, '/up?… answered 500, not 200-299'),
+            ),
+            (
+                *([204, 401, 200], '', {'expected_statuses': [204, 401]}),
+                *(1, ' answered 200, not 204, 401'),
+            ),
+        ):
+            server = self.answering(list(answers))
+            health = {'type': 'url', 'url': f'{server.url}{path}', **more, **QUICK}
 
-        run = self.made(health=health)
-        checked = run.check()
+            run = self.made(health=health)
+            checked = [run.check() for _ in range(healthy + 1)]
 
-        self.assertEqual([], statuses)
-        self.assertIn(f'{server.url}/up?… answered 500, not 200-299', checked.reason)
+            self.assertEqual(
+                ['COMPLETE'] * healthy + ['FAILED'], [one.status for one in checked]
+            )
+            self.assertIn(f'is unhealthy: {server.url}{words}', checked[-1].reason)
+            self.assertEqual(
+                ['GET'] * len(answers), [request.method for request in server.received]
+            )
 
     def test_one_that_is_at_rest_need_only_be_there(self):
         server = self.answering([200, 500])
