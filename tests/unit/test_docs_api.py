@@ -2,11 +2,8 @@
 
 import importlib
 import json
-import pathlib
 import re
 import shlex
-
-import fixtures
 
 from tests import base
 from tests.unit.test_docs import ROOT, SOURCE, DocsTestCase, read
@@ -86,10 +83,9 @@ class TestGenerated(DocsTestCase):
         self.assertEqual([f'1.{minor}' for minor in range(9)], shown)
 
     def test_every_microversion_links_to_its_document(self):
-        directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         links = re.findall(r'<([^>]+\.json)>', '\n'.join(self.rest.versions()))
 
-        self.rest.write_documents(directory)
+        self.rest.write_documents(self.home)
 
         self.assertEqual(
             {
@@ -97,20 +93,19 @@ class TestGenerated(DocsTestCase):
                 for link, version in zip(links, INFRA_OPTIM.history, strict=True)
             },
             {
-                str(path.relative_to(directory)): json.loads(path.read_text())['info'][
+                str(path.relative_to(self.home)): json.loads(path.read_text())['info'][
                     'version'
                 ]
-                for path in directory.rglob('infra-optim-*.json')
+                for path in self.home.rglob('infra-optim-*.json')
             },
         )
 
     def test_the_page_of_stacks_links_to_their_document(self):
-        directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (link,) = re.findall(r'<(openapi/[^>]+)>', read('orchestration_api.rst'))
 
-        self.rest.write_documents(directory)
+        self.rest.write_documents(self.home)
 
-        document = json.loads((directory / link).read_text())
+        document = json.loads((self.home / link).read_text())
         self.assertEqual(set(deploy.orchestration().routes), set(document['paths']))
 
     def test_every_policy_rule_has_its_row(self):

@@ -1,11 +1,8 @@
 """The page about the policies of clusters says what is there, and its example works."""
 
 import inspect
-import pathlib
 import re
 import textwrap
-
-import fixtures
 
 from tests.unit.test_docs import SOURCE, DocsTestCase
 from watcherlite.plugins import base as contract
@@ -107,9 +104,8 @@ class TestPage(DocsTestCase):
         self.assertLessEqual(set(named), {opt.name for opt in haproxy.OPTIONS})
 
     def test_the_template_works(self):
-        home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (text,) = self.blocks('jinja')
-        (home / 'mine.cfg').write_text(text)
+        (self.home / 'mine.cfg').write_text(text)
         member = {'word': 'n1', 'id': 'u1', 'host': '127.0.0.1', 'port': 8001}
         values = {
             'name': 'lb',
@@ -121,7 +117,7 @@ class TestPage(DocsTestCase):
         self.assertIn(
             'listen lb\n    bind 127.0.0.1:8000\n    mode tcp\n'
             '    server n1-u1 127.0.0.1:8001 check\n',
-            template.render(str(home), 'mine.cfg', values),
+            template.render(str(self.home), 'mine.cfg', values),
         )
 
     def test_the_example_and_its_test_work(self):

@@ -1,10 +1,8 @@
 """The documentation of stacks is compared with the code, and its examples are tried."""
 
 import importlib
-import pathlib
 import re
 
-import fixtures
 import jsonschema
 import yaml
 
@@ -281,8 +279,8 @@ class TestExamples(base.TestCase):
         )
 
     def test_templates_are_templates_with_properties_that_their_types_have(self):
-        settings = self.useFixture(fixtures.TempDir()).join('stacks.conf')
-        pathlib.Path(settings).write_text(ALLOWED)
+        settings = self.home / 'stacks.conf'
+        settings.write_text(ALLOWED)
         for page in EXAMPLES:
             found = [
                 block

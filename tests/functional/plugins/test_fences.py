@@ -1,9 +1,5 @@
 """Built-in plugins have no effect once the lease of their worker is over."""
 
-import pathlib
-
-import fixtures
-
 from tests import base
 from tests.functional.plugins.http_server import Server
 from watcherlite import testing
@@ -25,10 +21,6 @@ def lost():
 
 
 class FenceTest(base.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-
     def test_no_command_is_started(self):
         path = self.home / 'made'
 

@@ -178,9 +178,8 @@ class HAProxyTest(ClusterCase):
         self.assertEqual([], list(self.balancer.directory.glob('*.cfg')))
 
     def test_what_it_would_not_read_never_gets_to_it(self) -> None:
-        templates = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        (templates / 'broken.cfg').write_text(BROKEN)
-        world = self.a_world(str(templates))
+        (self.home / 'broken.cfg').write_text(BROKEN)
+        world = self.a_world(str(self.home))
         cluster = self.a_cluster(world, 'n1')
         vip = {'protocol_port': self.balancer.port}
 

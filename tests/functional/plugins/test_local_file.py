@@ -5,8 +5,6 @@ import pathlib
 import stat
 import uuid
 
-import fixtures
-
 from tests import base
 from watcherlite import exceptions
 from watcherlite.plugins.resource_handlers import file_access
@@ -21,8 +19,7 @@ HELLO = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
 class FileCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        self.allowed = self.root / 'allowed'
+        self.allowed = self.home / 'allowed'
         self.allowed.mkdir()
         self.path = self.allowed / 'motd'
 
@@ -141,7 +138,7 @@ class TestMarkers(FileCase):
         run = self.run_of()
         left = self.allowed / f'.motd.{run.uuid}.watcherlite'
         left.write_text('half')
-        other = self.root / 'other'
+        other = self.home / 'other'
         os.link(left, other)
 
         run.create({'path': str(self.path), 'content': 'hello'})
@@ -242,7 +239,7 @@ class TestPlaces(FileCase):
             (
                 *(f'{self.allowed}/../motd', '0644'),
                 f"path: '{self.allowed}/../motd' is not in its shortest form, "
-                f"'{self.root}/motd'",
+                f"'{self.home}/motd'",
             ),
             (
                 *(f'{self.allowed}x/motd', '0644'),
@@ -271,7 +268,7 @@ class TestPlaces(FileCase):
         )
 
     def test_a_directory_that_is_not_there_or_leads_out_is_told(self):
-        outside = self.root / 'outside'
+        outside = self.home / 'outside'
         outside.mkdir()
         (self.allowed / 'link').symlink_to(outside)
         unusable = (
@@ -286,7 +283,7 @@ class TestPlaces(FileCase):
 
     def test_a_link_in_the_place_of_the_file_is_not_followed(self):
         run = self.made(content='hello')
-        target = self.root / 'target'
+        target = self.home / 'target'
         target.write_text('mine')
         self.path.unlink()
         self.path.symlink_to(target)

@@ -10,8 +10,6 @@ import sys
 import time
 import uuid
 
-import fixtures
-
 from tests import base
 from tests.functional.plugins.http_server import Server
 from tests.ports import reserve_port
@@ -55,7 +53,6 @@ time.sleep(600)
 class ProcessCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.uuids = []
         self.addCleanup(self.kill_all)
 

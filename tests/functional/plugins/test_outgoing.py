@@ -6,8 +6,7 @@ import socket
 
 import fixtures
 
-from tests import base
-from tests.functional.plugins.http_server import Server
+from tests.functional.plugins.http_case import HttpTestCase
 from watcherlite import exceptions, testing
 from watcherlite.destinations import WITH_LOOPBACK, Destinations
 from watcherlite.plugins import http_exchange, options
@@ -21,40 +20,25 @@ REFUSED = (
 )
 
 
-class TestOutgoing(base.TestCase):
-    def serve(self, status=200, **headers):
-        return self.useFixture(
-            Server(lambda exchange, _: exchange.answer(status, **headers))
-        )
-
+class TestOutgoing(HttpTestCase):
     def get(self, url, destinations, **given):
         inputs = {'method': 'GET', 'url': url, 'follow_redirects': True}
         return testing.run_action(
             HttpRequest, inputs, destinations=destinations, **given
         )
 
-    def test_an_action_does_not_reach_the_loopback_interface_by_default(self):
-        server = self.serve()
+    def test_the_loopback_interface_is_not_reached_by_default(self):
+        server = self.answering()
         for host in ('127.0.0.1', 'localhost', '127.1', '[::ffff:127.0.0.1]'):
-            with self.subTest(host=host):
-                url = f'http://{host}:{server.port}/'
+            result = self.get(f'http://{host}:{server.port}/', Destinations())
 
-                result = self.get(url, Destinations())
-
-                self.assertIn(REFUSED, result.status_message)
-        self.assertEqual([], server.received)
-
-    def test_a_resource_does_not_either(self):
-        server = self.serve()
+            self.assertIn(REFUSED, result.status_message, host)
         run = testing.ResourceRun(HttpResource, destinations=Destinations())
 
         settled = run.create({'create': {'url': server.url}})
 
         self.assertEqual(f'POST {server.url}: 127.0.0.1 {REFUSED}', settled.reason)
-        self.assertEqual([], server.received)
-
-    def test_a_check_that_is_refused_says_that_nothing_is_known(self):
-        server = self.serve()
+        # A check says that nothing is known.
         handler = HttpResource(options.alone(HttpResource))
         call = {'method': 'GET', 'url': server.url}
         context = testing.FakeContext()
@@ -66,28 +50,22 @@ class TestOutgoing(base.TestCase):
         self.assertEqual(f'GET {server.url}: 127.0.0.1 {REFUSED}', str(error))
         self.assertEqual([], server.received)
 
-    def test_a_redirect_does_not_lead_there(self):
-        server = self.serve()
-        first = self.serve(302, location=f'http://127.0.0.2:{server.port}/')
+    def test_a_redirect_does_not_lead_where_no_request_may_go(self):
+        server = self.answering()
+        named = dataclasses.replace(WITH_LOOPBACK, hosts=('127.0.0.1',))
+        for host, rules, reason in (
+            ('127.0.0.2', ONE, f'127.0.0.2 {REFUSED}'),
+            ('localhost', named, 'localhost is none of the hosts that are allowed'),
+        ):
+            first = self.answering(302, location=f'http://{host}:{server.port}/')
 
-        result = self.get(first.url, ONE)
+            result = self.get(first.url, rules)
 
-        self.assertIn(f'127.0.0.2 {REFUSED}', result.status_message)
-
-    def test_hosts_that_are_not_allowed_are_not_asked(self):
-        server = self.serve()
-        first = self.serve(302, location=f'http://localhost:{server.port}/')
-        rules = dataclasses.replace(WITH_LOOPBACK, hosts=('127.0.0.1',))
-
-        result = self.get(first.url, rules)
-
-        self.assertIn(
-            'localhost is none of the hosts that are allowed', result.status_message
-        )
-        self.assertEqual((1, 0), (len(first.received), len(server.received)))
+            self.assertIn(reason, result.status_message)
+            self.assertEqual((1, 0), (len(first.received), len(server.received)))
 
     def test_a_proxy_is_reached_and_not_asked_for_what_is_refused(self):
-        proxy = self.serve()
+        proxy = self.answering()
         self.useFixture(fixtures.EnvironmentVariable('http_proxy', proxy.url))
         through = {'options': {'proxies_from_environment': True}}
 
@@ -101,7 +79,7 @@ class TestOutgoing(base.TestCase):
         )
 
     def test_what_was_checked_is_what_is_connected_to(self):
-        server = self.serve()
+        server = self.answering()
         asked = []
 
         def lookup(host, *_):

@@ -3,8 +3,6 @@
 import json
 import pathlib
 
-import fixtures
-
 from tests import base
 from tests.functional.third_party.installation import Installation
 from watcherlite.engine.clusters import action_types
@@ -344,8 +342,7 @@ class TestResourceTypes(base.TestCase):
         )
 
     def test_its_options_are_read_from_a_group_without_colons(self):
-        home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-        ini = home / 'watcherlite.conf'
+        ini = self.home / 'watcherlite.conf'
         ini.write_text(
             '[watcherlite.resource_handlers.zeta_mark]\ntarget = http://x\ntaget = y\n'
         )

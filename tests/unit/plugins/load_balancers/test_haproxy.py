@@ -1,11 +1,8 @@
 """The HAProxy driver: files are validated and loaded, or unchanged."""
 
 import json
-import pathlib
 import sys
 from typing import Any
-
-import fixtures
 
 from tests import base
 from watcherlite import exceptions
@@ -36,7 +33,6 @@ class HAProxyTest(base.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         self.directory = self.home / 'lb'
         self.directory.mkdir()
         (self.home / 'command.py').write_text(COMMAND)

@@ -1,9 +1,5 @@
 """Configuration files from templates of the operator and values of users."""
 
-import pathlib
-
-import fixtures
-
 from tests import base
 from watcherlite import exceptions
 from watcherlite.plugins.load_balancers import template
@@ -12,13 +8,9 @@ from watcherlite.plugins.load_balancers import template
 class TemplateTest(base.TestCase):
     """The filters of a template."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
-
     def rendered(self, text: str, **values: object) -> str:
-        (self.directory / 't.cfg').write_text(text)
-        return template.render(str(self.directory), 't.cfg', values)
+        (self.home / 't.cfg').write_text(text)
+        return template.render(str(self.home), 't.cfg', values)
 
     def refusal(self, text: str, **values: object) -> str:
         error = self.assertRaises(
@@ -63,10 +55,10 @@ class TemplateTest(base.TestCase):
         self.assertEqual('a_b_c.d-1', template.word('a b\n#c.d-1'))
 
     def test_a_template_that_is_not_there_is_told_with_those_that_are(self) -> None:
-        (self.directory / 'other.cfg').write_text('')
+        (self.home / 'other.cfg').write_text('')
         error = self.assertRaises(
             exceptions.WatcherliteError,
-            *(template.render, str(self.directory), '../secret', {}),
+            *(template.render, str(self.home), '../secret', {}),
         )
 
         self.assertEqual(
@@ -79,6 +71,6 @@ class TemplateTest(base.TestCase):
         self.assertIn("'nobody' is undefined", self.refusal('{{ nobody }}'))
 
     def test_a_template_of_the_built_in_name_takes_its_place(self) -> None:
-        (self.directory / template.HAPROXY).write_text('mine')
+        (self.home / template.HAPROXY).write_text('mine')
 
-        self.assertEqual('mine', template.render(str(self.directory), None, {}))
+        self.assertEqual('mine', template.render(str(self.home), None, {}))
