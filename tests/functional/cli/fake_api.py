@@ -37,6 +37,13 @@ def fault(status, text, **headers):
     return Reply({'error_message': json.dumps(inner)}, status, headers)
 
 
+def refusal(status, kind, text):
+    """Return a refusal as the APIs of stacks and of clusters word it."""
+    error = {'code': status, 'type': kind, 'message': text, 'traceback': None}
+    body = {'code': status, 'title': 'x', 'explanation': 'y', 'error': error}
+    return Reply(body, status)
+
+
 def stream(*pieces):
     return Reply(list(pieces), headers={'Content-Type': 'text/event-stream'})
 

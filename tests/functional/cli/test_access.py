@@ -22,20 +22,19 @@ class AccessCase(RemoteCase):
 class PlainTest(AccessCase):
     """Without authentication, and with what needs nobody else."""
 
-    def test_request_without_credentials(self):
+    def test_an_endpoint_is_enough_whatever_is_in_the_environment(self):
         (self.home / '.netrc').write_text(
             'machine 127.0.0.1 login me password SECRET\n'
         )
+        for name in ('http_proxy', 'OS_AUTH_URL'):
+            self._set(name, 'http://127.0.0.1:1')
+        for cloud in (None, 'nowhere'):
+            self._set('OS_CLOUD', cloud)
 
-        self.succeed('goal', 'list')
+            self.succeed('goal', 'list')
 
-        self.assertIsNone(self.last('Authorization'))
-        self.assertIsNone(self.last(TOKEN))
-
-    def test_no_proxy_leads_to_this_machine(self):
-        self._set('http_proxy', 'http://127.0.0.1:1')
-
-        self.succeed('goal', 'list')
+            self.assertIsNone(self.last('Authorization'))
+            self.assertIsNone(self.last(TOKEN))
 
     def test_the_options_may_stand_on_both_sides_of_the_command(self):
         self._set('WATCHERLITE_ENDPOINT', 'http://127.0.0.1:1')
@@ -59,15 +58,10 @@ class PlainTest(AccessCase):
 
             self._set(name, None)
 
-    def test_an_endpoint_is_enough_whatever_cloud_is_in_the_environment(self):
-        self._set('OS_CLOUD', 'nowhere')
-        self._set('OS_AUTH_URL', 'http://127.0.0.1:1')
+    def test_known_token_and_basic_authentication(self):
+        self.succeed('goal', 'list', '--os-auth-token', 'abc')
 
-        self.succeed('goal', 'list')
-
-        self.assertIsNone(self.last(TOKEN))
-
-    def test_basic_authentication(self):
+        self.assertEqual('abc', self.last(TOKEN))
         self._set('OS_AUTH_TYPE', 'http_basic')
         self._set('OS_USERNAME', 'me')
         self._set('OS_PASSWORD', 'pässword')
@@ -78,11 +72,6 @@ class PlainTest(AccessCase):
         self.assertEqual(
             ('Basic', 'me:pässword'), (kind, base64.b64decode(value).decode())
         )
-
-    def test_known_token(self):
-        self.succeed('goal', 'list', '--os-auth-token', 'abc')
-
-        self.assertEqual('abc', self.last(TOKEN))
 
 
 class KeystoneTest(AccessCase):
@@ -202,49 +191,33 @@ class KeystoneTest(AccessCase):
             ['first', 'second'], [headers[TOKEN] for headers in self.api.headers]
         )
 
-    def test_a_wrong_password(self):
-        self.keystone.answers['POST /v3/auth/tokens'] = Reply(
-            {'error': {'code': 401, 'message': 'Wrong.', 'title': 'Unauthorized'}}, 401
-        )
-
-        code, message = self.fail('goal', 'list', '--os-cloud', 'here')
-
-        self.assertEqual(2, code)
-        self.assertTrue(
-            message.startswith('authentication at keystone failed: Wrong.'), message
-        )
-        self.assertNotIn('SECRET', message)
-
-    def test_unknown_cloud(self):
-        code, message = self.fail('goal', 'list', '--os-cloud', 'there')
-
-        self.assertEqual(2, code)
-        self.assertIn('there', message)
-        self.assertTrue(message.startswith('the cloud cannot be used: '), message)
-
-    def test_a_catalogue_without_the_api(self):
-        token = self.token('first')
-        token.body['token']['catalog'][0]['type'] = 'compute'
-        self.keystone.answers['POST /v3/auth/tokens'] = token
-
-        self.assertEqual(
+    def test_a_cloud_that_cannot_be_used_is_reported(self):
+        wrong = {'error': {'code': 401, 'message': 'Wrong.', 'title': 'Unauthorized'}}
+        other = self.token('first')
+        other.body['token']['catalog'][0]['type'] = 'compute'
+        clouds = self.clouds.read_text()
+        away = clouds.replace(self.keystone.url, 'http://127.0.0.1:1')
+        for cloud, answer, text, expected, said in (
             (
-                2,
-                'the service catalog has no endpoint of type infra-optim; add one, '
-                'or set --os-endpoint-override',
+                *('here', Reply(wrong, 401), clouds, 2),
+                r'authentication at keystone failed: Wrong\.',
             ),
-            self.fail('goal', 'list', '--os-cloud', 'here'),
-        )
+            ('there', other, clouds, 2, 'the cloud cannot be used: .*there'),
+            (
+                *('here', other, clouds, 2),
+                'the service catalog has no endpoint of type infra-optim; add one, '
+                'or set --os-endpoint-override$',
+            ),
+            ('here', other, away, 3, 'keystone cannot be used: '),
+        ):
+            self.keystone.answers['POST /v3/auth/tokens'] = answer
+            self.clouds.write_text(text)
 
-    def test_unavailable_keystone(self):
-        self.clouds.write_text(
-            self.clouds.read_text().replace(self.keystone.url, 'http://127.0.0.1:1')
-        )
+            code, message = self.fail('goal', 'list', '--os-cloud', cloud)
 
-        code, message = self.fail('goal', 'list', '--os-cloud', 'here')
-
-        self.assertEqual(3, code)
-        self.assertTrue(message.startswith('keystone cannot be used: '), message)
+            self.assertEqual(expected, code)
+            self.assertRegex(message, rf'\A{said}')
+            self.assertNotIn('SECRET', message)
 
     def test_without_the_software_that_keystone_needs(self):
         hidden = (

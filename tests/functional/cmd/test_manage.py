@@ -2,7 +2,6 @@
 
 import base64
 import datetime
-import io
 import sqlite3
 
 import fixtures
@@ -10,6 +9,7 @@ import fixtures
 from tests import factories, services
 from tests.factories import all_plans
 from tests.functional.cmd.calling import CallingTestCase
+from tests.unit.cli.capturing import Stream
 from watcherlite import bootstrap, conf
 from watcherlite.clock import UTC
 from watcherlite.cmd import manage
@@ -104,10 +104,6 @@ class SqliteTest(CallingTestCase):
         self.assertEqual([running.uuid], left())
 
     def test_purge_asks_for_confirmation_on_a_terminal(self):
-        class Terminal(io.StringIO):
-            def isatty(self):
-                return True
-
         store = self.store()
         ended = datetime.datetime.now(UTC) - datetime.timedelta(days=100)
         factories.store_plan(
@@ -122,7 +118,7 @@ class SqliteTest(CallingTestCase):
         )
         found = []
         for answer in ('\n', 'y\n'):
-            self.useFixture(fixtures.MonkeyPatch('sys.stdin', Terminal(answer)))
+            self.useFixture(fixtures.MonkeyPatch('sys.stdin', Stream(True, answer)))
             found.append(self.manage('db', 'purge'))
 
         self.assertEqual(

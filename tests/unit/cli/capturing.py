@@ -7,13 +7,13 @@ from watcherlite.cli.output import Output
 
 
 class Stream(io.StringIO):
-    """A text stream in memory.
+    """A text stream in memory, with what is to be read from it.
 
     :param terminal: what `isatty` says
     """
 
-    def __init__(self, terminal=False):
-        super().__init__()
+    def __init__(self, terminal=False, text=''):
+        super().__init__(text)
         self._terminal = terminal
 
     def isatty(self):

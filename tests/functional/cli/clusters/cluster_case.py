@@ -11,19 +11,6 @@ ACTION = f'{ROOT}/actions/{shown.ACTION_ID}'
 BEGUN = {'Location': f'http://h/clustering/v1/actions/{shown.ACTION_ID}'}
 
 
-def fault(status, kind, text):
-    """Return a refusal as the clustering API words it."""
-    return Reply(
-        {
-            'code': status,
-            'title': 'x',
-            'explanation': 'y',
-            'error': {'code': status, 'type': kind, 'message': text},
-        },
-        status,
-    )
-
-
 class ClusterCase(RemoteCase):
     """The cluster `web` and its node `web-1` can be found."""
 

@@ -5,14 +5,9 @@ import io
 import fixtures
 
 from tests.functional.cli.clusters import cluster_objects as shown
-from tests.functional.cli.clusters.cluster_case import (
-    CLUSTER,
-    NODE,
-    ROOT,
-    ClusterCase,
-    fault,
-)
-from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.clusters.cluster_case import CLUSTER, NODE, ROOT, ClusterCase
+from tests.functional.cli.fake_api import Reply, refusal
+from tests.unit.cli.capturing import Stream
 
 C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
 
@@ -148,7 +143,9 @@ class ShowTest(ClusterCase):
 
     def test_a_refusal_has_the_words_of_the_api(self):
         text = "Multiple results found matching the query criteria 'w'."
-        self.api.answers[f'GET {ROOT}/clusters/w'] = fault(400, 'MultipleChoices', text)
+        self.api.answers[f'GET {ROOT}/clusters/w'] = refusal(
+            400, 'MultipleChoices', text
+        )
 
         self.assertEqual((2, text), self.fail('cluster', 'show', 'w'))
 
@@ -306,7 +303,7 @@ class ChangingTest(ClusterCase):
         self.begins(f'DELETE {CLUSTER}', Reply(b'null').body)
         self.begins(f'DELETE {CLUSTER}?force=true', Reply(b'null').body)
         text = "The cluster 'nothing' could not be found."
-        self.api.answers[f'GET {ROOT}/clusters/nothing'] = fault(
+        self.api.answers[f'GET {ROOT}/clusters/nothing'] = refusal(
             404, 'ResourceNotFound', text
         )
 
@@ -322,11 +319,7 @@ class ChangingTest(ClusterCase):
         self.assertEqual([(f'DELETE {C}',), (f'DELETE {C}?force=true',)], self.asked())
 
     def test_deletion_asks_for_confirmation_on_a_terminal(self):
-        class Terminal(io.StringIO):
-            def isatty(self):
-                return True
-
-        self.useFixture(fixtures.MonkeyPatch('sys.stdin', Terminal('n\n')))
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', Stream(True, 'n\n')))
 
         code, _, err = self.call('node', 'delete', 'web-1')
 

@@ -9,9 +9,8 @@ from tests.functional.cli.clusters.cluster_case import (
     NODE,
     ROOT,
     ClusterCase,
-    fault,
 )
-from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.fake_api import Reply, refusal
 
 C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
 
@@ -175,7 +174,7 @@ class ActingTest(ClusterCase):
 
     def test_conflict_has_the_text_of_the_api(self):
         text = "CLUSTER_CHECK for cluster 'x' cannot be completed because it is locked."
-        self.api.answers[f'POST {CLUSTER}/actions'] = fault(
+        self.api.answers[f'POST {CLUSTER}/actions'] = refusal(
             409, 'ResourceIsLocked', text
         )
 

@@ -6,8 +6,8 @@ import json
 import fixtures
 
 from tests.functional.cli.clusters import cluster_objects as shown
-from tests.functional.cli.clusters.cluster_case import ROOT, ClusterCase, fault
-from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.clusters.cluster_case import ROOT, ClusterCase
+from tests.functional.cli.fake_api import Reply, refusal
 
 SPEC = """\
 type: local.process
@@ -110,7 +110,7 @@ class SpecTest(ClusterCase):
     def test_several_are_deleted_and_used_ones_are_reported(self):
         text = "The profile 'a' cannot be deleted: it is still used by a node."
         for noun in ('profiles', 'policies', 'receivers'):
-            self.api.answers[f'DELETE {ROOT}/{noun}/a'] = fault(
+            self.api.answers[f'DELETE {ROOT}/{noun}/a'] = refusal(
                 409, 'ResourceInUse', text
             )
             self.api.answers[f'DELETE {ROOT}/{noun}/b'] = Reply(None, 204)

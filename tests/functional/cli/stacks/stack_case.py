@@ -16,19 +16,6 @@ resources:
 """
 
 
-def fault(status, kind, text):
-    """Return a refusal as the API of stacks words it."""
-    return Reply(
-        {
-            'code': status,
-            'title': 'x',
-            'explanation': 'y',
-            'error': {'type': kind, 'message': text, 'traceback': None},
-        },
-        status,
-    )
-
-
 class StackCase(RemoteCase):
     """The stack `web` can be found."""
 

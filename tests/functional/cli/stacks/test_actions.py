@@ -5,9 +5,10 @@ import json
 
 import fixtures
 
-from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.fake_api import Reply, refusal
 from tests.functional.cli.stacks import stack_objects as shown
-from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase, fault
+from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase
+from tests.unit.cli.capturing import Stream
 
 
 class ActionTest(ChangingCase):
@@ -56,7 +57,7 @@ class ActionTest(ChangingCase):
 
     def test_a_lock_refuses_with_the_text_of_the_api(self):
         text = 'Stack web is locked (LOCK_COMPLETE): CHECK needs an unlock first.'
-        self.api.answers[f'POST {WEB}/actions'] = fault(409, 'ActionInProgress', text)
+        self.api.answers[f'POST {WEB}/actions'] = refusal(409, 'ActionInProgress', text)
 
         self.assertEqual((1, text), self.fail('stack', 'check', 'web'))
 
@@ -70,7 +71,7 @@ class DeleteTest(ChangingCase):
         self.api.answers[f'DELETE {WEB}'] = Reply(None, 204)
 
     def test_several_are_deleted_and_errors_are_reported(self):
-        self.api.answers[f'GET {ALL}/nothing'] = fault(
+        self.api.answers[f'GET {ALL}/nothing'] = refusal(
             404, 'EntityNotFound', 'The Stack (nothing) could not be found.'
         )
 
@@ -87,16 +88,12 @@ class DeleteTest(ChangingCase):
         self.assertEqual([('DELETE WEB',)], self.asked())
 
     def test_deletion_asks_for_confirmation_on_a_terminal(self):
-        class Terminal(io.StringIO):
-            def isatty(self):
-                return True
-
         for answer, code, asked in (
             ('y\n', 0, [('DELETE WEB',)]),
             ('n\n', 1, []),
             ('', 1, []),
         ):
-            self.useFixture(fixtures.MonkeyPatch('sys.stdin', Terminal(answer)))
+            self.useFixture(fixtures.MonkeyPatch('sys.stdin', Stream(True, answer)))
 
             found, out, err = self.call('stack', 'delete', 'web')
 
@@ -106,7 +103,7 @@ class DeleteTest(ChangingCase):
 
     def test_wait_ends_when_the_stack_is_deleted(self):
         self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
-        gone = fault(404, 'EntityNotFound', 'gone')
+        gone = refusal(404, 'EntityNotFound', 'gone')
         for last, code in (
             (gone, 0),
             (shown.stack(stack_status='DELETE_COMPLETE'), 0),

@@ -3,9 +3,9 @@
 import _thread
 import signal
 
-from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.fake_api import Reply, refusal
 from tests.functional.cli.stacks import stack_objects as shown
-from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase, fault
+from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase
 
 
 class CreateTest(ChangingCase):
@@ -179,9 +179,9 @@ class CreateTest(ChangingCase):
     def test_refusals_are_those_of_the_api(self):
         words = ('stack', 'create', 'web', '-t', self.template)
         for reply, code in (
-            (fault(409, 'StackExists', 'The Stack (web) already exists.'), 1),
-            (fault(400, 'StackValidationFailed', 'resources.motd: wrong'), 2),
-            (fault(503, 'HTTPServiceUnavailable', 'Try later.'), 3),
+            (refusal(409, 'StackExists', 'The Stack (web) already exists.'), 1),
+            (refusal(400, 'StackValidationFailed', 'resources.motd: wrong'), 2),
+            (refusal(503, 'HTTPServiceUnavailable', 'Try later.'), 3),
         ):
             self.api.answers[f'POST {ALL}'] = reply
 

@@ -2,9 +2,9 @@
 
 import json
 
-from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.fake_api import Reply, refusal
 from tests.functional.cli.stacks import stack_objects as shown
-from tests.functional.cli.stacks.stack_case import ALL, WEB, StackCase, fault
+from tests.functional.cli.stacks.stack_case import ALL, WEB, StackCase
 
 
 class ListTest(StackCase):
@@ -162,7 +162,7 @@ class ShowTest(StackCase):
 
     def test_missing_stack_and_foreign_server_are_reported(self):
         text = 'The Stack (nothing) could not be found.'
-        self.api.answers[f'GET {ALL}/nothing'] = fault(404, 'EntityNotFound', text)
+        self.api.answers[f'GET {ALL}/nothing'] = refusal(404, 'EntityNotFound', text)
         self.api.answers[f'GET {WEB}'] = {'goals': []}
 
         self.assertEqual((2, text), self.fail('stack', 'show', 'nothing'))
@@ -358,7 +358,7 @@ class ResourceTest(StackCase):
 
     def test_conflict_has_the_text_of_the_api(self):
         text = 'Stack web already has an action (UPDATE) in progress.'
-        self.api.answers[f'PATCH {WEB}/resources/server'] = fault(
+        self.api.answers[f'PATCH {WEB}/resources/server'] = refusal(
             409, 'ActionInProgress', text
         )
 
@@ -487,7 +487,7 @@ class AbandonTest(StackCase):
         self.assertIn('cannot be written: No such file or directory', message)
         self.assertEqual([], self.asked())
 
-        self.api.answers[f'DELETE {WEB}/abandon'] = fault(409, 'Conflict', 'Locked.')
+        self.api.answers[f'DELETE {WEB}/abandon'] = refusal(409, 'Conflict', 'Locked.')
         self.assertEqual((1, 'Locked.'), self.fail(*written))
         self.assertEqual('before', (self.home / 'web.json').read_text())
 
