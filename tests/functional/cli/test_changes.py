@@ -41,6 +41,7 @@ class ChangingTest(RemoteCase):
 
     def test_mistakes_send_no_request(self):
         create = ('audit', 'create', '-g', 'dummy')
+        template = ('audittemplate', 'create', 'weekly', 'dummy', '--scope')
         for argv, message in (
             (
                 ('action', 'update', ACTION),
@@ -60,8 +61,18 @@ class ChangingTest(RemoteCase):
                 "argument --start-time: 'tomorrow' is not a valid time; example: "
                 '2030-01-31 18:00:00 (see `watcherlite audit create --help`)',
             ),
+            ((*template, 'nowhere.yaml'), 'the file nowhere.yaml does not exist'),
         ):
             self.assertEqual((2, message), self.fail(*argv))
+        plan = self.file('actions:\n- name: a\n  action_typ: nop\n', 'plan.yaml')
+        scope = self.file('- a: 1\n  a: 2\n', 'scope.yaml')
+        for argv, lines, said in (
+            (('actionplan', 'create', plan), 3, f'{plan}:3: actions[0].action_typ: '),
+            ((*template, scope), 1, f'watcherlite: {scope}:2: '),
+        ):
+            code, out, err = self.call(*argv)
+            self.assertEqual((2, '', lines), (code, out, err.count('\n')))
+            self.assertIn(said, err)
         self.assertEqual([], self.api.asked)
 
     def test_actions_are_signalled_and_plans_started(self):
@@ -153,15 +164,6 @@ class ChangingTest(RemoteCase):
             ['POST /v1/action_plans', f'POST /v1/action_plans/{PLAN}/start'],
             [asked[0] for asked in self.api.asked],
         )
-
-    def test_invalid_plan_is_reported_with_lines_before_any_request(self):
-        path = self.file('actions:\n- name: a\n  action_typ: nop\n')
-
-        code, out, err = self.call('actionplan', 'create', path)
-
-        self.assertEqual((2, ''), (code, out))
-        self.assertIn(f'{path}:3: actions[0].action_typ: ', err)
-        self.assertEqual([], self.api.asked)
 
     def test_cancellation_depends_on_the_state_of_the_plan(self):
         get, patch = (f'{verb} /v1/action_plans/{PLAN}' for verb in ('GET', 'PATCH'))
@@ -367,21 +369,7 @@ class ChangingTest(RemoteCase):
             ),
         )
 
-    def test_invalid_scope_file_is_reported_with_its_position(self):
-        command = ('audittemplate', 'create', 'weekly', 'dummy', '--scope')
-        path = self.file('- a: 1\n  a: 2\n')
-
-        code, message = self.fail(*command, path)
-
-        self.assertEqual(2, code)
-        self.assertTrue(message.startswith(f'{path}:2: '), message)
-        self.assertEqual(
-            (2, 'the file nowhere.yaml does not exist'),
-            self.fail(*command, 'nowhere.yaml'),
-        )
-        self.assertEqual([], self.api.asked)
-
-    def test_objects_are_deleted(self):
+    def test_objects_are_deleted_and_a_failure_does_not_stop_the_others(self):
         for words, noun in (
             ('audit', 'audits'),
             ('audittemplate', 'audit_templates'),
@@ -396,14 +384,12 @@ class ChangingTest(RemoteCase):
             self.assertEqual(
                 [(f'DELETE /v1/{noun}/a',), (f'DELETE /v1/{noun}/b',)], self.api.asked
             )
-
-    def test_failed_deletion_does_not_stop_the_others(self):
         self.api.answers['DELETE /v1/audits/a'] = fault(
             400, "Couldn't delete when state is 'ONGOING'."
         )
-        self.api.answers['DELETE /v1/audits/b'] = Reply(None, 204)
         self.api.answers['DELETE /v1/audits/c'] = fault(404, 'Audit c could not be')
 
+        self.api.asked.clear()
         code, out, err = self.call('audit', 'delete', 'a', 'b', 'c')
 
         self.assertEqual(

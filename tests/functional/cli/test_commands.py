@@ -120,16 +120,14 @@ class ReadingTest(RemoteCase):
             ['true', None], [h['X-Show-Deleted'] for h in self.api.headers]
         )
 
-    def test_a_plan_tells_its_efficacy_in_words(self):
+    def test_efficacy_and_requirements_are_told_in_words(self):
         self.api.answers[f'GET /v1/action_plans/{PLAN}'] = api_objects.PLAN
-
-        out = self.succeed(
-            *('actionplan', 'show', PLAN),
-            *('-c', 'Efficacy indicators', '-c', 'Global efficacy'),
-        )
-
-        self.assertEqual(
-            """\
+        self.api.answers['GET /v1/strategies/basic/state'] = Reply(api_objects.STATE)
+        columns = ('-c', 'Efficacy indicators', '-c', 'Global efficacy')
+        for argv, table in (
+            (
+                ('actionplan', 'show', PLAN, *columns),
+                """\
 +---------------------+-------------------------------+
 | Field               | Value                         |
 +---------------------+-------------------------------+
@@ -137,14 +135,10 @@ class ReadingTest(RemoteCase):
 | Global efficacy     | released_nodes_ratio: 50.00 % |
 +---------------------+-------------------------------+
 """,
-            out,
-        )
-
-    def test_requirements_of_a_strategy(self):
-        self.api.answers['GET /v1/strategies/basic/state'] = Reply(api_objects.STATE)
-
-        self.assertEqual(
-            """\
+            ),
+            (
+                ('strategy', 'state', 'basic'),
+                """\
 +------------+------------------------------+-----------+---------+
 | Type       | State                        | Mandatory | Comment |
 +------------+------------------------------+-----------+---------+
@@ -153,8 +147,9 @@ class ReadingTest(RemoteCase):
 |            | storage_model: not available |           |         |
 +------------+------------------------------+-----------+---------+
 """,
-            self.succeed('strategy', 'state', 'basic'),
-        )
+            ),
+        ):
+            self.assertEqual(table, self.succeed(*argv))
 
     def test_audit_without_strategy_shows_auto_and_its_steps_by_name(self):
         step = api_objects.of(
@@ -198,7 +193,7 @@ class ReadingTest(RemoteCase):
             self.succeed('event', 'list', '--plan', PLAN, '-f', 'csv'),
         )
 
-    def test_some_events(self):
+    def test_some_events_of_one_thing(self):
         for address, argv in (
             (f'action_plans/{PLAN}/events?after=7&limit=1', ('--plan', PLAN)),
             ('audits/nightly/events?after=7&limit=1', ('--audit', 'nightly')),
@@ -216,8 +211,6 @@ class ReadingTest(RemoteCase):
                 'Message, User, UUID, Action UUID, Action Type, Suspended, Detail',
                 ', '.join(found),
             )
-
-    def test_events_are_of_one_thing(self):
         self.assertEqual(
             (
                 2,

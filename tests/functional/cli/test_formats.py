@@ -80,10 +80,7 @@ class ListTest(RemoteCase):
                 self.fail('goal', 'list', *columns),
             )
 
-    def test_a_configuration_may_be_named_behind_every_command(self):
-        self.succeed('goal', 'list', '--config-file', 'x.conf', '--config-dir=y')
-
-    def test_details(self):
+    def test_details_and_the_headings_of_a_list_without_rows(self):
         self.api.answers['GET /v1/goals/detail'] = api_objects.page(
             'goals', api_objects.GOAL
         )
@@ -95,11 +92,11 @@ class ListTest(RemoteCase):
             .split('|')[4]
             .strip(),
         )
-
-    def test_a_list_without_rows_has_its_headings(self):
         self.api.answers['GET /v1/goals'] = api_objects.page('goals')
 
-        self.assertEqual('[]\n', self.succeed('goal', 'list', '-f', 'json'))
+        # A configuration may be named behind every command.
+        named = ('--config-file', 'x.conf', '--config-dir=y')
+        self.assertEqual('[]\n', self.succeed('goal', 'list', '-f', 'json', *named))
         self.assertEqual(
             '"UUID","Name","Display name"\n', self.succeed('goal', 'list', '-f', 'csv')
         )

@@ -19,7 +19,7 @@ class ActionTest(ChangingCase):
         self.api.answers[f'POST {WEB}/actions'] = Reply(b'null')
         self.goes_on(('CHECK_IN_PROGRESS', []))
 
-    def test_requests(self):
+    def test_requests_and_refusals(self):
         for argv, body in (
             (['check'], {'check': None}),
             (['suspend'], {'suspend': None}),
@@ -34,13 +34,14 @@ class ActionTest(ChangingCase):
 
             self.assertEqual('CHECK_IN_PROGRESS', found['Stack Status'])
             self.assertEqual(('POST WEB/actions', body), self.asked()[0])
-
-    def test_an_unknown_level_is_refused_here(self):
         code, message = self.fail('stack', 'lock', 'web', '--level', 'some')
 
         self.assertEqual(2, code)
         self.assertIn('all', message)
         self.assertEqual([], self.asked())
+        text = 'Stack web is locked (LOCK_COMPLETE): CHECK needs an unlock first.'
+        self.api.answers[f'POST {WEB}/actions'] = refusal(409, 'ActionInProgress', text)
+        self.assertEqual((1, text), self.fail('stack', 'check', 'web'))
 
     def test_each_waits_for_its_own_end(self):
         self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
@@ -54,12 +55,6 @@ class ActionTest(ChangingCase):
                 found = self.call('stack', verb, 'web', '--wait')
 
                 self.assertEqual(code, found[0], (verb, status, found))
-
-    def test_a_lock_refuses_with_the_text_of_the_api(self):
-        text = 'Stack web is locked (LOCK_COMPLETE): CHECK needs an unlock first.'
-        self.api.answers[f'POST {WEB}/actions'] = refusal(409, 'ActionInProgress', text)
-
-        self.assertEqual((1, text), self.fail('stack', 'check', 'web'))
 
 
 class DeleteTest(ChangingCase):
@@ -83,11 +78,9 @@ class DeleteTest(ChangingCase):
         )
         self.assertEqual([('GET ALL/nothing',), ('DELETE WEB',)], self.asked())
 
-    def test_deletion_in_a_script_needs_no_confirmation(self):
+    def test_deletion_asks_for_confirmation_on_a_terminal_and_not_in_a_script(self):
         self.assertEqual('', self.succeed('stack', 'delete', 'web'))
         self.assertEqual([('DELETE WEB',)], self.asked())
-
-    def test_deletion_asks_for_confirmation_on_a_terminal(self):
         for answer, code, asked in (
             ('y\n', 0, [('DELETE WEB',)]),
             ('n\n', 1, []),

@@ -10,7 +10,7 @@ from tests.functional.cli.stacks.stack_case import ALL, WEB, StackCase
 class ListTest(StackCase):
     """`stack list`."""
 
-    def test_columns(self):
+    def test_columns_and_formats(self):
         self.api.answers[f'GET {ALL}'] = {'stacks': [shown.LISTED]}
         everywhere = f'GET {ALL}?global_tenant=true'
         self.api.answers[everywhere] = {'stacks': [shown.LISTED]}
@@ -41,9 +41,6 @@ class ListTest(StackCase):
             many,
         )
         self.assertEqual({**few, 'Project': 'default'}, all_projects)
-
-    def test_formats(self):
-        self.api.answers[f'GET {ALL}'] = {'stacks': [shown.LISTED]}
         columns = ('-c', 'Stack Name', '-c', 'Stack Status')
         for form, text in (
             ('value', 'web CREATE_COMPLETE\n'),
@@ -115,7 +112,7 @@ class ListTest(StackCase):
 class ShowTest(StackCase):
     """`stack show` and its outputs."""
 
-    def test_a_stack_is_found_by_its_name(self):
+    def test_a_stack_is_found_by_its_name_and_shown_without_outputs_if_wanted(self):
         self.api.answers[f'GET {WEB}'] = shown.stack()
 
         found = self.rows('stack', 'show', 'web')
@@ -151,13 +148,9 @@ class ShowTest(StackCase):
             'bad: (there is no attribute x)',
         ):
             self.assertIn(f'| {text} ', table)
-
-    def test_outputs_are_left_out_if_wanted(self):
         short = {k: v for k, v in shown.STACK.items() if k != 'outputs'}
         self.api.answers[f'GET {WEB}?resolve_outputs=false'] = {'stack': short}
-
         found = self.rows('stack', 'show', 'web', '--no-resolve-outputs')
-
         self.assertNotIn('Outputs', found)
 
     def test_missing_stack_and_foreign_server_are_reported(self):
@@ -239,15 +232,13 @@ class EventTest(StackCase):
                 },
                 found,
             )
-
-    def test_events_of_nested_stacks_name_their_stack(self):
+        # Events of nested stacks name their stack.
         line = f'GET {WEB}/events?sort_dir=asc&nested_depth=2'
         self.api.answers[line] = {'events': [shown.EVENT]}
-
         (found,) = self.rows(
             *('stack', 'event', 'list', 'web', '--nested-depth', '2', '--long')
         )
-
+        self.assertEqual((line,), self.api.asked[-1])
         self.assertEqual(
             ('web', '4711'), (found['Stack Name'], found['Physical Resource ID'])
         )
@@ -294,15 +285,12 @@ class ResourceTest(StackCase):
                 },
                 found,
             )
-
-    def test_resources_of_nested_stacks_name_their_stack(self):
+        # Resources of nested stacks name their stack.
         inner = {**shown.RESOURCE, 'parent_resource': 'group'}
         self.api.answers[f'GET {WEB}/resources?nested_depth=1'] = {
             'resources': [shown.RESOURCE, inner]
         }
-
         rows = self.rows(*('stack', 'resource', 'list', 'web', '-n', '1', '--long'))
-
         self.assertEqual(
             [('web', None), ('web', 'group')],
             [(row['Stack Name'], row['Parent Resource']) for row in rows],
@@ -330,7 +318,7 @@ class ResourceTest(StackCase):
             self.rows('stack', 'resource', 'metadata', 'web', 'server'),
         )
 
-    def test_mark_unhealthy(self):
+    def test_mark_unhealthy_or_the_conflict_has_the_text_of_the_api(self):
         place = f'{WEB}/resources/server'
         self.api.answers[f'PATCH {place}'] = Reply(b'null')
         self.api.answers[f'GET {place}'] = {
@@ -355,16 +343,11 @@ class ResourceTest(StackCase):
                 [('PATCH WEB/resources/server', body), ('GET WEB/resources/server',)],
                 self.asked(),
             )
-
-    def test_conflict_has_the_text_of_the_api(self):
         text = 'Stack web already has an action (UPDATE) in progress.'
         self.api.answers[f'PATCH {WEB}/resources/server'] = refusal(
             409, 'ActionInProgress', text
         )
-
-        self.assertEqual(
-            (1, text), self.fail('stack', 'resource', 'mark-unhealthy', 'web', 'server')
-        )
+        self.assertEqual((1, text), self.fail(*words))
 
     def test_signal(self):
         self.api.answers[f'POST {WEB}/resources/server/signal'] = Reply(b'null')
