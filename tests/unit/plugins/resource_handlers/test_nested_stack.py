@@ -26,17 +26,15 @@ class NestedStackTest(base.TestCase):
     def context(self, **wanted: Any) -> Context:
         return Context(properties.fit(NestedStack, wanted))
 
-    def test_the_template_may_be_a_text_or_a_document(self) -> None:
-        for template in (TEXT, DOCUMENT):
-            with self.subTest(template=template):
-                context = self.context(template=template)
-                self.assertEqual((Batch(DOCUMENT),), NestedStack().expand(context, []))
-
-    def test_parameters_and_timeout_are_passed_to_the_stack(self) -> None:
-        context = self.context(template=TEXT, parameters={'a': 1}, timeout='2')
-        self.assertEqual(
-            (Batch(DOCUMENT, {'a': 1}, timeout=120),), NestedStack().expand(context, [])
-        )
+    def test_the_stack_gets_its_template_parameters_and_timeout(self) -> None:
+        limits = {'parameters': {'a': 1}, 'timeout': '2'}
+        for batch, wanted in (
+            (Batch(DOCUMENT), {'template': TEXT}),
+            (Batch(DOCUMENT), {'template': DOCUMENT}),
+            (Batch(DOCUMENT, {'a': 1}, timeout=120), {'template': TEXT, **limits}),
+        ):
+            found = NestedStack().expand(self.context(**wanted), [])
+            self.assertEqual((batch,), found, wanted)
 
     def test_the_outputs_are_an_attribute(self) -> None:
         self.assertEqual(
@@ -51,6 +49,5 @@ class NestedStackTest(base.TestCase):
             {'template': 'a: 1\nb: [\n'},
         )
         self.assertTrue(error.problems[0].startswith('properties.template:'))
-
-    def test_an_unknown_template_is_accepted(self) -> None:
+        # It is not known yet.
         self.assertIsNone(NestedStack().validate({'template': None}))

@@ -77,6 +77,8 @@ class RemovalTest(base.TestCase):
         self.assertEqual(['0', '2', '3', '4'], self.update(4))
         self.assertEqual(['1'], self.group.attributes()['removed_rsrc_list'])
         self.assertEqual(['2', '3', '4', '5'], self.update(4, 'ref-0'))
+        removed = {'0': 'ref-0', '1': 'ref-1'}
+        self.assertEqual({'removed': removed}, dict(self.group.data))
 
     def test_the_mode_update_reuses_unlisted_names(self) -> None:
         self.update(3)
@@ -84,13 +86,6 @@ class RemovalTest(base.TestCase):
         self.assertEqual(['0', '2'], self.update(2, 'ref-1', mode='update'))
         self.assertEqual(['1', '2'], self.update(2, '0', mode='update'))
         self.assertEqual(['0', '1'], self.update(2, mode='update'))
-
-    def test_removed_names_are_stored_in_the_data(self) -> None:
-        self.update(3)
-        self.update(2, '1', 'ref-0')
-        self.assertEqual(
-            {'removed': {'0': 'ref-0', '1': 'ref-1'}}, dict(self.group.data)
-        )
 
 
 class RollingTest(base.TestCase):
@@ -107,7 +102,7 @@ class RollingTest(base.TestCase):
             self.assertRaises(exceptions.Invalid, self.change, group, count, value)
         )
 
-    def test_members_are_changed_in_batches(self) -> None:
+    def test_members_are_changed_in_batches_with_a_pause(self) -> None:
         marked = self.group_of(3)
         marked.mark('0')
         for rule, group, count, steps in (
@@ -131,24 +126,16 @@ class RollingTest(base.TestCase):
             ),
             (
                 'temporary members keep the minimum in service',
-                self.group_of(2, min_in_service=2),
+                self.group_of(2, min_in_service=2, pause_time=7),
                 2,
                 [('0 1 2', '2'), ('0 1 2', '1 2'), ('0 1', '0 1')],
             ),
         ):
-            with self.subTest(rule):
-                expected = [all_of(*step) for step in steps]
-                self.assertEqual(expected, self.change(group, count))
-
-    def test_a_change_of_the_size_alone_needs_one_batch(self) -> None:
-        group = self.group_of(2)
-        steps = group.update(count=5, resource_def=definition())
-        self.assertEqual([all_of('0 1 2 3 4')], steps)
-
-    def test_batches_have_a_pause(self) -> None:
-        group = self.group_of(2, pause_time=7)
-        self.change(group, 2)
-        self.assertEqual([7, 7], [batch.pause for batch in group.batches])
+            expected = [all_of(*step) for step in steps]
+            self.assertEqual(expected, self.change(group, count), rule)
+        self.assertEqual([7, 7, 7], [batch.pause for batch in group.batches])
+        # A change of the size alone needs one batch.
+        self.assertEqual([all_of('0 1 2 3 4')], self.change(self.group_of(2), 5, 'old'))
 
     def test_pauses_beyond_the_timeout_are_rejected(self) -> None:
         group = self.group_of(4, pause_time=20)
@@ -202,7 +189,9 @@ class RollingTest(base.TestCase):
 
 
 class CreationTest(base.TestCase):
-    def test_members_are_created_in_batches_with_a_pause(self) -> None:
+    def test_members_are_created_in_batches_with_a_pause_and_updated_at_once(
+        self,
+    ) -> None:
         policy = {'max_batch_size': 2, 'pause_time': 3}
         group = Group(ResourceGroup, {'batch_create': policy})
         self.assertEqual(
@@ -210,6 +199,8 @@ class CreationTest(base.TestCase):
             group.update(count=5, resource_def=definition()),
         )
         self.assertEqual([3, 3, 3], [batch.pause for batch in group.batches])
+        steps = group.update(count=9, resource_def=definition())
+        self.assertEqual([all_of('0 1 2 3 4 5 6 7 8')], steps)
 
     def test_too_many_creation_batches_are_rejected(self) -> None:
         group = Group(ResourceGroup, {'batch_create': {}})
@@ -217,12 +208,6 @@ class CreationTest(base.TestCase):
             exceptions.Invalid, group.update, count=100_000, resource_def=definition()
         )
         self.assertIn('max_batch_size must be at least 40000', str(error))
-
-    def test_batch_create_does_not_apply_to_updates(self) -> None:
-        group = Group(ResourceGroup, {'batch_create': {}})
-        group.update(count=1, resource_def=definition())
-        steps = group.update(count=4, resource_def=definition())
-        self.assertEqual([all_of('0 1 2 3')], steps)
 
 
 class PolicyTest(base.TestCase):
@@ -257,14 +242,13 @@ class PolicyTest(base.TestCase):
             ),
         )
         for name, policy, problems in policies:
-            with self.subTest(name=name, policy=policy):
-                error = self.assertRaises(
-                    exceptions.StackValidationFailed,
-                    Group(ResourceGroup, {name: policy}).update,
-                    resource_def=definition(),
-                )
-                expected = [f'update_policy.{name}{problem}' for problem in problems]
-                self.assertEqual(expected, error.problems)
+            error = self.assertRaises(
+                exceptions.StackValidationFailed,
+                Group(ResourceGroup, {name: policy}).update,
+                resource_def=definition(),
+            )
+            expected = [f'update_policy.{name}{problem}' for problem in problems]
+            self.assertEqual(expected, error.problems)
 
 
 class AttributesTest(base.TestCase):

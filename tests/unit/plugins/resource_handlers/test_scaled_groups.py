@@ -80,16 +80,11 @@ class InstanceGroupTest(base.TestCase):
     def test_exactly_one_size_is_required(self) -> None:
         group = Group(InstanceGroup)
         for sizes in ({}, {'size': 1, 'Size': 1}):
-            with self.subTest(sizes=sizes):
-                error = self.assertRaises(
-                    exceptions.StackValidationFailed,
-                    group.update,
-                    resource=OLD,
-                    **sizes,
-                )
-                self.assertEqual(
-                    ['properties.size: must be given, without Size'], error.problems
-                )
+            error = self.assertRaises(
+                exceptions.StackValidationFailed, group.update, resource=OLD, **sizes
+            )
+            problem = 'properties.size: must be given, without Size'
+            self.assertEqual([problem], error.problems, sizes)
 
     def test_names_are_repeatable_after_the_loss_of_a_worker(self) -> None:
         group = Group(InstanceGroup)
@@ -136,10 +131,14 @@ class AutoScalingGroupTest(base.TestCase):
         reason = self.group.signal(**details)
         return len(self.group.members), reason
 
-    def test_the_initial_size_is_the_desired_or_minimum_size(self) -> None:
+    def test_the_size_is_the_desired_or_minimum_size_and_within_its_bounds(
+        self,
+    ) -> None:
         self.assertEqual([1], self.update())
         self.group = Group(AutoScalingGroup)
-        self.assertEqual([3], self.update(desired_capacity=3))
+        self.assertEqual([4], self.update(desired_capacity=4))
+        self.assertEqual([3], self.update(max_size=3))
+        self.assertEqual([4], self.update(min_size=4))
 
     def test_an_update_without_a_desired_capacity_keeps_the_size(self) -> None:
         self.update(desired_capacity=2)
@@ -151,11 +150,6 @@ class AutoScalingGroupTest(base.TestCase):
         self.assertEqual([2], self.update(desired_capacity=2))
         self.signal(2)
         self.assertEqual([2], self.update(desired_capacity=2))
-
-    def test_the_size_stays_within_its_bounds(self) -> None:
-        self.update(desired_capacity=4)
-        self.assertEqual([3], self.update(max_size=3))
-        self.assertEqual([4], self.update(min_size=4))
 
     def test_members_change_one_by_one_by_default(self) -> None:
         self.update(desired_capacity=3)
@@ -190,18 +184,23 @@ class AutoScalingGroupTest(base.TestCase):
             self.assertEqual((size, ''), self.signal(adjustment))
             self.assertEqual(kept, broken in self.group.names)
 
-    def test_a_cooldown_follows_scaling(self) -> None:
+    def test_a_cooldown_follows_scaling_unless_it_failed(self) -> None:
         self.update(cooldown=60)
-        self.assertEqual((2, ''), self.signal())
+        details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 1}
+        context = self.group.context()
+        said = AutoScalingGroup().adjust(context, self.group.members, details)
+        # Its stack fails, so that nothing is remembered.
+        self.group.data = said.data or {}
+        self.assertEqual((3, ''), self.signal())
         scaled = self.group.time
         until = scaled + datetime.timedelta(seconds=60)
         reason = (
             'Ignored: the cooldown of the last scaling lasts until '
             f'{until:%Y-%m-%dT%H:%M:%SZ}'
         )
-        self.assertEqual((2, reason), self.signal())
+        self.assertEqual((3, reason), self.signal())
         self.group.time = until
-        self.assertEqual((3, ''), self.signal())
+        self.assertEqual((4, ''), self.signal())
 
     def test_each_policy_has_its_own_cooldown(self) -> None:
         self.update()
@@ -210,15 +209,6 @@ class AutoScalingGroupTest(base.TestCase):
         self.assertEqual((3, ''), self.signal(policy='other', cooldown=60))
         self.group.time += datetime.timedelta(seconds=60)
         self.assertEqual((4, ''), self.signal(policy='up', cooldown=60))
-
-    def test_no_cooldown_follows_failed_scaling(self) -> None:
-        self.update(cooldown=60)
-        details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 1}
-        context = self.group.context()
-        said = AutoScalingGroup().adjust(context, self.group.members, details)
-        # Its stack fails, so that nothing is remembered.
-        self.group.data = said.data or {}
-        self.assertEqual((3, ''), self.signal())
 
     def test_a_repeated_signal_scales_once(self) -> None:
         self.update(cooldown=60)
@@ -254,30 +244,24 @@ class AutoScalingGroupTest(base.TestCase):
             "cooldown of a signal must be a number, not 'long'", str(error)
         )
 
-    def test_inconsistent_sizes_are_rejected(self) -> None:
+    def test_inconsistent_sizes_and_update_policies_are_rejected(self) -> None:
         outside = 'is not between min_size, 1, and max_size, 5'
-        for name, value, problem in (
-            ('min_size', 6, 'is more than max_size, 5'),
-            ('desired_capacity', 6, outside),
-            ('desired_capacity', 0, outside),
+        for policy, sizes, problem in (
+            ({}, {'min_size': 6}, 'properties.min_size: 6 is more than max_size, 5'),
+            ({}, {'desired_capacity': 6}, f'properties.desired_capacity: 6 {outside}'),
+            ({}, {'desired_capacity': 0}, f'properties.desired_capacity: 0 {outside}'),
+            (
+                *({'rolling_update': {}}, {}),
+                'update_policy.rolling_update: is unknown; group takes none',
+            ),
         ):
-            with self.subTest(name=name, value=value):
-                error = self.assertRaises(
-                    exceptions.StackValidationFailed, self.update, **{name: value}
-                )
-                self.assertEqual(
-                    [f'properties.{name}: {value} {problem}'], error.problems
-                )
+            self.group.policy = policy
+            error = self.assertRaises(
+                exceptions.StackValidationFailed, self.update, **sizes
+            )
+            self.assertEqual([problem], error.problems)
         unknown = dict.fromkeys(('min_size', 'max_size', 'desired_capacity'))
         self.assertIsNone(AutoScalingGroup().validate(unknown))
-
-    def test_update_policies_are_rejected(self) -> None:
-        self.group.policy = {'rolling_update': {}}
-        error = self.assertRaises(exceptions.StackValidationFailed, self.update)
-        self.assertEqual(
-            ['update_policy.rolling_update: is unknown; group takes none'],
-            error.problems,
-        )
 
     def test_only_auto_scaling_groups_accept_adjustments(self) -> None:
         self.assertEqual(

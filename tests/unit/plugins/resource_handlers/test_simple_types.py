@@ -16,43 +16,37 @@ from watcherlite.testing import ResourceRun
 class TestAttributeNames(base.TestCase):
     """The attributes that depend on the properties of a resource."""
 
-    def test_an_http_resource_has_the_attributes_in_its_outputs(self) -> None:
-        names = HttpResource().attribute_names
-        self.assertEqual({'id'}, names({}))
-        self.assertEqual({'id', 'at'}, names({'outputs': {'at': 'server.address'}}))
-        # Which they are is not known yet.
-        self.assertIsNone(names({'outputs': None}))
-
-    def test_groups_have_any_attribute_and_stacks_the_declared_ones(self) -> None:
-        self.assertIsNone(Nothing().attribute_names({}))
-        self.assertIsNone(ResourceGroup().attribute_names({}))
-        self.assertEqual(
-            {'stack_name', 'outputs'}, set(NestedStack().attribute_names({}))
-        )
+    def test_an_http_resource_has_its_outputs_a_group_any_attribute(self) -> None:
+        for handler, properties, names in (
+            (HttpResource(), {}, {'id'}),
+            (HttpResource(), {'outputs': {'at': 'server.address'}}, {'id', 'at'}),
+            # Which they are is not known yet.
+            (HttpResource(), {'outputs': None}, None),
+            (Nothing(), {}, None),
+            (ResourceGroup(), {}, None),
+            (NestedStack(), {}, {'stack_name', 'outputs'}),
+        ):
+            found = handler.attribute_names(properties)
+            self.assertEqual(names, found and set(found), handler)
 
 
 class TestNothing(base.TestCase):
-    def test_nothing_accepts_any_property_and_never_changes(self):
+    def test_nothing_accepts_any_property_never_changes_and_heals_by_an_update(self):
         run = ResourceRun(Nothing)
 
         run.create({'image': 'x', 'size': [1]})
-        updated = run.update({'other': {'a': None}})
+        changes = []
+        for failed in (False, True):
+            run.failed = failed
+            changes.append(run.update({'other': {'a': None}}).change)
         run.check()
         run.delete()
 
-        self.assertEqual('keep', updated.change)
+        self.assertEqual((['keep', 'keep'], False), (changes, run.failed))
         self.assertEqual(
             ['CREATE_COMPLETE', 'CHECK_COMPLETE', 'DELETE_COMPLETE'], run.story
         )
         self.assertEqual(({}, run.uuid), (run.attributes, run.physical_id))
-
-    def test_an_update_heals_a_failed_resource(self):
-        run = ResourceRun(Nothing)
-        run.create({})
-        run.failed = True
-
-        self.assertEqual('keep', run.update({}).change)
-        self.assertFalse(run.failed)
 
 
 class TestValue(base.TestCase):
@@ -68,12 +62,9 @@ class TestValue(base.TestCase):
             ('comma_delimited_list', 'a, b', ['a', 'b']),
             ('comma_delimited_list', ['a'], ['a']),
         ):
-            with self.subTest(kind=kind, given=given):
-                run = ResourceRun(Value)
-
-                run.create({'value': given, 'type': kind})
-
-                self.assertEqual({'value': expected}, run.attributes)
+            run = ResourceRun(Value)
+            run.create({'value': given, 'type': kind})
+            self.assertEqual({'value': expected}, run.attributes, kind)
 
     def test_a_value_of_another_type_is_rejected_by_validation(self):
         run = ResourceRun(Value)
@@ -121,12 +112,10 @@ class TestRandomString(base.TestCase):
     def test_the_default_is_32_letters_and_digits(self):
         first, second = self.make(), self.make()
 
-        self.assertEqual(32, len(first.attributes['value']))
-        self.assertLessEqual(
-            set(first.attributes['value']), set(string.ascii_letters + string.digits)
-        )
+        text = first.attributes['value']
+        self.assertEqual((32, text), (len(text), first.reference))
+        self.assertLessEqual(set(text), set(string.ascii_letters + string.digits))
         self.assertNotEqual(first.attributes, second.attributes)
-        self.assertEqual(first.attributes['value'], first.reference)
 
     def test_the_minimum_of_each_class_and_sequence_is_generated(self):
         text = self.make(

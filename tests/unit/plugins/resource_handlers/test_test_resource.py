@@ -15,42 +15,41 @@ class TestTheTestResource(base.TestCase):
         run = ResourceRun(TestResource, name='web', stack_name='shop', timeout=100)
         return run, run.create(properties)
 
-    def test_a_resource_without_waits_is_created_at_once(self):
-        run, created = self.made()
-
-        self.assertEqual(
-            ('COMPLETE', 0, 0), (created.status, created.polls, created.seconds)
-        )
-        self.assertEqual({'output': 'test_string'}, run.attributes)
-        self.assertEqual(run.physical_name, run.physical_id)
-        self.assertRegex(run.physical_id, '^shop-web-[0-9a-f]{12}$')
-
     def test_a_wait_takes_the_configured_time_and_one_poll(self):
         for properties, seconds in (
+            ({}, 0),
             ({'wait_secs': '3'}, 3),
             ({'wait_secs': 3, 'action_wait_secs': {'create': 5}}, 5),
             ({'wait_secs': 3, 'action_wait_secs': {'create': 0}}, 0),
             ({'wait_secs': 3, 'action_wait_secs': {'delete': 5}}, 3),
             ({'attr_wait_secs': 2, 'constraint_prop_secs': 1.5}, 3.5),
         ):
-            with self.subTest(properties=properties):
-                _, created = self.made(**properties)
+            run, created = self.made(**properties)
 
-                self.assertEqual(
-                    ('COMPLETE', 1 if seconds else 0, seconds),
-                    (created.status, created.polls, created.seconds),
-                )
+            self.assertEqual(
+                ('COMPLETE', 1 if seconds else 0, seconds),
+                (created.status, created.polls, created.seconds),
+                properties,
+            )
+            self.assertEqual({'output': 'test_string'}, run.attributes)
+            self.assertEqual(run.physical_name, run.physical_id)
+            self.assertRegex(run.physical_id, '^shop-web-[0-9a-f]{12}$')
 
-    def test_each_operation_has_its_own_wait(self):
-        run, _ = self.made(
-            action_wait_secs={'create': 1, 'update': 2, 'delete': 4}, wait_secs=9
-        )
+    def test_each_operation_has_its_own_wait_and_a_delete_none_for_attributes(self):
+        waits = {'update': 2, 'delete': 4}
+        attributes = {'attr_wait_secs': 2, 'constraint_prop_secs': 1.5}
+        for before, after, expected in (
+            (
+                {'action_wait_secs': {'create': 1, **waits}, 'wait_secs': 9},
+                {'action_wait_secs': waits},
+                (2, 4),
+            ),
+            (attributes, {'attr_wait_secs': 3.5}, (3.5, 0)),
+        ):
+            run, _ = self.made(**before)
+            updated = run.update({'value': 'b', **after})
 
-        updated = run.update(
-            {'value': 'b', 'action_wait_secs': {'update': 2, 'delete': 4}}
-        )
-
-        self.assertEqual((2, 4), (updated.seconds, run.delete().seconds))
+            self.assertEqual(expected, (updated.seconds, run.delete().seconds))
 
     def test_a_wait_that_is_too_long_ends_at_the_timeout(self):
         for seconds in (-1, 101):
@@ -62,12 +61,6 @@ class TestTheTestResource(base.TestCase):
             )
             self.assertEqual(['CREATE_FAILED'], run.story)
             self.assertEqual(run.physical_name, run.physical_id)
-
-    def test_a_delete_does_not_wait_for_attributes(self):
-        run, _ = self.made(attr_wait_secs=2, constraint_prop_secs=1.5)
-
-        self.assertEqual(3.5, run.update({'value': 'b', 'attr_wait_secs': 3.5}).seconds)
-        self.assertEqual(0, run.delete().seconds)
 
     def test_an_early_poll_continues_to_wait(self):
         context = FakeContext()
@@ -96,35 +89,24 @@ class TestTheTestResource(base.TestCase):
         self.assertEqual(({'output': 'b'}, before), (run.attributes, run.physical_id))
         self.assertEqual('FAILED', run.update({'value': 'b', 'fail': 'true'}).status)
 
-    def test_update_replace_replaces_the_resource(self):
+    def test_update_replace_or_a_failure_replaces_the_resource(self):
+        replaces = {'update_replace': True}
         for before, after, change in (
-            ({}, {'update_replace': True}, 'replace'),
-            (
-                {'update_replace': True, 'value': 'a'},
-                {'update_replace': True, 'value': 'b'},
-                'replace',
-            ),
-            (
-                {'update_replace': True},
-                {'update_replace': True, 'entity_name': 'b'},
-                'update',
-            ),
-            ({'update_replace': True}, {'update_replace': False}, 'update'),
+            ({}, replaces, 'replace'),
+            ({**replaces, 'value': 'a'}, {**replaces, 'value': 'b'}, 'replace'),
+            (replaces, {**replaces, 'entity_name': 'b'}, 'update'),
+            (replaces, {'update_replace': False}, 'update'),
             ({'update_replace_value': 'a'}, {'update_replace_value': 'b'}, 'replace'),
             ({'value': 'a'}, {'value': 'a'}, 'keep'),
+            ({'fail': True}, {}, 'replace'),
         ):
-            with self.subTest(before=before, after=after):
-                run, _ = self.made(**before)
-                uuid = run.uuid
+            run, _ = self.made(**before)
+            uuid = run.uuid
 
-                self.assertEqual(change, run.update(after).change)
-                self.assertEqual(change == 'replace', run.uuid != uuid)
-
-    def test_a_failed_resource_is_replaced(self):
-        run, _ = self.made(fail=True)
-
-        self.assertEqual('replace', run.update({}).change)
-        self.assertFalse(run.failed)
+            self.assertEqual(change, run.update(after).change, (before, after))
+            self.assertEqual(
+                (change == 'replace', False), (run.uuid != uuid, run.failed)
+            )
 
     def test_an_unknown_property_is_rejected(self):
         error = self.assertRaises(exceptions.Invalid, self.made, wait_sec=1)
