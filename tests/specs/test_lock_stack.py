@@ -71,9 +71,9 @@ class LockCase(StackWorldCase):
         """Check that an operation is refused; return the text."""
         return str(self.assertRaises(error, OPERATIONS[operation], self.world, stack))
 
-    def lock_fails(self) -> None:
-        """Let a lock fail at one resource."""
-        self.world.outside.fails.add(('lock', 'a'))
+    def lock_fails(self, *names: str) -> None:
+        """Let a lock fail at some resources, by default at one."""
+        self.world.outside.fails |= {('lock', name) for name in names or 'a'}
         self.world.act(self.stack, states.LOCK)
         self.world.outside.fails.clear()
 
@@ -300,15 +300,12 @@ class TestNestedStacks(LockCase):
         self.world.act(self.inner, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.inner).state.name)
 
-    def test_what_is_in_one_that_failed_to_be_unlocked_is_locked_with_it(self) -> None:
+    def test_what_is_in_one_that_failed_is_locked_with_it(self) -> None:
         self.unlock_fails()
         self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.inner).state.name)
         self.assert_kept_out(allowed={'delete'})
-
-    def test_what_is_in_one_that_failed_to_be_locked_is_locked_with_it(self) -> None:
-        self.world.outside.fails.add(('lock', 'm0'))
-        self.world.act(self.stack, states.LOCK)
-        self.world.outside.fails.clear()
+        self.world.act(self.stack, states.UNLOCK)
+        self.lock_fails('m0')
         self.assertEqual('LOCK_FAILED', self.world.now(self.inner).state.name)
         self.assert_kept_out(allowed={'delete'})
 

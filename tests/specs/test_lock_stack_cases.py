@@ -240,8 +240,8 @@ class TestWhatIsLocked(LockCase):
         self.assertEqual('CREATE_FAILED', stack.base.name)
 
     def test_all_that_could_not_be_locked_are_named(self) -> None:
-        self.world.outside.fails |= {('lock', 'a'), ('lock', 'm0')}
-        stack = self.world.act(self.stack, states.LOCK)
+        self.lock_fails('a', 'm0')
+        stack = self.world.now(self.stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         for text in ('a: lock of a does not work', 'g: ', 'm0: '):
             self.assertIn(f'resources.{text}', stack.status_reason)
@@ -252,9 +252,7 @@ class TestAStackThatIsGone(LockCase):
     """A19: what vanished while it was half locked is not locked any more."""
 
     def test_the_one_around_can_be_unlocked_and_makes_another(self) -> None:
-        self.world.outside.fails.add(('lock', 'm0'))
-        self.world.act(self.stack, states.LOCK)
-        self.world.outside.fails.clear()
+        self.lock_fails('m0')
         self.world.act(self.inner, states.DELETE)
         stack = self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)

@@ -76,8 +76,12 @@ class TestTheMark(MarkCase):
     def test_one_that_there_is_not_or_an_id_of_several_is_refused(self) -> None:
         text = self.refused(exceptions.ResourceNotFound, 'nobody')
         self.assertEqual('The Resource (nobody) could not be found in Stack s.', text)
-        world = self.world
-        with world.store.transaction() as tx:
+        # The id of one that was replaced.
+        old = self.resource().physical_id or ''
+        self.world.mark(self.stack, old)
+        self.world.change(self.stack)
+        self.refused(exceptions.ResourceNotFound, old)
+        with self.world.store.transaction() as tx:
             tx.lock_stacks([self.stack.id])
             rows = tx.resources_of([self.stack.id])
             tx.save_resources([row.evolve(physical_id='the-same') for row in rows])
@@ -108,22 +112,24 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
         for name in resources:
             self.assertEqual('CHECK_FAILED', self.world.mark(stack, name).state.name)
 
-    def test_one_that_was_replaced_is_not_found_by_its_old_id(self) -> None:
-        old = self.resource().physical_id or ''
-        self.world.mark(self.stack, old)
-        self.world.change(self.stack)
-        self.refused(exceptions.ResourceNotFound, old)
-
 
 class TestWhileItIsSuspended(MarkCase):
     """A mark is no dead end: it can be taken back, and the stack goes on."""
 
-    def setUp(self) -> None:
-        super().setUp()
+    def test_one_that_is_marked_does_not_keep_the_others_from_going_on(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
         self.world.mark(self.stack, 'web')
-
-    def test_one_that_is_marked_does_not_keep_the_others_from_going_on(self) -> None:
+        row = self.world.mark(self.stack, 'web', False)
+        # It rests again, and goes on with them.
+        self.assertEqual('SUSPEND_COMPLETE', row.state.name)
+        self.world.act(self.stack, states.RESUME)
+        self.assertEqual(['web', 'proxy'], self.world.outside.of('resume'))
+        self.assertEqual(
+            dict.fromkeys(('web', 'proxy'), 'RESUME_COMPLETE'),
+            self.world.states(self.stack),
+        )
+        self.world.act(self.stack, states.SUSPEND)
+        self.world.mark(self.stack, 'web')
         stack = self.world.act(self.stack, states.RESUME)
         self.assertEqual('RESUME_COMPLETE', stack.state.name)
         self.assertEqual(
@@ -134,18 +140,6 @@ class TestWhileItIsSuspended(MarkCase):
         stack = self.world.change(self.stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertNotEqual(before['web'], self.world.ids(self.stack)['web'])
-
-    def test_one_whose_mark_is_taken_back_rests_again_and_goes_on_with_them(
-        self,
-    ) -> None:
-        row = self.world.mark(self.stack, 'web', False)
-        self.assertEqual('SUSPEND_COMPLETE', row.state.name)
-        self.world.act(self.stack, states.RESUME)
-        self.assertEqual(['web', 'proxy'], self.world.outside.of('resume'))
-        self.assertEqual(
-            dict.fromkeys(('web', 'proxy'), 'RESUME_COMPLETE'),
-            self.world.states(self.stack),
-        )
 
 
 class TestSuspendedAfterTheMark(MarkCase):
@@ -210,17 +204,22 @@ class TestSuspendedAfterTheMark(MarkCase):
 class TestAfterALock(MarkCase):
     """Resources that an operation skips show their health mark after it."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.world.mark(self.stack, 'web', reason='it smokes')
-        self.locked_and_back()
-
     def locked_and_back(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', self.world.states(self.stack)['web'])
 
-    def test_a_check_shows_the_mark_and_its_reason(self) -> None:
+    def test_an_update_a_check_and_a_resume_show_what_they_leave_alone(self) -> None:
+        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.locked_and_back()
+        self.world.mark(self.stack, 'web', False)
+        self.locked_and_back()
+        self.world.change(self.stack)
+        shown = {'web': 'CHECK_COMPLETE', 'proxy': 'CREATE_COMPLETE'}
+        self.assertEqual(shown, self.world.states(self.stack))
+
+        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.locked_and_back()
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual(
             'resources.web: marked unhealthy: it smokes', stack.status_reason
@@ -230,14 +229,6 @@ class TestAfterALock(MarkCase):
         self.assertIsNone(row.under_lock)
         self.assertIn(('web', 'CHECK_FAILED'), self.world.facts(self.stack)[-4:])
 
-    def test_an_update_shows_what_it_leaves_alone_as_it_was(self) -> None:
-        self.world.mark(self.stack, 'web', False)
-        self.locked_and_back()
-        self.world.change(self.stack)
-        shown = {'web': 'CHECK_COMPLETE', 'proxy': 'CREATE_COMPLETE'}
-        self.assertEqual(shown, self.world.states(self.stack))
-
-    def test_a_resume_shows_it_too(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
         self.world.mark(self.stack, 'web', reason='it smokes')
         self.locked_and_back()
@@ -254,14 +245,23 @@ class TestTheReset(MarkCase):
     def test_one_that_is_marked_or_found_failed_is_check_complete_and_no_other(
         self,
     ) -> None:
-        before = self.world.facts(self.stack)
+        facts = self.world.facts(self.stack)
         row = self.world.mark(self.stack, 'web', False, 'it is well')
         self.assertEqual('CREATE_COMPLETE', row.state.name)
-        self.assertEqual(before, self.world.facts(self.stack))
+        self.assertEqual(facts, self.world.facts(self.stack))
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False, 'it answers again')
         well = states.State('CHECK', 'COMPLETE', 'it answers again')
         self.assertEqual((well, None), (row.state, row.under_mark))
+        # One that is marked twice is what it was before the first mark.
+        for reason in ('it smokes', 'it burns'):
+            self.world.mark(self.stack, 'web', reason=reason)
+        row = self.world.mark(self.stack, 'web', False)
+        self.assertEqual('CHECK_COMPLETE', row.state.name)
+        before = self.world.ids(self.stack)
+        stack = self.world.change(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual(before, self.world.ids(self.stack))
         self.world.outside.fails.add(('check', 'web'))
         self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', self.resource().state.name)
@@ -280,18 +280,6 @@ class TestTheReset(MarkCase):
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual(before.state, row.state)
-
-    def test_one_that_was_marked_twice_is_what_it_was_before_the_first_mark(
-        self,
-    ) -> None:
-        self.world.mark(self.stack, 'web', reason='it smokes')
-        self.world.mark(self.stack, 'web', reason='it burns')
-        row = self.world.mark(self.stack, 'web', False)
-        self.assertEqual('CHECK_COMPLETE', row.state.name)
-        before = self.world.ids(self.stack)
-        stack = self.world.change(self.stack)
-        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
-        self.assertEqual(before, self.world.ids(self.stack))
 
     def test_what_was_never_made_is_made_by_the_next_update(self) -> None:
         self.world.outside.fails.add(('create', 'web'))
