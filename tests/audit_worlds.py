@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.factories import all_plans
-from tests.worlds import World, WorldCase, kind
+from tests.worlds import Gate, World, WorldCase, kind
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
@@ -222,6 +222,17 @@ class AuditCase(WorldCase):
         self.addCleanup(world.reconciler.stop)
         world.engine()
         return world
+
+    def a_listener(self) -> tuple[Gate, type[base.Strategy]]:
+        """Return an open gate, and a strategy that passes it and sleeps until told."""
+        gate = self.a_gate()
+        gate.open()
+
+        def listen(context: Any) -> None:
+            gate()
+            context.sleep(10**6)
+
+        return gate, strategy(listen)
 
     def pass_time(self, world: AuditWorld, audit: Audit, seconds: float) -> Audit:
         """Turn the clock, and wait for the run that is due then."""

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.audit_worlds import AuditCase, proposes, strategy
+from tests.audit_worlds import AuditCase, AuditWorld, proposes, strategy
+from watcherlite.domain.audits import Audit
 from watcherlite.engine.audits import reconciler, runs
 from watcherlite.states import audit as states
 
@@ -62,14 +63,8 @@ class TestLostWorkers(AuditCase):
         self.assertEqual(1, len(world.plans_of(audit)))
 
     def test_a_cancel_of_the_action_reaches_the_audit(self) -> None:
-        entered = self.a_gate()
-        entered.open()
-
-        def listens(context: Any) -> Any:
-            entered()
-            context.sleep(10**6)
-
-        world = self.an_engine(strategies={'made': strategy(listens)})
+        entered, listens = self.a_listener()
+        world = self.an_engine(strategies={'made': listens})
         audit = world.audit(strategy='made')
         entered.until_entered()
         world.plans.signal_action(world.action('the audit').uuid, 'CANCEL')
@@ -79,63 +74,57 @@ class TestLostWorkers(AuditCase):
         )
 
     def test_a_strategy_that_comes_back_too_late_proposes_nothing(self) -> None:
-        gate, first = self.a_gate(), []
+        for is_over in (True, False):
+            gates = [self.a_gate(proposes('nop')), self.a_gate(proposes('nop', 'nop'))]
+            waiting = iter(gates)
+            world = self.an_audit_world(
+                strategies={
+                    'made': strategy(lambda context, waiting=waiting: next(waiting)())
+                },
+                sweep_interval=0.05,
+            )
+            slow = world.engine()
+            audit = world.audit(strategy='made')
+            gates[0].until_entered()
+            world.store.end_lease(slow.record.uuid)
+            # Another worker takes it over, and has stored its plan or still runs it.
+            world.engine()
+            gates[1].until_entered()
+            if is_over:
+                gates[1].open()
+                world.until_over(audit)
+            before = world.whole_story()
+            gates[0].open()
+            world.until(lambda slow=slow: not slow.dispatcher.owned)
+            self.assertEqual(before, world.whole_story())
+            gates[1].open()
+            world.until_audit(audit, 'SUCCEEDED')
+            self.assertEqual([2], [plan.total for plan in world.plans_of(audit)])
+
+    def cost_a_worker(self, **keys: Any) -> tuple[AuditWorld, Audit]:
+        """Let an audit cost a worker its life, which is one too many."""
+        gate, calls = self.a_gate(), []
 
         def execute(context: Any) -> Any:
-            if not first:
-                first.append(context)
+            calls.append(context)
+            if len(calls) == 1:
                 gate()
             return proposes('nop')
 
         world = self.an_audit_world(
-            strategies={'made': strategy(execute)}, sweep_interval=0.05
-        )
-        slow = world.engine()
-        audit = world.audit(strategy='made')
-        gate.until_entered()
-        world.store.end_lease(slow.record.uuid)
-        world.engine()
-        # Another worker has taken it over, and both want to store a plan now.
-        audit = world.until_audit(audit, 'SUCCEEDED')
-        gate.open()
-        world.until(lambda: 'dropped' in self.log.output or slow in world.lost)
-        self.assertEqual(1, len(world.plans_of(audit)))
-
-    def test_while_the_second_runs_the_first_proposes_nothing(self) -> None:
-        gates = [self.a_gate(proposes('nop')), self.a_gate(proposes('nop', 'nop'))]
-        waiting = iter(gates)
-        world = self.an_audit_world(
-            strategies={'made': strategy(lambda context: next(waiting)())},
-            sweep_interval=0.05,
-        )
-        slow = world.engine()
-        audit = world.audit(strategy='made')
-        gates[0].until_entered()
-        world.store.end_lease(slow.record.uuid)
-        world.engine()
-        gates[1].until_entered()
-        before = world.whole_story()
-        gates[0].open()
-        world.until(lambda: not slow.dispatcher.owned)
-        self.assertEqual(before, world.whole_story())
-        gates[1].open()
-        world.until_audit(audit, 'SUCCEEDED')
-        self.assertEqual([2], [plan.total for plan in world.plans_of(audit)])
-
-    def test_one_that_costs_too_many_workers_fails_its_audit(self) -> None:
-        gate = self.a_gate()
-        world = self.an_audit_world(
-            strategies={'made': strategy(lambda context: gate())},
-            max_attempts=1,
-            sweep_interval=0.05,
+            strategies={'made': strategy(execute)}, max_attempts=1, sweep_interval=0.05
         )
         doomed = world.engine()
-        audit = world.audit(strategy='made')
+        audit = world.audit(strategy='made', **keys)
         gate.until_entered()
         world.kill(doomed)
         world.reconciler.start()
         self.addCleanup(world.reconciler.stop)
         world.engine()
+        return world, audit
+
+    def test_one_that_costs_too_many_workers_fails_its_audit(self) -> None:
+        world, audit = self.cost_a_worker()
         audit = world.until_audit(audit, 'FAILED')
         self.assertIn('was lost while the action ran', audit.status_message or '')
         self.assertEqual(
@@ -145,28 +134,9 @@ class TestLostWorkers(AuditCase):
 
     def test_a_continuous_one_goes_on_even_then(self) -> None:
         for interval in ('60', '* * * * *'):
-            gate, calls = self.a_gate(), []
-
-            def execute(context: Any, gate: Any = gate, calls: Any = calls) -> Any:
-                calls.append(context)
-                if len(calls) == 1:
-                    gate()
-                return proposes('nop')
-
-            world = self.an_audit_world(
-                strategies={'made': strategy(execute)},
-                max_attempts=1,
-                sweep_interval=0.05,
+            world, audit = self.cost_a_worker(
+                audit_type='CONTINUOUS', interval=interval
             )
-            doomed = world.engine()
-            audit = world.audit(
-                audit_type='CONTINUOUS', interval=interval, strategy='made'
-            )
-            gate.until_entered()
-            world.kill(doomed)
-            world.reconciler.start()
-            self.addCleanup(world.reconciler.stop)
-            world.engine()
             world.until(
                 lambda world=world, audit=audit: bool(world.now(audit).status_message)
             )
