@@ -264,38 +264,9 @@ class TestActionsThatAreInProgress(SignalCase):
         world.until(lambda: world.action('a').token is not None)
         return world, plan
 
-    def test_it_is_polled_until_it_ends(self) -> None:
+    def test_it_is_polled_until_it_ends_and_not_while_it_is_suspended(self) -> None:
         world, plan = self.in_progress()
         self.polled.until_entered(3)
-        self.ready.set()
-        world.until_ended(plan)
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
-        self.assertEqual({'token': {'job': 7}}, world.action('a').outputs)
-        self.assertEqual([('a', 'post_condition')], self.calls.made)
-
-    def test_it_holds_no_thread_and_a_resume_polls_at_once(self) -> None:
-        world, plan = self.in_progress(delay=3600)
-        # The worker has one thread.
-        self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('b', 'c')).state)
-        self.assertEqual(states.RUNNING, world.action('a').status)
-        self.signal(world, 'a', states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
-        self.ready.set()
-        self.signal(world, 'a', states.RESUME)
-        world.until_ended(plan)
-        self.assertEqual(1, self.polled.entered)
-
-    def test_cancel_stops_the_work_outside_even_if_that_raises(self) -> None:
-        for cancel in (None, raises(SystemExit('no'))):
-            world, plan = self.in_progress(delay=3600, cancel=cancel)
-            self.signal(world, 'a', states.CANCEL)
-            world.until_ended(plan)
-            self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
-        self.assertEqual([('a', 'cancel')] * 2, self.calls.made)
-
-    def test_it_is_not_polled_while_it_is_suspended(self) -> None:
-        world, plan = self.in_progress()
-        self.polled.until_entered()
         self.signal(world, 'a', states.SUSPEND)
         world.until_action('a', states.SUSPENDED)
         polls = self.polled.entered
@@ -314,6 +285,45 @@ class TestActionsThatAreInProgress(SignalCase):
             world.story(plan, 'a'),
         )
         self.assertEqual(polls + 1, self.polled.entered)
+        self.assertEqual({'token': {'job': 7}}, world.action('a').outputs)
+        self.assertEqual([('a', 'post_condition')], self.calls.made)
+
+    def test_it_holds_no_thread_and_a_resume_polls_at_once(self) -> None:
+        world, plan = self.in_progress(delay=3600)
+        # The worker has one thread.
+        self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('b', 'c')).state)
+        self.assertEqual(states.RUNNING, world.action('a').status)
+        self.signal(world, 'a', states.SUSPEND)
+        world.until_action('a', states.SUSPENDED)
+        self.ready.set()
+        self.signal(world, 'a', states.RESUME)
+        world.until_ended(plan)
+        self.assertEqual(1, self.polled.entered)
+
+    def test_cancel_stops_the_work_outside_even_if_that_raises_or_it_is_suspended(
+        self,
+    ) -> None:
+        for cancel, suspensions in (
+            (None, []),
+            (raises(SystemExit('no')), []),
+            (None, [SUSPENDED]),
+        ):
+            world, plan = self.in_progress(delay=3600, cancel=cancel)
+            if suspensions:
+                self.signal(world, 'a', states.SUSPEND)
+                world.until_action('a', states.SUSPENDED)
+            self.signal(world, 'a', states.CANCEL)
+            world.until_ended(plan)
+            before = 'SUSPENDED' if suspensions else 'RUNNING'
+            self.assertEqual(
+                [
+                    ('a', 'READY', 'RUNNING', None),
+                    *suspensions,
+                    ('a', before, 'CANCELLED', CANCELLED),
+                ],
+                world.story(plan, 'a'),
+            )
+        self.assertEqual([('a', 'cancel')] * 3, self.calls.made)
 
     def test_a_cancel_on_the_heels_of_a_suspend_is_heeded(self) -> None:
         for _ in range(5):
@@ -322,17 +332,6 @@ class TestActionsThatAreInProgress(SignalCase):
             self.signal(world, 'a', states.CANCEL)
             world.until_ended(plan)
             self.assertEqual(states.CANCELLED, world.action('a').status)
-
-    def test_it_can_be_cancelled_while_it_is_suspended(self) -> None:
-        world, plan = self.in_progress(delay=3600)
-        self.signal(world, 'a', states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
-        self.signal(world, 'a', states.CANCEL)
-        world.until_ended(plan)
-        self.assertEqual(
-            ('a', 'SUSPENDED', 'CANCELLED', CANCELLED), world.story(plan, 'a')[-1]
-        )
-        self.assertEqual([('a', 'cancel')], self.calls.made)
 
     def test_a_token_may_be_anything_that_json_has(self) -> None:
         for token in (0, '', False, [], {}, 1.5, 'job'):

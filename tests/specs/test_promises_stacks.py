@@ -191,7 +191,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         ends: str,
         begin: Callable[[StackWorld, Stack | None], Stack],
         resources: Mapping[str, Any] | None = None,
-        prepare: Callable[[StackWorld, Stack], Any] | None = None,
+        before: str | None = None,
         *,
         least: int,
         is_durable: bool = False,
@@ -200,7 +200,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         """Let a worker die at each of its commits, and another do the rest.
 
         :param resources: of a stack that is there before
-        :param prepare: what is done with it before
+        :param before: the operation that is done with it before
         :param least: it makes more commits
         :param is_durable: it dies after a commit, so that nothing follows; otherwise
             before it, so that what it did is not known to anybody
@@ -212,8 +212,8 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         if resources is not None:
             first = world.worker()
             stack = world.make(resources)
-            if prepare is not None:
-                prepare(world, stack)
+            if before is not None:
+                world.act(stack, before)
             world.kill(first)
         begun = begin(world, stack)
         recorder = Recorder(world, factory)
@@ -287,30 +287,21 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
 
         self.whatever_it_dies_at('ROLLBACK_COMPLETE', begin, least=12, step=EARLY)
 
-    def test_a_deletion_is_too(self) -> None:
-        self.whatever_it_dies_at(
-            'DELETE_COMPLETE',
-            lambda world, stack: world.stacks.act(stack.uuid, TENANT, states.DELETE),
-            resources=FEW,
-            least=5,
-        )
-
-    def test_a_lock_is_too(self) -> None:
-        self.whatever_it_dies_at(
-            'LOCK_COMPLETE',
-            lambda world, stack: world.stacks.act(stack.uuid, TENANT, states.LOCK),
-            resources=FEW,
-            least=5,
-        )
-
-    def test_an_unlock_is_too(self) -> None:
-        self.whatever_it_dies_at(
-            'UNLOCK_COMPLETE',
-            lambda world, stack: world.stacks.act(stack.uuid, TENANT, states.UNLOCK),
-            resources=FEW,
-            prepare=lambda world, stack: world.act(stack, states.LOCK),
-            least=5,
-        )
+    def test_a_deletion_a_lock_and_an_unlock_are_too(self) -> None:
+        for operation, before in (
+            (states.DELETE, None),
+            (states.LOCK, None),
+            (states.UNLOCK, states.LOCK),
+        ):
+            self.whatever_it_dies_at(
+                f'{operation}_COMPLETE',
+                lambda world, stack, operation=operation: world.stacks.act(
+                    stack.uuid, TENANT, operation
+                ),
+                resources=FEW,
+                before=before,
+                least=5,
+            )
 
     def test_an_update_of_a_group_in_steps_is_too(self) -> None:
         self.whatever_it_dies_at(
