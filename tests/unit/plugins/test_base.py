@@ -14,18 +14,14 @@ class Idempotent(ActionType):
 
 
 class TestDeclarations(base.TestCase):
-    def test_by_default_a_lost_run_is_neither_repeated_nor_asked_for(self):
-        kind = ActionType()
-
+    def test_a_lost_run_is_repeated_or_asked_for_only_if_its_class_says_so(self):
         self.assertEqual(
-            (False, False), (kind.is_idempotent({}), kind.is_checkable({}))
+            [(False, False), (True, False), (False, True)],
+            [
+                (kind.is_idempotent({}), kind.is_checkable({}))
+                for kind in (ActionType(), Idempotent(), Checkable())
+            ],
         )
-
-    def test_the_class_declares_that_it_is_idempotent(self):
-        self.assertTrue(Idempotent().is_idempotent({}))
-
-    def test_who_overrides_is_applied_is_checkable(self):
-        self.assertTrue(Checkable().is_checkable({}))
 
     def test_a_capability_is_an_override(self):
         hooks = ('is_applied', 'poll', 'revert', 'validate')

@@ -11,12 +11,6 @@ from watcherlite.plugins.capture import (
 )
 
 
-def captured(data, encoding):
-    capture = Capture(100)
-    capture.add(data)
-    return capture.text(encoding), capture.truncated
-
-
 class TestCapture(base.TestCase):
     def test_bytes_become_text_up_to_a_limit(self):
         for name, pieces, limit, expected in (
@@ -33,53 +27,33 @@ class TestCapture(base.TestCase):
 
             self.assertEqual(expected, (capture.text(), capture.truncated), name)
 
-    def test_another_encoding_is_heeded(self):
-        self.assertEqual(('ä', False), captured(b'\xe4', encoding='latin-1'))
-
-    def test_encodings_that_are_none_are_not(self):
-        for encoding in (
-            'no-such',
-            'zlib',
-            'base64',
-            'hex',
-            'rot13',
-            'punycode',
-            'idna',
-            'unicode_escape',
-            'undefined',
-            'utf-8\x00',
-            '',
-            'x' * 1000,
+    def test_another_encoding_is_heeded_unless_it_is_none(self):
+        none = 'no-such zlib base64 hex rot13 punycode idna unicode_escape undefined'
+        for data, text, encodings in (
+            (b'\xe4', 'ä', ['latin-1']),
+            (b'78 9c', '78 9c', [*none.split(), 'utf-8\x00', '', 'x' * 1000]),
         ):
-            self.assertEqual(('78 9c', False), captured(b'78 9c', encoding=encoding))
+            for encoding in encodings:
+                capture = Capture(100)
+                capture.add(data)
+
+                self.assertEqual(
+                    (text, False), (capture.text(encoding), capture.truncated), encoding
+                )
 
 
 class TestStorable(base.TestCase):
-    def test_half_surrogates_are_replaced(self):
-        text = storable_text('a\ud800b')
+    def test_half_surrogates_of_a_text_are_replaced_and_json_can_be_written_again(self):
+        self.assertEqual('a\ufffd\ufffd\ufffdb', storable_text('a\ud800b'))
+        value = storable_json('{"a": [1, null, "ä"], "b": "\\u00e4\\ud83d\\ude00"}')
 
-        self.assertEqual('a\ufffd\ufffd\ufffdb', text)
-
-    def test_json_is_parsed(self):
-        self.assertEqual({'a': [1, None, 'ä']}, storable_json('{"a": [1, null, "ä"]}'))
+        self.assertEqual({'a': [1, None, 'ä'], 'b': 'ä😀'}, value)
+        self.assertIn('"ä😀"', json.dumps(value, ensure_ascii=False))
 
     def test_what_cannot_be_stored_is_refused(self):
-        for text in (
-            'NaN',
-            '[Infinity]',
-            '1e999',
-            '"\\u0000"',
-            '"\\ud800"',
-            '{"a": 1',
-            '',
-            '[' * 100_000,
-        ):
+        texts = ('NaN', '[Infinity]', '1e999', '"\\u0000"', '"\\ud800"', '{"a": 1', '')
+        for text in (*texts, '[' * 100_000):
             self.assertRaises(ValueError, storable_json, text)
-
-    def test_what_is_accepted_can_be_written_again(self):
-        value = storable_json('{"a": "\\u00e4\\ud83d\\ude00"}')
-
-        self.assertEqual('{"a": "ä😀"}', json.dumps(value, ensure_ascii=False))
 
 
 KEY = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n'

@@ -126,15 +126,22 @@ class TestEntryPoints(base.TestCase):
     HERE = f'{__name__}:Greet'
     NOP = 'watcherlite.plugins.action_types.nop:Nop'
 
-    def test_a_missing_module_harms_only_its_own_entry_point(self):
-        found = _errors(_candidate('lost', 'no.such:Thing'), _candidate('a', self.HERE))
+    def test_a_missing_module_harms_only_its_own_entry_point_and_is_logged(self):
+        conf = no_files()
 
+        found = _errors(
+            *(_candidate('lost', 'no.such:Thing'), _candidate('a', self.HERE)),
+            conf=conf,
+        )
+
+        missing = "ModuleNotFoundError: No module named 'no'"
         self.assertEqual(
-            {
-                ('lost', 'no.such:Thing'): "ModuleNotFoundError: No module named 'no'",
-                ('a', self.HERE): None,
-            },
-            found,
+            {('lost', 'no.such:Thing'): missing, ('a', self.HERE): None}, found
+        )
+        self.assertEqual(
+            f'The action type lost (no.such:Thing) cannot be used: {missing}. Its '
+            'users will fail; other plugins are not affected.\n',
+            self.log.output,
         )
 
     def test_each_namespace_has_its_own_contract(self):
@@ -180,18 +187,6 @@ class TestEntryPoints(base.TestCase):
                 _errors(*(_candidate(name, target) for target in targets)),
             )
 
-    def test_with_a_configuration_failures_are_logged_at_the_start(self):
-        conf = no_files()
-
-        loader.Plugins([_candidate('lost', 'no.such:Thing')], conf)
-
-        self.assertEqual(
-            'The action type lost (no.such:Thing) cannot be used: '
-            "ModuleNotFoundError: No module named 'no'. Its users will fail; other "
-            'plugins are not affected.\n',
-            self.log.output,
-        )
-
 
 class TestInstalled(base.TestCase):
     """The plugins of this distribution."""
@@ -215,11 +210,10 @@ class TestInstalled(base.TestCase):
         self.assertEqual(names, [entry.name for entry in ours])
         self.assertLessEqual({'nop', 'sleep', 'stack_update', 'NODE_CHECK'}, set(names))
         for entry in ours:
-            with self.subTest(action_type=entry.name):
-                self.assertRegex(entry.description, r'^[A-Z].*\.$')
-                self.assertEqual(
-                    self.plugins.action_type(entry.name).description, entry.description
-                )
+            self.assertRegex(entry.description, r'^[A-Z].*\.$', entry.name)
+            self.assertEqual(
+                self.plugins.action_type(entry.name).description, entry.description
+            )
         self.assertEqual({None}, {entry.error for entry in ours})
 
     def test_their_options_are_in_the_sample(self):

@@ -19,21 +19,18 @@ class WithRubbish:
 
 
 class TestAlone(base.TestCase):
-    def test_the_others_have_their_defaults(self):
-        group = options.alone(WithOptions, {'names': ['a', 'b']})
+    def test_the_others_have_their_defaults_and_groups_do_not_see_each_other(self):
+        for values, expected in (
+            ({'size': 5}, (5, [])),
+            ({'names': ['a', 'b']}, (3, ['a', 'b'])),
+        ):
+            group = options.alone(WithOptions, values)
 
-        self.assertEqual((3, ['a', 'b']), (group.size, group.names))
+            self.assertEqual(expected, (group.size, group.names))
 
-    def test_a_value_is_checked_as_one_of_a_file_is(self):
+    def test_values_are_checked_as_those_of_a_file_are(self):
         self.assertRaises(ValueError, options.alone, WithOptions, {'size': -1})
-
-    def test_an_unknown_option_is_an_error(self):
         self.assertRaises(cfg.NoSuchOptError, options.alone, WithOptions, {'length': 1})
-
-    def test_two_of_them_do_not_see_each_other(self):
-        options.alone(WithOptions, {'size': 5})
-
-        self.assertEqual(3, options.alone(WithOptions).size)
 
     def test_a_class_that_declares_nothing_has_no_options(self):
         self.assertEqual([], options.of(object))

@@ -81,11 +81,9 @@ class TestFitting(base.TestCase):
             ('ports', [{'number': '80'}], [{'number': 80, 'open': True}]),
             ('ports', ({'number': 1, 'open': 'no'},), [{'number': 1, 'open': False}]),
         ):
-            with self.subTest(name=name, given=given):
-                found = fit({name: given})[name]
+            found = fit({name: given})[name]
 
-                self.assertEqual(expected, found)
-                self.assertIs(type(expected), type(found))
+            self.assertEqual((expected, type(expected)), (found, type(found)), name)
 
     def test_null_counts_as_not_given_unless_the_schema_allows_it(self):
         found = fit({'size': None, 'rate': None, 'nothing': None, 'any': None})
@@ -190,9 +188,6 @@ class TestDeclarations(base.TestCase):
         )
         return entry.error
 
-    def property_reason(self, *args, **kwargs):
-        return self.reason(properties={'size': Property(*args, **kwargs)})
-
     def test_a_good_one_is_loaded_and_made_with_its_options(self):
         plugins = loader.Plugins.of(resource_handlers={'My::Type': Declares})
 
@@ -241,29 +236,32 @@ class TestDeclarations(base.TestCase):
                 },
             ),
         ):
-            with self.subTest(expected=expected):
-                self.assertEqual(expected, self.reason(**found))
+            self.assertEqual(expected, self.reason(**found))
         self.assertEqual('it has no expand', self.reason(NestedHandler))
         self.assertEqual('it has no create and no delete', self.reason(ResourceHandler))
 
     def test_the_reason_names_the_property(self):
-        self.assertIn(
-            "its property size is not usable: schema.type: 'whole' is not valid",
-            self.property_reason({'type': 'whole'}),
-        )
-        self.assertEqual(
-            'its property size has a default that does not fit its schema: '
-            'properties.size: "x" is not a whole number',
-            self.property_reason({'type': 'integer', 'default': 'x'}),
-        )
-        self.assertEqual(
-            'its property size is both updatable and immutable',
-            self.property_reason({}, updatable=True, immutable=True),
-        )
-        self.assertEqual(
-            'its property size is updatable, but there is no update',
-            self.property_reason({}, updatable=True),
-        )
+        for declared, reason in (
+            (
+                Property({'type': 'whole'}),
+                "is not usable: schema.type: 'whole' is not valid under any of the "
+                'given schemas',
+            ),
+            (
+                Property({'type': 'integer', 'default': 'x'}),
+                'has a default that does not fit its schema: properties.size: "x" is '
+                'not a whole number',
+            ),
+            (
+                Property({}, updatable=True, immutable=True),
+                'is both updatable and immutable',
+            ),
+            (Property({}, updatable=True), 'is updatable, but there is no update'),
+        ):
+            self.assertEqual(
+                f'its property size {reason}',
+                self.reason(properties={'size': declared}),
+            )
 
     def test_a_bad_one_harms_nobody_else(self):
         class Bad(Declares):

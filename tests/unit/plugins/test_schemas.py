@@ -142,9 +142,8 @@ class TestMessages(base.TestCase):
                 ['.a: 0 is less than the minimum of 0'],
             ),
         ):
-            with self.subTest(rule):
-                expected = [f'input_parameters{problem}' for problem in problems]
-                self.assertEqual(expected, self.problems(schema, inputs))
+            expected = [f'input_parameters{problem}' for problem in problems]
+            self.assertEqual(expected, self.problems(schema, inputs), rule)
 
     def test_secrets_are_not_repeated(self):
         schema = properties(
@@ -269,9 +268,8 @@ class TestOwnValidation(base.TestCase):
             (KeyError('canary'), exceptions.PluginError, f'{failed}KeyError'),
             (SystemExit(1), exceptions.PluginError, f'{failed}SystemExit'),
         ):
-            with self.subTest(raised=raised):
-                kind = kind_with({}, validate=raises(raised))
+            kind = kind_with({}, validate=raises(raised))
 
-                error = self.assertRaises(passed_on, schemas.validate_inputs, kind, {})
+            error = self.assertRaises(passed_on, schemas.validate_inputs, kind, {})
 
-                self.assertEqual(text, str(error))
+            self.assertEqual(text, str(error))

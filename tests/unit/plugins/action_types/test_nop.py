@@ -9,40 +9,40 @@ RAN = [('action', 'READY', 'RUNNING')]
 
 class TestNop(base.TestCase):
     def test_each_flag_ends_it_in_its_phase(self):
-        cases = {
-            None: ('SUCCEEDED', None, [*RAN, ('action', 'RUNNING', 'SUCCEEDED')]),
-            'skip_pre_condition': (
-                'SKIPPED',
-                'Action was skipped automatically: Skipped in pre_condition',
-                [('action', 'READY', 'SKIPPED')],
+        off = dict.fromkeys(('skip_pre_condition', 'fail_execute'), False)
+        done = ('SUCCEEDED', None, [*RAN, ('action', 'RUNNING', 'SUCCEEDED')])
+        for flags, expected in (
+            ({}, done),
+            (off, done),
+            (
+                {'skip_pre_condition': True},
+                (
+                    'SKIPPED',
+                    'Action was skipped automatically: Skipped in pre_condition',
+                    [('action', 'READY', 'SKIPPED')],
+                ),
             ),
-            'fail_pre_condition': (
-                'FAILED',
-                'Action failed in pre_condition: Failed in pre_condition',
-                [('action', 'READY', 'FAILED')],
-            ),
-            **{
-                f'fail_{phase}': (
-                    'FAILED',
-                    f'Action failed in {phase}: Failed in {phase}',
-                    [*RAN, ('action', 'RUNNING', 'FAILED')],
+            *(
+                (
+                    {f'fail_{phase}': True},
+                    (
+                        'FAILED',
+                        f'Action failed in {phase}: Failed in {phase}',
+                        [*ran, ('action', state, 'FAILED')],
+                    ),
                 )
-                for phase in ('execute', 'post_condition')
-            },
-        }
-        for flag, expected in cases.items():
-            inputs = {'message': 'x'} if flag is None else {'message': 'x', flag: True}
-
-            result = testing.run_action(Nop, inputs)
+                for phase, ran, state in (
+                    ('pre_condition', [], 'READY'),
+                    ('execute', RAN, 'RUNNING'),
+                    ('post_condition', RAN, 'RUNNING'),
+                )
+            ),
+        ):
+            result = testing.run_action(Nop, {'message': 'x', **flags})
 
             self.assertEqual(
-                expected, (result.status, result.status_message, result.story)
+                expected, (result.status, result.status_message, result.story), flags
             )
-
-    def test_a_flag_that_is_off_does_nothing(self):
-        inputs = {'message': None, 'skip_pre_condition': False, 'fail_execute': False}
-
-        self.assertEqual('SUCCEEDED', testing.run_action(Nop, inputs).status)
 
     def test_the_message_is_logged_for_those_who_debug(self):
         testing.run_action(Nop, {'message': 'hello'})

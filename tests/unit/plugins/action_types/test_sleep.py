@@ -20,19 +20,17 @@ class TestSleep(base.TestCase):
         self.assertEqual('SUCCEEDED', result.status)
         self.assertAlmostEqual(3.25, self.clock.monotonic())
 
-    def test_nothing_to_wait_for_is_done_at_once(self):
-        context = testing.FakeContext({'duration': 0})
-
-        self.assertEqual(Done(), Sleep().execute(context))
-
     def test_the_token_is_the_time_at_which_it_ends(self):
-        context = testing.FakeContext({'duration': 90}, clock=self.clock)
+        longest = 315_360_000
+        for duration, expected in (
+            # There is nothing to wait for.
+            (0, Done()),
+            (90, InProgress({'until': '2030-01-01T00:01:30+00:00'}, 90.0)),
+            (longest, InProgress({'until': '2039-12-30T00:00:00+00:00'}, longest)),
+        ):
+            context = testing.FakeContext({'duration': duration}, clock=self.clock)
 
-        outcome = Sleep().execute(context)
-
-        self.assertEqual(
-            InProgress({'until': '2030-01-01T00:01:30+00:00'}, 90.0), outcome
-        )
+            self.assertEqual(expected, Sleep().execute(context))
 
     def test_whoever_takes_it_over_waits_for_the_rest_only(self):
         token = {'until': '2030-01-01T00:01:30+00:00'}
@@ -91,10 +89,3 @@ class TestSleep(base.TestCase):
             )
             if words is not None:
                 self.assertEqual(f'input_parameters.duration: {words}', str(error))
-
-    def test_the_longest_duration_is_a_date_that_can_be_computed(self):
-        context = testing.FakeContext({'duration': 315_360_000}, clock=self.clock)
-
-        outcome = Sleep().execute(context)
-
-        self.assertEqual({'until': '2039-12-30T00:00:00+00:00'}, outcome.token)
