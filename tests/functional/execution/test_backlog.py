@@ -1,68 +1,9 @@
 """Claimed actions without a free thread."""
 
-import threading
-
-from tests import base
 from tests.factories import all_plans, make_action
 from tests.functional.execution.test_dispatcher import DispatcherCase
-from tests.worlds import PATIENCE, Gate, kind
+from tests.worlds import kind
 from watcherlite.domain.outcomes import InProgress
-from watcherlite.execution.pool import Pool
-
-
-class Flushed:
-    """A commit queue that does nothing."""
-
-    def flush(self) -> None:
-        """Do nothing."""
-
-
-class PoolTest(base.TestCase):
-    """A pool of one thread, whose job does not return."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.gate = Gate()
-        self.pool = Pool(1, Flushed(), self.id())
-        self.addCleanup(self.pool.stop)
-        self.addCleanup(self.gate.open)
-        self.done = threading.Event()
-
-    def waits(self) -> None:
-        """Run until the gate is open."""
-        self.gate()
-
-    def ends(self) -> None:
-        """Record the run."""
-        self.done.set()
-
-    def test_a_pool_is_stuck_while_jobs_wait_and_none_starts(self) -> None:
-        self.assertFalse(self.pool.is_stuck(0.0))
-        self.pool.submit([self.waits, self.ends])
-        self.gate.until_entered()
-
-        self.assertFalse(self.pool.is_stuck(PATIENCE * 10))
-        self.assertTrue(self.pool.is_stuck(0.0))
-        self.gate.open()
-        self.assertTrue(self.done.wait(PATIENCE))
-        self.assertFalse(self.pool.is_stuck(0.0))
-
-    def test_is_stuck_restarts_its_time(self) -> None:
-        self.pool.submit([self.waits, self.ends])
-        self.gate.until_entered()
-        self.assertTrue(self.pool.is_stuck(0.0))
-
-        self.assertFalse(self.pool.is_stuck(PATIENCE))
-
-    def test_only_waiting_jobs_can_be_withdrawn(self) -> None:
-        self.pool.submit([self.waits, self.ends])
-        self.gate.until_entered()
-
-        self.assertEqual([], self.pool.withdraw([self.waits]))
-        self.assertEqual([self.ends], self.pool.withdraw([self.waits, self.ends]))
-
-        self.assertEqual(0, self.pool.backlog)
-        self.assertFalse(self.pool.is_stuck(0.0))
 
 
 class ReleaseTest(DispatcherCase):
@@ -104,8 +45,7 @@ class ReleaseTest(DispatcherCase):
         self.until_status('a5', 'SUCCEEDED')
 
     def test_an_action_in_progress_is_kept(self) -> None:
-        polls = Gate()
-        self.addCleanup(polls.open)
+        polls = self.a_gate()
         self.take_many(
             outside=kind(
                 execute=lambda context: InProgress(1, 1), poll=lambda *args: polls()

@@ -161,12 +161,15 @@ class DispatcherCase(base.TestCase):
 class ClaimTest(DispatcherCase):
     """The number and the times of claims."""
 
-    def test_long_actions_are_claimed_one_for_each_thread(self) -> None:
+    def test_long_actions_beyond_one_for_each_thread_are_hinted(self) -> None:
         gate = self.a_gate()
         self.build({'waits': kind(execute=gate)})
         self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(5)))
         gate.until_entered(2)
         self.assertEqual(2, len(self.dispatcher.owned))
+        self.until(lambda: bool(self.hinted))
+        (plan,) = all_plans(self.store)
+        self.assertEqual(([plan.uuid], []), self.hinted[0])
         gate.open()
         for n in range(5):
             self.until_status(f'a{n}', states.SUCCEEDED)
@@ -209,15 +212,6 @@ class ClaimTest(DispatcherCase):
         self.a_plan(make_action(name='a', action_type='waits'))
         gate.until_entered()
         self.assertEqual(1, self.empty_queues)
-
-    def test_actions_beyond_the_window_are_hinted(self) -> None:
-        gate = self.a_gate()
-        self.build({'waits': kind(execute=gate)})
-        self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(5)))
-        gate.until_entered(2)
-        self.until(lambda: bool(self.hinted))
-        (plan,) = all_plans(self.store)
-        self.assertEqual(([plan.uuid], []), self.hinted[0])
 
     def test_actions_of_a_lane_beyond_the_window_are_hinted(self) -> None:
         gate = self.a_gate()

@@ -3,10 +3,8 @@
 import threading
 
 from tests import base
-from tests.worlds import Gate
+from tests.worlds import PATIENCE, Gate
 from watcherlite.execution.pool import SHORT, Pool
-
-PATIENCE = 10
 
 
 class PoolCase(base.TestCase):
@@ -25,6 +23,13 @@ class PoolCase(base.TestCase):
         gate = Gate()
         self.addCleanup(gate.open)
         return gate
+
+    def a_busy_pool(self, *waiting):
+        """Return a pool of one thread, and the job that it does not get done."""
+        pool, gate = self.a_pool(1), self.a_gate()
+        pool.submit([gate, *waiting])
+        gate.until_entered()
+        return pool, gate
 
     def flush(self):
         with self.condition:
@@ -58,12 +63,12 @@ class PoolCase(base.TestCase):
 
 
 class TestOrder(PoolCase):
-    def test_jobs_start_in_the_order_of_submission(self):
-        pool = self.a_pool(1)
-        pool.submit([self.note(1), self.note(2)])
-        pool.submit([self.note(3)])
+    def test_jobs_run_in_the_order_of_submission_before_a_flush(self):
+        pool, gate = self.a_busy_pool(self.note(1))
+        pool.submit([self.note(2), self.note(3)])
 
-        self.until(lambda: len(self.done) == 3)
+        gate.open()
+        self.until(lambda: self.drains == 1)
 
         self.assertEqual([1, 2, 3], self.done)
 
@@ -71,14 +76,6 @@ class TestOrder(PoolCase):
         self.a_pool(4).submit([])
 
         self.assertEqual([], self.threads())
-
-    def test_an_idle_thread_flushes_the_commit_queue(self):
-        pool = self.a_pool(1)
-        pool.submit([self.note(1), self.note(2)])
-
-        self.until(lambda: self.drains == 1)
-
-        self.assertEqual([1, 2], self.done)
 
     def test_a_job_that_raises_does_not_end_its_thread(self):
         def fail():
@@ -99,6 +96,9 @@ class TestSize(PoolCase):
 
         gate.until_entered(3)
         self.assertEqual((1, [], 3), (pool.backlog, self.done, len(self.threads())))
+        # Relief never exceeds the size.
+        self.assertEqual([True] * 4, [pool.relieve() for _ in range(4)])
+        self.assertEqual((1, 3), (pool.backlog, len(self.threads())))
         gate.open()
         self.until(lambda: self.done == ['last'])
         self.assertEqual(3, len(self.threads()))
@@ -111,7 +111,7 @@ class TestSize(PoolCase):
 
         self.assertEqual(1, len(self.threads()))
 
-    def test_short_jobs_share_one_thread(self):
+    def test_short_jobs_share_one_thread_until_one_stalls(self):
         pool, gate = self.a_pool(4), self.a_gate()
         self.run_short_jobs(pool)
 
@@ -119,13 +119,6 @@ class TestSize(PoolCase):
 
         gate.until_entered()
         self.assertEqual((1, 1), (pool.backlog, len(self.threads())))
-
-    def test_a_stalled_job_gets_a_second_thread(self):
-        pool, gate = self.a_pool(4), self.a_gate()
-        self.run_short_jobs(pool)
-        pool.submit([gate, self.note('next')])
-        gate.until_entered()
-
         # The first call finds that jobs have started since the last one.
         self.assertTrue(pool.relieve())
         self.assertEqual(1, len(self.threads()))
@@ -135,42 +128,49 @@ class TestSize(PoolCase):
         self.assertEqual(2, len(self.threads()))
         self.assertFalse(pool.relieve())
 
-    def test_relief_never_exceeds_the_size(self):
-        pool, gate = self.a_pool(2), self.a_gate()
-        pool.submit([gate, gate, gate, gate])
-        gate.until_entered(2)
 
-        for _ in range(4):
-            self.assertTrue(pool.relieve())
+class TestBacklog(PoolCase):
+    def test_a_pool_is_stuck_while_jobs_wait_and_none_starts(self):
+        self.assertFalse(self.a_pool(1).is_stuck(0.0))
+        pool, gate = self.a_busy_pool(self.note('next'))
 
-        self.assertEqual((2, 2, 2), (gate.entered, pool.backlog, len(self.threads())))
+        self.assertFalse(pool.is_stuck(PATIENCE))
+        # Each answer restarts the time.
+        pool._started_at -= PATIENCE
+        self.assertEqual([True, False], [pool.is_stuck(PATIENCE) for _ in range(2)])
+        self.assertGreaterEqual(pool.average, PATIENCE)
+        self.assertTrue(pool.is_stuck(0.0))
+        gate.open()
+        self.until(lambda: self.done == ['next'])
+        self.assertFalse(pool.is_stuck(0.0))
+
+    def test_only_waiting_jobs_can_be_withdrawn(self):
+        waiting = self.note('waiting')
+        pool, gate = self.a_busy_pool(waiting)
+
+        self.assertEqual([], pool.withdraw([gate]))
+        self.assertEqual([waiting], pool.withdraw([gate, waiting]))
+
+        self.assertEqual(0, pool.backlog)
+        self.assertFalse(pool.is_stuck(0.0))
 
 
 class TestDetachedThreads(PoolCase):
     def test_a_detached_thread_is_replaced(self):
-        pool, stuck = self.a_pool(1), self.a_gate()
-        pool.submit([stuck, self.note('next')])
-        stuck.until_entered()
+        for waits in (True, False):
+            jobs = [self.note('next')]
+            pool, stuck = self.a_busy_pool(*(jobs if waits else ()))
 
-        pool.detach(stuck)
+            pool.detach(stuck)
+            pool.submit([] if waits else jobs)
 
-        self.until(lambda: self.done == ['next'])
-        self.assertTrue(pool.runs(stuck))
-
-    def test_jobs_after_a_detachment_have_a_thread(self):
-        pool, stuck = self.a_pool(1), self.a_gate()
-        pool.submit([stuck])
-        stuck.until_entered()
-        pool.detach(stuck)
-
-        pool.submit([self.note('next')])
-
-        self.until(lambda: self.done == ['next'])
+            self.until(lambda: self.done == ['next'])
+            self.assertTrue(pool.runs(stuck))
+            self.done.clear()
 
     def test_a_detached_thread_ends_after_its_replacement(self):
-        pool, stuck, gate = self.a_pool(1), self.a_gate(), self.a_gate()
-        pool.submit([stuck, gate])
-        stuck.until_entered()
+        gate = self.a_gate()
+        pool, stuck = self.a_busy_pool(gate)
         (lost,) = self.threads()
         pool.detach(stuck)
         gate.until_entered()
@@ -186,9 +186,7 @@ class TestDetachedThreads(PoolCase):
         self.until(lambda: self.done == ['next'])
 
     def test_a_detached_thread_without_a_replacement_is_reused(self):
-        pool, stuck = self.a_pool(1), self.a_gate()
-        pool.submit([stuck])
-        stuck.until_entered()
+        pool, stuck = self.a_busy_pool()
         pool.detach(stuck)
         stuck.open()
         self.until(lambda: self.drains == 1)
@@ -199,9 +197,8 @@ class TestDetachedThreads(PoolCase):
         self.assertEqual(1, len(self.threads()))
 
     def test_a_reattached_thread_counts_again(self):
-        pool, found, other = self.a_pool(1), self.a_gate(), self.a_gate()
-        pool.submit([found, other])
-        found.until_entered()
+        other = self.a_gate()
+        pool, found = self.a_busy_pool(other)
         pool.detach(found)
         other.until_entered()
 
@@ -230,27 +227,22 @@ class TestDetachedThreads(PoolCase):
         pool.submit([gate, waiting])
         gate.until_entered()
 
-        pool.detach(ended)
-        pool.detach(waiting)
+        for job, runs in (
+            (gate, True),
+            (ended, False),
+            (waiting, False),
+            (None, False),
+        ):
+            self.assertEqual(runs, pool.runs(job))
+            if not runs:
+                pool.detach(job)
 
         self.assertEqual((1, 1), (pool.backlog, len(self.threads())))
-
-    def test_runs_returns_whether_a_thread_runs_the_job(self):
-        pool, gate = self.a_pool(1), self.a_gate()
-        waiting = self.note('waiting')
-        pool.submit([gate, waiting])
-        gate.until_entered()
-
-        self.assertEqual(
-            (True, False, False), (pool.runs(gate), pool.runs(waiting), pool.runs(None))
-        )
 
 
 class TestStop(PoolCase):
     def test_the_stop_drops_waiting_jobs_and_ends_the_threads(self):
-        pool, gate = self.a_pool(1), self.a_gate()
-        pool.submit([gate, self.note('waiting')])
-        gate.until_entered()
+        pool, gate = self.a_busy_pool(self.note('waiting'))
         pool.stop()
         pool.submit([self.note('too late')])
         gate.open()

@@ -1,5 +1,6 @@
 """The threads of the core: the committer, the timers and the lease."""
 
+import queue
 import threading
 
 from tests import base, factories
@@ -52,16 +53,14 @@ class TestCommitter(CommitterCase):
 
         self.assertEqual(([('a', True)], [1]), (self.settled, self.fragile.sizes))
 
-    def test_a_flush_wakes_the_lingering_thread(self):
+    def test_a_flush_and_a_large_batch_wake_the_lingering_thread(self):
         self.submit(*self.running('a', 'b'))
         self.queue.flush()
-
         self.wait_until_settled(2)
-        self.assertEqual(([2], 0.0), (self.fragile.sizes, self.clock.monotonic()))
+        self.assertEqual([2], self.fragile.sizes)
 
-    def test_a_large_batch_wakes_the_lingering_thread(self):
-        self.submit(*self.running('a', 'b', 'c', 'd'))
-
+        self.queue.expect_more()
+        self.submit(*self.running('c', 'd', 'e', 'f'))
         self.wait_until_settled(4)
         self.assertEqual(0.0, self.clock.monotonic())
 
@@ -85,29 +84,27 @@ class TestTimers(base.TestCase):
         self.timers.start()
         self.addCleanup(self.timers.stop)
 
-    def test_due_timers_are_called_in_the_thread(self):
-        done = threading.Event()
-        names = []
+    def test_due_and_earlier_timers_and_the_stop_wake_the_waiting_thread(self):
+        names = queue.Queue()
 
         def note():
-            names.append(threading.current_thread().name)
-            done.set()
+            names.put(threading.current_thread().name)
 
         self.timers.after(5, note)
         self.clock.until_waiting()
         self.clock.advance(5)
+        self.assertEqual('some-timers', names.get(timeout=PATIENCE))
 
-        self.assertTrue(done.wait(PATIENCE))
-        self.assertEqual(['some-timers'], names)
-
-    def test_an_earlier_timer_wakes_the_waiting_thread(self):
-        done = threading.Event()
-        self.timers.after(3600, lambda: None)
+        self.timers.after(3600, note)
         self.clock.until_waiting()
+        self.timers.after(0, note)
+        self.assertEqual('some-timers', names.get(timeout=PATIENCE))
 
-        self.timers.after(0, done.set)
-
-        self.assertTrue(done.wait(PATIENCE))
+        self.clock.until_waiting()
+        self.timers.stop(PATIENCE)
+        self.assertNotIn(
+            'some-timers', [thread.name for thread in threading.enumerate()]
+        )
 
     def test_a_timer_may_stop_the_thread(self):
         done = threading.Event()
@@ -119,16 +116,6 @@ class TestTimers(base.TestCase):
         self.timers.after(0, stop)
 
         self.assertTrue(done.wait(PATIENCE))
-
-    def test_the_stop_ends_the_waiting_thread(self):
-        self.timers.after(3600, lambda: None)
-        self.clock.until_waiting()
-
-        self.timers.stop(PATIENCE)
-
-        self.assertNotIn(
-            'some-timers', [thread.name for thread in threading.enumerate()]
-        )
 
 
 class TestLease(base.TestCase):

@@ -93,14 +93,6 @@ class HintTest(WorldCase):
             )
             self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
 
-    def test_a_hint_about_an_unknown_plan_is_ignored(self) -> None:
-        world = self.a_world()
-        worker = world.worker()
-        worker.on_message(commands.LaunchActionPlan('nonsense'))
-        worker.on_message(commands.EventsStored())
-        self.assertEqual(plan_states.SUCCEEDED, world.run('a').state)
-        self.assertIn('about plan nonsense, which does not exist', self.log.output)
-
     def test_a_hint_about_a_lane_is_followed_without_a_sweep(self) -> None:
         for hint in (commands.WorkAvailable((), ('engine',)), commands.RunActions()):
             world = self.a_world(sweep_interval=3600.0)
@@ -153,6 +145,9 @@ class HintTest(WorldCase):
         for uuid in ('nonsense', ended.uuid):
             command = commands.LaunchActionPlan(uuid)
             self.assertTrue(self.settled(worker, command).wait(LONGEST / 2))
+        worker.on_message(commands.EventsStored())
+        self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
+        self.assertIn('about plan nonsense, which does not exist', self.log.output)
 
     def test_a_busy_worker_passes_a_command_on(self) -> None:
         gate = self.a_gate()
@@ -252,11 +247,16 @@ class HintTest(WorldCase):
 class SweepTest(WorldCase):
     """The sweep finds work whose message was lost."""
 
-    def test_a_failed_check_does_not_prevent_the_others(self) -> None:
+    def a_swept_world(self) -> tuple[World, FailingStore, Worker]:
+        """Return a world and its worker, whose first sweep is over, with its store."""
         world = self.a_world(sweep_interval=3600.0)
         failing = FailingStore(world.store)
         worker = world.worker(store=failing)
         world.until(lambda: 'active_plans' in failing.asked)
+        return world, failing, worker
+
+    def test_a_failed_check_does_not_prevent_the_others(self) -> None:
+        world, failing, worker = self.a_swept_world()
         for question in ('controls', 'expired_workers', 'owned_ids', 'unblock_stale'):
             failing.failing = {question: exceptions.StoreConflict('a deadlock')}
             silent = World(world.store)
@@ -265,10 +265,7 @@ class SweepTest(WorldCase):
             self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
 
     def test_an_unavailable_store_is_retried_by_the_next_sweep(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
-        failing = FailingStore(world.store)
-        worker = world.worker(store=failing)
-        world.until(lambda: 'active_plans' in failing.asked)
+        _, failing, worker = self.a_swept_world()
         failing.failing = {'controls': exceptions.StoreUnavailable('no route')}
         failing.asked.clear()
         worker.sweeper.sweep()
@@ -277,11 +274,7 @@ class SweepTest(WorldCase):
 
     def test_an_orphan_is_recovered_by_the_second_sweep(self) -> None:
         # A claim whose answer was lost.
-        world = self.a_world(sweep_interval=3600.0)
-        failing = FailingStore(world.store)
-        worker = world.worker(store=failing)
-        # The sweep of the start is over.
-        world.until(lambda: 'active_plans' in failing.asked)
+        world, _, worker = self.a_swept_world()
         plan, (lost,) = store_plan(
             world.store,
             make_action(
@@ -297,40 +290,27 @@ class SweepTest(WorldCase):
         self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
         self.assertEqual(1, lost.attempt)
 
-    def test_a_lost_worker_is_recovered_when_its_lease_ends(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+    def recover(self, world: World, lease: float, **values: Any) -> Action:
+        """Have the action of a lost worker ended by another one; return it."""
         lost = make_worker(host='gone')
         plan, _ = store_plan(
-            world.store,
-            make_action(name='a', status=states.READY, owner=lost.uuid, attempt=1),
-            active=1,
+            world.store, make_action(name='a', owner=lost.uuid, **values), active=1
         )
-        world.store.register_worker(lost, 1.0)
-
+        world.store.register_worker(lost, lease)
         world.worker()
-
         world.until_ended(plan)
-        self.assertEqual(
-            (states.SUCCEEDED, 2), (world.action('a').status, world.action('a').attempt)
-        )
+        return world.action('a')
+
+    def test_a_lost_worker_is_recovered_when_its_lease_ends(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        ended = self.recover(world, 1.0, status=states.READY, attempt=1)
+        self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
 
     def test_the_recovery_of_a_locked_plan_is_retried_soon(self) -> None:
         world = self.a_world(sweep_interval=3600.0)
-        lost = make_worker(host='gone')
-        plan, _ = store_plan(
-            world.store,
-            make_action(
-                name='a', status=states.RUNNING, start_time=NOW, owner=lost.uuid
-            ),
-            active=1,
-        )
-        world.store.register_worker(lost, -1)
         rules = LockedOnce(world.progress)
         world.progress = rules  # type: ignore[assignment]
-
-        world.worker()
-
-        world.until_ended(plan)
+        self.recover(world, -1, status=states.RUNNING, start_time=NOW)
         self.assertEqual(2, rules.tries)
 
     def test_a_signal_during_the_recovery_is_delivered(self) -> None:
@@ -414,7 +394,7 @@ class DueTest(WorldCase):
 class LifeTest(WorldCase):
     """Start, stop and listeners."""
 
-    def test_a_stopped_worker_is_removed(self) -> None:
+    def test_a_stopped_worker_is_removed_and_may_be_stopped_again(self) -> None:
         world = self.a_world()
         worker = world.worker()
         (registered,) = world.store.live_workers()
@@ -422,16 +402,11 @@ class LifeTest(WorldCase):
             (worker.record.uuid, 'host-0', ('applier',)),
             (registered.uuid, registered.host, registered.lanes),
         )
-        self.assertTrue(worker.stop(1))
+        self.assertEqual([True, True], [worker.stop(1), worker.stop(1)])
         world.workers.remove(worker)
         self.assertEqual([], world.store.live_workers())
         self.assertEqual([], world.store.expired_workers())
         self.assertIn(commands.WorkerLeft(worker.record.uuid), world.told)
-
-    def test_a_second_stop_does_nothing(self) -> None:
-        world = self.a_world()
-        worker = world.worker()
-        self.assertEqual([True, True], [worker.stop(1), worker.stop(1)])
 
     def test_a_worker_stops_while_the_store_is_unavailable(self) -> None:
         world = self.a_world()
