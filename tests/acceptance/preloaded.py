@@ -33,6 +33,8 @@ from importlib import metadata
 
 import fixtures
 
+from watcherlite import bootstrap, conf
+
 #: What programs import once they know what to do.
 LATER = (
     'cotyledon',
@@ -44,6 +46,7 @@ LATER = (
     'sqlalchemy.dialects.postgresql.psycopg',
     'sqlalchemy.dialects.sqlite.pysqlite',
     'watcherlite.cli.local.execution',
+    'watcherlite.objects.registry',
 )
 ROOT = pathlib.Path(__file__).parents[2]
 #: Seconds that a fork may take.
@@ -307,6 +310,9 @@ def main():
         point.load()
     for name in LATER:
         importlib.import_module(name)
+    # The schemas of built-in plugins, validated once in a process, take as long as the
+    # rest of the start of a daemon.
+    bootstrap.load_plugins(conf.new([], [], []))
     # What is shared is not to be copied.
     gc.collect()
     gc.freeze()

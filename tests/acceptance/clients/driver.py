@@ -59,11 +59,11 @@ def main():
         # Each environment has only some of the clients.
         if importlib.util.find_spec(name.partition('.')[0]):
             importlib.import_module(name)
-    for group in metadata.entry_points().groups:
-        for point in metadata.entry_points(group=group):
+    for distribution in metadata.distributions():
+        for point in distribution.entry_points:
             # Some need packages that are not installed; their commands would fail.
             with contextlib.suppress(ImportError, AttributeError):
-                if group.startswith(GROUPS):
+                if point.group.startswith(GROUPS):
                     importlib.import_module(point.module)
     # cliff reads the metadata of all distributions once, to name that of a command.
     with contextlib.suppress(AttributeError):

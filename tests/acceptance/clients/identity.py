@@ -24,7 +24,10 @@ PASSWORD = 'of everybody'
 DOMAIN = {'id': 'default'}
 PROJECT = 'demo'
 
+# Without a cache, keystone repeats most of its queries in every request.
 _SETTINGS = """\
+[cache]
+backend = oslo_cache.dict
 [database]
 connection = sqlite:///{home}/keystone.sqlite
 [fernet_tokens]
@@ -63,17 +66,12 @@ class Keystone(fixtures.Fixture):
             'OS_KEYSTONE_CONFIG_DIR': str(self._home),
         }
         shutil.copytree(self._prepared(), self._home, dirs_exist_ok=True)
-        self._manage(
-            'bootstrap',
-            f'--bootstrap-password={PASSWORD}',
-            f'--bootstrap-region-id={REGION}',
-            f'--bootstrap-public-url={self.url}',
-            f'--bootstrap-internal-url={self.url}',
-        )
         self._starts = 0
         self._users = {}
         self.start()
         self._admin = self.token('admin', project='admin')
+        self._make('region', id=REGION)
+        self._add_endpoints('identity', 'keystone', self.url, 'public', 'internal')
         #: name -> id
         self.projects = {}
         self.add_project(PROJECT)
@@ -81,8 +79,11 @@ class Keystone(fixtures.Fixture):
         self._roles = {role['name']: role['id'] for role in listed}
 
     def _prepared(self):
-        """Return a directory with a schema and keys, made once in the environment."""
-        made = environments.KEYSTONE.path() / 'prepared'
+        """Return a directory with keys and a database, made once in the environment.
+
+        The database has the schema and an administrator.
+        """
+        made = environments.KEYSTONE.path() / 'prepared-with-administrator'
         with made.with_suffix('.lock').open('w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not made.exists():
@@ -103,6 +104,7 @@ class Keystone(fixtures.Fixture):
                 pool.submit(self._manage, 'fernet_setup', *owner),
             ]:
                 started.result()
+        self._manage('bootstrap', f'--bootstrap-password={PASSWORD}')
 
     def _manage(self, *argv):
         self._run('keystone-manage', f'--config-dir={self._home}', *argv)
@@ -162,14 +164,18 @@ class Keystone(fixtures.Fixture):
 
     def add_endpoint(self, service_type, url):
         """Put a service into the catalogue."""
-        service = self._make('service', type=service_type, name='watcherlite')
-        self._make(
-            'endpoint',
-            service_id=service,
-            interface='public',
-            url=url,
-            region_id=REGION,
-        )
+        self._add_endpoints(service_type, 'watcherlite', url, 'public')
+
+    def _add_endpoints(self, service_type, name, url, *interfaces):
+        service = self._make('service', type=service_type, name=name)
+        for interface in interfaces:
+            self._make(
+                'endpoint',
+                service_id=service,
+                interface=interface,
+                url=url,
+                region_id=REGION,
+            )
 
     def settings(self, user, **options):
         """Return the settings of a process that asks it whose token one is.
