@@ -9,7 +9,7 @@ RAN = [('action', 'READY', 'RUNNING')]
 
 class TestNop(base.TestCase):
     def test_each_flag_ends_it_in_its_phase(self):
-        off = dict.fromkeys(('skip_pre_condition', 'fail_execute'), False)
+        off = dict.fromkeys(Nop.schema['properties'].keys() - {'message'}, False)
         done = ('SUCCEEDED', None, [*RAN, ('action', 'RUNNING', 'SUCCEEDED')])
         for flags, expected in (
             ({}, done),

@@ -18,6 +18,7 @@ from watcherlite.testing.policies import (
     fitted,
 )
 
+IN = 'CLUSTER_SCALE_IN'
 NAME = f'{CLUSTER}-{POLICY}'
 VIP = {'vip_address': '127.0.0.1'}
 
@@ -123,47 +124,38 @@ class LoadBalanceTest(PolicyCase):
             ([], {'k': 'v'}), (self.members(context), context.cluster.data)
         )
 
-    def test_nodes_are_removed_before_their_deletion(self) -> None:
-        decided = {'deletion': {'count': 2, 'candidates': uuids(1, 3)}}
-        for action_type in ('CLUSTER_SCALE_IN', 'CLUSTER_DEL_NODES', 'CLUSTER_RESIZE'):
-            data: dict[str, Any] = dict(decided)
-            context = self.asked(action_type, [web(1), web(2), web(3)])
+    def test_nodes_are_removed_before_they_are_deleted_or_replaced(self) -> None:
+        def deletion(*candidates: int) -> dict[str, Any]:
+            found = {'count': len(candidates), 'candidates': uuids(*candidates)}
+            return {'deletion': found}
 
-            LoadBalance().pre_op(context, data)
+        three, (first,) = [web(1), web(2), web(3)], uuids(1)
+        replaced = {'inputs': {'candidates': {first: 'another'}}}
+        grows = {'inputs': {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}}
+        for action_type, there, values, before, after, told in (
+            *(
+                (action_type, three, {}, deletion(1, 3), deletion(1, 3), [['n2']])
+                for action_type in (IN, 'CLUSTER_DEL_NODES', 'CLUSTER_RESIZE')
+            ),
+            # No policy has chosen before.
+            (
+                *(IN, [web(1), web(2, status='ERROR'), web(3)]),
+                *({'inputs': {'count': 1}}, {}, deletion(2), [['n1', 'n3']]),
+            ),
+            ('CLUSTER_REPLACE_NODES', three[:2], replaced, {}, {}, [['n2']]),
+            ('NODE_DELETE', three[:2], {'node': first}, {}, {}, [['n2']]),
+            # The driver was called before the loss of a worker.
+            (IN, [web(1, False), web(2)], {}, deletion(1), deletion(1), [['n2']]),
+            ('CLUSTER_RESIZE', three[:1], grows, {}, {}, []),
+        ):
+            self.balancer.told.clear()
+            context = self.asked(action_type, there, **values)
 
-            self.assertEqual((decided, ['n2']), (data, self.members(context)))
-            self.assertEqual(['n2'], self.balancer.told[-1])
+            LoadBalance().pre_op(context, before)
 
-    def test_candidates_are_selected_if_no_policy_has(self) -> None:
-        context = self.asked(
-            *('CLUSTER_SCALE_IN', [web(1), web(2, status='ERROR'), web(3)]),
-            inputs={'count': 1},
-        )
-        data: dict[str, Any] = {}
-
-        LoadBalance().pre_op(context, data)
-
-        self.assertEqual({'deletion': {'count': 1, 'candidates': uuids(2)}}, data)
-
-    def test_replaced_and_deleted_nodes_are_removed(self) -> None:
-        (first,) = uuids(1)
-        replaced = self.asked(
-            *('CLUSTER_REPLACE_NODES', [web(1), web(2)]),
-            inputs={'candidates': {first: 'another'}},
-        )
-        deleted = self.asked('NODE_DELETE', [web(1), web(2)], node=first)
-        for context in (replaced, deleted):
-            data: dict[str, Any] = {}
-            LoadBalance().pre_op(context, data)
-            self.assertEqual(({}, ['n2']), (data, self.members(context)))
-
-    def test_the_driver_is_not_called_without_removals(self) -> None:
-        wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}
-        context = self.asked('CLUSTER_RESIZE', [web(1)], inputs=wish)
-
-        LoadBalance().pre_op(context, {})
-
-        self.assertEqual([], self.balancer.told)
+            self.assertEqual((after, told), (before, self.balancer.told), action_type)
+            members = told[-1] if told else ['n1']
+            self.assertEqual(members, self.members(context))
 
     def test_new_nodes_are_added_and_unhealthy_ones_removed(self) -> None:
         new = [web(1), web(2, status='ERROR'), web(3, False)]
@@ -216,14 +208,6 @@ class LoadBalanceTest(PolicyCase):
         LoadBalance().post_op(context, {})
 
         self.assertEqual([['n1', 'n2'], ['n2']], self.balancer.told)
-
-    def test_a_repeated_call_calls_the_driver_again(self) -> None:
-        decided = {'deletion': {'count': 1, 'candidates': uuids(1)}}
-        context = self.asked('CLUSTER_SCALE_IN', [web(1, False), web(2)])
-
-        LoadBalance().pre_op(context, dict(decided))
-
-        self.assertEqual([['n2']], self.balancer.told)
 
     def test_addresses_and_ports_are_found_by_their_paths(self) -> None:
         for values, pool, address, port in (

@@ -33,12 +33,10 @@ class ScalingTest(PolicyCase):
         )
         return str(error)
 
-    def test_the_default_adjustment_is_one_node(self) -> None:
-        self.assertEqual({'creation': {'count': 1}}, self.decided(OUT))
-        self.assertEqual({'deletion': {'count': 1}}, self.decided(IN))
-
     def test_each_adjustment_is_a_number_of_nodes(self) -> None:
         for event, adjustment, count in (
+            (OUT, {}, 1),
+            (IN, {}, 1),
             (IN, {'number': 2}, 2),
             (IN, {'type': 'EXACT_CAPACITY', 'number': 1}, 3),
             (OUT, {'type': 'EXACT_CAPACITY', 'number': 9}, 5),
@@ -49,11 +47,9 @@ class ScalingTest(PolicyCase):
         ):
             key = 'deletion' if event == IN else 'creation'
             self.assertEqual({key: {'count': count}}, self.decided(event, adjustment))
-
-    def test_the_count_of_a_request_takes_precedence(self) -> None:
-        self.assertEqual(
-            {'creation': {'count': 3}}, self.decided(OUT, inputs={'count': 3})
-        )
+        # The count of a request takes precedence.
+        found = self.decided(OUT, inputs={'count': 3})
+        self.assertEqual({'creation': {'count': 3}}, found)
 
     def test_a_policy_ignores_other_events(self) -> None:
         data: dict[str, Any] = {}
@@ -63,8 +59,9 @@ class ScalingTest(PolicyCase):
 
         self.assertEqual({}, data)
 
-    def test_a_size_beyond_the_limits_is_rejected(self) -> None:
+    def test_a_size_beyond_the_limits_is_rejected_or_best_effort(self) -> None:
         small: dict[str, Any] = {'cluster': a_cluster(min_size=3, max_size=5)}
+        best = {'number': 3, 'best_effort': True}
 
         self.assertEqual(
             "The target capacity (2) is less than the cluster's min_size (3).",
@@ -74,19 +71,16 @@ class ScalingTest(PolicyCase):
             "The target capacity (6) is greater than the cluster's max_size (5).",
             self.refusal(OUT, {'number': 2}, **small),
         )
+        for event, count, decision in (
+            (IN, 4, {'deletion': {'count': 1}}),
+            (OUT, 4, {'creation': {'count': 1}}),
+            (IN, 2, {'deletion': {'count': 0}}),
+        ):
+            self.assertEqual(decision, self.decided(event, best, count, **small))
 
-    def test_best_effort_scales_to_the_limit(self) -> None:
-        small: dict[str, Any] = {'cluster': a_cluster(min_size=3, max_size=5)}
-        best = {'number': 3, 'best_effort': True}
-
-        self.assertEqual({'deletion': {'count': 1}}, self.decided(IN, best, **small))
-        self.assertEqual({'creation': {'count': 1}}, self.decided(OUT, best, **small))
-        self.assertEqual(
-            {'deletion': {'count': 0}}, self.decided(IN, best, count=2, **small)
-        )
-
-    def test_scaling_is_rejected_during_the_cooldown(self) -> None:
-        said = {'cooldown': 60}
+    def test_scaling_is_rejected_during_the_cooldown_of_another_action(self) -> None:
+        said, one = {'cooldown': 60}, {'creation': {'count': 1}}
+        own = {'binding_data': {'heeded': ACTION}}
         self.clock.advance(59)
 
         self.assertEqual(
@@ -94,10 +88,9 @@ class ScalingTest(PolicyCase):
             'progress.',
             self.refusal(OUT, said, last_op=at(0)),
         )
+        self.assertEqual(one, self.decided(OUT, said, last_op=at(0), **own))
         self.clock.advance(1)
-        self.assertEqual(
-            {'creation': {'count': 1}}, self.decided(OUT, said, last_op=at(0))
-        )
+        self.assertEqual(one, self.decided(OUT, said, last_op=at(0)))
 
     def test_the_cooldown_starts_at_the_end_of_the_action(self) -> None:
         context = self.context(Scaling(), OUT, {'event': IN}, binding_data={'x': 1})
@@ -107,14 +100,6 @@ class ScalingTest(PolicyCase):
 
         self.assertEqual(
             ({'x': 1, 'heeded': ACTION}, at(7)), (context.binding_data, context.last_op)
-        )
-
-    def test_a_repeated_action_ignores_its_own_cooldown(self) -> None:
-        self.assertEqual(
-            {'creation': {'count': 1}},
-            self.decided(
-                OUT, {'cooldown': 60}, last_op=at(0), binding_data={'heeded': ACTION}
-            ),
         )
 
     def test_an_earlier_decision_is_kept(self) -> None:

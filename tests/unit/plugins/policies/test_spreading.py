@@ -27,33 +27,25 @@ class SpreadingTest(PolicyCase):
         policy.pre_op(self.context(policy, action_type, said, **values), found)
         return found
 
-    def test_new_nodes_are_distributed_by_weight(self) -> None:
-        self.assertEqual(
-            {'creation': {'count': 6, 'regions': {'a': 4, 'b': 2}}},
-            self.decided(RegionPlacement(), OUT, REGIONS, inputs={'count': 6}),
-        )
-
-    def test_existing_nodes_count(self) -> None:
+    def test_new_nodes_are_distributed_by_weight_and_within_caps(self) -> None:
+        capped = {'regions': [{'name': 'a', 'cap': 1}, {'name': 'b', 'cap': 2}]}
         there = [placed(index, region_name='a') for index in (1, 2, 3)]
-
-        self.assertEqual(
-            {'creation': {'count': 3, 'regions': {'b': 2, 'a': 1}}},
-            self.decided(
-                *(RegionPlacement(), OUT, REGIONS, {'creation': {'count': 3}}),
-                nodes=there,
-            ),
-        )
-
-    def test_the_cap_of_a_region_is_respected(self) -> None:
-        said = {'regions': [{'name': 'a', 'cap': 1}, {'name': 'b', 'cap': 2}]}
-
-        self.assertEqual(
-            {'creation': {'count': 3, 'regions': {'a': 1, 'b': 2}}},
-            self.decided(RegionPlacement(), OUT, said, inputs={'count': 3}),
-        )
+        mixed = [a_node(1, at(1)), placed(2, region_name='b')]
+        three = {'inputs': {'count': 3}}
+        for said, values, count, regions in (
+            (REGIONS, {'inputs': {'count': 6}}, 6, {'a': 4, 'b': 2}),
+            # Nodes that exist count, wherever they are.
+            (REGIONS, {**three, 'nodes': there}, 3, {'b': 2, 'a': 1}),
+            (REGIONS, {'nodes': mixed}, 1, {'a': 1}),
+            (capped, three, 3, {'a': 1, 'b': 2}),
+        ):
+            self.assertEqual(
+                {'creation': {'count': count, 'regions': regions}},
+                self.decided(RegionPlacement(), OUT, said, **values),
+            )
         error = self.assertRaises(
             exceptions.Invalid,
-            *(self.decided, RegionPlacement(), OUT, said),
+            *(self.decided, RegionPlacement(), OUT, capped),
             inputs={'count': 4},
         )
         self.assertEqual('There is no feasible plan to handle all nodes.', str(error))
@@ -149,12 +141,4 @@ class SpreadingTest(PolicyCase):
         self.assertEqual(
             {'zones': [{'name': 'x', 'weight': 100}]},
             fitted(ZonePlacement(), zones=[{'name': 'x'}]),
-        )
-
-    def test_the_oldest_of_a_place_count_as_any(self) -> None:
-        there = [a_node(1, at(1)), placed(2, region_name='b')]
-
-        self.assertEqual(
-            {'creation': {'count': 1, 'regions': {'a': 1}}},
-            self.decided(RegionPlacement(), OUT, REGIONS, nodes=there),
         )
