@@ -38,8 +38,7 @@ class TestSkipMessage(base.TestCase):
             (room, [(A, True)], f'{SKIPPED_MESSAGE} {room}{USER}'),
             (f'{room}x', [(A, True)], f'{SKIPPED_MESSAGE} {room}x 1 in all.'),
         ):
-            with self.subTest(before=before, skips=skips):
-                self.assertEqual(after, skip_message(before, skips))
+            self.assertEqual(after, skip_message(before, skips), (before, skips))
 
     def test_single_skips_give_the_message_of_one_batch(self):
         text = None

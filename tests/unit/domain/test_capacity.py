@@ -156,8 +156,8 @@ class VictimsTest(base.TestCase):
             ([a_node('n1')], 5, capacity.RANDOM, 'n1'),
             ([a_node('n1')], -1, capacity.RANDOM, ''),
         ):
-            with self.subTest(count=count, criteria=criteria):
-                self.assertEqual(expected.split(), self.names(nodes, count, criteria))
+            found = self.names(nodes, count, criteria)
+            self.assertEqual(expected.split(), found, (count, criteria))
         self.assertEqual(
             {'n3', 'n4', 'n5', 'n2'}, set(self.names(health, 4, capacity.RANDOM))
         )

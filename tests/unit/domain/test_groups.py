@@ -147,10 +147,8 @@ class RemovedTest(base.TestCase):
             (before, {'resource_list': ['7', 'ref-8', '1']}, 'update', left),
             ({}, {}, 'append', {}),
         ):
-            with self.subTest(policy=policy, mode=mode):
-                self.assertEqual(
-                    expected, groups.removed(known, members, [policy], mode)
-                )
+            found = groups.removed(known, members, [policy], mode)
+            self.assertEqual(expected, found, (policy, mode))
         self.assertEqual(
             {**before, '1': 'ref-1'},
             groups.removed(before, members, [{'resource_list': ['1']}]),
@@ -225,9 +223,8 @@ class RollingTest(base.TestCase):
             ),
             ('a group of no members', '', 'a', {}, {}, [('', '', '')]),
         ):
-            with self.subTest(name=name):
-                found = self.roll(target, there, Pace(**pace), **marks)
-                self.assertEqual(expected, found)
+            found = self.roll(target, there, Pace(**pace), **marks)
+            self.assertEqual(expected, found, name)
 
     def test_unhealthy_members_are_replaced_first_under_their_names(self) -> None:
         self.assertEqual(
@@ -296,7 +293,7 @@ class RollingPropertiesTest(base.TestCase):
 class GrowingTest(base.TestCase):
     """Making a group batch by batch."""
 
-    def test_each_step_adds_a_batch(self) -> None:
+    def test_each_step_adds_a_batch_and_a_group_of_nobody_is_one_step(self) -> None:
         self.assertEqual(
             [
                 ('a b', 'a b', 'a b'),
@@ -305,8 +302,6 @@ class GrowingTest(base.TestCase):
             ],
             story(groups.growing(['a', 'b', 'c', 'd', 'e'], 2)),
         )
-
-    def test_a_group_of_nobody_is_one_step(self) -> None:
         self.assertEqual([('', '', '')], story(groups.growing([], 3)))
 
 
@@ -328,8 +323,8 @@ class AdjustedTest(base.TestCase):
             ('percent_change_in_capacity', 50, 3, 15),
             ('percent_change_in_capacity', 0, 3, 10),
         ]:
-            with self.subTest(kind=kind, adjustment=adjustment, step=step):
-                self.assertEqual(wanted, groups.adjusted(10, kind, adjustment, step))
+            found = groups.adjusted(10, kind, adjustment, step)
+            self.assertEqual(wanted, found, (kind, adjustment, step))
 
     def test_an_unknown_type_is_refused_and_the_known_ones_are_named(self) -> None:
         error = self.assertRaises(
