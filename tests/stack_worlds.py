@@ -400,9 +400,3 @@ class StackWorldCase(WorldCase):
         world = StackWorld(self.make_store(), handlers, types, **settings)
         self.addCleanup(world.stop)
         return world
-
-    def a_gate_at(self, world: StackWorld, operation: str, name: str) -> Gate:
-        """Return a gate at which an operation of a resource waits."""
-        gate = self.a_gate()
-        world.outside.gates[operation, name] = gate
-        return gate

@@ -655,6 +655,12 @@ class WorldCase(base.TestCase):
         self.addCleanup(gate.open)
         return gate
 
+    def a_gate_at(self, world: Any, operation: str, name: str) -> Gate:
+        """Return a gate at which an operation waits in a world with handlers."""
+        gate = self.a_gate()
+        world.outside.gates[operation, name] = gate
+        return gate
+
     def assert_story(
         self, expected: Sequence[Line], world: World, plan: ActionPlan, *names: str
     ) -> None:

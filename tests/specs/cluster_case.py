@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
-from tests.worlds import Gate
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import (
@@ -76,12 +75,6 @@ class ClusterActionCase(ClusterCase):
     def ids(self, world: ClusterWorld, cluster: Cluster) -> dict[str, str]:
         """Return the uuid of each of its nodes, by name."""
         return {node.name: node.uuid for node in world.nodes(cluster)}
-
-    def a_gate_at(self, world: ClusterWorld, operation: str, name: str) -> Gate:
-        """Return a gate at which an operation on a node waits."""
-        gate = self.a_gate()
-        world.outside.gates[operation, name] = gate
-        return gate
 
     def a_policy(
         self, world: ClusterWorld, type_: str, name: str = '', **properties: Any

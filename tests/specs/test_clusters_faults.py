@@ -73,24 +73,6 @@ class TestWaiting(ClusterActionCase):
             self.assertEqual('SUCCEEDED', world.ended(action).status)
             self.assertEqual('ACTIVE', self.now(world, cluster).status)
 
-    def test_it_is_waiting_and_has_no_end_until_it_ends(self) -> None:
-        world = self.a_cluster_world()
-        gate = self.a_gate_at(world, 'create', 'n1')
-        world.worker()
-        _, action = self.begin(world, 1)
-        gate.until_entered()
-        waiting = world.store.get_action(action.uuid)
-        self.assertEqual(
-            ('WAITING', None, None), (waiting.status, waiting.owner, waiting.end_time)
-        )
-        self.assertIsNotNone(waiting.start_time)
-        gate.open()
-        ended = world.ended(action)
-        self.assertEqual(('SUCCEEDED', 1), (ended.status, len(ended.outputs or {})))
-        self.assertIsNotNone(ended.end_time)
-        self.assertEqual(ended.end_time, ended.updated_at)
-        self.assertEqual(waiting.start_time, ended.start_time)
-
 
 class TestAFailedMember(ClusterActionCase):
     """The others end before the action on the cluster does, and its lock with it."""

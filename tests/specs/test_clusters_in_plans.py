@@ -99,6 +99,13 @@ class TestPlans(ClusterPlanCase):
             {'nodes_added': [new.uuid], 'target': f'cluster:{self.cluster.uuid}'},
             outputs,
         )
+        # A node shares the lock of its cluster.
+        plan = self.run_plan(
+            self.world.step('NODE_OPERATION', new, operation='reboot', params={})
+        )
+        self.assertEqual('SUCCEEDED', plan.state)
+        asked = self.world.action(self._name('reboot', new))
+        self.assertEqual((new.uuid, self.cluster.uuid), (asked.target, asked.within))
 
     def test_policies_are_asked_about_it(self) -> None:
         said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
@@ -113,8 +120,7 @@ class TestPlans(ClusterPlanCase):
         self.assertEqual(['ACTIVE'] * 4, self.world.statuses_of(self.cluster))
 
     def test_it_waits_for_the_lock_that_users_wait_for(self) -> None:
-        gate = self.a_gate()
-        self.world.outside.gates['create', 'n3'] = gate
+        gate = self.a_gate_at(self.world, 'create', 'n3')
         first = self.operations.scale('c', BY, 'CLUSTER_SCALE_OUT', 1)
         gate.until_entered()
 
@@ -131,17 +137,6 @@ class TestPlans(ClusterPlanCase):
         (check,) = [a for a in self._actions() if a.name == self._name('check')]
         assert ended is not None and check.start_time is not None
         self.assertLessEqual(ended, check.start_time)
-
-    def test_a_node_shares_the_lock_of_its_cluster(self) -> None:
-        node = self.world.nodes(self.cluster)[0]
-
-        plan = self.run_plan(
-            self.world.step('NODE_OPERATION', node, operation='reboot', params={})
-        )
-
-        self.assertEqual('SUCCEEDED', plan.state)
-        asked = self.world.action(self._name('reboot', node))
-        self.assertEqual((node.uuid, self.cluster.uuid), (asked.target, asked.within))
 
     def test_it_fails_with_the_reason_of_the_cluster(self) -> None:
         self.world.outside.fails.add(('create', 'n3'))
@@ -184,8 +179,7 @@ class TestPlans(ClusterPlanCase):
         )
 
     def test_a_plan_that_is_cancelled_ends_what_it_asked_for(self) -> None:
-        gate = self.a_gate()
-        self.world.outside.gates['create', 'n3'] = gate
+        gate = self.a_gate_at(self.world, 'create', 'n3')
         plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
         gate.until_entered()
 
@@ -200,8 +194,7 @@ class TestPlans(ClusterPlanCase):
         self.assertEqual([], [a for a in self._actions() if not a.finished])
 
     def test_a_signal_to_it_is_one_to_what_it_asked_for(self) -> None:
-        gate = self.a_gate()
-        self.world.outside.gates['create', 'n3'] = gate
+        gate = self.a_gate_at(self.world, 'create', 'n3')
         plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
         gate.until_entered()
         names = ('CLUSTER_SCALE_OUT', self._name('scale_out'))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from tests.cluster_worlds import BY
 from tests.operated_worlds import OperatedCase, OperatedWorld
-from tests.worlds import Gate, kind
+from tests.worlds import kind
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.db.query import EventQuery, Query
@@ -28,12 +28,6 @@ class StoryCase(OperatedCase):
 
     def create(self, size: int = 0, **new: Any) -> Cluster:
         return self.world.cluster(size, **{'config': NAMED, **new})
-
-    def gate(self, operation: str, name: str) -> Gate:
-        """Have the handler of a node wait at a gate."""
-        gate = self.a_gate()
-        self.world.outside.gates[(operation, name)] = gate
-        return gate
 
     def action(self, uuid: str) -> Action:
         return self.world.store.get_action(uuid)
@@ -105,7 +99,7 @@ class TestActions(StoryCase):
 
 
 class TestActionProperties(StoryCase):
-    """Action Properties."""
+    """Action Properties, Action Statuses."""
 
     def test_a_request_and_what_it_derives_have_them_all_at_their_end(self) -> None:
         cluster = self.create(1)
@@ -146,7 +140,7 @@ class TestActionProperties(StoryCase):
 
     def test_what_it_waits_for_depends_on_it_until_that_has_ended(self) -> None:
         self.create(0)
-        gate = self.gate('create', 'n1')
+        gate = self.a_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out()
         gate.until_entered()
 
@@ -154,12 +148,27 @@ class TestActionProperties(StoryCase):
         found = self.world.store.find_cluster_action
         self.assertEqual((child.uuid,), found(uuid, None).depends_on)
         self.assertEqual((uuid,), found(child.uuid, None).depended_by)
-        self.assertEqual(('WAITING', None), (found(uuid, None).action.status, None))
+        waiting = self.action(uuid)
+        self.assert_has(waiting, status='WAITING', owner=None, end_time=None)
+        self.assertIsNotNone(waiting.start_time)
 
         gate.open()
-        self.world.ended(uuid)
+        ended = self.world.ended(uuid)
         self.assertEqual((), found(uuid, None).depends_on)
         self.assertEqual((), found(child.uuid, None).depended_by)
+        self.assertIsNotNone(ended.end_time)
+        self.assert_has(ended, start_time=waiting.start_time, updated_at=ended.end_time)
+        self.assertEqual(
+            [
+                ('cluster_scale_out', 'READY', 'RUNNING'),
+                ('cluster_scale_out', 'RUNNING', 'WAITING'),
+                ('node_create', 'READY', 'RUNNING'),
+                ('node_create', 'RUNNING', 'SUCCEEDED'),
+                ('cluster_scale_out', 'READY', 'RUNNING'),
+                ('cluster_scale_out', 'RUNNING', 'SUCCEEDED'),
+            ],
+            self.world.history('cluster_scale_out', 'node_create'),
+        )
 
     def test_it_is_not_done_before_its_time(self) -> None:
         cluster = self.create(0)
@@ -190,7 +199,7 @@ class TestActionProperties(StoryCase):
 
     def test_one_that_takes_too_long_fails_and_ends_what_it_derived(self) -> None:
         cluster = self.create(0, timeout=1)
-        self.gate('create', 'n1')
+        self.a_gate_at(self.world, 'create', 'n1')
 
         found = self.world.ended(self.scale_out(2))
 
@@ -238,25 +247,6 @@ class TestTheActionDataProperty(StoryCase):
             str(caught.exception),
         )
         self.assertEqual(2, len(self.world.nodes(cluster)))
-
-
-class TestActionStatuses(StoryCase):
-    """Action Statuses."""
-
-    def test_a_request_waits_for_what_it_derived(self) -> None:
-        self.create(1)
-
-        self.assertEqual(
-            [
-                ('cluster_create', 'READY', 'RUNNING'),
-                ('cluster_create', 'RUNNING', 'WAITING'),
-                ('node_create', 'READY', 'RUNNING'),
-                ('node_create', 'RUNNING', 'SUCCEEDED'),
-                ('cluster_create', 'READY', 'RUNNING'),
-                ('cluster_create', 'RUNNING', 'SUCCEEDED'),
-            ],
-            self.world.history('cluster_create', 'node_create'),
-        )
 
 
 class TestExecuteAndReturnValues(StoryCase):
@@ -422,7 +412,7 @@ class TestCreatingAnAction(StoryCase):
         self,
     ) -> None:
         cluster = self.create(0)
-        gate = self.gate('create', 'n1')
+        gate = self.a_gate_at(self.world, 'create', 'n1')
 
         def refuses(
             name: str, error: type[Exception], text: str, **inputs: Any
@@ -489,7 +479,7 @@ class TestSignalingAnAction(StoryCase):
     def test_cancel_reaches_what_was_derived_and_the_cluster_tells_the_truth(
         self,
     ) -> None:
-        gate = self.gate('create', 'n1')
+        gate = self.a_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out(2)
         gate.until_entered()
 
@@ -507,7 +497,7 @@ class TestSignalingAnAction(StoryCase):
         self.assertEqual([None], [self.action(uuid).owner])
 
     def test_suspended_it_starts_nothing_more_until_it_is_resumed(self) -> None:
-        gate = self.gate('create', 'n1')
+        gate = self.a_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out(1)
         gate.until_entered()
 
@@ -521,14 +511,11 @@ class TestSignalingAnAction(StoryCase):
         self.assertEqual('SUCCEEDED', self.world.ended(uuid).status)
         self.assertEqual(['ACTIVE'], self.world.statuses_of(self.cluster))
 
-    def test_one_that_has_not_begun_is_cancelled_at_once(self) -> None:
-        asked = self.world.user_action(
-            'CLUSTER_CHECK', self.cluster, not_before='2999-01-01T00:00:00Z'
-        )
-
-        self.assertEqual('CANCELLED', self.signal(asked.uuid, 'CANCELLED'))
-
     def test_what_its_status_does_not_allow_is_refused(self) -> None:
+        later = '2999-01-01T00:00:00Z'
+        asked = self.world.user_action('CLUSTER_CHECK', self.cluster, not_before=later)
+        # One that has not begun is cancelled at once.
+        self.assertEqual('CANCELLED', self.signal(asked.uuid, 'CANCELLED'))
         uuid = self.scale_out()
         self.world.ended(uuid)
         for status, expected in (
@@ -546,7 +533,7 @@ class TestSignalingAnAction(StoryCase):
                 )
 
     def test_by_force_it_ends_whoever_works_on_it(self) -> None:
-        gate = self.gate('create', 'n1')
+        gate = self.a_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out()
         gate.until_entered()
         (child,) = self.of_type('NODE_CREATE')

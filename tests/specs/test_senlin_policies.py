@@ -38,8 +38,7 @@ class TestTheActionDataProperty(PolicyStories):
         self.outside.members.clear()
 
     def test_each_step_finds_and_leaves_what_the_spec_says(self) -> None:
-        gate = self.a_gate()
-        self.world.outside.gates['delete', 'n4'] = gate
+        gate = self.a_gate_at(self.world, 'delete', 'n4')
         asked = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
         gate.until_entered()
         # The nodes leave the load balancer before they are deleted.

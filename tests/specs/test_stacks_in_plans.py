@@ -321,27 +321,20 @@ class TestLostWorkers(PlanWorldCase):
     #: Of the commits of a worker, those after which it dies: every so manieth.
     every = 1
 
-    def test_of_the_plan_while_it_waits(self) -> None:
+    def test_of_the_plan_while_it_waits_and_of_the_operation_in_the_middle(
+        self,
+    ) -> None:
         gate = self.a_gate_at(self.world, 'update', 'a')
         plan = self.begin_update()
         gate.until_entered()
         self.world.until_action('stack_update', 'WAITING')
 
         self.world.kill(self.applier)
-        gate.open()
-        self.world.settled(self.stack)
-        self.world.worker(lanes=('applier',))
-
-        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
-
-    def test_of_the_operation_in_the_middle(self) -> None:
-        gate = self.a_gate_at(self.world, 'update', 'a')
-        plan = self.begin_update()
-        gate.until_entered()
-
         self.world.kill(self.engine)
         del self.world.outside.gates['update', 'a']
         self.world.worker(lanes=('engine',))
+        self.world.settled(self.stack)
+        self.world.worker(lanes=('applier',))
 
         self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
         self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)

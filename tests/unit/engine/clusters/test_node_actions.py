@@ -314,8 +314,7 @@ class TestMembership(NodeCase):
 class TestCancelling(NodeCase):
     def test_a_creation_that_is_cancelled_half_way_can_be_deleted(self):
         world = self.a_cluster_world()
-        gate = self.a_gate()
-        world.outside.gates['poll', 'n'] = gate
+        gate = self.a_gate_at(world, 'poll', 'n')
         node = world.a_node(world.profile(wait=1000), 'n')
         world.worker()
         asked = world.ask(NODE_CREATE, node)
@@ -346,8 +345,7 @@ class TestCancelling(NodeCase):
 class TestSuspending(NodeCase):
     def test_a_suspended_action_is_not_polled(self):
         world = self.a_cluster_world(max_parallel=1)
-        gate = self.a_gate()
-        world.outside.gates['poll', 'n'] = gate
+        gate = self.a_gate_at(world, 'poll', 'n')
         cluster = world.a_cluster(world.profile(), 1)
         node = world.a_node(world.profile(value='red', wait=3), 'n', cluster, 2)
         world.worker()

@@ -137,8 +137,7 @@ class TestLostWorkers(LostCase):
             raise AssertionError('nothing was begun that could be found')
 
         world, _ = self.a_world(create=create, find=find, idempotent=False)
-        gate = self.a_gate()
-        world.outside.gates['check', 'first'] = gate
+        gate = self.a_gate_at(world, 'check', 'first')
         profile = world.profile(type_='mortal')
         node = world.a_node(profile, 'first', physical_id='y', status='ACTIVE')
         world.worker()
