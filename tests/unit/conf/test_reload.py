@@ -26,60 +26,37 @@ class TestReload(base.TestCase):
         self.assertEqual((7, 4.0), self.values())
         self.assertEqual(['first', 'second'], self.calls)
 
-    def test_a_bad_value_changes_nothing(self):
-        self.ini.write_text('[applier]\nsweep_interval = 4\nmax_attempts = none\n')
+    def test_a_bad_file_changes_nothing_and_the_next_reload_works(self):
+        number = 'is not valid: invalid literal for int() with base 10:'
+        for text, expected in (
+            (
+                '[applier]\nsweep_interval = 4\nmax_attempts = none\n',
+                f"{self.ini}: [applier] max_attempts {number} 'none'",
+            ),
+            # An immutable option
+            (
+                '[applier]\nlease = long\nsweep_interval = 4\n',
+                f"{self.ini}: [applier] lease {number} 'long'",
+            ),
+            # An option of the logs does not end the daemon.
+            (
+                '[DEFAULT]\ndebug = maybe\n',
+                '[DEFAULT] debug is not valid: Invalid Boolean value: maybe',
+            ),
+            ('', f'There is no configuration file {self.ini}'),
+        ):
+            self.calls.clear()
+            self.ini.write_text(text)
+            if not text:
+                self.ini.unlink()
 
-        error = self.assertRaises(
-            exceptions.ConfigurationError, self.conf.mutate_config_files
-        )
+            error = self.assertRaises(
+                exceptions.ConfigurationError, self.conf.mutate_config_files
+            )
 
-        self.assertEqual(
-            f'{self.ini}: [applier] max_attempts is not valid: '
-            "invalid literal for int() with base 10: 'none'",
-            str(error),
-        )
-        self.assertEqual((7, 3.0), self.values())
-        self.assertEqual(['first', 'second'], self.calls)
-
-    def test_invalid_value_of_an_immutable_option_is_reported(self):
-        self.ini.write_text('[applier]\nlease = long\nsweep_interval = 4\n')
-
-        error = self.assertRaises(
-            exceptions.ConfigurationError, self.conf.mutate_config_files
-        )
-
-        self.assertEqual(
-            f'{self.ini}: [applier] lease is not valid: '
-            "invalid literal for int() with base 10: 'long'",
-            str(error),
-        )
-        self.assertEqual((7, 3.0), self.values())
-
-    def test_a_bad_value_of_the_logs_does_not_end_the_daemon(self):
-        self.ini.write_text('[DEFAULT]\ndebug = maybe\n')
-
-        error = self.assertRaises(
-            exceptions.ConfigurationError, self.conf.mutate_config_files
-        )
-
-        self.assertEqual(
-            '[DEFAULT] debug is not valid: Invalid Boolean value: maybe', str(error)
-        )
-        self.assertEqual((7, 3.0), self.values())
-
-    def test_missing_file_changes_nothing(self):
-        self.ini.unlink()
-
-        error = self.assertRaises(
-            exceptions.ConfigurationError, self.conf.mutate_config_files
-        )
-
-        self.assertEqual(f'There is no configuration file {self.ini}', str(error))
-        self.assertEqual((7, 3.0), self.values())
-
-    def test_the_next_reload_after_a_bad_one_works(self):
-        self.ini.write_text('[applier]\nsweep_interval = soon\n')
-        self.assertRaises(exceptions.ConfigurationError, self.conf.mutate_config_files)
+            self.assertEqual(expected, str(error))
+            self.assertEqual((7, 3.0), self.values())
+            self.assertEqual(['first', 'second'], self.calls)
         self.ini.write_text('[applier]\nsweep_interval = 5\n')
 
         self.conf.mutate_config_files()
