@@ -285,6 +285,21 @@ def fault(message):
     return found and found['watcher_object.data']
 
 
+def faults(messages):
+    """Return the event type, the priority and the fault of each message.
+
+    A payload without a field for a fault has 'has none' there.
+    """
+    return [
+        (
+            inner(message)['event_type'],
+            message[0].rpartition('.')[2],
+            fault(message) if 'fault' in data(message) else 'has none',
+        )
+        for message in messages
+    ]
+
+
 def story(messages):
     """Return one line for each message: its event type, whose, and its states."""
     lines = []

@@ -77,6 +77,17 @@ class RelayTestCase(base.TestCase):
 
         return commit
 
+    def publish_slowly(self, seconds, then=lambda: None):
+        """Have each publication take so long, and something happen after it."""
+        publish = self.publisher.publish
+
+        def slowly(messages, timeout):
+            publish(messages, timeout)
+            self.clock.seconds += seconds
+            then()
+
+        self.publisher.publish = slowly
+
     def ids(self):
         return [
             expectations.inner(message)['message_id']

@@ -3,6 +3,11 @@
 from tests import factories
 from tests.notification_samples import infra_optim
 from tests.unit.notifications import expectations, messages_case
+from tests.unit.notifications.expectations import (
+    NOTIFIED_AUDIT,
+    audit_event,
+    audit_step,
+)
 from watcherlite.domain import events
 from watcherlite.domain.audits import AuditSurroundings
 
@@ -30,7 +35,7 @@ class AuditMessagesTestCase(messages_case.MessagesCase):
 class TestStates(AuditMessagesTestCase):
     def test_they_are_those_of_the_event_whatever_the_audit_has_become(self):
         self.surroundings.becomes(
-            expectations.NOTIFIED_AUDIT.evolve(
+            NOTIFIED_AUDIT.evolve(
                 state='FAILED',
                 status_message='too late',
                 updated_at=factories.at(60),
@@ -39,10 +44,10 @@ class TestStates(AuditMessagesTestCase):
         )
 
         sent = self.build(
-            expectations.audit_event(1, None, 'PENDING', kind=events.CREATED),
-            expectations.audit_event(2, 'PENDING', 'ONGOING'),
-            expectations.audit_step(3, events.STRATEGY_START),
-            expectations.audit_event(4, 'ONGOING', 'FAILED', message='no host'),
+            audit_event(1, None, 'PENDING', kind=events.CREATED),
+            audit_event(2, 'PENDING', 'ONGOING'),
+            audit_step(3, events.STRATEGY_START),
+            audit_event(4, 'ONGOING', 'FAILED', message='no host'),
         )
 
         at = '2026-03-29T01:30:15Z'
@@ -60,12 +65,12 @@ class TestStates(AuditMessagesTestCase):
 
     def test_update_has_the_old_and_the_new_state_and_a_deletion_its_time(self):
         sent = self.build(
-            expectations.audit_event(1, 'PENDING', 'ONGOING'),
-            expectations.audit_event(
+            audit_event(1, 'PENDING', 'ONGOING'),
+            audit_event(
                 2, 'ONGOING', 'ONGOING', kind=events.MESSAGE_CHANGED, message='a run'
             ),
-            expectations.audit_event(3, 'ONGOING', 'FAILED', message='no host'),
-            expectations.audit_event(4, 'FAILED', 'DELETED', kind=events.DELETED),
+            audit_event(3, 'ONGOING', 'FAILED', message='no host'),
+            audit_event(4, 'FAILED', 'DELETED', kind=events.DELETED),
         )
 
         names = ('old_state', 'state', 'status_message')
@@ -107,7 +112,7 @@ class TestFaults(AuditMessagesTestCase):
 
         sent = self.build(
             *(
-                expectations.audit_step(number, step, fault=fault)
+                audit_step(number, step, fault=fault)
                 for number, (step, fault) in enumerate(steps)
             )
         )
@@ -122,26 +127,17 @@ class TestFaults(AuditMessagesTestCase):
                 ('audit.planner.start', 'info', None),
                 ('audit.planner.error', 'error', {**shown, 'exception_message': 'no'}),
             ],
-            [
-                (
-                    expectations.inner(message)['event_type'],
-                    message[0].rpartition('.')[2],
-                    expectations.fault(message),
-                )
-                for message in sent
-            ],
+            expectations.faults(sent),
         )
 
 
 class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
     def test_one_that_leaves_the_strategy_to_its_goal_has_null_there(self):
         self.surroundings.becomes(
-            expectations.NOTIFIED_AUDIT.evolve(strategy_id=None), strategy=None
+            NOTIFIED_AUDIT.evolve(strategy_id=None), strategy=None
         )
 
-        (created,) = self.build(
-            expectations.audit_event(1, None, 'PENDING', kind=events.CREATED)
-        )
+        (created,) = self.build(audit_event(1, None, 'PENDING', kind=events.CREATED))
 
         data = expectations.data(created)
         self.assertEqual((None, None), (data['strategy'], data['strategy_uuid']))
@@ -150,12 +146,10 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
 
     def test_it_is_read_once_a_batch_and_anew_for_the_next(self):
         builder = self.builder()
-        stored = [expectations.audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
+        stored = [audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
         intervals = []
         for interval in ('60', '*/5 * * * *'):
-            self.surroundings.becomes(
-                expectations.NOTIFIED_AUDIT.evolve(interval=interval)
-            )
+            self.surroundings.becomes(NOTIFIED_AUDIT.evolve(interval=interval))
             batch = builder.build(stored)
             intervals.append(
                 [expectations.data(message)['interval'] for message in batch.messages]
@@ -165,13 +159,13 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
         self.assertEqual([[6], [6]], self.surroundings.asked)
 
     def test_objects_with_equal_ids_are_distinguished(self):
-        other = expectations.NOTIFIED_AUDIT.evolve(id=4, uuid=factories.new_uuid())
+        other = NOTIFIED_AUDIT.evolve(id=4, uuid=factories.new_uuid())
         self.surroundings.becomes(other)
 
         sent = self.build(
-            expectations.audit_event(1, 'PENDING', 'ONGOING', audit=other),
+            audit_event(1, 'PENDING', 'ONGOING', audit=other),
             expectations.plan_event(2, 'RECOMMENDED', 'PENDING'),
-            expectations.audit_event(3, 'PENDING', 'ONGOING'),
+            audit_event(3, 'PENDING', 'ONGOING'),
         )
 
         self.assertEqual(
@@ -191,8 +185,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
 
     def test_the_prefix_of_plans_is_not_that_of_audits(self):
         sent = self.build(
-            expectations.audit_event(1, 'PENDING', 'ONGOING'),
-            event_prefix='action_plan',
+            audit_event(1, 'PENDING', 'ONGOING'), event_prefix='action_plan'
         )
 
         self.assertEqual(['audit.update: PENDING -> ONGOING'], expectations.story(sent))
@@ -201,7 +194,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
 class TestPinned(AuditMessagesTestCase):
     def test_version_1_0_omits_later_fields(self):
         (sent,) = self.build(
-            expectations.audit_event(1, 'PENDING', 'ONGOING'), payload_version='1.0'
+            audit_event(1, 'PENDING', 'ONGOING'), payload_version='1.0'
         )
 
         payload = expectations.inner(sent)['payload']
@@ -233,17 +226,17 @@ class TestPinned(AuditMessagesTestCase):
 
 class TestWhatCannotBeBuilt(AuditMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        audit, change = expectations.NOTIFIED_AUDIT, ('PENDING', 'ONGOING')
-        nonsense = expectations.audit_step(2, 'scoring.start')
+        audit, change = NOTIFIED_AUDIT, ('PENDING', 'ONGOING')
+        nonsense = audit_step(2, 'scoring.start')
         self.surroundings.becomes(audit.evolve(id=7, parameters={'hosts': {'a', 'b'}}))
 
         batch = self.builder().build(
             [
-                expectations.audit_event(1, *change, audit=audit.evolve(id=99)),
+                audit_event(1, *change, audit=audit.evolve(id=99)),
                 nonsense,
-                expectations.audit_event(3, *change, audit=audit.evolve(id=7)),
-                expectations.audit_event(4, *change, subject_id=None),
-                expectations.audit_event(5, *change),
+                audit_event(3, *change, audit=audit.evolve(id=7)),
+                audit_event(4, *change, subject_id=None),
+                audit_event(5, *change),
             ]
         )
 
@@ -261,7 +254,7 @@ class TestWhatCannotBeBuilt(AuditMessagesTestCase):
         )
 
     def test_errors_of_the_store_are_not_taken_for_it_and_low_levels_not_read(self):
-        stored = expectations.audit_event(1, 'PENDING', 'ONGOING')
+        stored = audit_event(1, 'PENDING', 'ONGOING')
 
-        self.assert_not_read(stored, expectations.audit_step(2, events.STRATEGY_START))
+        self.assert_not_read(stored, audit_step(2, events.STRATEGY_START))
         self.assert_raised(stored)

@@ -3,6 +3,7 @@
 from tests import factories
 from tests.notification_samples import clusters as cluster_samples
 from tests.unit.notifications import expectations, messages_case
+from tests.unit.notifications.expectations import CLUSTER, NODE, phase_event
 from watcherlite.domain.clusters import Cluster, Node, Profile
 
 
@@ -31,14 +32,10 @@ class ClusterMessagesTestCase(messages_case.MessagesCase):
 class TestWhatIsSent(ClusterMessagesTestCase):
     def test_the_story_of_a_cluster_of_one_node(self):
         sent = self.build(
-            expectations.phase_event(1, 'create.start', 'INIT', 'CREATING'),
-            expectations.phase_event(
-                2, 'create.start', 'INIT', 'CREATING', row=expectations.NODE
-            ),
-            expectations.phase_event(
-                3, 'create.end', 'CREATING', 'ACTIVE', row=expectations.NODE
-            ),
-            expectations.phase_event(4, 'create.end', 'CREATING', 'ACTIVE'),
+            phase_event(1, 'create.start', 'INIT', 'CREATING'),
+            phase_event(2, 'create.start', 'INIT', 'CREATING', row=NODE),
+            phase_event(3, 'create.end', 'CREATING', 'ACTIVE', row=NODE),
+            phase_event(4, 'create.end', 'CREATING', 'ACTIVE'),
         )
 
         self.assertEqual(
@@ -62,10 +59,10 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         at = factories.NOW.strftime('%Y-%m-%dT%H:%M:%SZ')
         made = '2016-11-04T16:29:20Z'
         sent = self.build(
-            expectations.phase_event(1, 'create.start', 'INIT', 'CREATING'),
-            expectations.phase_event(2, 'create.end', 'CREATING', 'ACTIVE'),
-            expectations.phase_event(3, 'delete.start', 'ACTIVE', 'DELETING'),
-            expectations.phase_event(4, 'delete.end', 'DELETING', 'DELETING'),
+            phase_event(1, 'create.start', 'INIT', 'CREATING'),
+            phase_event(2, 'create.end', 'CREATING', 'ACTIVE'),
+            phase_event(3, 'delete.start', 'ACTIVE', 'DELETING'),
+            phase_event(4, 'delete.end', 'DELETING', 'DELETING'),
         )
 
         self.assertEqual(
@@ -75,9 +72,9 @@ class TestWhatIsSent(ClusterMessagesTestCase):
 
     def test_payload_names_the_action_and_the_cluster_of_a_node(self):
         (message,) = self.build(
-            expectations.phase_event(
+            phase_event(
                 *(1, 'recover.end', 'RECOVERING', 'ACTIVE'),
-                row=expectations.NODE,
+                row=NODE,
                 physical_id='web-1-new',
             )
         )
@@ -86,13 +83,13 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         self.assertEqual(
             {
                 'uuid': cluster_samples.ACTION_UUID,
-                'name': f'node_recover_{expectations.NODE.uuid[:8]}',
+                'name': f'node_recover_{NODE.uuid[:8]}',
                 'action_type': 'NODE_RECOVER',
             },
             data['action']['watcher_object.data'],
         )
         self.assertEqual(
-            (expectations.CLUSTER.uuid, 'web-1-new', 1, expectations.PROFILE.uuid),
+            (CLUSTER.uuid, 'web-1-new', 1, expectations.PROFILE.uuid),
             tuple(
                 data[k]
                 for k in ('cluster_uuid', 'physical_id', 'index', 'profile_uuid')
@@ -100,16 +97,20 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         )
 
     def test_an_error_has_its_fault_and_nothing_else_has_one(self):
-        node = {'row': expectations.NODE, 'fault': expectations.FAULT}
+        node = {'row': NODE, 'fault': expectations.FAULT}
         sent = self.build(
-            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
-            expectations.phase_event(2, 'check.error', 'ACTIVE', 'ERROR', **node),
-            expectations.phase_event(3, 'check.error', 'CHECKING', 'WARNING'),
+            phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
+            phase_event(2, 'check.error', 'ACTIVE', 'ERROR', **node),
+            phase_event(3, 'check.error', 'CHECKING', 'WARNING'),
         )
 
         self.assertEqual(
-            [('info', None), ('error', expectations.SHOWN_FAULT), ('error', None)],
-            [(m[0].rpartition('.')[2], expectations.fault(m)) for m in sent],
+            [
+                ('cluster.check.start', 'info', None),
+                ('node.check.error', 'error', expectations.SHOWN_FAULT),
+                ('cluster.check.error', 'error', None),
+            ],
+            expectations.faults(sent),
         )
 
 
@@ -117,17 +118,13 @@ class TestWhatIsRead(ClusterMessagesTestCase):
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
         builder = self.builder()
         stored = [
-            expectations.phase_event(1, 'resize.start', 'ACTIVE', 'RESIZING'),
-            expectations.phase_event(
-                2, 'create.end', 'CREATING', 'ACTIVE', row=expectations.NODE
-            ),
-            expectations.phase_event(3, 'resize.end', 'RESIZING', 'ACTIVE'),
+            phase_event(1, 'resize.start', 'ACTIVE', 'RESIZING'),
+            phase_event(2, 'create.end', 'CREATING', 'ACTIVE', row=NODE),
+            phase_event(3, 'resize.end', 'RESIZING', 'ACTIVE'),
         ]
         sizes = []
         for size in (4, 5):
-            self.surroundings.becomes(
-                expectations.CLUSTER.evolve(desired_capacity=size)
-            )
+            self.surroundings.becomes(CLUSTER.evolve(desired_capacity=size))
             batch = builder.build(stored)
             sizes.append(
                 [expectations.data(m).get('desired_capacity') for m in batch.messages]
@@ -142,14 +139,12 @@ class TestWhatIsRead(ClusterMessagesTestCase):
     def test_deleted_profile_is_null(self):
         self.surroundings.known[Profile].clear()
 
-        (message,) = self.build(
-            expectations.phase_event(1, 'delete.end', 'DELETING', 'DELETING')
-        )
+        (message,) = self.build(phase_event(1, 'delete.end', 'DELETING', 'DELETING'))
 
         self.assertIsNone(expectations.data(message)['profile_uuid'])
 
     def test_errors_of_the_store_are_not_taken_for_a_fault_of_an_event(self):
-        stored = expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
+        stored = phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
 
         self.assert_not_read(stored)
         self.assert_raised(stored)
@@ -159,14 +154,14 @@ class TestSecrets(ClusterMessagesTestCase):
     def test_properties_are_omitted_and_credentials_masked(self):
         secret = 'correct-horse'
         self.surroundings.becomes(
-            expectations.CLUSTER.evolve(
+            CLUSTER.evolve(
                 metadata={'tier': 'web', 'db_password': secret},
                 config={'node.name.format': secret},
                 data={'loadbalancers': {'x': secret}},
             )
         )
         self.surroundings.becomes(
-            expectations.NODE.evolve(
+            NODE.evolve(
                 properties={'command': secret},
                 attributes={'url': secret},
                 kept={'x': secret},
@@ -175,13 +170,11 @@ class TestSecrets(ClusterMessagesTestCase):
         )
 
         sent = self.build(
-            expectations.phase_event(
+            phase_event(
                 *(1, 'check.error', 'CHECKING', 'ERROR'),
                 message=f'no answer from http://me:{secret}@host/',
             ),
-            expectations.phase_event(
-                2, 'check.start', 'ACTIVE', 'ACTIVE', row=expectations.NODE
-            ),
+            phase_event(2, 'check.start', 'ACTIVE', 'ACTIVE', row=NODE),
         )
 
         self.assertNotIn(secret, str(sent))
@@ -199,12 +192,11 @@ class TestSecrets(ClusterMessagesTestCase):
 
 class TestWhatCannotBeBuilt(ClusterMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        gone = expectations.phase_event(
-            *(1, 'check.start', 'ACTIVE', 'CHECKING'),
-            row=expectations.CLUSTER.evolve(id=99),
+        gone = phase_event(
+            *(1, 'check.start', 'ACTIVE', 'CHECKING'), row=CLUSTER.evolve(id=99)
         )
-        unknown = expectations.phase_event(2, 'explode.start', 'ACTIVE', 'ACTIVE')
-        fine = expectations.phase_event(3, 'check.start', 'ACTIVE', 'CHECKING')
+        unknown = phase_event(2, 'explode.start', 'ACTIVE', 'ACTIVE')
+        fine = phase_event(3, 'check.start', 'ACTIVE', 'CHECKING')
 
         batch = self.builder().build([gone, unknown, fine])
 

@@ -65,17 +65,13 @@ class TestCredentials(base.TestCase):
             )
 
     def test_those_among_the_parameters_of_an_audit_are_masked(self):
-        created, updated = self.sent(
+        created, updated, of_plan = self.sent(
             expectations.audit_event(1, None, 'PENDING', kind=events.CREATED),
             expectations.audit_event(2, 'PENDING', 'ONGOING'),
+            expectations.plan_event(3, 'RECOMMENDED', 'PENDING'),
             parameters=GIVEN,
         )
+        audit = of_plan['audit']['watcher_object.data']
         self.assertEqual(
-            [MASKED, MASKED], [created['parameters'], updated['parameters']]
+            [MASKED] * 3, [each['parameters'] for each in (created, updated, audit)]
         )
-
-    def test_those_of_the_audit_of_a_plan_as_well(self):
-        (updated,) = self.sent(
-            expectations.plan_event(1, 'RECOMMENDED', 'PENDING'), parameters=GIVEN
-        )
-        self.assertEqual(MASKED, updated['audit']['watcher_object.data']['parameters'])

@@ -7,6 +7,7 @@ import pstats
 from tests import factories
 from tests.notification_samples import documents, infra_optim
 from tests.unit.notifications import expectations, messages_case
+from tests.unit.notifications.expectations import PLAN, action_event, plan_event
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.notifications.payloads import action_plans
@@ -22,6 +23,11 @@ class Surroundings(messages_case.Surroundings):
 
     def surroundings_of_plans(self, plan_ids):
         return self.find(plan_ids)
+
+    def becomes(
+        self, plan=PLAN, audit=expectations.AUDIT, strategy=expectations.STRATEGY
+    ):
+        self.known[plan.id] = PlanSurroundings(plan, audit, expectations.GOAL, strategy)
 
 
 class MessagesTestCase(messages_case.MessagesCase):
@@ -43,14 +49,13 @@ class TestSamples(MessagesTestCase):
         self.assertEqual(documents.samples(), sent)
 
     def test_a_plan_without_strategy_and_efficacy_has_null_there(self):
-        plan = expectations.PLAN.evolve(strategy_id=None, global_efficacy=())
-        self.surroundings.known[4] = PlanSurroundings(
-            plan, expectations.AUDIT, expectations.GOAL, None
+        self.surroundings.becomes(
+            PLAN.evolve(strategy_id=None, global_efficacy=()), strategy=None
         )
 
         created, running, _ = self.build(
-            expectations.plan_event(1, None, 'RECOMMENDED', kind=events.CREATED),
-            expectations.action_event(2, 'READY', 'RUNNING'),
+            plan_event(1, None, 'RECOMMENDED', kind=events.CREATED),
+            action_event(2, 'READY', 'RUNNING'),
         )
 
         self.assertEqual(
@@ -62,27 +67,20 @@ class TestSamples(MessagesTestCase):
         nested = expectations.data(running)['action_plan']
         self.assertIsNone(nested['watcher_object.data']['strategy_uuid'])
 
-    def test_an_audit_that_left_the_choice_names_no_strategy(self):
-        audit = expectations.AUDIT.evolve(strategy_id=None)
-        self.surroundings.known[4] = PlanSurroundings(
-            expectations.PLAN, audit, expectations.GOAL, expectations.STRATEGY
-        )
+        # The audit has left the choice.
+        self.surroundings.becomes(audit=expectations.AUDIT.evolve(strategy_id=None))
+        (updated,) = self.build(plan_event(1, 'RECOMMENDED', 'PENDING'))
 
-        (updated,) = self.build(expectations.plan_event(1, 'RECOMMENDED', 'PENDING'))
-
-        data = expectations.data(updated)
-        self.assertEqual(
-            (infra_optim.STRATEGY_UUID, None),
-            (
-                data['strategy_uuid'],
-                data['audit']['watcher_object.data']['strategy_uuid'],
-            ),
-        )
+        strategies = [
+            each['strategy_uuid']
+            for each in (expectations.data(updated), _audit(updated))
+        ]
+        self.assertEqual([infra_optim.STRATEGY_UUID, None], strategies)
 
     def test_times_of_a_deleted_plan_and_of_its_actions(self):
         sent = self.build(
-            expectations.plan_event(1, 'FAILED', 'DELETED', kind=events.DELETED),
-            expectations.action_event(
+            plan_event(1, 'FAILED', 'DELETED', kind=events.DELETED),
+            action_event(
                 2, 'FAILED', 'FAILED', kind=events.DELETED, plan_state='DELETED'
             ),
         )
@@ -97,12 +95,12 @@ class TestStory(MessagesTestCase):
     def test_actions_are_told_of_in_order_with_the_plan_as_the_event_saw_it(self):
         skipped = 'One or more actions were skipped.'
         sent = self.build(
-            expectations.action_event(1, 'READY', 'RUNNING'),
-            expectations.action_event(2, 'RUNNING', 'SUCCEEDED'),
-            expectations.action_event(
+            action_event(1, 'READY', 'RUNNING'),
+            action_event(2, 'RUNNING', 'SUCCEEDED'),
+            action_event(
                 *(3, 'READY', 'SKIPPED'), plan_state='PENDING', plan_message=skipped
             ),
-            expectations.action_event(4, 'RUNNING', 'FAILED'),
+            action_event(4, 'RUNNING', 'FAILED'),
         )
 
         self.assertEqual(
@@ -129,8 +127,8 @@ class TestSettings(MessagesTestCase):
     def setUp(self):
         super().setUp()
         self.failure = [
-            expectations.action_event(1, 'RUNNING', 'FAILED'),
-            expectations.plan_event(2, 'ONGOING', 'FAILED'),
+            action_event(1, 'RUNNING', 'FAILED'),
+            plan_event(2, 'ONGOING', 'FAILED'),
         ]
 
     def test_every_topic_gets_the_same_message(self):
@@ -221,23 +219,16 @@ class TestWhatIsRead(MessagesTestCase):
         builder = self.builder()
 
         for _ in range(3):
-            builder.build(
-                [expectations.action_event(n, 'READY', 'RUNNING') for n in range(9)]
-            )
+            builder.build([action_event(n, 'READY', 'RUNNING') for n in range(9)])
 
         self.assertEqual([[4]], self.surroundings.asked)
 
     def test_its_audit_is_read_anew_for_each_batch_that_tells_of_it(self):
         builder = self.builder()
-        stored = expectations.plan_event(1, 'PENDING', 'ONGOING')
+        stored = plan_event(1, 'PENDING', 'ONGOING')
         states = []
         for state in ('ONGOING', 'SUCCEEDED'):
-            self.surroundings.known[4] = PlanSurroundings(
-                expectations.PLAN,
-                factories.make_audit(1, state=state),
-                expectations.GOAL,
-                expectations.STRATEGY,
-            )
+            self.surroundings.becomes(audit=factories.make_audit(1, state=state))
             first, second = builder.build([stored]).messages
             self.assertEqual(_audit(first), _audit(second))
             states.append(_audit(first)['state'])
@@ -246,15 +237,13 @@ class TestWhatIsRead(MessagesTestCase):
         self.assertEqual([[4], [4]], self.surroundings.asked)
 
     def test_all_plans_of_a_batch_are_read_at_once(self):
-        other = expectations.PLAN.evolve(uuid=factories.new_uuid()).stored(9)
-        self.surroundings.known[9] = PlanSurroundings(
-            other, expectations.AUDIT, expectations.GOAL, expectations.STRATEGY
-        )
+        other = PLAN.evolve(uuid=factories.new_uuid()).stored(9)
+        self.surroundings.becomes(other)
 
         sent = self.build(
-            expectations.plan_event(1, 'PENDING', 'ONGOING', plan=other),
-            expectations.action_event(2, 'READY', 'RUNNING'),
-            expectations.plan_event(3, 'ONGOING', 'SUCCEEDED', plan=other),
+            plan_event(1, 'PENDING', 'ONGOING', plan=other),
+            action_event(2, 'READY', 'RUNNING'),
+            plan_event(3, 'ONGOING', 'SUCCEEDED', plan=other),
         )
 
         self.assertEqual([[4, 9]], self.surroundings.asked)
@@ -266,15 +255,10 @@ class TestWhatIsRead(MessagesTestCase):
     def test_plans_are_not_kept_without_a_bound(self):
         builder = self.builder()
         many = range(100, 100 + action_plans.CACHED_PLANS + 1)
-        plans = {n: expectations.PLAN.stored(n) for n in many}
-        self.surroundings.known = {
-            n: PlanSurroundings(
-                plan, expectations.AUDIT, expectations.GOAL, expectations.STRATEGY
-            )
-            for n, plan in plans.items()
-        }
+        for n in many:
+            self.surroundings.becomes(PLAN.stored(n))
         of_plan = {
-            n: expectations.action_event(
+            n: action_event(
                 n, 'READY', 'RUNNING', action=expectations.ACTION.evolve(plan_id=n)
             )
             for n in many
@@ -290,15 +274,11 @@ class TestWhatIsRead(MessagesTestCase):
 class TestWhatCannotBeBuilt(MessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
         change = ('READY', 'RUNNING')
-        gone = expectations.action_event(
-            1, *change, action=expectations.ACTION.evolve(plan_id=99)
-        )
-        nonsense = expectations.action_event(2, 'READY', 'NO STATUS')
-        incomplete = expectations.action_event(3, *change, plan_state=None)
-        half = expectations.action_event(
-            4, 'RUNNING', 'FAILED', detail={'fault': {'message': 7}}
-        )
-        fine = expectations.action_event(5, *change)
+        gone = action_event(1, *change, action=expectations.ACTION.evolve(plan_id=99))
+        nonsense = action_event(2, 'READY', 'NO STATUS')
+        incomplete = action_event(3, *change, plan_state=None)
+        half = action_event(4, 'RUNNING', 'FAILED', detail={'fault': {'message': 7}})
+        fine = action_event(5, *change)
 
         batch = self.builder().build([gone, nonsense, incomplete, half, fine])
 
@@ -325,7 +305,7 @@ class TestWhatCannotBeBuilt(MessagesTestCase):
         )
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
-        stored = expectations.action_event(1, 'READY', 'RUNNING')
+        stored = action_event(1, 'READY', 'RUNNING')
 
         self.assert_raised(stored, TypeError('a bug in the store'))
 
@@ -335,11 +315,11 @@ class TestCost(MessagesTestCase):
 
     def test_it_takes_a_tenth_of_the_calls_that_versioned_objects_do(self):
         stored = [
-            expectations.action_event(n, old, new)
+            action_event(n, old, new)
             for n in range(25)
             for old, new in (('READY', 'RUNNING'), ('RUNNING', 'SUCCEEDED'))
         ]
-        stored += [expectations.plan_event(99, 'PENDING', 'ONGOING')]
+        stored += [plan_event(99, 'PENDING', 'ONGOING')]
         builder = self.builder()
         sent = builder.build(stored).messages
 

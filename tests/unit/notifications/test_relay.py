@@ -62,21 +62,17 @@ class TestPublishing(RelayTestCase):
                 *([*IDLE, *published(1, 2)], [5.0, 0.029, 0.028, 5.0]),
             ),
         ):
-            with self.subTest(name=name):
-                self.reset(batch_size=2 if number else 500)
-                self.store.add(*(started(n) for n in range(1, number + 1)))
-                self.assertEqual([TAKE, *done, *END], self.run_script(*script))
-                self.assertEqual(waited, self.clock.waited)
+            self.reset(batch_size=2 if number else 500)
+            self.store.add(*(started(n) for n in range(1, number + 1)))
+            self.assertEqual([TAKE, *done, *END], self.run_script(*script), name)
+            self.assertEqual(waited, self.clock.waited, name)
 
     def test_events_stored_during_publication_are_read_next(self):
-        publish = self.publisher.publish
-
-        def meanwhile(messages, timeout):
-            publish(messages, timeout)
+        def meanwhile():
             if len(self.ids()) == 2:
                 self.stored(started(2))()
 
-        self.publisher.publish = meanwhile
+        self.publish_slowly(0, meanwhile)
         self.store.add(started(1))
 
         done = self.run_script((None, None))
@@ -151,14 +147,19 @@ class TestWhatCannotBeBuilt(RelayTestCase):
 
 
 class TestStop(RelayTestCase):
+    def stop_after(self, *numbers):
+        """Return what stores these events and stops the relay."""
+
+        def stop():
+            self.store.add(*map(started, numbers))
+            self.relay.stop(10.0)
+
+        return stop
+
     def test_existing_events_are_published_first(self):
         self.relay = self.new_relay(batch_size=2)
 
-        def stop():
-            self.store.add(*(started(n) for n in range(1, 4)))
-            self.relay.stop(10.0)
-
-        done = self.run_script((1, stop))
+        done = self.run_script((1, self.stop_after(1, 2, 3)))
 
         self.assertEqual(
             [TAKE, *IDLE, *published(1, 2, within=10), *published(3, within=10), *END],
@@ -167,19 +168,9 @@ class TestStop(RelayTestCase):
 
     def test_unpublished_events_stay_at_stop(self):
         self.relay = self.new_relay(batch_size=1)
-        publish = self.publisher.publish
+        self.publish_slowly(6)
 
-        def slowly(messages, timeout):
-            publish(messages, timeout)
-            self.clock.seconds += 6
-
-        self.publisher.publish = slowly
-
-        def stop():
-            self.store.add(*(started(n) for n in range(1, 4)))
-            self.relay.stop(10.0)
-
-        done = self.run_script((1, stop))
+        done = self.run_script((1, self.stop_after(1, 2, 3)))
 
         self.assertEqual(
             [TAKE, *IDLE, *published(1, within=10), *published(2, within=4), *END], done
@@ -202,20 +193,10 @@ class TestStop(RelayTestCase):
         self.assertEqual([TAKE, *published(1, within=10), *END], self.run_script())
 
     def test_an_unexpected_error_does_not_keep_the_role(self):
-        def stop():
-            self.store.add(started(1))
-            self.relay.stop(10.0)
-
         self.story.fail('publish', ZeroDivisionError('a bug'))
 
-        done = self.run_script((1, stop))
+        done = self.run_script((1, self.stop_after(1)))
 
-        self.assertEqual(
-            [
-                *(TAKE, *IDLE),
-                *('read [1]', 'publish 2 within 10 s: ZeroDivisionError'),
-                *END,
-            ],
-            done,
-        )
+        failed = 'publish 2 within 10 s: ZeroDivisionError'
+        self.assertEqual([TAKE, *IDLE, 'read [1]', failed, *END], done)
         self.assertIn('ZeroDivisionError: a bug', self.log.output)

@@ -80,12 +80,11 @@ class TestOutages(RelayTestCase):
                 [1.0, 2.0, 4.0, 0.75, 0.5, 5.0],
             ),
         ):
-            with self.subTest(name=name):
-                self.reset(jitter=jitter)
-                self.store.add(started(1))
-                self.story.fail('publish', *[AWAY] * failures)
-                self.run_script(*script)
-                self.assertEqual(waited, self.clock.waited)
+            self.reset(jitter=jitter)
+            self.store.add(started(1))
+            self.story.fail('publish', *[AWAY] * failures)
+            self.run_script(*script)
+            self.assertEqual(waited, self.clock.waited, name)
         self.assertEqual([1, 2, 3], list(self.store.marked))
 
     def test_a_stop_does_not_wait_for_the_next_try(self):
@@ -143,6 +142,9 @@ class TestOutages(RelayTestCase):
 
 
 class TestRole(RelayTestCase):
+    def take_over(self):
+        self.store.relay = 'worker-2'
+
     def test_only_its_holder_reads_and_all_notify_the_others_of_events(self):
         def hint():
             self.relay.on_hint()
@@ -191,12 +193,12 @@ class TestRole(RelayTestCase):
                 *([*lost, TAKE, *published(1), *END], []),
             ),
         ):
-            with self.subTest(name=name):
-                self.reset(on_stored=lambda: self.story.append('tell'))
-                self.store.relay = 'worker-2' if others else None
-                self.store.add(*map(started, range(1, number + 1)))
-                self.assertEqual(done, self.run_script(*script))
-                self.assertEqual(pending, [one.sequence for one in self.store.pending])
+            self.reset(on_stored=lambda: self.story.append('tell'))
+            self.store.relay = 'worker-2' if others else None
+            self.store.add(*map(started, range(1, number + 1)))
+            self.assertEqual(done, self.run_script(*script), name)
+            left = [one.sequence for one in self.store.pending]
+            self.assertEqual(pending, left, name)
 
     def test_waking_another_than_the_holder_costs_the_store_nothing(self):
         self.store.relay = 'worker-2'
@@ -215,12 +217,11 @@ class TestRole(RelayTestCase):
             (45, 'worker-2', [*taken, 'keep alive', 'close'], 0),
             (45, 'worker-1', [*taken, *published(1), *END], 2),
         ):
-            with self.subTest(seconds=seconds, holder=holder):
-                self.reset()
-                self.store.add(started(1))
-                self.read_for(seconds, holder)
-                self.assertEqual(done, self.run_script())
-                self.assertEqual(messages, len(self.publisher.arrived))
+            self.reset()
+            self.store.add(started(1))
+            self.read_for(seconds, holder)
+            self.assertEqual(done, self.run_script(), (seconds, holder))
+            self.assertEqual(messages, len(self.publisher.arrived))
 
     def read_for(self, seconds, holder):
         """Have the next read of the events take so long, and the role its holder."""
@@ -251,14 +252,7 @@ class TestRole(RelayTestCase):
     def test_a_slow_broker_does_not_let_a_relay_publish_beyond_its_lease(self):
         self.relay = self.new_relay(batch_size=1)
         self.store.add(started(1), started(2))
-        publish = self.publisher.publish
-
-        def slowly(messages, timeout):
-            publish(messages, timeout)
-            self.clock.seconds += 29
-            self.store.relay = 'worker-2'
-
-        self.publisher.publish = slowly
+        self.publish_slowly(29, self.take_over)
 
         done = self.run_script()
 
@@ -275,10 +269,7 @@ class TestRole(RelayTestCase):
         self.store.add(started(1))
         self.story.fail('publish', AWAY)
 
-        def take_over():
-            self.store.relay = 'worker-2'
-
-        done = self.run_script((None, take_over))
+        done = self.run_script((None, self.take_over))
 
         self.assertEqual(
             [

@@ -4,6 +4,7 @@ from tests import base, factories
 from tests.notification_samples import documents
 from tests.notification_samples import stacks as stack_samples
 from tests.unit.notifications import expectations, messages_case
+from tests.unit.notifications.expectations import STACK, resource_event, stack_event
 from watcherlite.domain import events
 from watcherlite.domain.stacks import StackSurroundings
 
@@ -32,12 +33,10 @@ class StackMessagesTestCase(messages_case.MessagesCase):
 class TestWhatIsSent(StackMessagesTestCase):
     def test_the_story_of_a_stack_of_one_resource(self):
         sent = self.build(
-            expectations.stack_event(
-                1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED
-            ),
-            expectations.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
-            expectations.resource_event(3, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
-            expectations.stack_event(4, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+            stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
+            resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
+            resource_event(3, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+            stack_event(4, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
         )
 
         self.assertEqual(
@@ -56,7 +55,7 @@ class TestWhatIsSent(StackMessagesTestCase):
         )
 
     def test_a_change_has_two_ids_and_the_old_and_the_new_state(self):
-        stored = expectations.stack_event(
+        stored = stack_event(
             1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', message='Stack CHECK started'
         )
 
@@ -83,19 +82,15 @@ class TestWhatIsSent(StackMessagesTestCase):
 
     def test_states_and_times_are_those_of_the_event(self):
         self.surroundings.becomes(
-            expectations.STACK.evolve(
+            STACK.evolve(
                 action='DELETE', updated_at=factories.at(60), status_reason='later'
             )
         )
 
         sent = self.build(
-            expectations.stack_event(
-                1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED
-            ),
-            expectations.stack_event(
-                2, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE', message='gone'
-            ),
-            expectations.resource_event(3, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
+            stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
+            stack_event(2, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE', message='gone'),
+            resource_event(3, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
         )
 
         at = '2026-03-29T01:30:15Z'
@@ -117,10 +112,10 @@ class TestFaults(StackMessagesTestCase):
         fault = {'fault': expectations.FAULT}
         change = ('CREATE_IN_PROGRESS', 'CREATE_FAILED')
         sent = self.build(
-            expectations.resource_event(1, *change, **fault),
-            expectations.stack_event(2, *change, detail=fault),
-            expectations.resource_event(3, 'CREATE_COMPLETE', 'CHECK_FAILED'),
-            expectations.stack_event(4, 'CREATE_FAILED', 'DELETE_IN_PROGRESS'),
+            resource_event(1, *change, **fault),
+            stack_event(2, *change, detail=fault),
+            resource_event(3, 'CREATE_COMPLETE', 'CHECK_FAILED'),
+            stack_event(4, 'CREATE_FAILED', 'DELETE_IN_PROGRESS'),
         )
 
         update = ('stack.update', 'info', 'has none')
@@ -133,27 +128,17 @@ class TestFaults(StackMessagesTestCase):
                 update,
                 ('stack.delete.start', 'info', None),
             ],
-            [
-                (
-                    expectations.inner(message)['event_type'],
-                    message[0].rpartition('.')[2],
-                    expectations.fault(message)
-                    if 'fault' in expectations.data(message)
-                    else 'has none',
-                )
-                for message in sent
-            ],
+            expectations.faults(sent),
         )
 
 
 class TestWhatSurroundsThem(StackMessagesTestCase):
     def test_a_stack_in_another_names_it_and_the_outermost(self):
-        self.surroundings.becomes(expectations.STACK, OUTERMOST, OUTER)
+        self.surroundings.becomes(STACK, OUTERMOST, OUTER)
         change = ('INIT_COMPLETE', 'CREATE_IN_PROGRESS')
 
         (_, started, resource) = self.build(
-            expectations.stack_event(1, *change),
-            expectations.resource_event(2, *change),
+            stack_event(1, *change), resource_event(2, *change)
         )
 
         terse = expectations.data(resource)['stack']['watcher_object.data']
@@ -166,19 +151,17 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         )
 
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
-        other = expectations.STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
+        other = STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
         self.surroundings.becomes(other)
         builder = self.builder()
         stored = [
-            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
-            expectations.resource_event(2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
-            expectations.stack_event(
-                3, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', stack=other
-            ),
+            stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            resource_event(2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            stack_event(3, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', stack=other),
         ]
         tags = []
         for value in ('a', 'b'):
-            self.surroundings.becomes(expectations.STACK.evolve(tags=(value,)))
+            self.surroundings.becomes(STACK.evolve(tags=(value,)))
             batch = builder.build(stored)
             tags.append(
                 [expectations.data(message).get('tags') for message in batch.messages]
@@ -194,13 +177,11 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         )
 
     def test_values_that_may_be_hidden_are_omitted(self):
-        self.surroundings.becomes(
-            expectations.STACK.evolve(context={'token': 'TOPSECRET'})
-        )
+        self.surroundings.becomes(STACK.evolve(context={'token': 'TOPSECRET'}))
 
         sent = self.build(
-            expectations.stack_event(1, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
-            expectations.resource_event(2, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
+            stack_event(1, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
+            resource_event(2, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
         )
 
         self.assertEqual(
@@ -215,11 +196,11 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
 
     def test_a_lock_has_its_level_and_so_has_its_end(self):
         sent = self.build(
-            expectations.stack_event(
+            stack_event(
                 *(1, 'LOCK_IN_PROGRESS', 'LOCK_COMPLETE'),
                 detail={'lock_level': 'stacks'},
             ),
-            expectations.stack_event(2, 'UNLOCK_COMPLETE', 'UPDATE_IN_PROGRESS'),
+            stack_event(2, 'UNLOCK_COMPLETE', 'UPDATE_IN_PROGRESS'),
         )
 
         self.assertEqual(
@@ -230,16 +211,13 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
 
 class TestWhatCannotBeBuilt(StackMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        gone = expectations.stack_event(
-            *(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
-            stack=expectations.STACK.evolve(id=99),
+        gone = stack_event(
+            *(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'), stack=STACK.evolve(id=99)
         )
-        nameless = expectations.resource_event(
+        nameless = resource_event(
             2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', resource={}
         )
-        fine = expectations.stack_event(
-            3, None, 'CREATE_IN_PROGRESS', kind=events.CREATED
-        )
+        fine = stack_event(3, None, 'CREATE_IN_PROGRESS', kind=events.CREATED)
 
         batch = self.builder().build([gone, nameless, fine])
 
@@ -253,7 +231,7 @@ class TestWhatCannotBeBuilt(StackMessagesTestCase):
         )
 
     def test_errors_of_the_store_are_not_taken_for_it_and_low_levels_not_read(self):
-        stored = expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
+        stored = stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
 
         self.assert_not_read(stored)
         self.assert_raised(stored)
