@@ -52,6 +52,14 @@ def copy_sqlite(path: pathlib.Path) -> str:
     return f'sqlite:///{path}'
 
 
+def empty_sqlite() -> str:
+    """Make the SQLite file that tests share, one after the other; return its URL."""
+    path = sqlite().with_name('shared.sqlite')
+    for old in path.parent.glob(f'{path.name}*'):
+        old.unlink()
+    return copy_sqlite(path)
+
+
 def empty(connection: sa.Connection) -> None:
     """Delete all rows of a database."""
     deletions = [f'DELETE FROM {table}' for table in _tables()]

@@ -1,10 +1,10 @@
 """A world to be listed, for the store's contract."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from tests.contract import store_case
-from tests.contract.store_case import StoreCase
+from tests.contract.store_case import StoreCase, in_order
 from tests.factories import (
     at,
     make_action,
@@ -54,12 +54,19 @@ class ListingCase(StoreCase):
     def ids(self, noun: str, **values: Any) -> list[int | None]:
         return [row.id for row in self.page(noun, **values)]
 
-    def walk(self, noun: str, query: Query) -> list[Any]:
-        """Return the rows of all pages."""
-        rows = store_case.walk(
-            self.pages_of(noun), query, lambda one: str(getattr(one, ROWS[noun]).uuid)
+    def assert_listed(self, noun: str, whole: list[Any], query: Query) -> None:
+        """Check all pages of the rows of a list, in the order of the one sort key."""
+        ((key, descending),) = query.sort
+        self.assert_pages(
+            in_order(
+                whole,
+                [(key, descending), ('id', descending)],
+                functools.partial(self.value, noun),
+            ),
+            self.pages_of(noun),
+            query,
+            lambda one: str(getattr(one, ROWS[noun]).uuid),
         )
-        return list(rows)
 
     def insert_rows(self) -> None:
         """Store some of everything, with values that are equal and that are none."""

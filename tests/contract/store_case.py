@@ -4,7 +4,7 @@ import concurrent.futures
 import dataclasses
 import threading
 import unittest
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.factories import NOW, at, make_action, store_actions
@@ -142,6 +142,23 @@ class StoreCase(Base):
             ],
         )
 
+    def assert_pages(
+        self,
+        expected: Sequence[Result],
+        pages: Callable[[Any], list[Result]],
+        query: Any,
+        uuid: Callable[[Result], str],
+    ) -> None:
+        """Check the first page of a list, and the one after each of its rows.
+
+        That needs two statements, whatever the limit: to compile one takes longer than
+        to execute it.
+        """
+        for begin, after in enumerate([None, *map(uuid, expected)]):
+            end = None if query.limit is None else begin + query.limit
+            asked = dataclasses.replace(query, after=after)
+            self.assertEqual(expected[begin:end], pages(asked), asked)
+
     def assert_stored(self, *expected: Action) -> None:
         """Check that actions are stored exactly so."""
         self.assertEqual(list(expected), self.now_stored(*expected))
@@ -152,23 +169,6 @@ def make_bare_event(**values: Any) -> Event:
     nothing = dict.fromkeys(field.name for field in dataclasses.fields(Event))
     given = {'kind': events.STATE_CHANGED, 'occurred_at': NOW, **values}
     return Event(**{**nothing, 'uuid': events.new_uuid(), **given})
-
-
-def walk(
-    pages: Callable[[Any], list[Result]], query: Any, uuid: Callable[[Result], str]
-) -> Iterator[Result]:
-    """Yield the rows of all pages, to the empty one at the end.
-
-    :param uuid: returns the uuid of a row, after which the next page begins
-    """
-    seen: set[str] = set()
-    while page := pages(query):
-        assert query.limit is None or len(page) <= query.limit
-        # Otherwise a page that repeats rows would have no end.
-        assert seen.isdisjoint(map(uuid, page))
-        seen.update(map(uuid, page))
-        yield from page
-        query = dataclasses.replace(query, after=uuid(page[-1]))
 
 
 def in_order(

@@ -1,12 +1,10 @@
 """Contract of the store: pages of lists."""
 
-import dataclasses
-import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
-from tests.contract.listing_case import ROWS, ListingCase
-from tests.contract.store_case import in_order
+from tests.contract.listing_case import ListingCase
 from tests.factories import at, make_action, new_uuid, store_plan
 from watcherlite import exceptions
 from watcherlite.db import query as queries
@@ -21,30 +19,18 @@ class StoreListingContract(ListingCase):
 
     def test_pages_by_every_key_in_both_directions_have_every_row_once(self) -> None:
         self.insert_rows()
+        # A literal, a parameter, and none.
+        limits = itertools.cycle((1, 3, None))
         for noun, keys in queries.SORT_KEYS.items():
-            # Every row is once the last of a page, and a page has several rows.
-            for deleted, limits in ((False, (1, 100)), (True, (3,))):
-                whole = self.pages_of(noun)(Query(deleted=deleted))
-                self.assertGreater(len(whole), 2, noun)
-                for key in keys:
-                    for descending in (False, True):
-                        query = Query(sort=((key, descending),), deleted=deleted)
-                        self.assert_walked(noun, whole, query, limits)
-
-    def assert_walked(
-        self, noun: str, whole: list[Any], query: Query, limits: tuple[int, ...]
-    ) -> None:
-        ((_, descending),) = query.sort
-        by_id = [(key, descending) for key in ('id',) if query.sort[0][0] != key]
-        expected = in_order(
-            whole, [*query.sort, *by_id], functools.partial(self.value, noun)
-        )
-        for limit in limits:
-            self.assertEqual(
-                expected,
-                self.walk(noun, dataclasses.replace(query, limit=limit)),
-                (noun, query, limit),
-            )
+            whole = [self.pages_of(noun)(Query(deleted=d)) for d in (False, True)]
+            self.assertGreater(len(whole[0]), 2, noun)
+            for n, key in enumerate(keys):
+                for descending in (False, True):
+                    # The next key has the other direction of lists with deleted rows.
+                    deleted = descending == bool(n % 2)
+                    sort = ((key, descending),)
+                    query = Query(sort=sort, limit=next(limits), deleted=deleted)
+                    self.assert_listed(noun, whole[deleted], query)
 
     def test_filtered_lists_have_pages_in_every_order(self) -> None:
         self.insert_rows()
@@ -66,15 +52,8 @@ class StoreListingContract(ListingCase):
                 self.assertTrue(whole, chosen)
                 # The next filter has the other direction of each key.
                 for n, key in enumerate(queries.SORT_KEYS[noun], first):
-                    sort = ((key, bool(n % 2)),)
-                    walked = self.walk(noun, Query(chosen, sort, limit=1))
-                    self.assertEqual(
-                        sorted(getattr(o, ROWS[noun]).id for o in whole),
-                        sorted(getattr(o, ROWS[noun]).id for o in walked),
-                        (chosen, sort),
-                    )
-                    larger = self.pages_of(noun)(Query(chosen, sort))
-                    self.assertEqual(larger, walked, (chosen, sort))
+                    query = Query(chosen, ((key, bool(n % 2)),), limit=2)
+                    self.assert_listed(noun, whole, query)
 
     def test_a_page_continues_after_a_row_that_was_deleted(self) -> None:
         self.insert_rows()
@@ -191,23 +170,16 @@ class StoreListingContract(ListingCase):
         alone = [a for a in self.actions if a.plan_id is None]
         of_plans = [a.id for a in self.actions if a.plan_id is not None]
         self.assertEqual([16, 17], [self.actions.index(a) for a in alone])
-        for key in queries.SORT_KEYS['actions']:
-            for deleted in (False, True):
-                found = self.ids('actions', sort=((key, False),), deleted=deleted)
-                self.assertEqual(set(), set(found) - set(of_plans), key)
-            self.assertEqual(set(of_plans), set(found), key)
+        self.assertEqual(of_plans, self.ids('actions', deleted=True))
         for action in alone:
             with self.assertRaises(exceptions.NotFound):
                 self.store.find_action(action.uuid, deleted=True)
             with self.assertRaises(exceptions.NotFound):
                 self.ids('actions', after=action.uuid)
-            for name, value in (
-                ('action_type', action.action_type),
-                ('state', action.state),
-            ):
-                for deleted in (False, True):
-                    found = self.ids('actions', filters={name: value}, deleted=deleted)
-                    self.assertNotIn(action.id, found, name)
+            for name in ('action_type', 'state'):
+                filters = {name: getattr(action, name)}
+                found = self.ids('actions', filters=filters, deleted=True)
+                self.assertNotIn(action.id, found, name)
 
     # filters
 

@@ -1,6 +1,7 @@
 """Empty stores on each kind of database; see `tests.schemas`."""
 
 import base64
+import functools
 import pathlib
 import sys
 import unittest
@@ -50,6 +51,17 @@ def _open(url: str, settings: dict[str, Any]) -> SqlStore:
     return open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
 
 
+@functools.cache
+def _shared(url: str) -> SqlStore:
+    """Return the store that tests share, one after the other.
+
+    Its statements stay compiled when it is closed, which ends its connections only: to
+    compile them took a third of the time of the tests of the contract.
+    """
+    # Nothing survives a crash of the machine anyhow.
+    return _open(url, {'sqlite_synchronous': 'NORMAL'})
+
+
 class ServerDatabase(unittest.TestCase):
     """A database with the schema, on a server.
 
@@ -73,7 +85,13 @@ class ServerDatabase(unittest.TestCase):
 
     def open_empty(self, **settings: Any) -> SqlStore:
         """Return an empty store."""
-        store = self.open_again(**settings)
+        return self._emptied(self.open_again(**settings))
+
+    def open_shared(self) -> SqlStore:
+        """Return the empty store that the tests of a process share."""
+        return self._emptied(_shared(self.url))
+
+    def _emptied(self, store: SqlStore) -> SqlStore:
         with store.engine.connect() as connection:
             schemas.empty(connection)
         return store
@@ -93,6 +111,10 @@ class SqliteDatabase(base.TestCase):
         self.path = self.home / f'{len(list(self.home.glob("*.sqlite")))}.sqlite'
         schemas.copy_sqlite(self.path)
         return self.open_again(**settings)
+
+    def open_shared(self) -> SqlStore:
+        """Return the empty store that the tests of a process share."""
+        return _shared(schemas.empty_sqlite())
 
     def open_again(self, **settings: Any) -> SqlStore:
         """Return another store on the same database."""
