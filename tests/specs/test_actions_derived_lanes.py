@@ -72,15 +72,26 @@ class TestAnotherLane(WorldCase):
             [('x', 'FAILED', 'Action failed in execute: no disk')], self.saw
         )
 
-    def test_it_locks_its_target_as_others_do(self) -> None:
+    def test_it_locks_its_target_and_ends_with_its_plan_if_it_has_not_begun(
+        self,
+    ) -> None:
         world = self.world()
         world.add(world.new_action('first', 'waits', target='thing:1'))
         self.gate.until_entered()
         plan = world.start(action('a', 'derives'))
         blocked = world.until_action('x', 'WAITING').blocked_on
-        self.gate.open()
+        world.until_action('a', 'WAITING')
+        world.plans.cancel(plan.uuid)
 
         self.assertEqual('thing:1', blocked)
+        self.assertEqual('CANCELLED', world.until_ended(plan).state)
+        self.assertEqual(
+            ('CANCELLED', 'RUNNING'),
+            (world.action('x').status, world.action('first').status),
+        )
+        plan = world.start(action('b', 'derives'))
+        world.until_action('x', 'WAITING')
+        self.gate.open()
         self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
 
     def test_it_runs_under_the_lock_that_the_one_that_asked_has(self) -> None:
@@ -106,21 +117,6 @@ class TestAnotherLane(WorldCase):
 
         self.assertEqual('CANCELLED', world.until_ended(plan).state)
         world.until_action('x', 'CANCELLED')
-
-    def test_one_that_has_not_begun_ends_with_its_plan_at_once(self) -> None:
-        world = self.world()
-        world.add(world.new_action('first', 'waits', target='thing:1'))
-        self.gate.until_entered()
-        plan = world.start(action('a', 'derives'))
-        world.until_action('x', 'WAITING')
-        world.until_action('a', 'WAITING')
-        world.plans.cancel(plan.uuid)
-
-        self.assertEqual('CANCELLED', world.until_ended(plan).state)
-        self.assertEqual(
-            ('CANCELLED', 'RUNNING'),
-            (world.action('x').status, world.action('first').status),
-        )
 
     def test_the_worker_of_the_plan_need_not_be_the_one_that_began(self) -> None:
         world = self.world()

@@ -3,8 +3,8 @@
 import threading
 from typing import Any
 
-from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
-from tests.specs.database_case import OnDatabase
+from tests.functional.db.stores import MYSQL, POSTGRESQL
+from tests.specs.database_case import define_stories
 from tests.worlds import PATIENCE, Calls, World, WorldCase, action, kind, ran
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done
@@ -270,10 +270,4 @@ class TestWhoFindsIt(OverdueCase):
         self.assertEqual([], world.signals())
 
 
-define_tests(
-    __name__,
-    TestAnActionThatWaitsTooLong,
-    before=(OnDatabase,),
-    on=(POSTGRESQL, MYSQL),
-    name='Overdue',
-)
+define_stories(__name__, {TestAnActionThatWaitsTooLong: (POSTGRESQL, MYSQL)})

@@ -1,20 +1,13 @@
 """SUSPEND and RESUME of what waits for what it derived, on each kind of database."""
 
-from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
+from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs import test_actions_suspended as told
-from tests.specs.database_case import OnDatabase
+from tests.specs.database_case import define_stories
 
-define_tests(
+define_stories(
     __name__,
-    told.TestSuspendingAnActionThatDerived,
-    before=(OnDatabase,),
-    on=(POSTGRESQL, MYSQL),
-    name='Suspending',
-)
-define_tests(
-    __name__,
-    told.TestCancellingASuspendedActionThatDerived,
-    before=(OnDatabase,),
-    on=(POSTGRESQL, MYSQL),
-    name='Cancelling',
+    {
+        told.TestSuspendingAnActionThatDerived: (POSTGRESQL, MYSQL),
+        told.TestCancellingASuspendedActionThatDerived: (POSTGRESQL, MYSQL),
+    },
 )

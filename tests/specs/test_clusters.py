@@ -166,24 +166,16 @@ class TestDelete(ClusterActionCase):
         self.assertEqual([receiver], list(known.values()))
         self.assertIsNone(self.now(world, cluster).deleted_at)
 
-    def test_nodes_that_came_meanwhile_go_too(self) -> None:
+    def test_nodes_that_came_meanwhile_go_too_and_what_waits_finds_it_gone(
+        self,
+    ) -> None:
         world = self.a_cluster_world()
         profile = world.profile()
         cluster = self.make(world, 1, profile)
         gate = self.a_gate_at(world, 'delete', 'n1')
-        action = world.ask(action_types.CLUSTER_DELETE, cluster)
-        gate.until_entered()
-        late = world.a_node(profile, 'late', cluster, 7)
-        gate.open()
-        self.assertEqual('SUCCEEDED', world.ended(action).status)
-        self.assertIsNotNone(world.now(late).deleted_at)
-
-    def test_what_waits_for_it_finds_that_it_is_gone(self) -> None:
-        world = self.a_cluster_world()
-        cluster = self.make(world, 1)
-        gate = self.a_gate_at(world, 'delete', 'n1')
         first = world.ask(action_types.CLUSTER_DELETE, cluster)
         gate.until_entered()
+        late = world.a_node(profile, 'late', cluster, 7)
         second = world.ask(action_types.CLUSTER_DELETE, cluster)
         third = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, by=QUEUED)
         gate.open()
@@ -191,6 +183,7 @@ class TestDelete(ClusterActionCase):
             ['SUCCEEDED', 'SUCCEEDED', 'CANCELLED'],
             [world.ended(action).status for action in (first, second, third)],
         )
+        self.assertIsNotNone(world.now(late).deleted_at)
         self.assertEqual({}, world.outside.things)
 
 

@@ -217,11 +217,20 @@ class TestWays(HealthCase):
 class TestLocks(HealthCase):
     """A cluster that something else is done with is left alone."""
 
-    def test_it_is_left_alone_while_it_shrinks_and_looked_at_after_that(self) -> None:
+    def test_it_is_left_alone_while_a_node_is_busy_or_it_shrinks_and_not_after_that(
+        self,
+    ) -> None:
         world, cluster = self.watched()
-        gate = self.a_gate()
-        for name in ('n1', 'n2'):
-            world.outside.gates['delete', name] = gate
+        gate = self.a_gate_at(world, 'check', 'n1')
+        action = world.ask(action_types.NODE_CHECK, world.nodes(cluster)[0])
+        gate.until_entered()
+        self.assertEqual('left out: the cluster is busy', self.round(world))
+        gate.open()
+        world.ended(action)
+        self.assertEqual('all is well', self.round(world))
+        world.outside.calls.clear()
+        gate = self.a_gate_at(world, 'delete', 'n1')
+        world.outside.gates['delete', 'n2'] = gate
         action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
         gate.until_entered()
         self.lose(world, cluster)
@@ -259,16 +268,6 @@ class TestLocks(HealthCase):
         )
         self.assertEqual(node.physical_id, world.now(node).physical_id)
 
-    def test_it_is_left_alone_while_something_is_done_with_a_node_of_it(self) -> None:
-        world, cluster = self.watched()
-        gate = self.a_gate_at(world, 'check', 'n1')
-        action = world.ask(action_types.NODE_CHECK, world.nodes(cluster)[0])
-        gate.until_entered()
-        self.assertEqual('left out: the cluster is busy', self.round(world))
-        gate.open()
-        world.ended(action)
-        self.assertEqual('all is well', self.round(world))
-
     def test_a_request_during_a_look_waits_for_it_and_is_not_refused(self) -> None:
         world, cluster = self.watched()
         gate = self.a_gate_at(world, 'check', 'n1')
@@ -283,19 +282,18 @@ class TestLocks(HealthCase):
 class TestItsEnd(HealthCase):
     """It is there as long as the cluster is bound to the policy, and not longer."""
 
-    def test_a_disabled_policy_looks_at_nothing(self) -> None:
-        world, cluster = self.watched()
-        inputs = {'policy_id': self.policy.uuid, 'enabled': False}
-        world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, inputs)
-        self.assertEqual('left out: the policy is disabled', self.round(world))
-        world.do(
-            action_types.CLUSTER_UPDATE_POLICY, cluster, {**inputs, 'enabled': True}
-        )
-        self.assertEqual('all is well', self.round(world))
-
-    def test_it_ends_when_the_policy_is_detached_and_with_the_cluster(self) -> None:
+    def test_it_rests_while_the_policy_is_disabled_and_ends_when_that_is_detached(
+        self,
+    ) -> None:
         world, cluster = self.watched()
         inputs = {'policy_id': self.policy.uuid}
+        for enabled, said in (
+            (False, 'left out: the policy is disabled'),
+            (True, 'all is well'),
+        ):
+            change = {**inputs, 'enabled': enabled}
+            world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
+            self.assertEqual(said, self.round(world))
         world.do(action_types.CLUSTER_DETACH_POLICY, cluster, inputs)
         self.assertEqual('CANCELLED', self.watch(world).status)
         self.attach(world, cluster, self.policy)

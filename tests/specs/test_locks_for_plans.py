@@ -142,12 +142,9 @@ class TestMaintenance(PlanWorldCase):
         self.world.act(self.stack, 'UNLOCK')
         told = self.about(f'stack:{uuid}', 'stack:gone')
         self.assertEqual([None, None], list(told.values()))
-
-    def test_the_lock_of_a_stack_around_it_counts(self) -> None:
+        # That of a stack around it counts.
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         self.world.act(stack, 'LOCK', 'stacks')
         inner = self.world.nested(stack, 'g')
-
-        (told,) = self.about(f'stack:{inner.uuid}').values()
-
-        self.assertIn('by the lock of stack outer', told or '')
+        (message,) = self.about(f'stack:{inner.uuid}').values()
+        self.assertIn('by the lock of stack outer', message or '')

@@ -204,25 +204,19 @@ class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
         self.world.plans.start(created.uuid)
         return self.world.until_ended(created).state
 
-    def test_only_failed_actions_make_it_fail(self) -> None:
+    def test_only_failed_actions_make_it_fail_or_stop(self) -> None:
         gone, fails = action('b', 'gone'), action('b', 'fails')
-        for expected, actions, skipped in (
-            ('SUCCEEDED', ('a',), ['a']),
-            ('SUCCEEDED', (gone,), []),
-            ('SUCCEEDED', ('a', 'b'), ['a']),
-            ('FAILED', ('a', fails), ['a']),
+        after = action('c', parents=['b'])
+        for expected, actions, skipped, on_failure in (
+            ('SUCCEEDED', ('a',), ['a'], 'continue'),
+            ('SUCCEEDED', (gone,), [], 'continue'),
+            ('SUCCEEDED', ('a', 'b'), ['a'], 'continue'),
+            ('FAILED', ('a', fails), ['a'], 'continue'),
+            ('SUCCEEDED', (gone, after), [], 'stop'),
+            ('SUCCEEDED', (gone, after), [], 'rollback'),
         ):
-            self.assertEqual(expected, self.final(*actions, skipped=skipped))
-
-    def test_a_skip_does_not_stop_a_plan_that_stops_at_failures(self) -> None:
-        for on_failure in ('stop', 'rollback'):
             self.assertEqual(
-                'SUCCEEDED',
-                self.final(
-                    action('a', 'gone'),
-                    action('b', parents=['a']),
-                    on_failure=on_failure,
-                ),
+                expected, self.final(*actions, skipped=skipped, on_failure=on_failure)
             )
 
     def test_a_skipped_action_is_not_reverted(self) -> None:

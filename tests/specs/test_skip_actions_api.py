@@ -118,8 +118,7 @@ class TestTheMessageIsInTheNewVersion(ApiCase):
         for version in ('1.0', '1.1', '1.2', '1.3', '1.4'):
             for view in self.all_views(version):
                 self.assertNotIn('status_message', view)
-
-    def test_lists_without_details_have_it_in_no_version(self) -> None:
+        # Lists without details have it in no version.
         for path in ('actions', 'action_plans'):
             for version in ('1.0', '1.7'):
                 listed = self.client.get(f'/v1/{path}', version)[path]
