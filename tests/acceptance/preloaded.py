@@ -32,6 +32,7 @@ from concurrent import futures
 from importlib import metadata
 
 import fixtures
+import stevedore
 
 from watcherlite import bootstrap, conf
 
@@ -313,6 +314,8 @@ def main():
     # The schemas of built-in plugins, validated once in a process, take as long as the
     # rest of the start of a daemon.
     bootstrap.load_plugins(conf.new([], [], []))
+    # Programs may have other distributions on their paths.
+    stevedore.ExtensionManager.ENTRY_POINT_CACHE.clear()
     # What is shared is not to be copied.
     gc.collect()
     gc.freeze()
