@@ -34,53 +34,41 @@ def story(*statuses):
 
 class TestOutcomes(base.TestCase):
     def test_result_of_execute_decides(self):
-        cases = [
-            (True, 'SUCCEEDED', None),
-            (('OK', 'fine'), 'SUCCEEDED', None),
-            (
-                None,
-                'FAILED',
-                'Action failed in execute: execute returned None, not True',
-            ),
-            (
-                False,
-                'FAILED',
-                'Action failed in execute: execute returned False, not True',
-            ),
-            (outcomes.Failed('no luck'), 'FAILED', 'Action failed in execute: no luck'),
-            (('ERROR', 'no luck'), 'FAILED', 'Action failed in execute: no luck'),
+        failed = 'Action failed in execute: '
+        cancelled = 'Action was cancelled while it ran.'
+        for value, status, message, outputs in (
+            (True, 'SUCCEEDED', None, None),
+            (('OK', 'fine'), 'SUCCEEDED', None, {'reason': 'fine'}),
+            (outcomes.Done({'a': [1]}), 'SUCCEEDED', None, {'a': [1]}),
+            (None, 'FAILED', f'{failed}execute returned None, not True', None),
+            (False, 'FAILED', f'{failed}execute returned False, not True', None),
+            (outcomes.Failed('no luck'), 'FAILED', f'{failed}no luck', None),
+            (('ERROR', 'no luck'), 'FAILED', f'{failed}no luck', None),
             (
                 outcomes.TimedOut(),
                 'FAILED',
-                'Action failed in execute: it ran longer than its timeout',
+                f'{failed}it ran longer than its timeout',
+                None,
             ),
-            (outcomes.Cancelled(), 'CANCELLED', 'Action was cancelled while it ran.'),
-            (exceptions.Invalid('ours'), 'FAILED', 'Action failed in execute: ours'),
-            (ValueError('canary'), 'FAILED', 'Action failed in execute: ValueError'),
-            (SystemExit(3), 'FAILED', 'Action failed in execute: SystemExit'),
-            (exceptions.Cancelled(), 'CANCELLED', 'Action was cancelled while it ran.'),
+            (outcomes.Cancelled(), 'CANCELLED', cancelled, None),
+            (exceptions.Invalid('ours'), 'FAILED', f'{failed}ours', None),
+            (ValueError('canary'), 'FAILED', f'{failed}ValueError', None),
+            (SystemExit(3), 'FAILED', f'{failed}SystemExit', None),
+            (exceptions.Cancelled(), 'CANCELLED', cancelled, None),
             (
                 outcomes.Done({'a': {1}}),
                 'FAILED',
-                'Action failed in execute: its Done holds what is not JSON: Object of '
-                'type set is not JSON serializable',
+                f'{failed}its Done holds what is not JSON: Object of type set is not '
+                'JSON serializable',
+                None,
             ),
-        ]
-        for value, status, message in cases:
+        ):
             result = testing.run_action(executing(value), {})
 
             self.assertEqual(
-                (status, message, story(READY, RUNNING, status)),
-                (result.status, result.status_message, result.story),
+                (status, message, story(READY, RUNNING, status), outputs),
+                (result.status, result.status_message, result.story, result.outputs),
             )
-
-    def test_outputs_are_handed_back(self):
-        result = testing.run_action(executing(outcomes.Done({'a': [1]})), {})
-
-        self.assertEqual(
-            ('SUCCEEDED', None, story(READY, RUNNING, 'SUCCEEDED'), {'a': [1]}),
-            (result.status, result.status_message, result.story, result.outputs),
-        )
 
     def test_an_exception_leaves_a_fault_that_names_its_place(self):
         result = testing.run_action(executing(KeyError('canary')), {})
@@ -244,12 +232,14 @@ class TestInProgress(base.TestCase):
         self.assertEqual('FAILED', result.status)
 
     def test_one_that_never_ends_fails_the_test(self):
-        endless = kind(
-            execute=lambda self, context: outcomes.InProgress(1),
-            poll=lambda self, context, token: outcomes.InProgress(1),
-        )
-
-        self.assertRaises(AssertionError, testing.run_action, endless, {})
+        for endless in (
+            kind(
+                execute=lambda self, context: outcomes.InProgress(1),
+                poll=lambda self, context, token: outcomes.InProgress(1),
+            ),
+            executing(outcomes.Retry('busy')),
+        ):
+            self.assertRaises(AssertionError, testing.run_action, endless, {})
 
     def test_attributes_are_lost_between_phases(self):
         def execute(self, context):
@@ -281,11 +271,6 @@ class TestRetry(base.TestCase):
             result.story,
         )
 
-    def test_one_that_never_stops_fails_the_test(self):
-        self.assertRaises(
-            AssertionError, testing.run_action, executing(outcomes.Retry('busy')), {}
-        )
-
 
 class TestDerived(base.TestCase):
     ASKED = (
@@ -294,28 +279,22 @@ class TestDerived(base.TestCase):
     )
     STORY = story(READY, RUNNING, 'WAITING', READY, RUNNING)
 
-    def test_action_waits_for_derived_actions(self):
-        result = testing.run_action(executing(outcomes.Derived(self.ASKED)), {})
+    def test_action_waits_for_derived_actions_and_fails_with_them(self):
+        def fail(action):
+            return testing.SimulatedResult(action.key, 'FAILED', 'no')
 
-        self.assertEqual(
-            (self.ASKED, [*self.STORY, ('action', RUNNING, 'SUCCEEDED')]),
-            (result.derived, result.story),
-        )
+        for options, status, message in (
+            ({}, 'SUCCEEDED', ''),
+            ({'derived_end': fail}, 'FAILED', 'a (no), b (no)'),
+        ):
+            derives = executing(outcomes.Derived(self.ASKED))
+            result = testing.run_action(derives, {}, **options)
 
-    def test_action_fails_with_its_derived_actions(self):
-        result = testing.run_action(
-            executing(outcomes.Derived(self.ASKED)),
-            {},
-            derived_end=lambda action: testing.SimulatedResult(
-                action.key, 'FAILED', 'no'
-            ),
-        )
-
-        self.assertEqual(
-            ('FAILED', [*self.STORY, ('action', RUNNING, 'FAILED')]),
-            (result.status, result.story),
-        )
-        self.assertIn('a (no), b (no)', result.status_message)
+            self.assertEqual(
+                (self.ASKED, status, [*self.STORY, ('action', RUNNING, status)]),
+                (result.derived, result.status, result.story),
+            )
+            self.assertIn(message, result.status_message or '')
 
     def test_complete_sees_how_they_ended(self):
         summing = kind(
@@ -352,7 +331,7 @@ class TestDerived(base.TestCase):
             derives, {}, clock=clock, timeout=10, derived_end=ends
         )
 
-    def test_expired_action_fails(self):
+    def test_expired_action_fails_unless_it_handles_the_timeout(self):
         result = self.overdue(11)
 
         self.assertEqual(
@@ -361,7 +340,6 @@ class TestDerived(base.TestCase):
         )
         self.assertEqual('SUCCEEDED', self.overdue(9).status)
 
-    def test_expired_action_may_handle_the_timeout(self):
         def overdue(self, context, results):
             context.checkpoint()
             return outcomes.Done({one.key: one.status for one in results})
@@ -418,7 +396,7 @@ class TestSurroundings(base.TestCase):
 
         self.assertEqual('CANCELLED', result.status)
 
-    def test_revert_gets_the_outputs_of_the_run(self):
+    def test_revert_gets_the_outputs_of_the_run_and_fails_without_support(self):
         undoing = kind(
             revert=lambda self, context: outcomes.Done({'undone': context.outputs['a']})
         )
@@ -426,10 +404,7 @@ class TestSurroundings(base.TestCase):
         result = testing.revert_action(undoing, {}, {'a': 1})
 
         self.assertEqual(('SUCCEEDED', {'undone': 1}), (result.status, result.outputs))
-
-    def test_revert_fails_without_support(self):
         result = testing.revert_action(executing(True), {})
-
         self.assertEqual(
             'Action failed in revert: NotImplementedError', result.status_message
         )
