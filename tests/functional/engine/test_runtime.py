@@ -34,16 +34,11 @@ class RuntimeTest(RuntimeCase):
         self.until(lambda: 'SUCCEEDED' in [p.state for p in all_plans(runtime.store)])
         return audit
 
-    def test_an_audit_becomes_a_plan_that_is_executed(self) -> None:
-        runtime = self.start(self.conf)
-        audit = self.actuate(runtime)
-
-        self.assertEqual(states.SUCCEEDED, runtime.store.get_audit(audit.uuid).state)
-
     def test_plans_of_users_and_audits_have_the_configured_on_worker_loss(self) -> None:
         self.conf.set_override('on_worker_loss', 'cancel', group='applier')
         runtime = self.start(self.conf)
-        self.actuate(runtime)
+        audit = self.actuate(runtime)
+        self.assertEqual(states.SUCCEEDED, runtime.store.get_audit(audit.uuid).state)
         actions = [
             {'name': 'a', 'action_type': 'nop', 'input_parameters': {'message': 'x'}}
         ]
@@ -52,28 +47,22 @@ class RuntimeTest(RuntimeCase):
             ['cancel', 'cancel'], [p.on_worker_loss for p in all_plans(runtime.store)]
         )
 
-    def test_times_are_those_of_the_database(self) -> None:
+    def test_times_are_those_of_the_database_and_goals_are_synchronised(self) -> None:
         ahead = datetime.timedelta(hours=1)
         for lanes, begin in (
-            (('applier',), bootstrap.Runtime.start),
             ((), bootstrap.Runtime.sync),
+            (('applier',), bootstrap.Runtime.start),
         ):
             runtime = bootstrap.Runtime(self.conf, lanes=lanes)
             self.addCleanup(runtime.stop, 0)
             ask = runtime.store.now
             runtime.clock._ask = lambda ask=ask: ask() + ahead
             begin(runtime)
+            goal = runtime.store.find_goal('dummy').goal
+            self.assertEqual('Dummy goal', goal.display_name)
             for clock in (runtime.clock, runtime.plans._clock, runtime.stacks._clock):
                 late = clock.now() - ask() - ahead
                 self.assertLess(abs(late.total_seconds()), PATIENCE)
-
-    def test_a_process_without_lanes_synchronises_the_goals(self) -> None:
-        runtime = bootstrap.Runtime(self.conf, lanes=())
-        self.addCleanup(runtime.stop, 0)
-        runtime.sync()
-        self.assertEqual(
-            'Dummy goal', runtime.store.find_goal('dummy').goal.display_name
-        )
 
     def test_an_expired_plan_is_superseded(self) -> None:
         other = bootstrap.Runtime(self.conf, lanes=())

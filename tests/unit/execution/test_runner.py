@@ -111,7 +111,7 @@ class PrepareTest(RunnerCase):
             (cancelled.status, cancelled.status_message),
         )
 
-    def test_a_missing_or_broken_type_is_a_failure(self) -> None:
+    def test_a_missing_broken_or_changed_type_is_a_failure(self) -> None:
         missing = self.runner().prepare(self.attempt(action_type='nothing')).action
         self.assertEqual(
             'Action failed in pre_condition: There is no action type nothing. '
@@ -119,8 +119,7 @@ class PrepareTest(RunnerCase):
             missing.status_message,
         )
         self.assertEqual('OSError', self.failed(__init__=raises(OSError('x'))))
-
-    def test_inputs_that_are_no_longer_valid_are_a_failure(self) -> None:
+        # Nor are inputs that another version of it accepted
         schema = {'type': 'object', 'required': ['size']}
         self.assertEqual(
             'input_parameters.size: is required', self.failed(schema=schema)

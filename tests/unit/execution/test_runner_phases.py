@@ -388,16 +388,12 @@ class AdoptTest(RunnerCase):
         assert attempt.executing
         return attempt.context.remaining()
 
-    def test_the_timeout_of_an_adopted_action_continues(self) -> None:
+    def test_the_timeout_continues_after_an_adoption_unless_suspended(self) -> None:
         start = self.clock.now()
         self.clock.advance(20)
         self.assertEqual(40, self.adopt(status=states.RUNNING, start_time=start))
         self.clock.advance(200)
         self.assertEqual(0, self.adopt(status=states.RUNNING, start_time=start))
-
-    def test_an_adopted_suspended_action_gets_its_whole_timeout(self) -> None:
-        start = self.clock.now()
-        self.clock.advance(200)
         self.assertEqual(60, self.adopt(status=states.SUSPENDED, start_time=start))
 
     def test_an_adopted_action_without_its_plugin_fails(self) -> None:

@@ -116,71 +116,47 @@ class CreateTest(OperationsCase):
             (NOW - HOUR, EPOCH),
             (NOW + HOUR, NOW + HOUR),
         ):
-            audit = (
-                self.make(goal='dummy', name=str(due), start_time=start, **CONTINUOUS)
-                if start
-                else self.make(goal='dummy', name='none', **CONTINUOUS)
-            )
+            given = {'start_time': start} if start else {}
+            audit = self.make(goal='dummy', name=str(start), **given, **CONTINUOUS)
             key = audit.action_id or 0
             action = self.world.store.actions_by_id([key])[key]
             self.assertEqual((due, 'READY'), (action.not_before, action.status))
 
     def test_a_rejected_request_stores_nothing(self) -> None:
-        invalid, missing = exceptions.Invalid, exceptions.NotFound
         dummy: dict[str, Any] = {'goal': 'dummy', 'strategy': 'dummy'}
-        for error, said, keys in (
-            (invalid, 'Audit type DAILY could not be found', {'audit_type': 'DAILY'}),
-            (missing, 'nothing', {'goal': 'nothing', 'strategy': None}),
-            (missing, 'nothing', {'strategy': 'nothing'}),
+        for gone in ({'goal': 'nothing', 'strategy': None}, {'strategy': 'nothing'}):
+            self.refused(exceptions.NotFound, 'nothing', **{**dummy, **gone})
+        repeated = {'audit_type': 'CONTINUOUS'}
+        above = 'parameters.para1: 99 is greater than the maximum of 10.2'
+        one_shot = 'of audit must not be set for ONESHOT.'
+        for said, keys in (
+            ('Audit type DAILY could not be found', {'audit_type': 'DAILY'}),
+            ("does not relate to the 'unclassified' goal", {'goal': 'unclassified'}),
+            (f'Interval {one_shot}', {'interval': '5'}),
+            ('Interval of audit must be specified for CONTINUOUS.', repeated),
+            (f'Start or End time {one_shot}', {'start_time': NOW}),
             (
-                invalid,
-                "does not relate to the 'unclassified' goal",
-                {'goal': 'unclassified'},
-            ),
-            (
-                invalid,
-                'Interval of audit must not be set for ONESHOT.',
-                {'interval': '5'},
-            ),
-            (
-                invalid,
-                'Interval of audit must be specified for CONTINUOUS.',
-                {'audit_type': 'CONTINUOUS'},
-            ),
-            (
-                invalid,
-                'Start or End time of audit must not be set for ONESHOT.',
-                {'start_time': NOW},
-            ),
-            (
-                invalid,
                 'must be after its start',
                 {'start_time': NOW, 'end_time': NOW, **CONTINUOUS},
             ),
-            (invalid, 'cron line', {'audit_type': 'CONTINUOUS', 'interval': 'soon'}),
+            ('cron line', {**repeated, 'interval': 'soon'}),
             (
-                invalid,
                 'no time that is still to come',
-                {'audit_type': 'CONTINUOUS', 'interval': '0 0 1 1 * 0 1999'},
+                {**repeated, 'interval': '0 0 1 1 * 0 1999'},
             ),
-            (invalid, 'Audit parameter zz are not allowed', {'parameters': {'zz': 1}}),
+            ('Audit parameter zz are not allowed', {'parameters': {'zz': 1}}),
+            (above, {'parameters': {'para1': 99}}),
             (
-                invalid,
-                'parameters.para1: 99 is greater than the maximum of 10.2',
-                {'parameters': {'para1': 99}},
-            ),
-            (
-                invalid,
                 'Specify parameters but no predefined strategy',
                 {'strategy': None, 'parameters': {'para1': 2}},
             ),
-            (invalid, 'parameters.para2: ', {'parameters': {'para2': 'a\0b'}}),
-            (invalid, 'cannot be used: it has 1 to 63', {'name': 'n' * 64}),
-            (invalid, 'cannot be used', {'name': ''}),
-            (invalid, 'cannot be used', {'name': 'a\nb'}),
-            (invalid, 'is not a list of objects', {'scope': ['compute']}),
+            ('parameters.para2: ', {'parameters': {'para2': 'a\0b'}}),
+            ('cannot be used: it has 1 to 63', {'name': 'n' * 64}),
+            ('cannot be used', {'name': ''}),
+            ('cannot be used', {'name': 'a\nb'}),
+            ('is not a list of objects', {'scope': ['compute']}),
         ):
-            self.refused(error, said, **{**dummy, **keys})
+            self.refused(exceptions.Invalid, said, **{**dummy, **keys})
 
 
 class UpdateTest(OperationsCase):
@@ -255,8 +231,7 @@ class UpdateTest(OperationsCase):
                         f'State transition not allowed: ({source} -> {target})',
                         state=target,
                     )
-
-    def test_only_the_webhook_runs_an_event_audit(self) -> None:
+        # Only its webhook runs an EVENT audit.
         audit = self.make(goal='dummy', audit_type='EVENT')
         self.not_updated(
             audit, exceptions.TransitionNotAllowed, '-> ONGOING', state='ONGOING'
@@ -331,23 +306,20 @@ class CreatorTest(OperationsCase):
         self.world.audits.update(audit.uuid, changes, by=by)
         return self.world.now(audit).creator
 
-    def test_a_change_of_the_proposal_limits_the_authority_to_the_user(self) -> None:
+    def test_only_a_change_of_the_proposal_limits_the_authority(self) -> None:
         mine, other = Creator('me', 'a'), Creator('other', 'b')
         changes: dict[str, Any] = {'parameters': {'para1': 7}}
         self.assertEqual(
-            [mine, Creator('me'), Creator(None, 'b'), LOCAL],
+            [mine, Creator('me'), Creator(None, 'b'), LOCAL, LOCAL, LOCAL],
             [
                 self.changed(mine, LOCAL, **changes),
                 self.changed(mine, other, **changes),
                 self.changed(LOCAL, other, scope=[{'compute': []}]),
                 self.changed(LOCAL, LOCAL, **changes),
+                self.changed(LOCAL, other, state='CANCELLED'),
+                self.changed(LOCAL, other, auto_trigger=True),
             ],
         )
-
-    def test_a_change_of_the_schedule_keeps_the_authority(self) -> None:
-        other = Creator('other', 'b')
-        for changes in ({'state': 'CANCELLED'}, {'auto_trigger': True}):
-            self.assertEqual(LOCAL, self.changed(LOCAL, other, **changes))
 
 
 class DeleteTest(OperationsCase):

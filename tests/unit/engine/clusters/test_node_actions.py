@@ -175,33 +175,28 @@ class TestUpdating(NodeCase):
             world.facts(),
         )
 
-    def test_a_new_profile_updates_the_node_in_place_if_possible(self):
-        world, node = self.a_made_node(value='red', fixed='f')
-        made = world.now(node)
-        other = world.profile('q', value='blue', fixed='f', wait=1)
+    def test_a_new_profile_updates_recreates_or_keeps_the_resource(self):
+        for new, status, calls in (
+            ({'value': 'blue', 'fixed': 'f', 'wait': 1}, 'ACTIVE', ['update', 'poll']),
+            ({'value': 'red', 'fixed': 'g'}, 'ACTIVE', ['delete', 'create']),
+            ({'value': 'red', 'fixed': 'f'}, 'WARNING', []),
+        ):
+            world, node = self.a_made_node(value='red', fixed='f')
+            made = world.now(node)
+            world.set(node, status='WARNING', status_reason='so so')
+            other = world.profile('q', **new)
 
-        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+            world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
-        row = world.now(node)
-        self.assertEqual(
-            (other.id, 'ACTIVE', {'output': 'blue'}, made.physical_id),
-            (row.profile_id, row.status, row.attributes, row.physical_id),
-        )
-        self.assertEqual(
-            [('create', 'n'), ('update', 'n'), ('poll', 'n')], world.outside.calls
-        )
-
-    def test_a_new_profile_recreates_the_node_otherwise(self):
-        world, node = self.a_made_node(fixed='f')
-        other = world.profile('q', fixed='g')
-
-        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
-
-        self.assertEqual(
-            [('create', 'n'), ('delete', 'n'), ('create', 'n')], world.outside.calls
-        )
-        row = world.now(node)
-        self.assertEqual((other.id, 'ACTIVE'), (row.profile_id, row.status))
+            row = world.now(node)
+            self.assertEqual(
+                (other.id, status, {'output': new['value']}, made.physical_id),
+                (row.profile_id, row.status, row.attributes, row.physical_id),
+            )
+            self.assertEqual(status == 'WARNING', row.status_reason == 'so so')
+            self.assertEqual(
+                [(call, 'n') for call in ('create', *calls)], world.outside.calls
+            )
 
     def test_after_a_failed_update_the_old_profile_is_applied_again(self):
         for fails, new, calls in (
@@ -229,18 +224,6 @@ class TestUpdating(NodeCase):
                 )
                 self.assertEqual(calls, [what for what, _ in world.outside.calls])
                 self.assertNotIn('partial_update', row.kept)
-
-    def test_an_update_without_changes_keeps_the_resource(self):
-        world, node = self.a_made_node(fixed='f')
-        world.set(node, status='WARNING', status_reason='so so')
-        other = world.profile('q', fixed='f')
-
-        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
-
-        row = world.now(node)
-        self.assertEqual(
-            (other.id, 'WARNING', 'so so'), (row.profile_id, *status_of(row))
-        )
 
     def test_an_update_needs_a_resource_and_a_profile_of_the_same_type(self):
         nothing = (

@@ -91,6 +91,11 @@ class CheckingCase(StackWorldCase):
         definition = Definition(template(members), environment or {}, files or {})
         return self.wrong(definition, **limits)
 
+    def assert_problem(self, start: str, *arguments: Any) -> None:
+        """Assert that a stack has one problem, whose text starts like this."""
+        (problem,) = self.check(*arguments)
+        self.assertEqual(start, problem[: len(start)], problem)
+
     def wrong(self, definition: Definition, **limits: Any) -> list[str]:
         """Return the problems of a stack of this definition."""
         world = self.world(**limits)
@@ -155,14 +160,11 @@ class TestResources(CheckingCase):
         )
 
     def test_external_resources_need_no_properties_but_cannot_be_nested(self) -> None:
-        (problem,) = self.check(
-            {
-                'a': res(_external_id='x', wait='odd'),
-                'g': res('Group', _external_id='x', count=1),
-            }
-        )
-
-        self.assertTrue(problem.startswith('resources.g.external_id: '), problem)
+        members = {
+            'a': res(_external_id='x', wait='odd'),
+            'g': res('Group', _external_id='x', count=1),
+        }
+        self.assert_problem('resources.g.external_id: ', members)
 
 
 class TestObscured(StackWorldCase):
@@ -201,20 +203,16 @@ class TestNested(CheckingCase):
             '    properties:\n'
             '      value: {get_param: nothing}\n'
         )
-        (problem,) = self.check({'n': res('n.yaml')}, {'n.yaml': text})
-
-        self.assertTrue(
-            problem.startswith('resources.n: n.yaml:6: resources.deep'), problem
-        )
+        start = 'resources.n: n.yaml:6: resources.deep'
+        self.assert_problem(start, {'n': res('n.yaml')}, {'n.yaml': text})
 
     def test_the_properties_of_a_template_are_its_parameters(self) -> None:
         files = {'n.yaml': inner({'a': res()}, parameters=self.PARAMETER)}
 
         self.assertEqual([], self.check({'n': res('n.yaml', p='x')}, files))
         for properties in ({}, {'p': 'z'}, {'p': 'x', 'q': 1}):
-            with self.subTest(properties=properties):
-                (problem,) = self.check({'n': res('n.yaml', **properties)}, files)
-                self.assertTrue(problem.startswith('resources.n: parameters.'), problem)
+            members = {'n': res('n.yaml', **properties)}
+            self.assert_problem('resources.n: parameters.', members, files)
 
     def test_unknown_parameters_are_not_reported(self) -> None:
         files = {
@@ -232,13 +230,8 @@ class TestNested(CheckingCase):
         unknown = res('n.yaml', p={'get_attr': ['a', 'output']})
 
         self.assertEqual([], self.check({'a': res(), 'n': unknown}, files))
-        (problem,) = self.check({'n': res('n.yaml', p='x')}, files)
-        self.assertTrue(
-            problem.startswith(
-                'resources.n: resources.m: m.yaml:1: resources.a.properties.wait'
-            ),
-            problem,
-        )
+        start = 'resources.n: resources.m: m.yaml:1: resources.a.properties.wait'
+        self.assert_problem(start, {'n': res('n.yaml', p='x')}, files)
 
     def test_templates_that_contain_each_other_are_rejected(self) -> None:
         files = {
@@ -257,17 +250,14 @@ class TestNested(CheckingCase):
         files = {'n.yaml': inner({'a': res('My::Thing', value='x')})}
         environment = {'resource_registry': {'My::*': 'Thing'}}
 
-        (problem,) = self.check({'n': res('n.yaml')}, files)
-        self.assertTrue(
-            problem.startswith('resources.n: n.yaml:1: resources.a.type'), problem
-        )
+        start = 'resources.n: n.yaml:1: resources.a.type'
+        self.assert_problem(start, {'n': res('n.yaml')}, files)
         found = self.check({'n': res('n.yaml')}, files, environment=environment)
         self.assertEqual([], found)
 
     def test_the_members_of_a_group_are_validated(self) -> None:
-        (problem,) = self.check({'g': res('Wrapper', resources={'m': res('Think')})})
-
-        self.assertTrue(problem.startswith('resources.g: resources.m.type: '), problem)
+        members = {'g': res('Wrapper', resources={'m': res('Think')})}
+        self.assert_problem('resources.g: resources.m.type: ', members)
 
     def test_each_problem_of_a_policy_has_its_own_place(self) -> None:
         self.assertEqual(
