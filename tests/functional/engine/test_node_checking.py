@@ -51,13 +51,25 @@ class UrlCase(ClusterCase):
 
 
 class TestUrls(UrlCase):
-    def test_a_successful_response_means_healthy(self):
+    def test_a_successful_response_that_matches_the_pattern_means_healthy(self):
         said = self.looked(self.url('/{nodename}/%index%'))
 
         self.assertEqual(('ACTIVE', 'Check: Node is ACTIVE.'), said)
         self.assertEqual(['/web-1/1'], self.paths())
 
+        well = self.url(poll_url_healthy_response='is w.ll')
+        bad = self.url(poll_url_healthy_response='is bad', poll_url_retry_limit=1)
+        self.assertEqual('ACTIVE', self.looked(well)[0])
+        self.assertEqual(
+            ('ERROR', f"{self.server.url}/health: the answer has no 'is bad'"),
+            self.looked(bad),
+        )
+
     def test_an_error_response_is_retried_before_the_node_is_unhealthy(self):
+        self.server.behaviour = answering((503, b''), (503, b''), (200, b'yes'))
+        said, _ = self.looked(self.url(poll_url_retry_limit=3))
+        self.assertEqual(('ACTIVE', 3), (said, len(self.paths())))
+        self.server.received.clear()
         self.server.behaviour = answering((503, b'busy'))
 
         said = self.looked(self.url())
@@ -75,23 +87,6 @@ class TestUrls(UrlCase):
         self.assertEqual('ACTIVE', said)
         self.assertEqual('ACTIVE', self.world.now(self.node).status)
         self.assertIn(f'Its state is unknown: {url}: 169.254.169.254 is in a', why)
-
-    def test_a_node_that_recovers_during_the_retries_is_healthy(self):
-        self.server.behaviour = answering((503, b''), (503, b''), (200, b'yes'))
-
-        said, _ = self.looked(self.url(poll_url_retry_limit=3))
-
-        self.assertEqual(('ACTIVE', 3), (said, len(self.paths())))
-
-    def test_a_response_must_match_the_pattern(self):
-        well = self.url(poll_url_healthy_response='is w.ll')
-        bad = self.url(poll_url_healthy_response='is bad', poll_url_retry_limit=1)
-
-        self.assertEqual('ACTIVE', self.looked(well)[0])
-        self.assertEqual(
-            ('ERROR', f"{self.server.url}/health: the answer has no 'is bad'"),
-            self.looked(bad),
-        )
 
     def test_a_refused_connection_counts_as_configured(self):
         with socket.create_server(('127.0.0.1', 0)) as server:

@@ -226,8 +226,7 @@ class TestWriting(CommitterCase):
         self.assertTrue(self.committer.commit_next())
         self.assertFalse(self.committer.commit_next())
         self.assertEqual(([('a', True)], []), (self.settled, self.clock.waits))
-
-    def test_a_stop_before_the_start_returns_at_once(self):
+        # Its thread was not started.
         self.assertTrue(self.committer.stop(10))
 
     def test_a_wake_claims_without_queued_items(self):

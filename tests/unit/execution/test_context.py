@@ -52,7 +52,7 @@ class ContextCase(base.TestCase):
 
 
 class TestProperties(ContextCase):
-    def test_a_context_has_the_properties_of_its_action(self):
+    def test_a_context_has_the_properties_of_its_action_and_no_others(self):
         context = self.a_context(
             uuid='u',
             name='n',
@@ -78,12 +78,9 @@ class TestProperties(ContextCase):
                 context.remaining(),
             ),
         )
-
-    def test_a_context_has_the_time_of_the_worker(self):
-        self.assertEqual(self.clock.now(), self.context.now())
-
-    def test_a_context_has_no_other_attributes(self):
-        self.assertRaises(AttributeError, setattr, self.context, 'store', None)
+        # The time is that of the worker.
+        self.assertEqual(self.clock.now(), context.now())
+        self.assertRaises(AttributeError, setattr, context, 'store', None)
 
 
 class TestCheckpoint(ContextCase):

@@ -235,21 +235,16 @@ class TestJudge(RecoveryCase):
         ):
             self.assert_ended('CANCELLED', 'Action was cancelled while it ran.', action)
 
-    def test_a_repeated_action_whose_run_was_lost_has_a_next_run(self):
+    def test_a_repeated_action_has_a_next_run_until_too_many_workers_are_lost(self):
         action = self.lost(interval=90)
-
         after = self.recovery.decide(action, 'lost').action
-
         self.assertEqual(
             ('READY', UNKNOWN, factories.at(30), 0),
             (after.status, after.status_message, after.not_before, after.recoveries),
         )
 
-    def test_a_repeated_action_with_too_many_lost_workers_ends(self):
         action = self.lost(interval=90, recoveries=3, action_type='idempotent')
-
         after = self.recovery.decide(action, 'lost').action
-
         self.assertEqual(('FAILED', 0), (after.status, after.interval))
 
     def test_a_plan_that_ends_fails_or_cancels_its_started_actions(self):

@@ -143,13 +143,22 @@ class TableTest(base.TestCase):
             later = after.not_before if after.not_before != EPOCH else None
             self.assertEqual(becomes, (after.status, later))
 
-    def test_an_action_cancelled_between_two_tries_had_started(self) -> None:
+    def test_a_cancel_between_two_tries_or_for_derived_actions_is_after_a_start(
+        self,
+    ) -> None:
+        waits = a_taken(phase=COMPLETE, start_time=NOW)
         for action, text in (
+            (waits, results.CANCELLED_RUNNING),
             (a_taken(start_time=NOW), 'Action was cancelled after it had started.'),
             (a_taken(), 'stopped'),
         ):
             after = results.conclude_unstarted(action, 'stopped', at(5))
-            self.assertEqual(text, after.status_message)
+            self.assertEqual(('CANCELLED', text), (after.status, after.status_message))
+        after = results.conclude(waits, outcomes.Cancelled(), PRE_CONDITION, NOW).action
+        self.assertEqual(
+            ('CANCELLED', results.CANCELLED_RUNNING),
+            (after.status, after.status_message),
+        )
 
     def test_a_long_reason_is_cut_to_the_length_of_the_column(self) -> None:
         _, message = self.result_of(outcomes.Failed('x' * 999), EXECUTE)
@@ -199,19 +208,6 @@ class EndTest(base.TestCase):
                 a_running(), outcome, EXECUTE, NOW, {'n': 1}
             ).action
             self.assertEqual({'n': 1}, after.data)
-
-    def test_a_cancelled_parent_of_derived_actions_had_run(self) -> None:
-        action = a_taken(phase=COMPLETE, start_time=NOW)
-        for after in (
-            results.conclude(action, outcomes.Cancelled(), PRE_CONDITION, NOW).action,
-            results.conclude_unstarted(action, 'another text', NOW),
-        ):
-            self.assertEqual(
-                ('CANCELLED', results.CANCELLED_RUNNING),
-                (after.status, after.status_message),
-            )
-        unstarted = results.conclude_unstarted(a_taken(), 'another text', NOW)
-        self.assertEqual('another text', unstarted.status_message)
 
 
 class StartTest(base.TestCase):

@@ -78,7 +78,7 @@ class TestMarks(OperationsCase):
             ),
         )
 
-    def test_removing_a_mark_restores_the_status_before_it(self) -> None:
+    def test_removing_a_mark_restores_the_status_before_it_even_error(self) -> None:
         self.mark(True, 'once')
         self.mark(True, 'twice')
         after = self.mark(False, 'a mistake')
@@ -88,7 +88,6 @@ class TestMarks(OperationsCase):
         )
         self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
 
-    def test_removing_a_mark_does_not_heal_a_node_in_error(self) -> None:
         self.world.set(self.node, status='ERROR', status_reason='broken')
         self.mark(True)
         after = self.mark(False)
