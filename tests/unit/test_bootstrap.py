@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import fixtures
@@ -15,6 +16,11 @@ from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.execution.services import ExecutionSettings
 from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+
+def section(name: str, values: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a section of an ini file."""
+    return [f'[{name}]', *(f'{key} = {value}' for key, value in values.items())]
 
 
 class SettingsCase(base.TestCase):
@@ -92,33 +98,21 @@ class TestNotifications(SettingsCase):
         self.useFixture(
             fixtures.MonkeyPatch('watcherlite.messaging.factory.open_bus', record)
         )
-        bootstrap.open_bus(
-            self.read(
-                *self.LINES,
-                '[messaging]',
-                'url = amqp://u@h/v',
-                'heartbeat = 1',
-                'connect_timeout = 2',
-                'confirm_timeout = 3',
-                'reconnect_max = 4',
-                'tls_ca_file = /ca',
-                'tls_cert_file = /cert',
-                'tls_key_file = /key',
-            )
-        )
+        values: dict[str, Any] = {
+            'url': 'amqp://u@h/v',
+            'heartbeat': 1,
+            'connect_timeout': 2,
+            'confirm_timeout': 3,
+            'reconnect_max': 4,
+            'tls_ca_file': '/ca',
+            'tls_cert_file': '/cert',
+            'tls_key_file': '/key',
+        }
+        bootstrap.open_bus(self.read(*self.LINES, *section('messaging', values)))
         ((settings, host, where),) = given
         self.assertEqual(
             (
-                MessagingSettings(
-                    'amqp://u@h/v',
-                    heartbeat=1,
-                    connect_timeout=2,
-                    confirm_timeout=3,
-                    reconnect_max=4,
-                    tls_ca_file='/ca',
-                    tls_cert_file='/cert',
-                    tls_key_file='/key',
-                ),
+                MessagingSettings(**values),
                 'here',
                 NotificationDestination(
                     exchange='elsewhere',
@@ -136,30 +130,19 @@ class TestNotifications(SettingsCase):
 
 class TestDatabase(SettingsCase):
     def test_all_of_it(self) -> None:
+        values: dict[str, Any] = {
+            'max_pool_size': 1,
+            'pool_timeout': 2,
+            'connect_timeout': 3,
+            'statement_timeout': 4,
+            'busy_timeout': 6,
+            'sqlite_synchronous': 'NORMAL',
+        }
+        url = 'mysql+pymysql://u@h/d'
         found = settings.database_settings(
-            self.read(
-                '[database]',
-                'connection = mysql+pymysql://u@h/d',
-                'max_pool_size = 1',
-                'pool_timeout = 2',
-                'connect_timeout = 3',
-                'statement_timeout = 4',
-                'busy_timeout = 6',
-                'sqlite_synchronous = NORMAL',
-            )
+            self.read(*section('database', {'connection': url, **values}))
         )
-        self.assertEqual(
-            DatabaseSettings(
-                url='mysql+pymysql://u@h/d',
-                max_pool_size=1,
-                pool_timeout=2,
-                connect_timeout=3,
-                statement_timeout=4,
-                busy_timeout=6,
-                sqlite_synchronous='NORMAL',
-            ),
-            found,
-        )
+        self.assertEqual(DatabaseSettings(url, **values), found)
         self.assert_differs(found, default=DatabaseSettings('x'))
 
     def test_its_secrets_have_the_keys_that_are_set(self) -> None:
@@ -169,15 +152,14 @@ class TestDatabase(SettingsCase):
 
 
 class TestLanes(SettingsCase):
-    def lane(self, name: str, first: int) -> tuple[str, ...]:
+    def lane(self, name: str, first: int) -> list[str]:
         names = (
             *('max_parallel', 'claim_batch', 'lease'),
             *('sweep_interval', 'max_attempts', 'signal_grace'),
             *('max_probes', 'max_probes_per_cluster', 'max_probes_per_project'),
             'max_action_log',
         )
-        values = (f'{key} = {first + n}' for n, key in enumerate(names))
-        return (f'[{name}]', *values)
+        return section(name, {key: first + n for n, key in enumerate(names)})
 
     def test_each_lane_has_its_own(self) -> None:
         read = self.read(
@@ -220,31 +202,19 @@ class TestLanes(SettingsCase):
 
 class TestStacks(SettingsCase):
     def test_how_large_they_may_become(self) -> None:
-        found = settings.stack_limits(
-            self.read(
-                '[stacks]',
-                'stack_action_timeout = 60',
-                'max_nested_stack_depth = 2',
-                'max_resources_per_stack = 3',
-                'max_template_size = 2048',
-                'max_stacks_per_tenant = 4',
-                'max_evaluation_size = 2097152',
-                'max_shown_size = 131072',
-            )
-        )
+        options = {
+            'stack_action_timeout': ('timeout', 60),
+            'max_nested_stack_depth': ('depth', 2),
+            'max_resources_per_stack': ('resources', 3),
+            'max_template_size': ('template', 2048),
+            'max_stacks_per_tenant': ('stacks', 4),
+            'max_evaluation_size': ('evaluated', 2097152),
+            'max_shown_size': ('shown', 131072),
+        }
+        values = {name: value for name, (_, value) in options.items()}
+        found = settings.stack_limits(self.read(*section('stacks', values)))
 
-        self.assertEqual(
-            StackLimits(
-                depth=2,
-                resources=3,
-                template=2048,
-                stacks=4,
-                timeout=60,
-                evaluated=2097152,
-                shown=131072,
-            ),
-            found,
-        )
+        self.assertEqual(StackLimits(**dict(options.values())), found)
         self.assert_differs(found)
 
     def test_their_defaults_are_those_of_the_options(self) -> None:

@@ -36,6 +36,13 @@ class TestGuard(CommandTestCase):
         with open(path) as pipe:
             return [int(word) for word in pipe.read().split()]
 
+    def guard(self, *lines):
+        """Run a guard that is told these lines, and then nothing more."""
+        subprocess.run(
+            [sys.executable, '-I', '-S', guard.__file__],
+            input='\n'.join(map(json.dumps, lines)).encode(),
+        )
+
     def test_a_command_ends_with_its_worker_and_all_that_it_started(self):
         pids = self.fifo('pids')
         # The child does not heed SIGTERM, and the command itself stands still.
@@ -52,16 +59,7 @@ class TestGuard(CommandTestCase):
         result = self.run_shell('sleep 600 > /dev/null 2>&1 & echo $!')
         child = int(result.outputs['stdout'])
         self.addCleanup(os.kill, child, signal.SIGKILL)
-        program = subprocess.Popen(
-            [sys.executable, '-I', '-S', guard.__file__], stdin=subprocess.PIPE
-        )
-
-        program.communicate(
-            b'\n'.join(
-                json.dumps(line).encode()
-                for line in ({'run': 'x', 'group': os.getpgid(child)}, {'run': 'x'})
-            )
-        )
+        self.guard({'run': 'x', 'group': os.getpgid(child)}, {'run': 'x'})
 
         self.assertNotIn(state_of(child), ('', 'Z'))
 
@@ -70,13 +68,7 @@ class TestGuard(CommandTestCase):
             ['/bin/sleep', '600'], env={'MARK': self.id()}, start_new_session=True
         )
         self.addCleanup(command.kill)
-        program = subprocess.Popen(
-            [sys.executable, '-I', '-S', guard.__file__], stdin=subprocess.PIPE
-        )
-
-        program.communicate(
-            json.dumps({'run': 'x', 'marks': [f'MARK={self.id()}']}).encode()
-        )
+        self.guard({'run': 'x', 'marks': [f'MARK={self.id()}']})
 
         self.assertEqual(-signal.SIGTERM, command.wait(10))
 

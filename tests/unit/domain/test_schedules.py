@@ -57,24 +57,25 @@ class CronTest(base.TestCase):
                 found.append(now)
             self.assertEqual([at(time) for time in times], found, line)
 
-    def test_present_time_is_a_first_but_no_next_run(self) -> None:
+    def test_present_time_is_a_first_but_no_next_run_and_missed_ones_are_dropped(
+        self,
+    ) -> None:
         schedule = schedules.parse('0 0 * * *')
-        self.assertEqual(NOW, schedule.first(NOW))
         tomorrow = NOW + datetime.timedelta(days=1)
-        self.assertEqual(tomorrow, schedule.following(NOW, NOW))
         later = NOW + datetime.timedelta(microseconds=1)
-        self.assertEqual(tomorrow, schedule.first(later))
-
-    def test_missed_runs_are_dropped(self) -> None:
-        schedule = schedules.parse('*/10 * * * *')
-        now = NOW + datetime.timedelta(minutes=25)
-        self.assertEqual(at('2030-01-01T00:30'), schedule.following(NOW, now))
-
-    def test_there_may_be_no_time_to_come(self) -> None:
-        schedule = schedules.parse('0 0 1 1 * 0 1999')
         self.assertEqual(
-            (None, None), (schedule.first(NOW), schedule.following(NOW, NOW))
+            [NOW, tomorrow, tomorrow],
+            [
+                *(schedule.first(NOW), schedule.first(later)),
+                schedule.following(NOW, NOW),
+            ],
         )
+        now = NOW + datetime.timedelta(minutes=25)
+        next_run = schedules.parse('*/10 * * * *').following(NOW, now)
+        self.assertEqual(at('2030-01-01T00:30'), next_run)
+        # There may be no time to come.
+        past = schedules.parse('0 0 1 1 * 0 1999')
+        self.assertEqual((None, None), (past.first(NOW), past.following(NOW, NOW)))
 
     def test_lines_that_are_none_are_refused_with_a_reason(self) -> None:
         for line, said in (

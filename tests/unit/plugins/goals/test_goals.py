@@ -58,29 +58,30 @@ class GoalsTest(base.TestCase):
         }:
             self.assertEqual({}, self.overall(goal))
 
-    def test_consolidation_is_the_ratio_of_released_nodes(self) -> None:
-        for released, nodes, ratio in ((1, 4, 25.0), (0, 4, 0.0), (0, 0, 0.0)):
+    def test_consolidation_and_balancing_are_ratios_of_nodes_and_instances(
+        self,
+    ) -> None:
+        deviations = {
+            'standard_deviation_before_audit': 2.5,
+            'standard_deviation_after_audit': 0.5,
+        }
+        for part, whole, ratio in ((1, 8, 12.5), (0, 4, 0.0), (0, 0, 0.0)):
             self.assertEqual(
-                {'released_nodes_ratio': ratio},
-                self.overall(
-                    'server_consolidation',
-                    compute_nodes_count=nodes,
-                    released_compute_nodes_count=released,
-                    instance_migrations_count=3,
-                ),
-            )
-
-    def test_balancing_is_the_ratio_of_migrated_instances(self) -> None:
-        for migrated, instances, ratio in ((1, 8, 12.5), (0, 0, 0.0)):
-            self.assertEqual(
-                {'live_migrations_count': ratio},
-                self.overall(
-                    'workload_balancing',
-                    instance_migrations_count=migrated,
-                    instances_count=instances,
-                    standard_deviation_before_audit=2.5,
-                    standard_deviation_after_audit=0.5,
-                ),
+                [{'released_nodes_ratio': ratio}, {'live_migrations_count': ratio}],
+                [
+                    self.overall(
+                        'server_consolidation',
+                        compute_nodes_count=whole,
+                        released_compute_nodes_count=part,
+                        instance_migrations_count=3,
+                    ),
+                    self.overall(
+                        'workload_balancing',
+                        instance_migrations_count=part,
+                        instances_count=whole,
+                        **deviations,
+                    ),
+                ],
             )
 
     def test_maintenance_is_what_moved_of_what_was_planned(self) -> None:

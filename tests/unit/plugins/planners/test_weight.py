@@ -44,35 +44,27 @@ class WeightTest(base.TestCase):
             {'nop1': (), 'nop2': ('nop1',), 'sleep0': ('nop2',)}, parents(plan)
         )
 
-    def test_so_many_of_a_type_run_in_parallel(self) -> None:
-        plan = planner({'a': 2, 'b': 1}, {'a': 2, 'b': 3}).plan(
-            solution('a', 'a', 'a', 'b', 'b')
-        )
-        self.assertEqual(
-            {'a0': (), 'a1': (), 'a2': ('a0', 'a1'), 'b3': ('a2',), 'b4': ('a2',)},
-            parents(plan),
-        )
-
-    def test_weights_are_compared_as_numbers(self) -> None:
-        plan = planner({'nine': 9, 'seventy': 70}).plan(solution('nine', 'seventy'))
-        self.assertEqual(['seventy1', 'nine0'], list(parents(plan)))
-
-    def test_types_of_equal_weight_run_alongside(self) -> None:
-        plan = planner({'a': 5, 'b': 5, 'c': 1}, {'b': 2}).plan(
-            solution('a', 'b', 'a', 'b', 'b', 'c')
-        )
+    def test_so_many_of_a_type_run_in_parallel_alongside_those_of_equal_weight(
+        self,
+    ) -> None:
         first = ('a0', 'b1', 'b3')
-        self.assertEqual(
-            {
-                'a0': (),
-                'b1': (),
-                'b3': (),
-                'a2': first,
-                'b4': first,
-                'c5': ('a2', 'b4'),
-            },
-            parents(plan),
-        )
+        for weights, parallel, kinds, expected in (
+            (
+                *({'a': 2, 'b': 1}, {'a': 2, 'b': 3}, 'aaabb'),
+                {'a0': (), 'a1': (), 'a2': ('a0', 'a1'), 'b3': ('a2',), 'b4': ('a2',)},
+            ),
+            (
+                *({'a': 5, 'b': 5, 'c': 1}, {'b': 2}, 'ababbc'),
+                {
+                    **dict.fromkeys(first, ()),
+                    'a2': first,
+                    'b4': first,
+                    'c5': ('a2', 'b4'),
+                },
+            ),
+        ):
+            plan = planner(weights, parallel).plan(solution(*kinds))
+            self.assertEqual(expected, parents(plan))
 
     def test_types_without_a_weight_are_named(self) -> None:
         error = self.assertRaises(

@@ -76,11 +76,8 @@ class TestStackHealth(base.TestCase):
             {'stack:uuid-of-web', 'stack:uuid-of-db'},
             {action.target for action in solution.actions},
         )
-
-    def test_where_all_is_well_there_is_nothing_to_do(self) -> None:
-        solution = self.propose(HEALTHY)
-
-        self.assertEqual([], self.steps(solution))
+        # Where all is well there is nothing to do.
+        self.assertEqual([], self.steps(self.propose(HEALTHY)))
 
     def test_what_cannot_be_changed_now_is_left_alone_and_counted(self) -> None:
         solution = self.propose(LOCKED, UNHEALTHY, check='none')

@@ -97,41 +97,37 @@ class StrategiesTest(base.TestCase):
         ):
             self.assertEqual(name, dummy_with_scorer.workload(shares))
 
-    def test_actuator_proposes_what_it_is_given(self) -> None:
-        solution = self.solve(
-            'actuator',
-            actions=[
-                {'action_type': 'nop', 'input_parameters': {'message': 'x'}},
-                {
-                    'action_type': 'migrate',
-                    'input_parameters': {},
-                    'resource_id': 'a-uuid',
-                },
-            ],
-        )
-        self.assertIsNone(solution.planner)
-        self.assertEqual(
-            [('nop', {'message': 'x'}), ('migrate', {'resource_id': 'a-uuid'})],
-            [(a.action_type, dict(a.input_parameters)) for a in solution.actions],
-        )
-
-    def test_actuator_keeps_the_order_when_it_is_given_parents(self) -> None:
-        solution = self.solve(
-            'actuator',
-            actions=[
-                {'action_type': 'nop', 'input_parameters': {}, 'name': 'a'},
-                {
-                    'action_type': 'nop',
-                    'input_parameters': {},
-                    'name': 'b',
-                    'parents': ['a'],
-                },
-            ],
-        )
-        self.assertEqual('graph', solution.planner)
-        self.assertEqual(
-            [('a', ()), ('b', ('a',))], [(a.name, a.parents) for a in solution.actions]
-        )
+    def test_actuator_proposes_what_it_is_given_and_keeps_the_order_of_parents(
+        self,
+    ) -> None:
+        nop = {'action_type': 'nop', 'input_parameters': {}}
+        migrate = {**nop, 'action_type': 'migrate', 'resource_id': 'a-uuid'}
+        said = {**nop, 'input_parameters': {'message': 'x'}}
+        for actions, planner, proposed in (
+            (
+                *([said, migrate], None),
+                [
+                    ('nop-1', 'nop', {'message': 'x'}, ()),
+                    ('migrate-1', 'migrate', {'resource_id': 'a-uuid'}, ()),
+                ],
+            ),
+            (
+                *(
+                    [{**nop, 'name': 'a'}, {**nop, 'name': 'b', 'parents': ['a']}],
+                    'graph',
+                ),
+                [('a', 'nop', {}, ()), ('b', 'nop', {}, ('a',))],
+            ),
+        ):
+            solution = self.solve('actuator', actions=actions)
+            self.assertEqual(planner, solution.planner)
+            self.assertEqual(
+                proposed,
+                [
+                    (a.name, a.action_type, dict(a.input_parameters), a.parents)
+                    for a in solution.actions
+                ],
+            )
 
     def test_parameters_that_do_not_fit_are_refused(self) -> None:
         for name, parameters, said in (
