@@ -24,7 +24,10 @@ class StoryTest(HearingCase, DaemonTestCase):
             ('restart', 'nop', {'message': 'x'}, 'drain'),
         )
         operator.wait_until_ended(uuid)
+        audit = operator.store.plan_surroundings(operator.plan(uuid).id).audit.uuid
         operator.plans.delete(uuid)
+
+        told = self.hear(uuid)
 
         self.assertEqual(
             [
@@ -51,7 +54,33 @@ class StoryTest(HearingCase, DaemonTestCase):
                 'actionplan.update: SUCCEEDED -> DELETED',
                 'actionplan.delete: DELETED',
             ],
-            story(self.hear(uuid), self.names(uuid)),
+            story(told, self.names(uuid)),
+        )
+        self.assertEqual(
+            {
+                ('actionplan.create', 'ActionPlanCreatePayload', '1.3'),
+                ('actionplan.update', 'ActionPlanUpdatePayload', '1.3'),
+                ('actionplan.execution.start', 'ActionPlanActionPayload', '1.3'),
+                ('actionplan.execution.end', 'ActionPlanActionPayload', '1.3'),
+                ('actionplan.delete', 'ActionPlanDeletePayload', '1.3'),
+                ('action.create', 'ActionCreatePayload', '1.2'),
+                ('action.update', 'ActionUpdatePayload', '1.2'),
+                ('action.execution.start', 'ActionExecutionPayload', '1.2'),
+                ('action.execution.end', 'ActionExecutionPayload', '1.2'),
+                ('action.delete', 'ActionDeletePayload', '1.2'),
+            },
+            {
+                (n['event_type'], *(n['payload'][key] for key in WATCHER[:2]))
+                for n in told
+            },
+        )
+        self.assertEqual(
+            {('watcher', 'infra-optim:here')},
+            {(n['payload'][WATCHER[2]], n['publisher_id']) for n in told},
+        )
+        self.assertEqual(
+            {('actionplan', audit, uuid), ('action', audit, uuid)},
+            {_whose(n) for n in told},
         )
 
     def test_one_with_an_action_that_is_skipped_one_that_fails_and_a_cancelled_one(
@@ -177,48 +206,6 @@ class StoryTest(HearingCase, DaemonTestCase):
                 'actionplan.cancel.end: CANCELLED',
             ],
             lines[-2:],
-        )
-
-    def test_each_is_whole(self):
-        operator = self.operators
-        uuid = operator.start(('only', 'nop', {'message': 'x'}))
-        operator.wait_until_ended(uuid)
-
-        told = self.hear(uuid)
-
-        self.assertEqual(
-            [
-                ('ActionPlanCreatePayload', '1.3', 'watcher'),
-                ('ActionCreatePayload', '1.2', 'watcher'),
-                ('ActionPlanUpdatePayload', '1.3', 'watcher'),
-                ('ActionPlanUpdatePayload', '1.3', 'watcher'),
-                ('ActionPlanActionPayload', '1.3', 'watcher'),
-                ('ActionUpdatePayload', '1.2', 'watcher'),
-                ('ActionExecutionPayload', '1.2', 'watcher'),
-                ('ActionUpdatePayload', '1.2', 'watcher'),
-                ('ActionExecutionPayload', '1.2', 'watcher'),
-                ('ActionPlanUpdatePayload', '1.3', 'watcher'),
-                ('ActionPlanActionPayload', '1.3', 'watcher'),
-            ],
-            [tuple(n['payload'][key] for key in WATCHER) for n in told],
-        )
-        self.assertEqual({'infra-optim:here'}, {n['publisher_id'] for n in told})
-        plan = operator.plan(uuid)
-        audits = {
-            data(n)['audit']['watcher_object.data']['uuid']
-            for n in told
-            if n['event_type'].startswith('actionplan.')
-        }
-        surroundings = operator.store.plan_surroundings(plan.id)
-        self.assertEqual({surroundings.audit.uuid}, audits)
-        self.assertEqual(
-            {(surroundings.audit.uuid, uuid)},
-            {
-                (terse['audit_uuid'], terse['uuid'])
-                for n in told
-                if n['event_type'].startswith('action.')
-                for terse in [data(n)['action_plan']['watcher_object.data']]
-            },
         )
 
 
@@ -468,3 +455,12 @@ class AuditStoryTest(HearingCase, ApiCase):
 
 #: What is not alike in all that is told of an audit.
 CHANGING = ('state', 'created_at', 'updated_at', 'deleted_at')
+
+
+def _whose(notification):
+    """Return the noun of a notification, and its audit and its plan."""
+    noun, fields = notification['event_type'].partition('.')[0], data(notification)
+    if noun == 'action':
+        terse = fields['action_plan']['watcher_object.data']
+        return noun, terse['audit_uuid'], terse['uuid']
+    return noun, fields['audit']['watcher_object.data']['uuid'], fields['uuid']

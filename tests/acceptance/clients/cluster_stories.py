@@ -95,8 +95,8 @@ class ScalingStories:
         self.assertEqual('told', event['obj_name'])
 
 
-class ClusterStories(ScalingStories):
-    """All else there is."""
+class ClusterStories:
+    """All else there is. Mixed in before `SenlinCase`."""
 
     def test_nodes_come_and_go(self):
         profile = self.create('team', 0)
