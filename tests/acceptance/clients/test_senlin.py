@@ -2,7 +2,7 @@
 
 Every command that makes sense without the services of a cloud, on a file of SQLite with
 everything in one process; and openstacksdk by itself. What is done with whole clusters
-also on PostgreSQL and RabbitMQ with a process for each task.
+on PostgreSQL and RabbitMQ with a process for each task.
 """
 
 import ast
