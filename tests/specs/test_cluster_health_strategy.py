@@ -54,12 +54,13 @@ class TestPlan(ClusterHealthCase):
         made = [name for call, name in self.world.outside.calls if call == 'create']
         self.assertEqual(['n1', 'n2'], sorted(made))
         self.assertEqual((), self.propose().actions)
-
-    def test_nodes_that_are_missing_are_made(self) -> None:
+        self.assertEqual(
+            ['CLUSTER_CHECK'],
+            [a.action_type for a in self.propose(check='all').actions],
+        )
+        # Nodes that are missing are made.
         self.world.set(self.cluster, desired_capacity=3)
-
         self.assertEqual('SUCCEEDED', self.execute(self.propose(check='none')))
-
         self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(self.cluster))
 
     def test_it_is_recovered_as_the_parameters_say(self) -> None:
@@ -83,13 +84,6 @@ class TestPlan(ClusterHealthCase):
                 (a.action_type, a.target, a.input_parameters, tuple(a.parents))
                 for a in (check, recover)
             ],
-        )
-
-    def test_all_are_checked_if_that_is_wanted(self) -> None:
-        self.assertEqual((), self.propose().actions)
-        self.assertEqual(
-            ['CLUSTER_CHECK'],
-            [a.action_type for a in self.propose(check='all').actions],
         )
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from tests.specs.cluster_case import ClusterActionCase
 from tests.specs.published import published
 from tests.unit.notifications import expectations
-from watcherlite.domain.clusters import Cluster
 from watcherlite.engine.clusters import action_types
 
 SECRET = 'correct-horse'
@@ -24,12 +23,6 @@ class TestClusterNotifications(ClusterActionCase):
         sent = published(self.world.store)
         self.messages += sent
         return sent
-
-    def life(self, size: int) -> Cluster:
-        """Return a cluster whose making has been told of and is not told again."""
-        cluster = self.make(self.world, size)
-        self.sent()
-        return cluster
 
     def test_one_that_is_made_and_deleted(self) -> None:
         profile = self.world.profile(value=SECRET)
@@ -130,8 +123,9 @@ class TestClusterNotifications(ClusterActionCase):
             {name: data['created_at'] for name, data in failed.items()},
         )
 
-    def test_a_node_that_has_died_is_found_and_recovered(self) -> None:
-        cluster = self.life(2)
+    def test_a_node_that_has_died_is_recovered_and_another_one_comes(self) -> None:
+        cluster = self.make(self.world, 2)
+        self.sent()
         dead = self.world.nodes(cluster)[1]
         self.world.outside.things.pop(dead.physical_id or '')
         self.world.do(action_types.CLUSTER_CHECK, cluster)
@@ -164,22 +158,19 @@ class TestClusterNotifications(ClusterActionCase):
         ]
         self.assertEqual(self.world.now(dead).physical_id, ids[-1])
 
-    def test_one_that_is_scaled_and_looked_after_by_no_policy(self) -> None:
-        cluster = self.life(1)
         self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 1})
         scaled = self.sent()
-
         self.assertEqual(
             {
                 'c': [
                     'cluster.scale_out.start: RESIZING',
                     'cluster.scale_out.end: ACTIVE',
                 ],
-                'n2': ['node.create.start: CREATING', 'node.create.end: ACTIVE'],
+                'n3': ['node.create.start: CREATING', 'node.create.end: ACTIVE'],
             },
             _by_name(scaled),
         )
-        self.assertEqual(2, expectations.data(scaled[-1])['desired_capacity'])
+        self.assertEqual(3, expectations.data(scaled[-1])['desired_capacity'])
 
 
 def _by_name(sent: list[Any]) -> dict[str, list[str]]:

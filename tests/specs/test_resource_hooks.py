@@ -112,46 +112,34 @@ class HookCase(StackWorldCase):
 class TestAnswers(HookCase):
     """None and Ready: done. ResourceInProgress: asked again. An exception: failed."""
 
-    def test_each_may_have_done_it_when_it_returns(self) -> None:
-        for said in (None, Ready(attributes={'output': 'now'}, reason='as it was')):
-            world = self.a_told_world(lambda operation, said=said: said)
+    def test_each_may_have_done_it_when_it_returns_or_is_polled_often_enough(
+        self,
+    ) -> None:
+        def pending(operation: str, left: int = 2) -> ResourceInProgress:
+            return ResourceInProgress({'of': operation, 'left': left}, 0.0)
+
+        def polled(operation: str, token: Any) -> Any:
+            left = token['left'] - 1
+            return pending(token['of'], left) if left else None
+
+        ready = Ready(attributes={'output': 'now'}, reason='as it was')
+        for answer, polls in (
+            (lambda operation: None, []),
+            (lambda operation: ready, []),
+            (pending, [2, 1]),
+        ):
+            world = self.a_told_world(answer, polled)
 
             told = self.whole_life(world)
 
             self.assertEqual(
                 [(name, f'{name.upper()}_COMPLETE') for name in OPERATIONS], told
             )
-            self.assertEqual(list(OPERATIONS), self.calls)
-
-    def test_each_may_ask_to_be_polled_as_often_as_it_wants(self) -> None:
-        def polled(operation: str, token: Any) -> Any:
-            left = token['left'] - 1
-            return (
-                ResourceInProgress({'of': operation, 'left': left}, 0.0)
-                if left
-                else None
-            )
-
-        world = self.a_told_world(
-            lambda operation: ResourceInProgress({'of': operation, 'left': 2}, 0.0),
-            polled,
-        )
-
-        told = self.whole_life(world)
-
-        self.assertEqual(
-            [(name, f'{name.upper()}_COMPLETE') for name in OPERATIONS], told
-        )
-        expected = [
-            call
-            for name in OPERATIONS
-            for call in (
-                name,
-                (name, {'of': name, 'left': 2}),
-                (name, {'of': name, 'left': 1}),
-            )
-        ]
-        self.assertEqual(expected, self.calls)
+            expected: list[Any] = []
+            for name in OPERATIONS:
+                tokens = ({'of': name, 'left': left} for left in polls)
+                expected += [name, *((name, token) for token in tokens)]
+            self.assertEqual(expected, self.calls)
 
     def test_each_may_fail_and_says_why_or_the_class_of_what_nobody_expects(
         self,

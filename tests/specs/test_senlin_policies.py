@@ -208,12 +208,19 @@ class TestDecisions(PolicyStories):
             )
 
     def test_the_priority_that_counts_is_that_of_the_attachment(self) -> None:
+        """A policy that is disabled is not asked."""
         cluster = self.a_cluster(size=2)
+        said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
+        policy = self.attach(cluster, SCALING, **said)
+        change = {'policy_id': policy.uuid, 'enabled': False}
+        self.world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
+        action = self.world.do(action_types.CLUSTER_SCALE_OUT, cluster)
+        self.assertEqual(({}, 3), (action.data, len(self.names(cluster))))
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
         self.attach(cluster, DELETION)
         with self.world.store.transaction() as tx:
             tx.lock_clusters([cluster.uuid])
-            _, deletion = tx.bindings_of(cluster.id)
+            *_, deletion = tx.bindings_of(cluster.id)
             tx.save_bindings([deletion.binding.evolve(priority=50)])
 
         self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
@@ -221,17 +228,6 @@ class TestDecisions(PolicyStories):
         self.assertEqual(
             [DELETION, SCALING], [name for name, _, _ in self.outside.steps]
         )
-
-    def test_a_policy_that_is_disabled_is_not_asked(self) -> None:
-        cluster = self.a_cluster(size=2)
-        said = {'event': 'CLUSTER_SCALE_IN', 'adjustment': {'number': 2}}
-        policy = self.attach(cluster, SCALING, **said)
-        change = {'policy_id': policy.uuid, 'enabled': False}
-        self.world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
-
-        action = self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
-
-        self.assertEqual(({}, 1), (action.data, len(self.names(cluster))))
 
 
 class TestLoadBalancing(PolicyStories):

@@ -49,7 +49,7 @@ class TestNotificationsImpact(SkipCase):
         self.skip('a', 'not tonight')
         self.world.worker()
         self.world.plans.start(plan.uuid)
-        self.world.until_ended(plan)
+        ended = self.world.until_ended(plan)
         found = self.told()
         a, b = (self.world.action(name).uuid for name in 'ab')
         for uuid, message in ((a, BY_USER), (b, BY_ITSELF)):
@@ -62,6 +62,7 @@ class TestNotificationsImpact(SkipCase):
             )
         first = f'One or more actions were skipped. Action {a} was skipped by user.'
         both = f'{first} Action {b} was skipped automatically.'
+        self.assertEqual((both, 2), (ended.status_message, ended.skipped))
         self.assertEqual(
             [
                 ('actionplan.create', 'RECOMMENDED', None),

@@ -34,20 +34,6 @@ class TestTheStatusMessageOfActions(SkipCase):
 class TestTheStatusMessageOfPlans(SkipCase):
     """It is updated when actions are skipped, and says which."""
 
-    def test_it_names_them_as_they_come_with_who_skipped_them(self) -> None:
-        plan = self.world.create('a', action('b', 'gone'), 'c')
-        self.skip('a')
-        self.world.worker()
-        self.world.plans.start(plan.uuid)
-        ended = self.world.until_ended(plan)
-        a, b = (self.world.action(name).uuid for name in 'ab')
-        self.assertEqual(
-            'One or more actions were skipped. '
-            f'Action {a} was skipped by user. Action {b} was skipped automatically.',
-            ended.status_message,
-        )
-        self.assertEqual(2, ended.skipped)
-
     def test_it_keeps_them_when_actions_fail_as_well(self) -> None:
         plan = self.world.create('a', action('b', 'fails'))
         self.skip('a')

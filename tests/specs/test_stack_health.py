@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.functional.execution.test_worker import FailingStore
 from tests.specs.test_stacks_in_plans import TWO, PlanWorld
 from tests.stack_worlds import TENANT, StackWorldCase, res
 from watcherlite.domain.creators import LOCAL
@@ -161,21 +162,9 @@ class TestModel(StackHealthCase):
     def test_of_many_stacks_the_rows_are_read_together(self) -> None:
         for name in 'abc':
             self.world.make(TWO, name=name)
-        store: Any = Counting(self.world.store)
+        store: Any = FailingStore(self.world.store)
 
         found = StackModel(store).stacks()
 
         self.assertEqual(3, len(found))
-        self.assertEqual(['list_stacks', 'list_stacks', 'list_resources'], store.calls)
-
-
-class Counting:
-    """A store that notes what is asked of it."""
-
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self.calls: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        self.calls.append(name)
-        return getattr(self._store, name)
+        self.assertEqual(['list_stacks', 'list_stacks', 'list_resources'], store.asked)
