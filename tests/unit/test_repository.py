@@ -88,12 +88,8 @@ class TestPackaging(base.TestCase):
 
         self.assertEqual(
             [
-                'watcherlite',
-                'watcherlite-api',
-                'watcherlite-applier',
-                'watcherlite-engine',
-                'watcherlite-manage',
-                'watcherlite-status',
+                *('watcherlite', 'watcherlite-api', 'watcherlite-applier'),
+                *('watcherlite-engine', 'watcherlite-manage', 'watcherlite-status'),
             ],
             sorted(ours),
         )

@@ -326,13 +326,12 @@ class TestResourceTypes(base.TestCase):
         # The built-ins do not suffer.
         self.assertLessEqual(
             {
-                'Http::Resource',
-                'Local::File',
-                'Local::Process',
-                'OS::Heat::None',
-                'OS::Heat::RandomString',
-                'OS::Heat::TestResource',
-                'OS::Heat::Value',
+                *('Http::Resource', 'Local::File', 'Local::Process', 'OS::Heat::None'),
+                *(
+                    'OS::Heat::RandomString',
+                    'OS::Heat::TestResource',
+                    'OS::Heat::Value',
+                ),
             },
             {
                 name

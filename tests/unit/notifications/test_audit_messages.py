@@ -201,20 +201,9 @@ class TestPinned(AuditMessagesTestCase):
         self.assertEqual('1.0', payload['watcher_object.version'])
         self.assertEqual(
             [
-                'uuid',
-                'audit_type',
-                'state',
-                'parameters',
-                'interval',
-                'scope',
-                'goal_uuid',
-                'strategy_uuid',
-                'goal',
-                'strategy',
-                'created_at',
-                'updated_at',
-                'deleted_at',
-                'state_update',
+                *('uuid', 'audit_type', 'state', 'parameters', 'interval', 'scope'),
+                *('goal_uuid', 'strategy_uuid', 'goal', 'strategy'),
+                *('created_at', 'updated_at', 'deleted_at', 'state_update'),
             ],
             list(payload['watcher_object.data']),
         )

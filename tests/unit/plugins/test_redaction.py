@@ -31,15 +31,9 @@ class TestUrls(base.TestCase):
 class TestHeaders(base.TestCase):
     def test_those_with_credentials_are_told_apart(self):
         secret = [
-            'Authorization',
-            'Proxy-Authorization',
-            'Cookie',
-            'SET-COOKIE',
-            'Set-Cookie2',
-            'WWW-Authenticate',
-            'X-Auth-Token',
-            'X-Subject-Token',
-            'X-Api-Key',
+            *('Authorization', 'Proxy-Authorization', 'WWW-Authenticate'),
+            *('Cookie', 'SET-COOKIE', 'Set-Cookie2'),
+            *('X-Auth-Token', 'X-Subject-Token', 'X-Api-Key'),
         ]
         plain = ['Content-Type', 'Idempotency-Key', 'Location', 'X-Fencing-Token-Id']
 

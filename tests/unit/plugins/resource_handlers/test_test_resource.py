@@ -81,6 +81,13 @@ class TestTheTestResource(base.TestCase):
         self.assertIsNone(run.physical_id)
         self.assertEqual('COMPLETE', run.delete().status)
 
+    def test_an_unknown_property_is_rejected(self):
+        error = self.assertRaises(exceptions.Invalid, self.made, wait_sec=1)
+
+        self.assertEqual(
+            'properties.wait_sec: is not known, did you mean wait_secs?', str(error)
+        )
+
     def test_a_new_value_is_an_update_in_place(self):
         run, _ = self.made(value='a')
         before = run.physical_id
@@ -108,26 +115,12 @@ class TestTheTestResource(base.TestCase):
                 (change == 'replace', False), (run.uuid != uuid, run.failed)
             )
 
-    def test_an_unknown_property_is_rejected(self):
-        error = self.assertRaises(exceptions.Invalid, self.made, wait_sec=1)
-
-        self.assertEqual(
-            'properties.wait_sec: is not known, did you mean wait_secs?', str(error)
-        )
-
     def test_the_properties_are_those_of_heat(self):
         self.assertEqual(
             {
-                'action_wait_secs',
-                'attr_wait_secs',
-                'client_name',
-                'constraint_prop_secs',
-                'entity_name',
-                'fail',
-                'update_replace',
-                'update_replace_value',
-                'value',
-                'wait_secs',
+                *('value', 'fail', 'client_name', 'entity_name'),
+                *('update_replace', 'update_replace_value', 'constraint_prop_secs'),
+                *('wait_secs', 'action_wait_secs', 'attr_wait_secs'),
             },
             set(TestResource.properties),
         )
