@@ -52,10 +52,6 @@ class ClaimQueuesTest(base.TestCase):
         self.assertTrue(found.serves('engine'))
         self.assertFalse(self.queues.serves('engine'))
 
-    def test_no_claim_is_requested_without_more(self) -> None:
-        self.assertFalse(self.queues.any_more())
-        self.assertEqual([], self.queues.share(10))
-
     def test_the_room_is_divided_among_the_queues_which_take_turns(self) -> None:
         for keys, room, shares in (
             ((1, 2, 3), 10, [[(1, 3), (2, 3), (3, 4)]]),
@@ -78,7 +74,9 @@ class ClaimQueuesTest(base.TestCase):
             [asked(found.share(2)) for _ in range(3)],
         )
 
-    def test_a_claim_that_reached_its_limit_is_followed_by_another(self) -> None:
+    def test_only_a_claim_that_reached_its_limit_is_followed_by_another(self) -> None:
+        self.assertFalse(self.queues.any_more())
+        self.assertEqual([], self.queues.share(10))
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.claim(wanted, more=True)

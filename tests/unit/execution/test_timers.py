@@ -8,6 +8,9 @@ from watcherlite.testing.clock import ManualClock
 class TestRunDue(base.TestCase):
     def setUp(self):
         super().setUp()
+        self.build()
+
+    def build(self):
         self.clock = ManualClock()
         self.timers = Timers(self.clock)
         self.called = []
@@ -22,49 +25,33 @@ class TestRunDue(base.TestCase):
             self.timers.run_due()
         return self.called
 
-    def test_without_timers_there_is_no_next_time(self):
-        self.assertIsNone(self.timers.run_due())
-
     def test_run_due_returns_the_seconds_until_the_next_timer(self):
+        self.assertIsNone(self.timers.run_due())
         self.timers.after(5, self.record('a'))
         self.timers.after(3, self.record('b'))
         self.clock.advance(1)
 
         self.assertEqual(2, self.timers.run_due())
 
-    def test_a_timer_is_called_once_at_its_time(self):
-        self.timers.after(5, self.record('a'))
+    def test_timers_are_called_once_in_the_order_of_their_times(self):
+        for delays, passed, called in (
+            ({'a': 5}, (4, 1, 1), [(5, 'a')]),
+            ({'c': 3, 'a': 1, 'b': 2}, (3,), [(3, 'a'), (3, 'b'), (3, 'c')]),
+            # Those of one time are called in the order of scheduling.
+            (dict.fromkeys('ebcda', 1), (1,), [(1, name) for name in 'ebcda']),
+            # One in the past is called at once.
+            ({'a': -6}, (0,), [(0, 'a')]),
+        ):
+            self.build()
+            for name, delay in delays.items():
+                self.timers.after(delay, self.record(name))
+            self.assertEqual(called, self.pass_time(*passed), delays)
 
-        self.assertEqual([(5, 'a')], self.pass_time(4, 1, 1))
-
-    def test_due_timers_are_called_in_the_order_of_their_times(self):
-        self.timers.after(3, self.record('c'))
-        self.timers.after(1, self.record('a'))
-        self.timers.after(2, self.record('b'))
-
-        self.assertEqual([(3, 'a'), (3, 'b'), (3, 'c')], self.pass_time(3))
-
-    def test_timers_of_one_time_are_called_in_the_order_of_scheduling(self):
-        for name in 'abcde':
-            self.timers.after(1, self.record(name))
-
-        self.assertEqual([(1, name) for name in 'abcde'], self.pass_time(1))
-
-    def test_a_timer_in_the_past_is_called_at_once(self):
-        self.clock.advance(10)
-        self.timers.after(-6, self.record('a'))
-
-        self.assertEqual([(10, 'a')], self.pass_time(0))
-
-    def test_a_periodic_timer_is_called_at_its_interval(self):
-        self.timers.every(2, self.record('a'))
-
-        self.assertEqual([(2, 'a'), (4, 'a'), (6, 'a')], self.pass_time(*[1] * 7))
-
-    def test_a_periodic_timer_skips_missed_times(self):
-        self.timers.every(2, self.record('a'))
-
-        self.assertEqual([(9, 'a'), (11, 'a')], self.pass_time(9, 1, 1))
+    def test_a_periodic_timer_is_called_at_its_interval_and_skips_missed_times(self):
+        for passed, times in (([1] * 7, (2, 4, 6)), ([9, 1, 1], (9, 11))):
+            self.build()
+            self.timers.every(2, self.record('a'))
+            self.assertEqual([(at, 'a') for at in times], self.pass_time(*passed))
 
     def test_a_due_timer_scheduled_by_another_is_called_in_the_same_run(self):
         self.timers.after(1, lambda: self.timers.after(0, self.record('b')))

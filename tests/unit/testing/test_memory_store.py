@@ -7,16 +7,7 @@ import concurrent.futures
 import threading
 
 from tests import base
-from tests.factories import (
-    NOW,
-    at,
-    make_action,
-    make_audit,
-    make_goal,
-    make_worker,
-    store_actions,
-    store_plan,
-)
+from tests.factories import NOW, at, make_action, make_worker, store_actions, store_plan
 from watcherlite import exceptions
 from watcherlite.testing import MemoryStore
 from watcherlite.testing.clock import ManualClock
@@ -51,24 +42,21 @@ class MemoryStoreTest(base.TestCase):
         (action,) = store_actions(self.store, make_action(inputs={'password': 'x'}))
         self.assertEqual({'password': 'x'}, self.store.get_action(action.uuid).inputs)
 
-    def test_a_plan_that_was_not_locked_cannot_be_saved(self) -> None:
+    def test_a_plan_or_an_audit_that_was_not_locked_cannot_be_saved(self) -> None:
         plan, _ = store_plan(self.store)
-        with (
-            self.assertRaisesRegex(ValueError, plan.uuid),
-            self.store.transaction() as tx,
+        surroundings = self.store.plan_surroundings(plan.id)
+        assert surroundings is not None
+        audit = surroundings.audit
+        for uuid, save in (
+            (plan.uuid, lambda tx: tx.save_plans([plan.evolve(total=5)])),
+            (audit.uuid, lambda tx: tx.save_audit(audit)),
         ):
-            tx.save_plans([plan.evolve(total=5)])
+            with (
+                self.assertRaisesRegex(ValueError, uuid),
+                self.store.transaction() as tx,
+            ):
+                save(tx)
         self.assertEqual(plan, self.store.get_plan(plan.uuid))
-
-    def test_an_audit_that_was_not_locked_cannot_be_saved(self) -> None:
-        with self.store.transaction() as tx:
-            goal = tx.ensure_goal(make_goal())
-            audit = tx.insert_audit(make_audit(goal.id))
-        with (
-            self.assertRaisesRegex(ValueError, audit.uuid),
-            self.store.transaction() as tx,
-        ):
-            tx.save_audit(audit)
 
     def test_the_methods_that_are_checked_exist(self) -> None:
         with self.store.transaction() as tx:
