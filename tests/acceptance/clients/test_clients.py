@@ -47,14 +47,6 @@ def told_commands() -> set[str]:
     }
 
 
-class Calling:
-    """Sends requests that the clients have no command for."""
-
-    def call(self, method, path, **options):
-        """Send one."""
-        return self.standalone.request(method, path, **options)
-
-
 class Stories(
     catalogue_stories.CatalogueStories,
     catalogue_stories.TemplateStories,
@@ -62,9 +54,12 @@ class Stories(
     audit_stories.PlanStories,
     version_stories.PageStories,
     version_stories.VersionStories,
-    Calling,
 ):
     """All of them."""
+
+    def call(self, method, path, **options):
+        """Send a request that the clients have no command for."""
+        return self.standalone.request(method, path, **options)
 
 
 class TestWatcher(Stories, ClientCase):
@@ -117,8 +112,13 @@ class TestWatcher(Stories, ClientCase):
             self.assertEqual(0, done.code, str(done))
 
 
-class PasswordStories(Calling):
-    """With names and passwords, of which one may not do everything."""
+class TestWithPassword(Stories, ClientCase):
+    """With names and passwords, of which one may not do everything.
+
+    `openstack optimize` has the plugin http_basic; `watcher` takes both from the URL.
+    """
+
+    program = 'openstack'
 
     @classmethod
     def settings(cls, home):
@@ -146,54 +146,43 @@ class PasswordStories(Calling):
         place = self.standalone.url.replace('//', f'//{user}:{password}@')
         return (f'--os-endpoint-override={place}',)
 
-    def asked_by(self, user, password, *argv):
-        """Run a command as another user; return what became of it."""
+    def asked_by(self, program, user, password, *argv):
+        """Run a command of a program as another user; return what became of it."""
+        self.program = program
         noun = ('optimize',) if self.program == 'openstack' else ()
         return self.clients.run(
             self.program, *self.access(user, password), *noun, *argv
         )
 
     def test_who_gives_no_good_password_is_nobody(self):
-        wrong = self.asked_by(USER, 'wrong', 'goal', 'list').refusal()
-        unknown = self.asked_by('nobody', PASSWORD, 'goal', 'list').refusal()
         without = self.standalone.request('GET', '/v1/goals')
 
-        self.assertIn('401', wrong)
-        self.assertIn('401', unknown)
+        for program in ('watcher', 'openstack'):
+            for given in ((USER, 'wrong'), ('nobody', PASSWORD)):
+                said = self.asked_by(program, *given, 'goal', 'list').refusal()
+                self.assertIn('401', said, program)
         self.assertEqual(401, without.status_code)
         self.assertIn('Basic realm=', without.headers['WWW-Authenticate'])
 
     def test_a_reader_reads_and_changes_nothing(self):
         plan = self.dummy_plan('to be read')
 
-        read = self.asked_by(READER, PASSWORD, 'actionplan', 'show', plan)
-        started = self.asked_by(READER, PASSWORD, 'actionplan', 'start', plan).refusal()
+        for program in ('watcher', 'openstack'):
+            words = (program, READER, PASSWORD, 'actionplan')
+            read = self.asked_by(*words, 'show', plan)
+            self.assertEqual(0, read.code, str(read))
+            said = self.asked_by(*words, 'start', plan).refusal()
+            self.assertIn(
+                "Policy doesn't allow action_plan:start to be performed", said
+            )
+            self.assertIn('(HTTP 403)', said)
         after = self.json('actionplan', 'show', plan)
-
-        self.assertEqual(0, read.code, str(read))
-        self.assertIn("Policy doesn't allow action_plan:start to be performed", started)
-        self.assertIn('(HTTP 403)', started)
         self.assertEqual('RECOMMENDED', after['State'])
 
-
-class TestWatcherWithPassword(PasswordStories, ClientCase):
-    """`watcher`, which takes name and password from the URL."""
-
-    def test_the_url_may_be_in_the_environment_where_nobody_sees_it(self):
-        (argument,) = self.access()
-        place = argument.partition('=')[2]
-
+    def test_name_and_password_may_be_in_the_environment_where_nobody_sees_them(self):
+        place = self.standalone.url.replace('//', f'//{USER}:{PASSWORD}@')
         done = self.clients.run('watcher', 'goal', 'list', OS_ENDPOINT_OVERRIDE=place)
-
         self.assertIn('| dummy ', done.out, str(done))
-
-
-class TestOpenStackWithPassword(PasswordStories, Stories, ClientCase):
-    """`openstack optimize`, with the plugin http_basic."""
-
-    program = 'openstack'
-
-    def test_name_and_password_may_be_in_the_environment(self):
         done = self.clients.run(
             *('openstack', f'--os-endpoint={self.standalone.url}'),
             *('optimize', 'goal', 'list'),
