@@ -279,7 +279,7 @@ class TestWays(HookCase):
         self.assertIn('The node stays, because of its hook', ended.status_message)
         self.assertEqual('ACTIVE', self.world.now(first).status)
 
-    def test_a_cancelled_deletion_leaves_the_node_unchanged(self):
+    def test_a_cancelled_or_timed_out_deletion_leaves_the_node_unchanged(self):
         cluster = self.hooked()
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
@@ -295,11 +295,7 @@ class TestWays(HookCase):
             (row.status, row.status_reason, row.data, row.physical_id),
         )
 
-    def test_a_timed_out_deletion_leaves_the_node_unchanged(self):
-        cluster = self.hooked()
         self.world.set(cluster, timeout=1)
-        first, _ = self.world.nodes(cluster)
-
         begun = self.operations.nodes.delete(first.uuid, self.by)
 
         ended = self.world.ended(begun.action)

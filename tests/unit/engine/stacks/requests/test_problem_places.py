@@ -85,9 +85,8 @@ class TestAttributes(CheckingCase):
     def test_attributes_of_an_invalid_resource_are_not_reported(self) -> None:
         asked = {'get_attr': ['a', 'anything']}
 
-        (problem,) = self.check({'a': res(valeu='x'), 'b': res(value=asked)})
-
-        self.assertTrue(problem.startswith('resources.a.properties.valeu'), problem)
+        members = {'a': res(valeu='x'), 'b': res(value=asked)}
+        self.assert_problem('resources.a.properties.valeu', members)
 
 
 class TestLines(CheckingCase):
@@ -139,14 +138,8 @@ class TestLines(CheckingCase):
             '    properties:\n'
             '      resources: {m: {type: Think}}\n'
         )
-        (problem,) = self.check({'n': res('n.yaml')}, {'n.yaml': text})
-
-        self.assertTrue(
-            problem.startswith(
-                'resources.n: n.yaml:3: resources.deep: resources.m.type: '
-            ),
-            problem,
-        )
+        start = 'resources.n: n.yaml:3: resources.deep: resources.m.type: '
+        self.assert_problem(start, {'n': res('n.yaml')}, {'n.yaml': text})
 
     def test_a_template_is_parsed_once_for_all_its_problems(self) -> None:
         many = '\n'.join(f'  r{at}: {{type: Think}}' for at in range(500))
