@@ -130,10 +130,6 @@ class TestOnFailureStop(PlanCase):
             {'FAILED': 1, 'CANCELLED': 1200}, self.world.store.count_actions(plan.id)
         )
 
-    def test_no_failure_stops_nothing(self) -> None:
-        plan = self.world.run(*chain('a', 'b', action_type='does'), on_failure='stop')
-        self.assertEqual('SUCCEEDED', plan.state)
-
 
 class TestCancel(PlanCase):
     """Not started: CANCELLED. Running: told by signal. Nothing is stuck there."""

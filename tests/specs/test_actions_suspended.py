@@ -81,9 +81,11 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
     ) -> None:
         world = self.a_waiting_world()
         self.add(world, target='thing')
+        self.assert_refused(world, 'later')
         self.suspend(world)
         world.add(world.new_action('b', target='thing'))
         world.until_action('b', states.WAITING)
+        self.assert_refused(world, 'b')
         for worker in world.workers:
             worker.sweeper.sweep()
         world.run('something else')
@@ -115,6 +117,17 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
                 ('other', 'RUNNING', 'SUCCEEDED', None),
             ],
             world.story(None, 'other'),
+        )
+
+    def assert_refused(self, world: World, name: str) -> None:
+        """Check that one that waits for others or for a lock cannot be suspended."""
+        error = self.assertRaises(
+            exceptions.Conflict, self.signal, world, name, states.SUSPEND
+        )
+        self.assertEqual(
+            f'SUSPEND is not possible for action {world.action(name).uuid}: it is '
+            'WAITING',
+            str(error),
         )
 
     def test_it_completes_when_all_have_ended_meanwhile(self) -> None:
@@ -264,28 +277,6 @@ class TestCancellingASuspendedActionThatDerived(SuspendedCase):
     def counts(self, world: World, plan: Any) -> tuple[int, int]:
         stored = world.store.get_plan(plan.uuid)
         return stored.active, stored.unfinished
-
-
-class TestWhatCannotBeSuspended(SuspendedCase):
-    """SUSPEND of an action that has not started prevents its start."""
-
-    def test_one_that_waits_for_others_or_for_a_lock_is_refused(self) -> None:
-        world = self.a_waiting_world()
-        self.add(world, target='thing')
-        world.add(world.new_action('b', target='thing'))
-        world.until_action('b', states.WAITING)
-        for name in ('b', 'later'):
-            error = self.assertRaises(
-                exceptions.Conflict, self.signal, world, name, states.SUSPEND
-            )
-            self.assertEqual(
-                f'SUSPEND is not possible for action {world.action(name).uuid}: it is '
-                'WAITING',
-                str(error),
-            )
-        self.resumed.set()
-        self.gate.open()
-        world.until_action('b', states.SUCCEEDED)
 
 
 class TestThreadsOfSuspendedActions(SuspendedCase):

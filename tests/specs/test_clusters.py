@@ -392,13 +392,24 @@ class TestRecover(ClusterActionCase):
             (action.status, self.kinds(action), len(world.outside.things)),
         )
 
-    def test_the_operation_that_is_asked_for_is_done(self) -> None:
+    def test_the_operation_that_is_asked_for_is_done_and_who_cannot_is_named(
+        self,
+    ) -> None:
         self.broken()
         healthy = self.world.nodes(self.cluster)[1]
         self.world.set(healthy, status='ERROR')
         inputs = {'operation': 'REBOOT', 'operation_params': {'type': 'HARD'}}
         self.world.do(action_types.CLUSTER_RECOVER, self.cluster, inputs)
         self.assertEqual([('reboot', 'n2')], self.world.outside.calls)
+        self.world.set(self.lost, status='ERROR')
+        self.world.outside.fails.add(('create', 'n1'))
+        capacity = {'check_capacity': True}
+        action = self.world.do(action_types.CLUSTER_RECOVER, self.cluster, capacity)
+        self.assertEqual(
+            ('FAILED', 'Failed in recovering nodes: n1: create of n1 does not work'),
+            (action.status, (action.outputs or {})['reason']),
+        )
+        self.assertEqual('WARNING', self.now(self.world, self.cluster).status)
 
     def test_what_a_health_policy_decided_counts_more(self) -> None:
         said = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
@@ -423,18 +434,6 @@ class TestRecover(ClusterActionCase):
         )
         self.assertEqual(['NODE_DELETE'] * 3, self.kinds(action))
         self.assertEqual((1, 1), (len(world.nodes(cluster)), len(world.outside.things)))
-
-    def test_one_that_cannot_be_repaired_is_named(self) -> None:
-        self.broken()
-        self.world.set(self.lost, status='ERROR')
-        self.world.outside.fails.add(('create', 'n1'))
-        inputs = {'check_capacity': True}
-        action = self.world.do(action_types.CLUSTER_RECOVER, self.cluster, inputs)
-        self.assertEqual(
-            ('FAILED', 'Failed in recovering nodes: n1: create of n1 does not work'),
-            (action.status, (action.outputs or {})['reason']),
-        )
-        self.assertEqual('WARNING', self.now(self.world, self.cluster).status)
 
 
 class TestOperation(ClusterActionCase):

@@ -67,11 +67,15 @@ class TestWaiting(ClusterActionCase):
 
     def test_one_thread_is_enough_for_many_clusters_at_once(self) -> None:
         world = self.a_world_of_one()
-        begun = [self.begin(world, 3, name=f'c{at}') for at in range(4)]
+        begun = [self.begin(world, 3, name=f'c{at}', timeout=77) for at in range(4)]
         world.worker()
         for cluster, action in begun:
             self.assertEqual('SUCCEEDED', world.ended(action).status)
             self.assertEqual('ACTIVE', self.now(world, cluster).status)
+            # Members get what is left of the timeout.
+            left = [one.timeout for one in self.derived(world, action)]
+            self.assertEqual([True] * 3, [40 < seconds <= 77 for seconds in left])
+            self.assertEqual(77, action.timeout)
 
 
 class TestAFailedMember(ClusterActionCase):
@@ -221,15 +225,6 @@ class TestSuspend(ClusterActionCase):
 
 class TestTimeout(ClusterActionCase):
     """The timeout of a cluster is that of its actions, members included."""
-
-    def test_members_get_what_is_left_of_it(self) -> None:
-        world = self.a_cluster_world()
-        world.worker()
-        _, action = self.begin(world, 2, timeout=77)
-        action = world.ended(action)
-        timeouts = [one.timeout for one in self.derived(world, action)]
-        self.assertEqual(77, action.timeout)
-        self.assertEqual([True, True], [70 < seconds <= 77 for seconds in timeouts])
 
     def test_a_member_that_takes_too_long_fails_it(self) -> None:
         world = self.a_cluster_world()

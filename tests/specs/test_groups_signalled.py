@@ -86,18 +86,9 @@ class TestWhileAGroupScales(GroupCase):
             [state for name, state in self.world.facts(stack) if name == 'up'],
         )
 
-    def test_an_update_supersedes_it_and_makes_as_many_as_it_would_have(self) -> None:
-        new = {'g': self.group(0), 'up': scaling(2)}
-
-        after = self.world.begin_change(self.stack, new)
-
-        self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
-        stack = self.world.settled(self.stack)
-        self.assertEqual('UPDATE_COMPLETE', stack.state.name, stack.status_reason)
-        self.assertEqual(['new'] * 2, list(self.values(self.stack).values()))
-        self.assertEqual(2, len(self.world.outside.things))
-
-    def test_everything_else_is_refused_and_told_what_runs(self) -> None:
+    def test_an_update_supersedes_it_and_all_else_is_refused_and_told_what_runs(
+        self,
+    ) -> None:
         def refused(begin: Any, *arguments: Any) -> str:
             error = self.assertRaises(
                 exceptions.ActionInProgress, begin, self.stack.uuid, TENANT, *arguments
@@ -122,6 +113,16 @@ class TestWhileAGroupScales(GroupCase):
             'Resource g of stack s already has an action (UPDATE) in progress.', busy
         )
         self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+
+        new = {'g': self.group(0), 'up': scaling(2)}
+        after = self.world.begin_change(self.stack, new)
+
+        self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
+        stack = self.world.settled(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name, stack.status_reason)
+        # It makes as many as there would have been.
+        self.assertEqual(['new'] * 2, list(self.values(self.stack).values()))
+        self.assertEqual(2, len(self.world.outside.things))
 
     def test_a_stack_in_it_that_is_being_locked_is_not_deleted(self) -> None:
         stacks = self.world.stacks

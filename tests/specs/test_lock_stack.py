@@ -233,6 +233,10 @@ class TestOtherStates(LockCase):
         stack = self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('SUSPEND_COMPLETE', stack.base.name)
         self.assertRaises(exceptions.NotSupported, _update, self.world, self.stack)
+        stack = self.world.act(self.stack, states.SUSPEND)
+        self.assertEqual('SUSPEND_COMPLETE', stack.state.name)
+        # Clients wait for this event.
+        self.assertEqual(('s', 'SUSPEND_COMPLETE'), self.world.facts(self.stack)[-1])
         stack = self.world.act(self.stack, states.RESUME)
         self.assertEqual('RESUME_COMPLETE', stack.state.name)
         self.assertEqual(

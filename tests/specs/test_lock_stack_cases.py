@@ -191,18 +191,8 @@ class TestWhatIsKept(StackWorldCase):
         return len(self.world.outside.things)
 
 
-class TestWhatIsShown(LockCase):
-    """The state below a lock is not forgotten, and an end is one."""
-
-    def test_a_suspended_stack_says_so_to_who_suspends_it_after_an_unlock(self) -> None:
-        for operation in (states.SUSPEND, states.LOCK, states.UNLOCK):
-            self.world.act(self.stack, operation)
-
-        stack = self.world.act(self.stack, states.SUSPEND)
-
-        self.assertEqual('SUSPEND_COMPLETE', stack.state.name)
-        # Clients wait for this event.
-        self.assertEqual(('s', 'SUSPEND_COMPLETE'), self.world.facts(self.stack)[-1])
+class TestWhatIsShown(StackWorldCase):
+    """A lock is shown of what it protects."""
 
     def test_only_what_was_protected_says_so(self) -> None:
         class Declared(Nothing):

@@ -25,6 +25,14 @@ class TestLocks(PlanWorldCase):
             ],
             [state for name, state in self.world.facts(self.stack) if name == 's'][2:],
         )
+        # A lock that had failed is tried again.
+        self.world.outside.fails.add(('lock', 'a'))
+        self.world.act(self.stack, 'LOCK')
+        self.world.outside.fails.clear()
+        self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
+        self.run_plan(self.world.do('stack_lock', self.stack))
+        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual(2, len(self.world.outside.locked))
 
     def test_what_is_for_a_locked_stack_is_skipped_and_names_the_lock(self) -> None:
         self.world.act(self.stack, 'LOCK', 'stacks')
@@ -59,17 +67,6 @@ class TestLocks(PlanWorldCase):
         self.run_plan(self.world.do('stack_lock', self.stack))
 
         self.assertEqual('all', self.world.now(self.stack).lock_level)
-        self.assertEqual(2, len(self.world.outside.locked))
-
-    def test_a_lock_that_had_failed_is_tried_again(self) -> None:
-        self.world.outside.fails.add(('lock', 'a'))
-        self.world.act(self.stack, 'LOCK')
-        self.world.outside.fails.clear()
-        self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
-
-        self.run_plan(self.world.do('stack_lock', self.stack))
-
-        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
         self.assertEqual(2, len(self.world.outside.locked))
 
     def test_the_lock_of_a_stack_around_it_or_in_it_is_named(self) -> None:

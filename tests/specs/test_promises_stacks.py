@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, cast
 from tests.specs.cost_case import CostCase, Costs, EndListener
 from tests.specs.stack_promises import PLAIN, PromiseCase
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from tests.worlds import Gate
 from watcherlite.db.api import Store
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.domain.events import STACK, Event
@@ -313,19 +314,24 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             least=8,
         )
 
-    def test_what_a_lost_worker_has_made_is_found_and_not_made_again(self) -> None:
-        world, factory = self.a_factory_world()
-        gate = factory.gate = self.a_gate()
+    def make_at_another(self, world: StackWorld, kind: str, gate: Gate) -> Stack:
+        """Have things made by a worker that dies right after that, and another."""
         worker = world.worker()
-        stack = world.begin({f'o{at}': res('Once') for at in range(3)})
+        stack = world.begin({f'o{at}': res(kind) for at in range(3)})
         gate.until_entered(3)
         world.kill(worker)
         gate.open()
         world.worker()
         stack = world.settled(stack)
+        self.assert_whole(world, stack)
+        return stack
+
+    def test_what_a_lost_worker_has_made_is_found_and_not_made_again(self) -> None:
+        world, factory = self.a_factory_world()
+        gate = factory.gate = self.a_gate()
+        stack = self.make_at_another(world, 'Once', gate)
         self.assertEqual('CREATE_COMPLETE', stack.state.name, world.happened())
         self.assertEqual(3, len(factory.made))
-        self.assert_whole(world, stack)
         self.assert_world_outside(world, factory, stack)
 
     def test_what_is_begun_and_may_not_be_begun_again_is_failed_not_made_twice(
@@ -344,20 +350,12 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
                 return None
 
         world = self.a_stack_world({'Unsafe': Unsafe}, sweep_interval=0.2)
-        worker = world.worker()
-        stack = world.begin({f'u{at}': res('Unsafe') for at in range(3)})
-        gate.until_entered(3)
-        world.kill(worker)
-        gate.open()
-        world.worker()
-        stack = world.settled(stack)
+        stack = self.make_at_another(world, 'Unsafe', gate)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual(3, len(made))
-        rows = world.store.list_resources([stack.id])
-        self.assertEqual({'CREATE_FAILED'}, {row.state.name for row in rows})
-        for row in rows:
+        for row in world.store.list_resources([stack.id]):
+            self.assertEqual('CREATE_FAILED', row.state.name)
             self.assertIn('Outcome unknown', row.status_reason)
-        self.assert_whole(world, stack)
 
     def test_two_workers_share_one_stack(self) -> None:
         world = self.a_stack_world(max_parallel=1)

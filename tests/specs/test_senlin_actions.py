@@ -371,12 +371,13 @@ class TestCreatingAnAction(StoryCase):
             runs()[:3],
         )
 
-    def test_it_is_done_on_a_node_under_the_lock_of_the_node(self) -> None:
+    def test_a_command_is_run_that_the_operator_allows_and_knows_its_target(
+        self,
+    ) -> None:
         cluster = self.create(1)
         (node,) = self.world.nodes(cluster)
-
         asked = self.world.user_action('paper', node, name='mine', timeout=60)
-
+        # It is done under the lock of the node.
         self.assert_has(
             asked,
             name='mine',
@@ -387,12 +388,6 @@ class TestCreatingAnAction(StoryCase):
             cause='RPC Request',
         )
         self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
-
-    def test_a_command_is_run_that_the_operator_allows_and_knows_its_target(
-        self,
-    ) -> None:
-        cluster = self.create(1)
-        (node,) = self.world.nodes(cluster)
 
         def run(row: Cluster | Node, *argv: str) -> tuple[Any, ...]:
             asked = self.world.user_action('command', row, inputs={'argv': [*argv]})
