@@ -292,38 +292,41 @@ class StorePlansContract(StoreCase):
         # Its audit is there still.
         store_plan(self.store, audit_id=kept.audit_id)
 
-    def test_a_dry_run_counts_audits_whose_plans_would_all_be_deleted(self) -> None:
+    def test_a_purge_stops_at_its_limit_and_deletes_an_audit_with_all_plans(
+        self,
+    ) -> None:
         audit = self.an_old_plan().audit_id
         self.an_old_plan(audit_id=audit)
-        self.assertEqual(0, self.store.purge(NOW, 1, dry_run=True)['audits'])
-        self.assertEqual(1, self.store.purge(NOW, 2, dry_run=True)['audits'])
-        self.assertEqual(1, self.store.purge(NOW, 2)['audits'])
-
-    def test_a_purge_keeps_audits_that_have_not_ended(self) -> None:
-        for state in audit_states.STATES:
-            self.an_old_plan(audit_id=self.an_audit(state))
-        counts = self.store.purge(NOW, 100)
+        last = self.an_old_plan()
+        found = [
+            self.store.purge(NOW, limit, dry_run=dry)
+            for limit, dry in ((1, True), (2, True), (2, False))
+        ]
         self.assertEqual(
-            (len(audit_states.STATES), len(audit_states.ENDED)),
-            (counts['action_plans'], counts['audits']),
+            [(1, 0), (2, 1), (2, 1)],
+            [(counts['action_plans'], counts['audits']) for counts in found],
         )
+        self.assertEqual([last], all_plans(self.store))
 
-    def an_audit(self, state: str) -> int | None:
-        """Store an audit; return its id."""
-        with self.store.transaction() as tx:
-            goal = tx.ensure_goal(make_goal())
-            return tx.insert_audit(make_audit(goal.id, state=state)).id
-
-    def test_a_purge_stops_at_its_limit(self) -> None:
-        plans = [self.an_old_plan() for _ in range(3)]
-        self.assertEqual(2, self.store.purge(NOW, 2, dry_run=True)['action_plans'])
-        self.assertEqual(2, self.store.purge(NOW, 2)['action_plans'])
-        self.assertEqual(plans[2:], all_plans(self.store))
-
-    def test_a_purge_keeps_plans_that_have_not_ended(self) -> None:
+    def test_a_purge_keeps_plans_and_audits_that_have_not_ended(self) -> None:
         for state in states.STATES:
             self.an_old_plan(state=state)
-        self.store.purge(NOW, 100)
+        with self.store.transaction() as tx:
+            goal = tx.ensure_goal(make_goal())
+            audits = [
+                tx.insert_audit(make_audit(goal.id, state=state))
+                for state in audit_states.STATES
+            ]
+        for audit in audits:
+            self.an_old_plan(audit_id=audit.id)
+        counts = self.store.purge(NOW, 100)
+        self.assertEqual(
+            (
+                len(states.ENDED) + len(audit_states.STATES),
+                len(states.ENDED) + len(audit_states.ENDED),
+            ),
+            (counts['action_plans'], counts['audits']),
+        )
         self.assertEqual(
             set(states.STATES) - states.ENDED,
             {plan.state for plan in all_plans(self.store)},

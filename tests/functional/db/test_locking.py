@@ -1,11 +1,14 @@
 """No waiter is lost in the race between a blocked action and a release."""
 
+import contextlib
 import threading
+from collections.abc import Callable, Iterator
 
-from tests.factories import NOW, make_action, new_uuid, store_actions, store_plan
+from tests.factories import NOW, make_action, new_uuid, store_actions
 from tests.functional.db import stores
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from watcherlite import exceptions
+from watcherlite.db.api import Transaction
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
@@ -29,6 +32,21 @@ class LockingTests(stores.StoreTests):
             tx.take_locks({TARGET: self.holder.id})
         self.woken: list[Action] = []
 
+    @contextlib.contextmanager
+    def overlapping(
+        self, call: Callable[[], object]
+    ) -> Iterator[tuple[Transaction, Callable[[], None]]]:
+        """Begin a transaction; yield it, and what has a thread call before it ends."""
+        thread = threading.Thread(target=call, daemon=True)
+
+        def begin() -> None:
+            thread.start()
+            thread.join(A_WHILE)
+
+        with self.store.transaction() as tx:
+            yield tx, begin
+        thread.join(DEADLINE)
+
     def release(self) -> None:
         """Release the lock; retry on conflicts."""
         while True:
@@ -41,15 +59,12 @@ class LockingTests(stores.StoreTests):
             return
 
     def test_a_concurrent_release_unblocks_a_new_waiter(self) -> None:
-        thread = threading.Thread(target=self.release, daemon=True)
         blocked = self.waiter.evolve(status=states.WAITING, blocked_on=TARGET)
 
-        with self.store.transaction() as tx:
+        with self.overlapping(self.release) as (tx, begin):
             self.assertEqual(set(), tx.take_locks({TARGET: self.waiter.id}))
-            thread.start()
-            thread.join(A_WHILE)
+            begin()
             tx.change_actions([ActionChange(self.waiter, blocked)])
-        thread.join(DEADLINE)
 
         ready = blocked.evolve(status=states.READY, blocked_on=None)
         self.assertEqual([ready], self.woken)
@@ -64,12 +79,9 @@ class LockingTests(stores.StoreTests):
             with self.store.transaction() as tx:
                 taken.append(tx.take_locks({TARGET: self.waiter.id}))
 
-        thread = threading.Thread(target=take, daemon=True)
-        with self.store.transaction() as tx:
+        with self.overlapping(take) as (tx, begin):
             self.assertEqual([], tx.release_locks([self.holder.id]))
-            thread.start()
-            thread.join(A_WHILE)
-        thread.join(DEADLINE)
+            begin()
 
         self.assertEqual([{TARGET}], taken)
 
@@ -78,17 +90,14 @@ class LockingTests(stores.StoreTests):
             with self.store.transaction() as tx:
                 self.woken = tx.release_locks([self.holder.id], (), {'whole'})
 
-        thread = threading.Thread(target=leave, daemon=True)
         blocked = self.waiter.evolve(status=states.WAITING, blocked_on='whole')
         with self.store.transaction() as tx:
             tx.share_locks({'whole': [self.holder.id]})
 
-        with self.store.transaction() as tx:
+        with self.overlapping(leave) as (tx, begin):
             self.assertEqual(set(), tx.take_locks({'whole': self.waiter.id}))
-            thread.start()
-            thread.join(A_WHILE)
+            begin()
             tx.change_actions([ActionChange(self.waiter, blocked)])
-        thread.join(DEADLINE)
 
         ready = blocked.evolve(status=states.READY, blocked_on=None)
         self.assertEqual([ready], self.woken)
@@ -102,12 +111,9 @@ class LockingTests(stores.StoreTests):
 
         with self.store.transaction() as tx:
             tx.share_locks({'whole': [self.holder.id]})
-        thread = threading.Thread(target=share, daemon=True)
-        with self.store.transaction() as tx:
+        with self.overlapping(share) as (tx, begin):
             self.assertEqual([], tx.release_locks([self.holder.id], (), {'whole'}))
-            thread.start()
-            thread.join(A_WHILE)
-        thread.join(DEADLINE)
+            begin()
 
         self.assertEqual([{self.waiter.id}], shared)
         with self.store.transaction() as tx:
@@ -141,16 +147,6 @@ class ServerLockingTests(LockingTests):
             with self.store.transaction() as tx, self.store.transaction() as other:
                 tx.lock_tenant('here')
                 other.lock_tenant('there')
-
-    def test_a_claim_skips_locked_actions(self) -> None:
-        plan, (first, second) = store_plan(
-            self.store, *(make_action(status=states.READY) for _ in range(2))
-        )
-        with self.store.transaction() as tx, self.store.transaction() as other:
-            tx.lock_actions([first.id])
-            claimed = other.claim(worker=new_uuid(), limit=9, now=NOW, plan_id=plan.id)
-
-        self.assertEqual([second.id], [action.id for action in claimed])
 
 
 define_tests(__name__, LockingTests, on=(SQLITE,))

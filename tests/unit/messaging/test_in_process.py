@@ -130,23 +130,7 @@ class TestNotifications(InProcessTestCase):
         self.assertEqual([('t.info', b'1'), ('t.info', b'2')], other.seen)
         self.assertIn('A subscriber failed on a notification t.info', self.log.output)
 
-    def test_a_subscriber_that_hangs_is_reported_as_unavailable(self):
-        leave = threading.Event()
-        self.addCleanup(leave.set)
-        self.bus.subscribe_notifications(
-            lambda routing_key, body: leave.wait(recording.TIMEOUT)
-        )
-
-        error = self.assertRaises(
-            exceptions.BrokerUnavailable,
-            self.publisher.publish,
-            [('t.info', b'1')],
-            0.01,
-        )
-
-        self.assertIn('did not take 1 notifications in 0.01 s', str(error))
-
-    def test_what_was_given_up_is_not_delivered_later(self):
+    def test_what_a_subscriber_that_hangs_did_not_take_is_not_delivered_later(self):
         entered, leave = threading.Event(), threading.Event()
         self.addCleanup(leave.set)
         seen = []
@@ -158,12 +142,14 @@ class TestNotifications(InProcessTestCase):
 
         self.bus.subscribe_notifications(hang)
         for batch in ((b'1', b'2'), (b'3',)):
-            self.assertRaises(
+            error = self.assertRaises(
                 exceptions.BrokerUnavailable,
                 self.publisher.publish,
                 [('t.info', body) for body in batch],
                 0.01,
             )
+            expected = f'did not take {len(batch)} notifications in 0.01 s'
+            self.assertIn(expected, str(error))
         self.assertTrue(entered.wait(recording.TIMEOUT))
         leave.set()
 
