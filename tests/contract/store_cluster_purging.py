@@ -41,28 +41,22 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         self.assertEqual([left], self.noun_page(Action))
         self.commit(lambda tx: tx.delete_object(policy))
 
-    def test_clusters_with_unfinished_actions_or_unpublished_events_are_kept(
+    def test_clusters_with_nodes_unfinished_actions_or_unpublished_events_are_kept(
         self,
     ) -> None:
         cluster = self.insert_cluster()
         busy, told, node = self.insert_nodes(cluster, {}, {}, {})
+        self.delete_softly(cluster)
+        self.assert_clusters_purged(0, 0, 0, 0)
         (action,) = self.insert_actions({'target': busy.uuid, 'within': cluster.uuid})
         self.add_cluster_events(cluster_event(told, cluster))
-        for row in (cluster, busy, told, node):
+        for row in (busy, told, node):
             self.delete_softly(row)
         self.assert_clusters_purged(0, 1, 0, 0)
         self.publish()
         self.assert_clusters_purged(0, 1, 0, 1)
         self.changed(action, status='FAILED', updated_at=NOW)
         self.assert_clusters_purged(1, 1, 1, 0)
-
-    def test_a_cluster_is_kept_while_it_has_a_node(self) -> None:
-        cluster = self.insert_cluster()
-        (node,) = self.insert_nodes(cluster, {})
-        self.delete_softly(cluster)
-        self.assert_clusters_purged(0, 0, 0, 0)
-        self.delete_softly(node)
-        self.assert_clusters_purged(1, 1, 0, 0)
 
     def test_a_purge_includes_clusters_and_its_dry_run_counts_the_same(self) -> None:
         cluster, _, node = self.insert_cluster_events()

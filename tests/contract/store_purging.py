@@ -85,16 +85,6 @@ class StorePurgingContract(StoreCase):
         taken = self.commit(lambda tx: tx.take_locks({'node-1': stored[2].id}))
         self.assertEqual({'node-1'}, taken)
 
-    def test_an_action_without_a_plan_is_kept_until_its_events_are_published(
-        self,
-    ) -> None:
-        (action,) = store_actions(self.store, self.ended())
-        self.commit(lambda tx: tx.add_events([make_event(action)]))
-        self.assert_purged()
-        self.publish()
-        counts = self.store.purge(NOW, 10)
-        self.assertEqual({**NOTHING, 'actions': 1}, {**dict(counts), 'events': 0})
-
     def event(self, **values: Any) -> Event:
         common = {'subject': events.AUDIT, 'kind': events.CREATED, 'occurred_at': OLD}
         return make_bare_event(**{**common, **values})
@@ -136,12 +126,22 @@ class StorePurgingContract(StoreCase):
         self.assert_purged(actions=1)
         self.assertEqual([None], left())
 
-    def test_old_published_events_without_a_plan_are_purged(self) -> None:
-        old, young = self.event(subject_id=1), self.event(occurred_at=NOW)
-        self.commit(lambda tx: tx.add_events([old, young]))
-        self.assert_purged()
+    def test_events_are_kept_until_they_are_published_with_what_they_are_about(
+        self,
+    ) -> None:
+        (action,) = store_actions(self.store, self.ended())
+        audit, with_plan = self.insert_audits({}, {})
+        store_plan(
+            self.store, audit_id=with_plan.id, state=plan_states.FAILED, updated_at=OLD
+        )
+        ids = (audit.id, with_plan.id, 10**6)
+        of_action = make_event(action, occurred_at=OLD)
+        young = self.event(occurred_at=NOW)
+        told = [of_action, young, *(self.event(subject_id=key) for key in ids)]
+        self.commit(lambda tx: tx.add_events(told))
+        self.assert_purged(action_plans=1)
         self.publish()
-        self.assert_purged(events=1)
+        self.assert_purged(audits=2, actions=1, events=4)
         self.assertEqual([young], [s.event for s in self.store.list_events()])
 
     # audits
@@ -170,23 +170,6 @@ class StorePurgingContract(StoreCase):
         )
         self.assert_purged(action_plans=1, audits=1)
         self.assertIn(kept.uuid, self.names_of_audits())
-
-    def test_an_audit_is_kept_until_its_events_are_published(self) -> None:
-        (audit, with_plan) = self.insert_audits({}, {})
-        store_plan(
-            self.store, audit_id=with_plan.id, state=plan_states.FAILED, updated_at=OLD
-        )
-        told = [self.event(subject_id=one.id) for one in (audit, with_plan)]
-        self.commit(lambda tx: tx.add_events(told))
-        self.assert_purged(action_plans=1)
-        self.publish()
-        self.assert_purged(audits=2, events=2)
-
-    def test_an_audit_with_a_plan_is_kept(self) -> None:
-        (audit,) = self.insert_audits({})
-        self.commit(lambda tx: tx.insert_plan(make_plan(audit_id=audit.id)))
-        self.assert_purged()
-        self.assertEqual([audit.uuid], self.names_of_audits())
 
     def test_audits_without_plans_are_purged_after_all_plans(self) -> None:
         self.insert_audits({})
@@ -221,6 +204,7 @@ class StorePurgingContract(StoreCase):
         return [one.goal.uuid for one in self.store.list_goals(Query(deleted=True))]
 
     def test_rows_with_references_are_kept(self) -> None:
+        (with_plan,) = self.insert_audits({})
         goals = [self.insert_goal(deleted_at=OLD) for _ in range(3)]
         keys = [goal.id for goal in goals]
 
@@ -236,8 +220,10 @@ class StorePurgingContract(StoreCase):
                 make_audit(keys[2], strategy_id=strategies[1].id, state=states.ONGOING)
             )
             tx.insert_plan(make_plan(audit_id=audit.id, strategy_id=strategies[2].id))
+            tx.insert_plan(make_plan(audit_id=with_plan.id))
 
         self.commit(block)
         self.assert_purged()
-        self.assertEqual([goal.uuid for goal in goals], self.uuids_of_goals())
+        self.assertEqual([goal.uuid for goal in goals], self.uuids_of_goals()[1:])
+        self.assertIn(with_plan.uuid, self.names_of_audits())
         self.assertEqual(4, len(self.store.list_strategies(Query(deleted=True))))
