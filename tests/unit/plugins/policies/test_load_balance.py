@@ -130,7 +130,7 @@ class LoadBalanceTest(PolicyCase):
             return {'deletion': found}
 
         three, (first,) = [web(1), web(2), web(3)], uuids(1)
-        replaced = {'inputs': {'candidates': {first: 'another'}}}
+        replaced: Any = {'inputs': {'candidates': {first: 'another'}}}
         grows = {'inputs': {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}}
         for action_type, there, values, before, after, told in (
             *(

@@ -80,7 +80,7 @@ class ScalingTest(PolicyCase):
 
     def test_scaling_is_rejected_during_the_cooldown_of_another_action(self) -> None:
         said, one = {'cooldown': 60}, {'creation': {'count': 1}}
-        own = {'binding_data': {'heeded': ACTION}}
+        own: dict[str, Any] = {'binding_data': {'heeded': ACTION}}
         self.clock.advance(59)
 
         self.assertEqual(
