@@ -264,28 +264,19 @@ class ChangesTest(GroupCase):
         self.assertEqual(2, self.claim(1)[0].action.attempt)
 
     def test_derived_actions_are_counted_and_have_events(self) -> None:
-        self.a_plan('a')
-        (attempt,) = self.running('a')
-        derived = Derived((DerivedAction('x', 'nop'), DerivedAction('y', 'nop')))
-        result = self.fill(self.end(attempt, derived))
+        self.a_plan('a', 'b')
+        a, b = self.running('a', 'b')
+        x, y, z = (DerivedAction(key, 'nop') for key in 'xyz')
+        result = self.fill(self.end(a, Derived((x, y))), self.end(b, Derived((z,))))
         self.assertEqual(
-            [('a', 'RUNNING', 'WAITING'), ('x', None, 'READY'), ('y', None, 'READY')],
+            [(name, 'RUNNING', 'WAITING') for name in 'ab']
+            + [(name, None, 'READY') for name in 'xyz'],
             self.changes_of(result),
         )
-        self.assertEqual(['x', 'y'], [a.name for a in result.derived])
+        self.assertEqual(['x', 'y', 'z'], [a.name for a in result.derived])
         self.assertEqual(
-            (3, 3, 0), (self.plan().total, self.plan().unfinished, self.plan().active)
+            (5, 5, 0), (self.plan().total, self.plan().unfinished, self.plan().active)
         )
-
-    def test_the_derived_actions_of_several_parents_are_counted(self) -> None:
-        self.a_plan('a', 'b')
-        self.fill(
-            *(
-                self.end(attempt, Derived((DerivedAction('x', 'nop'),)))
-                for attempt in self.running('a', 'b')
-            )
-        )
-        self.assertEqual((4, 4), (self.plan().total, self.plan().unfinished))
 
     def test_actions_without_a_plan_are_written(self) -> None:
         with self.store.transaction() as tx:
@@ -307,7 +298,7 @@ class ChangesTest(GroupCase):
 class ParallelTest(GroupCase):
     """max_parallel."""
 
-    def test_a_claim_is_limited_by_max_parallel(self) -> None:
+    def test_only_max_parallel_limits_a_claim(self) -> None:
         self.a_plan('a', 'b', 'c', 'd', max_parallel=2)
         result = self.fill(claim=5)
         (claimed,) = result.claims
@@ -318,6 +309,9 @@ class ParallelTest(GroupCase):
         self.assertEqual(
             (0, True, True), (len(nothing.actions), nothing.more, nothing.limited)
         )
+        self.a_plan('a')
+        (claimed,) = self.fill(claim=5).claims
+        self.assertEqual((False, False), (claimed.more, claimed.limited))
 
     def test_an_end_in_the_same_transaction_allows_a_claim(self) -> None:
         self.a_plan('a', 'b', 'c', max_parallel=1)
@@ -337,11 +331,6 @@ class ParallelTest(GroupCase):
         self.assertEqual([[]], [c.actions for c in result.claims])
         self.assertEqual(1, self.plan().active)
         self.assertEqual('RUNNING', self.action('b').status)
-
-    def test_a_plan_without_max_parallel_does_not_limit_claims(self) -> None:
-        self.a_plan('a')
-        (claimed,) = self.fill(claim=5).claims
-        self.assertEqual((False, False), (claimed.more, claimed.limited))
 
 
 class HandOverTest(GroupCase):

@@ -55,13 +55,11 @@ class LockingCase(base.TestCase):
 class LockingTest(LockingCase):
     """Exclusive locks."""
 
-    def test_actions_on_different_targets_or_none_run_in_parallel(self) -> None:
-        for targets in ((None, None), ('x', 'y')):
-            self.assertEqual((['a0', 'a1'], []), self.acquire(*self.claimed(*targets)))
-
-    def test_the_first_of_two_actions_gets_the_lock(self) -> None:
-        actions = self.claimed('x', 'x', 'y', 'x')
-        self.assertEqual((['a0', 'a2'], ['a1', 'a3']), self.acquire(*actions))
+    def test_the_first_action_on_each_target_and_those_on_none_run(self) -> None:
+        actions = self.claimed('x', 'x', 'y', 'x', None, None)
+        self.assertEqual(
+            (['a0', 'a2', 'a4', 'a5'], ['a1', 'a3']), self.acquire(*actions)
+        )
         self.assertEqual(['a1'], self.release(actions[0]))
         self.assertEqual(states.READY, self.stored(actions[1]).status)
         self.assertEqual(states.WAITING, self.stored(actions[3]).status)
@@ -133,12 +131,9 @@ class SharingTest(LockingCase):
         )
         return action
 
-    def test_actions_on_different_parts_run_in_parallel(self) -> None:
-        self.assertEqual((['a0', 'a1'], []), self.acquire(*self.parts('p', 'q')))
-
-    def test_the_first_of_two_actions_on_a_part_gets_the_lock(self) -> None:
-        first, second = self.parts('p', 'p')
-        self.assertEqual((['a0'], ['a1']), self.acquire(first, second))
+    def test_the_first_action_on_each_part_gets_the_lock(self) -> None:
+        first, second, other = self.parts('p', 'p', 'q')
+        self.assertEqual((['a0', 'a2'], ['a1']), self.acquire(first, second, other))
         self.assertEqual('p', self.stored(second).blocked_on)
         self.assertEqual(['a1'], self.release(first))
 
