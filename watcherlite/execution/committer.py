@@ -377,7 +377,7 @@ class Committer:
             except exceptions.StoreUnavailable as error:
                 LOG.warning('%s; retrying in %.1f s', error, pause)
                 # A result without events has only claims, which the sweep finds.
-                if unanswered is None and result.events:
+                if result.events:
                     unanswered = result
             except Exception:
                 LOG.exception('The store refused a batch of %d changes', len(items))

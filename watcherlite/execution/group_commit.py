@@ -335,7 +335,7 @@ class _GroupTransaction:
         """Return the dependents that may start in this transaction."""
         handovers: dict[int, Action] = {}
         for item in applied:
-            if item.handover is None or item.after.status not in states.FINAL:
+            if item.handover is None:
                 continue
             plan = self._plan_of(item.after)
             if plan is not None and self._rules.blocking_reason(plan) is not None:

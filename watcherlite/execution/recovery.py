@@ -131,7 +131,7 @@ class Recovery:
         actions = [
             action
             for action in self._store.actions_by_id(action_ids).values()
-            if action.owner == owner and action.status not in states.FINAL
+            if action.owner == owner
         ]
         now = self._clock.now()
         # A plan without started actions there continues in any case.

@@ -320,17 +320,14 @@ def _repeat_or_end(
     """
     outcome = outcome or outcomes.Done()
     outputs = outcome.outputs
-    if outcome.again_at is not None:
-        again = _ready(action, now, 0.0, message, outputs)
-        again = again.evolve(not_before=max(outcome.again_at, EPOCH))
-        return Conclusion(again.evolve(end_time=now, recoveries=0))
-    if action.interval <= 0 or outcome.last:
+    if outcome.again_at is None and (action.interval <= 0 or outcome.last):
         return Conclusion(_end(action, status, message, now, outputs))
     # For a run that ended before its start the interval counts from its end.
     started = action.start_time if action.status in states.STARTED else None
     since_start = (now - (started or now)).total_seconds()
-    delay = max(0.0, action.interval - since_start)
-    again = _ready(action, now, delay, message, outputs)
+    again = _ready(action, now, action.interval - since_start, message, outputs)
+    if outcome.again_at is not None:
+        again = again.evolve(not_before=max(outcome.again_at, EPOCH))
     # Lost workers count for one run only.
     return Conclusion(again.evolve(end_time=now, recoveries=0))
 
