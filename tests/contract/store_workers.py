@@ -28,19 +28,6 @@ class StoreWorkersContract(StoreCase):
         self.assertEqual(sorted(set(found)), sorted(found))
         return set(found)
 
-    # the clock
-
-    def test_leases_use_the_time_of_the_store(self) -> None:
-        before = self.store.now()
-        stored = self.register_worker(LIVE)
-        after = self.store.now()
-        assert stored.started_at is not None
-        self.assertEqual(datetime.timedelta(0), before.utcoffset())
-        # Some round to milliseconds.
-        rounded = datetime.timedelta(milliseconds=2)
-        self.assertLessEqual(before - rounded, stored.started_at)
-        self.assertLessEqual(stored.started_at, after + rounded)
-
     # leases
 
     def test_a_worker_is_returned_as_it_was_registered(self) -> None:
@@ -53,11 +40,17 @@ class StoreWorkersContract(StoreCase):
             (read.uuid, read.host, read.identity, read.lanes, read.started_at),
         )
 
-    def test_a_lease_ends_after_its_seconds_in_utc(self) -> None:
+    def test_a_lease_ends_after_its_seconds_by_the_clock_of_the_store(self) -> None:
+        before = self.store.now()
         stored = self.register_worker(LIVE)
-        now = datetime.datetime.now(datetime.UTC)
+        after, now = self.store.now(), datetime.datetime.now(datetime.UTC)
         assert stored.lease_until is not None and stored.started_at is not None
-        self.assertEqual(datetime.timedelta(0), stored.lease_until.utcoffset())
+        # Some round to milliseconds.
+        rounded = datetime.timedelta(milliseconds=2)
+        self.assertLessEqual(before - rounded, stored.started_at)
+        self.assertLessEqual(stored.started_at, after + rounded)
+        for time in (before, stored.lease_until):
+            self.assertEqual(datetime.timedelta(0), time.utcoffset())
         tolerance = datetime.timedelta(seconds=600)
         self.assertLess(abs(stored.started_at - now), tolerance)
         lease = datetime.timedelta(seconds=LIVE)
@@ -72,13 +65,17 @@ class StoreWorkersContract(StoreCase):
             other.lease_until - stored.lease_until, datetime.timedelta(seconds=1000.4)
         )
 
-    def test_live_and_expired_workers_are_distinguished(self) -> None:
-        live = self.register_worker(LIVE)
+    def test_a_lease_that_is_over_or_was_ended_has_expired(self) -> None:
+        live, ended = self.register_worker(LIVE), self.register_worker(LIVE)
         expired, just_now = self.register_worker(EXPIRED), self.register_worker(0)
+        self.store.end_lease(ended.uuid)
+        self.store.end_lease(new_uuid())
         self.assertEqual({live.uuid}, self.uuids(self.store.live_workers()))
         self.assertEqual(
-            {expired.uuid, just_now.uuid}, self.uuids(self.store.expired_workers())
+            {expired.uuid, just_now.uuid, ended.uuid},
+            self.uuids(self.store.expired_workers()),
         )
+        self.assertFalse(self.store.renew_lease(ended.uuid, LIVE))
 
     def test_the_next_end_of_a_lease_is_that_of_another_live_worker(self) -> None:
         me = self.register_worker(60)
@@ -122,14 +119,6 @@ class StoreWorkersContract(StoreCase):
         )
         self.assertEqual(other, live[other.uuid])
         self.assertEqual({expired.uuid}, self.uuids(self.store.expired_workers()))
-
-    def test_an_ended_lease_has_expired(self) -> None:
-        worker, other = self.register_worker(), self.register_worker()
-        self.store.end_lease(worker.uuid)
-        self.store.end_lease(new_uuid())
-        self.assertEqual({worker.uuid}, self.uuids(self.store.expired_workers()))
-        self.assertEqual({other.uuid}, self.uuids(self.store.live_workers()))
-        self.assertFalse(self.store.renew_lease(worker.uuid, LIVE))
 
     def test_owners_that_are_not_workers_are_returned(self) -> None:
         worker, stranger = self.register_worker(EXPIRED), new_uuid()
