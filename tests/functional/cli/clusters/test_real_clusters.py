@@ -15,6 +15,11 @@ type: os.heat.test_resource
 version: "1.0"
 properties: {value: bye}
 """
+BROKEN = """\
+type: os.heat.test_resource
+version: "1.0"
+properties: {fail: true}
+"""
 DELETION = """\
 type: senlin.policy.deletion
 version: "1.1"
@@ -139,18 +144,6 @@ class LifeTest(RealClusterCase):
         self.assertNotEqual(0, code)
         self.assertIn('waits for no lifecycle hook', said)
 
-    def test_failure_is_reported(self):
-        path = self.file(
-            'type: os.heat.test_resource\nversion: "1.0"\nproperties: {fail: true}\n'
-        )
-        self.succeed('profile', 'create', 'broken', '--spec', path)
-
-        code, said = self.done('node', 'create', 'bad', '--profile', 'broken')
-
-        self.assertEqual(1, code)
-        self.assertIn('watcherlite: the action node_create_', said)
-        self.assertIn(' is FAILED: ', said)
-
 
 class AroundTest(RealClusterCase):
     """Policies, receivers, actions, events and types."""
@@ -174,11 +167,10 @@ class AroundTest(RealClusterCase):
         self.assertEqual(400, bound['Priority'])
         self.assertEqual(1, refused[0])
 
-    def test_receiver_shows_its_url(self):
-        self.create('heard', 1)
-
+    def test_receiver_shows_its_url_and_a_cluster_its_actions_and_events(self):
+        cluster = self.create('told', 1)
         made = self.rows(
-            *('receiver', 'create', 'more', '--cluster', 'heard'),
+            *('receiver', 'create', 'more', '--cluster', 'told'),
             *('--action', 'CLUSTER_SCALE_OUT', '--param', 'count=2'),
         )
         changed = self.rows('receiver', 'update', 'more', '--param', 'count=1')
@@ -189,11 +181,7 @@ class AroundTest(RealClusterCase):
             ({'count': 2}, {'count': 1}), (made['Params'], changed['Params'])
         )
         self.assertEqual([], self.rows('receiver', 'list'))
-
-    def test_actions_and_events(self):
-        made = self.create('told', 1)
-
-        rows = self.rows('cluster', 'action', 'list', '--cluster', made['ID'])
+        rows = self.rows('cluster', 'action', 'list', '--cluster', cluster['ID'])
         (create,) = (row for row in rows if row['Action'] == 'CLUSTER_CREATE')
         shown = self.rows('cluster', 'action', 'show', create['ID'])
         again = self.fail('cluster', 'action', 'signal', create['ID'], 'CANCEL')
@@ -203,7 +191,7 @@ class AroundTest(RealClusterCase):
             ['CLUSTER_CREATE', 'NODE_CREATE'], sorted(row['Action'] for row in rows)
         )
         self.assertEqual(
-            ('SUCCEEDED', made['ID']), (shown['Status'], shown['Cluster ID'])
+            ('SUCCEEDED', cluster['ID']), (shown['Status'], shown['Cluster ID'])
         )
         self.assertEqual(1, again[0])
         self.assertEqual(
@@ -244,7 +232,13 @@ class AroundTest(RealClusterCase):
         self.assertEqual(['reboot'], [row['Operation'] for row in operations])
         self.assertEqual(['up'], [row['State'] for row in services])
 
-    def test_refusals_are_those_of_the_api(self):
+    def test_failures_are_reported_and_refusals_are_those_of_the_api(self):
+        self.succeed('profile', 'create', 'broken', '--spec', self.file(BROKEN))
+        code, said = self.done('node', 'create', 'bad', '--profile', 'broken')
+
+        self.assertEqual(1, code)
+        self.assertIn('watcherlite: the action node_create_', said)
+        self.assertIn(' is FAILED: ', said)
         path = self.file('type: no.such.thing\nversion: "1.0"\nproperties: {}\n')
 
         self.assertEqual(

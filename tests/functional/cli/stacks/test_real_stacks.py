@@ -19,6 +19,11 @@ heat_template_version: 2021-04-16
 resources:
   waits: {type: OS::Heat::TestResource, properties: {wait_secs: -1}}
 """
+FAILING = """\
+heat_template_version: 2021-04-16
+resources:
+  bad: {type: OS::Heat::TestResource, properties: {fail: true}}
+"""
 OUTER = """\
 heat_template_version: 2021-04-16
 resources:
@@ -88,18 +93,6 @@ class LifeTest(RealStackCase):
         shown = self.rows('stack', 'list', '--deleted')
         self.assertEqual(['DELETE_COMPLETE'], [row['Stack Status'] for row in shown])
 
-    def test_failed_stack_is_reported(self):
-        path = self.file(
-            'heat_template_version: 2021-04-16\n'
-            'resources:\n'
-            '  bad: {type: OS::Heat::TestResource, properties: {fail: true}}\n'
-        )
-
-        code, message = self.done('stack', 'create', 'failing', '-t', path)
-
-        self.assertEqual(1, code)
-        self.assertIn('the stack failing is CREATE_FAILED: ', message)
-
     def test_nested_templates_and_files_come_with_it(self):
         self.file(TEMPLATE, 'inner.yaml')
         self.file('from a file', 'text')
@@ -136,7 +129,12 @@ class LifeTest(RealStackCase):
         )
         self.assertEqual([], self.rows('stack', 'list'))
 
-    def test_abandoned_and_adopted(self):
+    def test_abandoned_and_adopted_and_a_failed_one_is_reported(self):
+        path = self.file(FAILING)
+        code, message = self.done('stack', 'create', 'failing', '-t', path)
+
+        self.assertEqual(1, code)
+        self.assertIn('the stack failing is CREATE_FAILED: ', message)
         self.create('left')
         before = self.resources('left')
         path = str(self.home / 'left.json')
@@ -154,16 +152,38 @@ class LifeTest(RealStackCase):
 class MaintenanceTest(RealStackCase):
     """Rest, health marks and locks."""
 
-    def test_suspended_resumed_and_checked(self):
-        self.create('resting')
+    def test_suspended_resumed_checked_locked_refused_and_unlocked(self):
+        self.create('kept')
 
         for verb in ('suspend', 'resume', 'check'):
-            code, last = self.done('stack', verb, 'resting')
+            code, last = self.done('stack', verb, 'kept')
 
             self.assertEqual(0, code)
-            self.assertIn(f'resting {verb.upper()}_COMPLETE', last)
+            self.assertIn(f'kept {verb.upper()}_COMPLETE', last)
 
-    def test_marked_and_replaced_by_the_next_update(self):
+        locked = self.done('stack', 'lock', 'kept', '--level', 'stacks')
+        shown = self.rows('stack', 'show', 'kept')
+        refusals = [self.fail('stack', verb, 'kept') for verb in ('check', 'suspend')]
+        refusals.append(self.fail('stack', 'update', 'kept', '--existing'))
+        refusals.append(
+            self.fail('stack', 'resource', 'mark-unhealthy', 'kept', 'keep')
+        )
+        deleted = self.fail('stack', 'delete', '--yes', 'kept')
+        unlocked = self.done('stack', 'unlock', 'kept')
+        again = self.fail('stack', 'unlock', 'kept')
+
+        self.assertEqual(0, locked[0])
+        self.assertEqual(
+            ('LOCK_COMPLETE', 'stacks', shown['ID']),
+            (shown['Stack Status'], shown['Lock Level'], shown['Lock Owner']),
+        )
+        for code, message in (*refusals, deleted):
+            self.assertEqual(1, code)
+            self.assertIn('locked (LOCK_COMPLETE)', message)
+        self.assertEqual(0, unlocked[0])
+        self.assertEqual(1, again[0])
+
+    def test_marked_and_replaced_by_the_next_update_and_refused_as_the_api_does(self):
         self.create('marked')
         before = self.resources('marked')
 
@@ -187,31 +207,23 @@ class MaintenanceTest(RealStackCase):
         )
         self.assertEqual(before['change'], after['change'])
         self.assertNotEqual(before['keep'][1], after['keep'][1])
-
-    def test_locked_refused_and_unlocked(self):
-        self.create('locked')
-
-        locked = self.done('stack', 'lock', 'locked', '--level', 'stacks')
-        shown = self.rows('stack', 'show', 'locked')
-        refusals = [self.fail('stack', verb, 'locked') for verb in ('check', 'suspend')]
-        refusals.append(self.fail('stack', 'update', 'locked', '--existing'))
-        refusals.append(
-            self.fail('stack', 'resource', 'mark-unhealthy', 'locked', 'keep')
-        )
-        deleted = self.fail('stack', 'delete', '--yes', 'locked')
-        unlocked = self.done('stack', 'unlock', 'locked')
-        again = self.fail('stack', 'unlock', 'locked')
-
-        self.assertEqual(0, locked[0])
+        path = str(self.home / 'marked.yaml')
         self.assertEqual(
-            ('LOCK_COMPLETE', 'stacks', shown['ID']),
-            (shown['Stack Status'], shown['Lock Level'], shown['Lock Owner']),
+            (2, 'The Stack (nowhere) could not be found.'),
+            self.fail('stack', 'show', 'nowhere'),
         )
-        for code, message in (*refusals, deleted):
-            self.assertEqual(1, code)
-            self.assertIn('locked (LOCK_COMPLETE)', message)
-        self.assertEqual(0, unlocked[0])
-        self.assertEqual(1, again[0])
+        self.assertEqual(
+            (2, 'Signal is not supported for resource keep (OS::Heat::RandomString).'),
+            self.fail('stack', 'resource', 'signal', 'marked', 'keep'),
+        )
+        self.assertEqual(1, self.fail('stack', 'create', 'marked', '-t', path)[0])
+        self.assertEqual(
+            2, self.fail('stack', 'create', 'x', '-t', path, '--parameter', 'no=1')[0]
+        )
+        self.assertEqual(2, self.fail('stack', 'cancel', 'marked')[0])
+        self.assertEqual(
+            2, self.fail('stack', 'resource', 'show', 'marked', 'nothing')[0]
+        )
 
     def test_events_are_listed_and_an_update_is_cancelled(self):
         path = self.file(SLOW, 'slow.yaml')
@@ -235,25 +247,4 @@ class MaintenanceTest(RealStackCase):
                 for row in listed
                 if row['Resource Name'] == 'slow'
             ],
-        )
-
-    def test_refusals_are_those_of_the_api(self):
-        path = self.file(TEMPLATE)
-        self.create('there')
-
-        self.assertEqual(
-            (2, 'The Stack (nowhere) could not be found.'),
-            self.fail('stack', 'show', 'nowhere'),
-        )
-        self.assertEqual(
-            (2, 'Signal is not supported for resource keep (OS::Heat::RandomString).'),
-            self.fail('stack', 'resource', 'signal', 'there', 'keep'),
-        )
-        self.assertEqual(1, self.fail('stack', 'create', 'there', '-t', path)[0])
-        self.assertEqual(
-            2, self.fail('stack', 'create', 'x', '-t', path, '--parameter', 'no=1')[0]
-        )
-        self.assertEqual(2, self.fail('stack', 'cancel', 'there')[0])
-        self.assertEqual(
-            2, self.fail('stack', 'resource', 'show', 'there', 'nothing')[0]
         )
