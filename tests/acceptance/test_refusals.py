@@ -31,11 +31,22 @@ class BadInputTest(CommandTestCase):
             )
         return err.removesuffix('\n')
 
-    def test_no_yaml(self):
+    def test_no_yaml_no_file_and_a_plan_that_is_not_stored(self):
         self.assertRegex(
             self.refused('actions: [}\n'),
             r'\Awatcherlite: plan\.yaml:1: this is neither YAML nor JSON: [^\n]*\Z',
         )
+        uuid = '11111111-2222-3333-4444-555555555555'
+        for argv, said in (
+            (
+                ['nowhere.yaml'],
+                'watcherlite: the plan file nowhere.yaml does not exist\n',
+            ),
+            (['--resume', uuid], uuid),
+        ):
+            code, out, err = self.run_command('run', *argv)
+            self.assertEqual((2, '', 1), (code, out, err.count('\n')), err)
+            self.assertIn(said, err)
 
     def test_problems_of_plans_their_inputs_and_skips_are_told_at_once(self):
         ini = self.write('bad.conf', '[applier]\nlease = soon\n')
@@ -77,23 +88,6 @@ class BadInputTest(CommandTestCase):
                     f'watcherlite: {expected}', self.refused(text, *options)
                 )
 
-    def test_a_file_that_is_not_there(self):
-        code, out, err = self.run_command('run', 'nowhere.yaml')
-
-        self.assertEqual(
-            (2, '', 'watcherlite: the plan file nowhere.yaml does not exist\n'),
-            (code, out, err),
-        )
-
-    def test_a_plan_that_is_not_stored(self):
-        code, out, err = self.run_command(
-            'run', '--resume', '11111111-2222-3333-4444-555555555555'
-        )
-
-        self.assertEqual((2, ''), (code, out))
-        self.assertEqual(1, err.count('\n'), err)
-        self.assertIn('11111111-2222-3333-4444-555555555555', err)
-
 
 class SurroundingsTest(CommandTestCase):
     def test_an_unknown_option_is_told_with_its_file_and_the_nearest(self):
@@ -110,17 +104,19 @@ class SurroundingsTest(CommandTestCase):
         )
         self.assertEqual(['plan.yaml', 'wl.conf'], self.files())
 
-    def test_a_database_that_does_not_answer(self):
+    def test_a_database_that_does_not_answer_or_a_directory_that_cannot_be_made(self):
         plan = self.write('plan.yaml', PLAN)
         url = 'postgresql+psycopg://watcherlite:hunter2@127.0.0.1:1/watcherlite'
-        ini = self.write('wl.conf', f'[database]\nconnection = {url}\n')
+        blocked = self.write('file', '')
+        for expected, said, environment in (
+            (3, 'watcherlite: The database ', {'OS_DATABASE__CONNECTION': url}),
+            (2, 'state_path', {'OS_DEFAULT__STATE_PATH': f'{blocked}/below'}),
+        ):
+            code, out, err = self.run_command('run', plan, **environment)
 
-        code, out, err = self.run_command('run', plan, '--config-file', ini)
-
-        self.assertEqual((3, ''), (code, out))
-        self.assertEqual(1, err.count('\n'), err)
-        self.assertTrue(err.startswith('watcherlite: The database '), err)
-        self.assertNotIn('hunter2', err)
+            self.assertEqual((expected, '', 1), (code, out, err.count('\n')), err)
+            self.assertIn(said, err)
+            self.assertNotIn('hunter2', err)
 
     def test_a_database_of_a_newer_version(self):
         plan = self.write('plan.yaml', PLAN)
@@ -136,15 +132,3 @@ class SurroundingsTest(CommandTestCase):
         self.assertTrue(
             err.startswith('watcherlite: The database has schema 9999'), err
         )
-
-    def test_a_state_directory_that_cannot_be_made(self):
-        plan = self.write('plan.yaml', PLAN)
-        blocked = self.write('file', '')
-
-        code, out, err = self.run_command(
-            'run', plan, OS_DEFAULT__STATE_PATH=f'{blocked}/below'
-        )
-
-        self.assertEqual((2, ''), (code, out))
-        self.assertEqual(1, err.count('\n'), err)
-        self.assertIn('state_path', err)

@@ -203,12 +203,29 @@ class StreamTest(WatchCase):
             self.lines,
         )
 
-    def test_events_come_in_pieces_of_any_size(self):
+    def test_events_in_pieces_a_broken_stream_or_all_of_them_are_the_whole_story(self):
         whole = b': \xc3\xa4\r\n' + sent(*STORY) + END
         pieces = [whole[i : i + 7] for i in range(0, len(whole), 7)]
-        self.api.answers[EVENTS] = stream(*pieces)
+        broken = [
+            stream(sent(*STORY[:4]) + b'id: 5\ndata: {"seq'),
+            stream(),
+            # The API may begin earlier than it was asked to
+            stream(sent(*STORY[3:]), END),
+        ]
+        for answers, after, waited in (
+            (stream(*pieces), ['0'], []),
+            (broken, ['0', '4', '4'], [1.0, 1.0]),
+            ([stream(sent(*STORY)), Reply(None, 204)], ['0', '9'], [1.0]),
+        ):
+            self.plan_ends_after(1)
+            self.out, self.waited = Lines(), []
+            self.api.asked.clear()
+            self.api.headers.clear()
+            self.api.answers[EVENTS] = answers
 
-        self.assert_shows_the_story()
+            self.assert_shows_the_story()
+            self.assertEqual([('', sequence) for sequence in after], self.asked())
+            self.assertEqual(waited, self.waited)
 
     def test_events_are_shown_when_they_come(self):
         seen = threading.Event()
@@ -225,23 +242,6 @@ class StreamTest(WatchCase):
 
         self.out = Out()
         self.api.answers[EVENTS] = [stream(sent(*STORY[:2]), rest), fault(400, 'Late.')]
-
-        self.assert_shows_the_story()
-
-    def test_broken_stream_resumes(self):
-        self.api.answers[EVENTS] = [
-            stream(sent(*STORY[:4]) + b'id: 5\ndata: {"seq'),
-            stream(),
-            # The API may begin earlier than it was asked to
-            stream(sent(*STORY[3:]), END),
-        ]
-
-        self.assert_shows_the_story()
-        self.assertEqual([('', '0'), ('', '4'), ('', '4')], self.asked())
-        self.assertEqual([1.0, 1.0], self.waited)
-
-    def test_a_plan_that_has_ended_and_of_which_all_is_known(self):
-        self.api.answers[EVENTS] = [stream(sent(*STORY)), Reply(None, 204)]
 
         self.assert_shows_the_story()
 

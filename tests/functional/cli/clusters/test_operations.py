@@ -155,7 +155,7 @@ class ActingTest(ClusterCase):
 
             self.assertEqual([(line, body)], self.asked(), argv)
 
-    def test_inconsistent_options_are_usage_errors(self):
+    def test_inconsistent_options_are_usage_errors_and_conflicts_those_of_the_api(self):
         for argv in (
             ['cluster', 'resize', 'web'],
             ['cluster', 'resize', 'web', '--capacity', '1', '--adjustment', '1'],
@@ -171,13 +171,10 @@ class ActingTest(ClusterCase):
         ):
             self.assertEqual(2, self.fail(*argv)[0], argv)
             self.assertEqual([], self.asked())
-
-    def test_conflict_has_the_text_of_the_api(self):
         text = "CLUSTER_CHECK for cluster 'x' cannot be completed because it is locked."
         self.api.answers[f'POST {CLUSTER}/actions'] = refusal(
             409, 'ResourceIsLocked', text
         )
-
         self.assertEqual((1, text), self.fail('cluster', 'check', 'web'))
 
     def test_an_action_is_signalled(self):

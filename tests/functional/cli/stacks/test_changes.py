@@ -159,7 +159,7 @@ class CreateTest(ChangingCase):
         self.assertIn('| Resources  | motd (Local::File) |', table)
         self.assertEqual(['POST ALL/preview'], [asked[0] for asked in self.asked()])
 
-    def test_usage_errors_precede_requests(self):
+    def test_usage_errors_precede_requests_and_refusals_are_those_of_the_api(self):
         words = ('stack', 'create', 'web', '-t')
         twice = self.file('a: 1\na: 2\n', 'twice.yaml')
 
@@ -174,10 +174,13 @@ class CreateTest(ChangingCase):
 
             self.assertEqual(2, code)
             self.assertIn(said, message)
+        # In front of the command it is the timeout of the connection.
+        code, message = self.fail(
+            *('--timeout', '0', *words, self.template, '--timeout', '7')
+        )
+        self.assertEqual(2, code)
+        self.assertIn("--timeout is '0'", message)
         self.assertEqual([], self.api.asked)
-
-    def test_refusals_are_those_of_the_api(self):
-        words = ('stack', 'create', 'web', '-t', self.template)
         for reply, code in (
             (refusal(409, 'StackExists', 'The Stack (web) already exists.'), 1),
             (refusal(400, 'StackValidationFailed', 'resources.motd: wrong'), 2),
@@ -185,19 +188,10 @@ class CreateTest(ChangingCase):
         ):
             self.api.answers[f'POST {ALL}'] = reply
 
-            found, message = self.fail(*words)
+            found, message = self.fail(*words, self.template)
 
             self.assertEqual(code, found)
             self.assertIn(reply.body['error']['message'], message)
-
-    def test_the_timeout_of_the_connection_stands_in_front_of_the_command(self):
-        code, out, err = self.call(
-            *('--timeout', '0', 'stack', 'create', 'web', '-t', self.template),
-            *('--timeout', '7'),
-        )
-
-        self.assertEqual((2, ''), (code, out))
-        self.assertIn("--timeout is '0'", err)
 
     def test_abandoned_stack_is_adopted(self):
         path = self.file('{"name": "web", "resources": {}}', 'web.json')

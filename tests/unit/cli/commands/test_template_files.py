@@ -151,13 +151,10 @@ resources:
             (str(self.home), 'the template HOME cannot be read: Is a directory'),
         ):
             self.assertEqual(expected, self.refusal(self.collection.template, name))
-
-    def test_problems_are_reported_with_lines(self):
+        # Problems are reported with their lines.
         self.file('inner.yaml', f'{HEAD}a: 1\na: 2\n')
         path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
-
         said = self.refusal(self.collection.template, path)
-
         self.assertIn('HOME/inner.yaml:3: ', said)
 
     def test_a_template_may_come_by_standard_input(self):
@@ -170,7 +167,7 @@ resources:
 
         self.assertEqual({'get_file': self.url('motd')}, found['x'])
 
-    def test_an_environment_is_sent_with_the_templates_that_types_stand_for(self):
+    def test_an_environment_is_sent_with_the_templates_of_its_types_or_empty(self):
         for name in ('types/web.yaml', 'types/db.yaml', 'far/one.yaml'):
             self.file(name, f'{HEAD}description: {name}')
 
@@ -220,11 +217,8 @@ resources:
             {self.url(n) for n in ('types/web.yaml', 'types/db.yaml', 'far/one.yaml')},
             set(self.collection.files),
         )
-
-    def test_empty_environment_is_accepted(self):
         name = self.collection.environment(self.file('env.yaml', '\n'))
-
-        self.assertEqual({name: '{}'}, self.collection.files)
+        self.assertEqual('{}', self.collection.files[name])
 
 
 class ValuesTest(base.TestCase):

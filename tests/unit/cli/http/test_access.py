@@ -42,15 +42,13 @@ class FindTest(base.TestCase):
                 (endpoint, headers), (found.endpoint, dict(found.headers()))
             )
 
-    def test_certificates(self):
+    def test_certificates_and_versions(self):
         for options, verify in (
             ({}, True),
             ({'os_cacert': '/ca.pem'}, '/ca.pem'),
             ({'os_cacert': '/ca.pem', 'insecure': True}, False),
         ):
             self.assertEqual(verify, access.find(options, {}).verify)
-
-    def test_versions(self):
         for text, version in (
             ('1.5', '1.5'),
             ('1', 'latest'),
