@@ -62,30 +62,21 @@ class ValidationTest(base.TestCase):
             )
 
     def test_outputs_must_be_a_json_mapping(self) -> None:
-        self.assert_refused(Done('x'), 'has outputs that are text, not a mapping')
-        self.assert_refused(
-            Failed('no', None, [1]),  # type: ignore[arg-type]
-            'has outputs that are a list, not a mapping',
-        )
-        self.assert_refused(
-            Done({'a': {'b': object()}}),
-            'has outputs that are not JSON: a.b: this is a object, which JSON does not '
-            'have',
-        )
-        self.assert_refused(
-            Done({'a': float('inf')}),
-            'has outputs that are not JSON: a: inf is not a number in JSON',
-        )
-        self.assert_refused(
-            Done({'a': 'x\0'}),
-            'has outputs that are not JSON: a: this text has a NUL character, which '
-            'databases cannot store',
-        )
-        self.assert_refused(
-            Done({'a': '\ud800'}),
-            'has outputs that are not JSON: a: this text has half of a surrogate pair, '
-            'which is not a character',
-        )
+        failed = Failed('no', None, [1])  # type: ignore[arg-type]
+        nul = 'this text has a NUL character, which databases cannot store'
+        half = 'this text has half of a surrogate pair, which is not a character'
+        for outcome, said in (
+            (Done('x'), 'text, not a mapping'),
+            (failed, 'a list, not a mapping'),
+            (
+                Done({'a': {'b': object()}}),
+                'not JSON: a.b: this is a object, which JSON does not have',
+            ),
+            (Done({'a': float('inf')}), 'not JSON: a: inf is not a number in JSON'),
+            (Done({'a': 'x\0'}), f'not JSON: a: {nul}'),
+            (Done({'a': '\ud800'}), f'not JSON: a: {half}'),
+        ):
+            self.assert_refused(outcome, f'has outputs that are {said}')
 
     def test_a_value_that_contains_itself_is_refused(self) -> None:
         loop: dict[str, Any] = {}
