@@ -4,7 +4,7 @@ import threading
 from typing import Any
 
 from tests.specs.plan_case import PlanCase, told
-from tests.worlds import Calls, World, action, chain, kind
+from tests.worlds import Calls, action, chain, kind
 from watcherlite.domain.outcomes import InProgress
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -232,20 +232,15 @@ class TestCancel(PlanCase):
         ended = self.world.until_ended(plan)
         self.assertEqual((0, 0), (ended.unfinished, ended.active))
 
-    def a_cancelling_plan(self, **members: Any) -> tuple[World, Any]:
-        """Return a plan in CANCELLING whose worker has just died."""
-        gate = self.a_gate()
-        world = self.a_world({'lost': kind(execute=gate, **members)})
-        worker = world.worker()
-        plan = world.start(*chain('a', 'b', action_type='lost'))
-        gate.until_entered()
-        world.plans.cancel(plan.uuid)
-        world.kill(worker)
-        return world, plan
-
     def test_it_is_not_stuck_when_its_worker_dies(self) -> None:
         for members in ({}, {'idempotent': True}, {'is_applied': lambda c: False}):
-            world, plan = self.a_cancelling_plan(**members)
+            gate = self.a_gate()
+            world = self.a_world({'lost': kind(execute=gate, **members)})
+            worker = world.worker()
+            plan = world.start(*chain('a', 'b', action_type='lost'))
+            gate.until_entered()
+            world.plans.cancel(plan.uuid)
+            world.kill(worker)
             world.worker()
             ended = world.until_ended(plan)
             self.assertEqual(

@@ -200,15 +200,6 @@ class TestWhatItsTimeIs(OverdueCase):
         world.until_action('a', states.FAILED)
         self.assertEqual(states.CANCELLED, world.action('second').status)
 
-    def test_what_went_well_all_the_same_counts(self) -> None:
-        """As it does for who is cancelled and was quicker."""
-        world = self.a_waiting_world(child('deaf', 'waits'))
-        world.worker(lanes=(ENGINE,))
-        self.begin(world, 'deaf')
-        world.until(lambda: world.action('deaf').control == states.CANCEL)
-        self.gate.open()
-        world.until_action('a', states.SUCCEEDED)
-
     def test_a_type_may_know_what_to_do_then(self) -> None:
         calls = Calls()
         told: list[Any] = []
@@ -259,6 +250,9 @@ class TestWhoFindsIt(OverdueCase):
         for _ in range(3):
             world.plans.time_out(world.action('a').uuid)
         self.assertEqual([('deaf', states.CANCEL)], world.signals())
+        # What goes well all the same counts, as for who is cancelled and was quicker.
+        self.gate.open()
+        world.until_action('a', states.SUCCEEDED)
 
     def test_one_whose_time_is_not_over_is_left_alone(self) -> None:
         world = self.a_waiting_world(child('first'))

@@ -235,19 +235,11 @@ class TestOperators(ContinuousCase):
         self.assertEqual('CANCELLED', world.action('the audit').status)
         self.assertEqual('CANCELLED', world.now(audit).state)
 
-    def test_suspended_in_the_middle_of_a_run_nothing_is_proposed(self) -> None:
-        gate = self.a_gate(proposes('nop'))
-        world = self.an_engine(strategies={'made': strategy(lambda context: gate())})
-        audit = self.a_continuous(world)
-        gate.until_entered()
-        world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
-        gate.open()
-        world.until_action('the audit', 'CANCELLED')
-        self.assertEqual('SUSPENDED', world.now(audit).state)
-        self.assertEqual([], world.plans_of(audit))
-
-    def test_a_run_that_comes_back_after_a_resume_proposes_nothing(self) -> None:
-        gates = [self.a_gate(proposes('nop')), self.a_gate(proposes('nop', 'nop'))]
+    def test_a_run_that_was_suspended_proposes_nothing_even_after_a_resume(
+        self,
+    ) -> None:
+        proposals = (proposes('nop'), proposes('nop'), proposes('nop', 'nop'))
+        gates = [self.a_gate(proposal) for proposal in proposals]
         waiting = iter(gates)
         world = self.an_engine(
             strategies={'made': strategy(lambda context: next(waiting)())}
@@ -255,12 +247,20 @@ class TestOperators(ContinuousCase):
         audit = self.a_continuous(world)
         gates[0].until_entered()
         world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
+        gates[0].open()
+        world.until_action('the audit', 'CANCELLED')
+        self.assertEqual('SUSPENDED', world.now(audit).state)
+        self.assertEqual([], world.plans_of(audit))
         world.audits.update(audit.uuid, {'state': 'ONGOING'})
         gates[1].until_entered()
-        gates[0].open()
-        world.until(lambda: 'CANCELLED' in [a.status for a in world._of(audit)])
+        for state in ('SUSPENDED', 'ONGOING'):
+            world.audits.update(audit.uuid, {'state': state})
+        gates[2].until_entered()
         gates[1].open()
-        audit = world.until_runs(audit, 2)
+        ended = ['CANCELLED'] * 2
+        world.until(lambda: sorted(a.status for a in world._of(audit))[:2] == ended)
+        gates[2].open()
+        audit = world.until_runs(audit, 3)
         self.assertEqual(
             ('ONGOING', [2]),
             (audit.state, [plan.total for plan in world.plans_of(audit)]),

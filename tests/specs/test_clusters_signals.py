@@ -7,6 +7,7 @@ from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, Noticing
 from tests.specs.test_clusters import LongPause
 from tests.specs.test_clusters_sizes import Graceful
+from tests.worlds import Gate
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster
 from watcherlite.engine.clusters import action_types
@@ -139,14 +140,19 @@ class TestPauses(PauseCase):
 class TestSuspendedWithoutAWorker(ClusterActionCase):
     """A suspended action occupies no worker, and any worker resumes it."""
 
-    def test_it_rests_though_its_worker_is_lost_until_it_is_resumed(self) -> None:
+    def suspended(self, size: int) -> tuple[ClusterWorld, Cluster, Action, Gate]:
+        """Return an action that was suspended, and whose worker has been lost."""
         world = self.a_world_of_one()
         gate = self.a_gate_at(world, 'create', 'n1')
         world.worker()
-        cluster, action = self.begin(world, 9)
+        cluster, action = self.begin(world, size)
         gate.until_entered()
         world.plans.signal_action(action.uuid, action_states.SUSPEND)
         world.kill(world.workers[0])
+        return world, cluster, action, gate
+
+    def test_it_rests_though_its_worker_is_lost_until_it_is_resumed(self) -> None:
+        world, cluster, action, gate = self.suspended(9)
         world.outside.gates.clear()
         world.worker()
         (first, *_) = self.derived(world, action)
@@ -175,13 +181,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
         gate.open()
 
     def test_cancelled_then_it_ends_with_all_that_it_derived(self) -> None:
-        world = self.a_world_of_one()
-        gate = self.a_gate_at(world, 'create', 'n1')
-        world.worker()
-        cluster, action = self.begin(world, 3)
-        gate.until_entered()
-        world.plans.signal_action(action.uuid, action_states.SUSPEND)
-        world.kill(world.workers[0])
+        world, cluster, action, gate = self.suspended(3)
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         world.outside.gates.clear()
         world.worker()
