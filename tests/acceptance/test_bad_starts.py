@@ -117,14 +117,12 @@ class BadStartTest(DaemonTestCase):
             )
         )
 
-    def test_a_command_line_that_nobody_understands(self):
+    def test_a_command_line_that_nobody_understands_or_whose_file_is_not_there(self):
         for what in (APPLIER, ENGINE, STANDALONE):
             self.assertEqual(
                 f'unrecognized arguments: --fast (see `{" ".join(what)} --help`)',
                 self.refused(2, '--fast', what=what),
             )
-
-    def test_a_file_that_is_not_there(self):
         self.assertEqual(
             f'There is no configuration file {self.home}/nowhere.conf',
             self.refused(2, f'--config-file={self.home}/nowhere.conf'),

@@ -75,18 +75,6 @@ class SuccessTest(CommandTestCase):
             [name for name in self.files() if not name.endswith(('-shm', '-wal'))],
         )
 
-    def test_debug_logs_to_standard_error_and_progress_stays_where_it_is(self):
-        plan = self.write('plan.yaml', PLAN)
-
-        code, out, err = self.run_command('run', plan, '--debug')
-
-        self.assertEqual(0, code)
-        self.assertIn('INFO watcherlite.', err)
-        self.assertNotIn('INFO', out)
-        self.assertEqual(
-            'Action plan nightly (UUID): 3 actions', plain(out).splitlines()[0]
-        )
-
     def test_actions_can_be_skipped_with_and_without_a_reason_even_all(self):
         plan = self.write('plan.yaml', PLAN)
         skips = ('--skip', 'drain=not today', '--skip', 'check')
@@ -102,10 +90,18 @@ class SuccessTest(CommandTestCase):
             ],
             plain(out).splitlines()[-5:-2],
         )
-        code, out, err = self.run_command('run', plan, *skips, '--skip=restart')
+        code, out, err = self.run_command(
+            *('run', plan, *skips, '--skip=restart', '--debug')
+        )
 
-        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(0, code)
         self.assertIn('SUCCEEDED after N s, 3 SKIPPED', plain(out))
+        # The log goes to standard error, and progress stays where it is.
+        self.assertIn('INFO watcherlite.', err)
+        self.assertNotIn('INFO', out)
+        self.assertEqual(
+            'Action plan nightly (UUID): 3 actions', plain(out).splitlines()[0]
+        )
 
     def test_a_reader_that_goes_away_does_not_stop_the_plan(self):
         self.write('plan.yaml', PLAN)
@@ -214,7 +210,7 @@ class SuccessTest(CommandTestCase):
 
 
 class DryRunTest(CommandTestCase):
-    def test_the_steps_are_shown_and_nothing_is_made(self):
+    def test_the_steps_are_shown_inputs_are_checked_and_nothing_is_made(self):
         plan = self.write('plan.yaml', PLAN)
 
         code, out, err = self.run_command(
@@ -236,23 +232,10 @@ class DryRunTest(CommandTestCase):
             out.splitlines(),
         )
         self.assertEqual(['plan.yaml'], self.files())
-
-    def test_inputs_are_checked(self):
-        plan = self.write(
-            'plan.yaml',
-            """\
-            actions:
-            - name: a
-              action_type: nop
-              input_parameters:
-                massage: hello
-            """,
-        )
-
+        self.write('plan.yaml', PLAN.replace('{message: hello}', '{massage: hello}', 1))
         code, out, err = self.run_command('run', plan, '--dry-run')
-
         self.assertEqual((2, ''), (code, out))
-        self.assertIn(f'watcherlite: {plan}:4: actions[0]: action a: input_param', err)
+        self.assertIn(f'watcherlite: {plan}:5: actions[0]: action drain: input', err)
         self.assertEqual(['plan.yaml'], self.files())
 
 

@@ -113,7 +113,7 @@ class TestStates(base.TestCase):
         """
         return CODES[state] | (READS if level_of(state) else {})
 
-    def test_responses_match_the_table(self):
+    def test_responses_match_the_table_and_a_lock_has_begun_with_its_response(self):
         answered = {state: {} for state in CODES}
 
         for state in CODES:
@@ -135,8 +135,7 @@ class TestStates(base.TestCase):
             for state in CODES
         }
         self.assertEqual({}, {state: found for state, found in wrong.items() if found})
-
-    def test_a_lock_has_begun_when_it_is_answered(self):
+        # A lock has begun when it is answered.
         stack = self.store('one', 'CREATE_COMPLETE')
 
         ask(

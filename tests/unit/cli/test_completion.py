@@ -66,7 +66,7 @@ class CompletionTest(base.TestCase):
         ):
             self.assertEqual(words, self.words(line))
 
-    def test_names_are_requested_from_the_api_of_the_line(self):
+    def test_names_and_nested_ones_are_requested_from_the_api_of_the_line(self):
         line = '--endpoint http://127.0.0.1:1 stack lock --wait s'
 
         found = self.complete(line, json.dumps(STACKS))
@@ -79,24 +79,18 @@ class CompletionTest(base.TestCase):
             ],
             self.listed,
         )
-
-    def test_nested_names_are_requested_for_the_first_argument(self):
         rows = [{'Resource Name': 'web', 'Resource Status': 'CREATE_COMPLETE'}]
-
         found = self.complete(
             'stack resource show --with-attr x shop w', json.dumps(rows)
         )
-
         self.assertEqual([Candidate('web', 'CREATE_COMPLETE')], found)
-        self.assertTrue(self.listed[0].endswith(" -c 'Resource Status' shop"))
+        self.assertTrue(self.listed[1].endswith(" -c 'Resource Status' shop"))
 
-    def test_no_request_for_new_names_or_excess_arguments(self):
+    def test_no_request_for_new_names_or_excess_arguments_and_none_without_answer(self):
         for line in ('stack create ', 'cluster create ', 'stack show shop '):
             self.assertEqual([], self.complete(line))
-
         self.assertEqual([], self.listed)
-
-    def test_an_api_that_does_not_answer_has_no_candidates(self):
+        # An API that does not answer has no candidates.
         self.assertEqual([], self.complete('cluster show '))
         self.assertEqual(1, len(self.listed))
 

@@ -76,15 +76,12 @@ class MainTest(base.TestCase):
             self.assertNotEqual('--config-file' in out, '--endpoint' in out, name)
             self.assertIn('--debug', out)
 
-    def test_nothing_shows_the_help_and_is_a_mistake(self):
+    def test_nothing_shows_the_help_and_is_a_mistake_and_the_version_is_none(self):
         code, out, err = self.call()
 
         self.assertEqual((2, ''), (code, out))
         self.assertTrue(err.startswith('usage: watcherlite [options] COMMAND'))
-
-    def test_version(self):
         code, out, err = self.call('--version')
-
         self.assertEqual((0, ''), (code, err))
         self.assertRegex(out, r'^watcherlite \d+\.\d+')
 
