@@ -38,24 +38,17 @@ class TestProbePool(base.TestCase):
         self.assertEqual(2, len(self.threads))
         self.assertEqual(['a', 'c'], self.finish())
 
-    def test_a_cluster_cannot_exceed_its_share(self):
-        pool = self.a_pool(cluster=1)
-        self.submit(pool, 'a', cluster='slow')
-        self.submit(pool, 'b', cluster='slow')
-        self.submit(pool, 'c', cluster='quick')
+    def test_a_cluster_or_a_project_cannot_exceed_its_share(self):
+        for limit in ('cluster', 'project'):
+            self.begun.clear()
+            pool = self.a_pool(**{limit: 1})
+            self.submit(pool, 'a', **{limit: 'slow'})
+            self.submit(pool, 'b', **{limit: 'slow'})
+            self.submit(pool, 'c', **{limit: 'quick'})
 
-        self.assertEqual(2, len(self.threads))
-        self.assertEqual(['c'], self.finish(1))
-        self.assertEqual(['c', 'a', 'b'], self.finish())
-
-    def test_a_project_cannot_exceed_its_share(self):
-        pool = self.a_pool(project=1)
-        self.submit(pool, 'a', cluster='1', project='p')
-        self.submit(pool, 'b', cluster='2', project='p')
-        self.submit(pool, 'c', cluster='3', project='q')
-
-        self.assertEqual(2, len(self.threads))
-        self.assertEqual(['c'], self.finish(1))
+            self.assertEqual(2, len(self.threads))
+            self.assertEqual(['c'], self.finish(1))
+            self.assertEqual(['c', 'a', 'b'], self.finish())
 
     def test_a_detached_thread_frees_its_place(self):
         pool = self.a_pool(size=1)
