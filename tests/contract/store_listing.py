@@ -190,6 +190,7 @@ class StoreListingContract(ListingCase):
         ongoing = [plan for plan in self.plans if plan.state == 'ONGOING']
         cases: list[tuple[str, dict[str, str], list[Any]]] = [
             ('strategies', {'goal': 'BETA'}, self.strategies[1::2]),
+            ('strategies', {'goal': 'alpha'}, self.strategies[:1]),
             ('audits', pending, [self.audits[0], self.audits[6]]),
             ('action_plans', {'audit_uuid': audit.uuid}, of_audit),
             ('action_plans', {'state': 'ONGOING'}, ongoing),

@@ -180,6 +180,7 @@ class StoreStacksContract(StackCase):
     def test_a_stack_is_found_by_uuid_and_by_name(self) -> None:
         stack = self.insert_stack(name='a')
         inner = self.nested_stack(stack, name='inner')
+        gone = self.delete_stack(self.insert_stack(name='gone'))
         for tenant in (TENANT, None):
             for name in ('a', stack.uuid):
                 self.assertEqual(stack, self.store.find_stack(name, tenant))
@@ -189,9 +190,16 @@ class StoreStacksContract(StackCase):
             ('a', 'project-b'),
             (stack.uuid, 'project-b'),
             ('inner', TENANT),
+            (gone.uuid, TENANT),
+            ('gone', TENANT),
         ):
             with self.assertRaisesRegex(exceptions.StackNotFound, name):
                 self.store.find_stack(name, tenant)
+        # A deleted one is found by its uuid only, on request.
+        self.assertEqual(gone, self.store.find_stack(gone.uuid, TENANT, deleted=True))
+        with self.assertRaises(exceptions.StackNotFound):
+            self.store.find_stack('gone', TENANT, deleted=True)
+        self.assertEqual(gone, self.stored_stack(gone))
 
     def test_a_uuid_precedes_a_name_and_new_stacks_precede_old_ones(self) -> None:
         stack = self.insert_stack()
@@ -202,14 +210,6 @@ class StoreStacksContract(StackCase):
             self.insert_stack(name='n', tenant=tenant) for tenant in ('x', 'y')
         ]
         self.assertEqual(of_others[1], self.store.find_stack('n', None))
-
-    def test_a_deleted_stack_is_found_only_by_uuid_on_request(self) -> None:
-        stack = self.delete_stack(self.insert_stack(name='a'))
-        self.assertEqual(stack, self.store.find_stack(stack.uuid, TENANT, deleted=True))
-        for name, deleted in ((stack.uuid, False), ('a', True), ('a', False)):
-            with self.assertRaises(exceptions.StackNotFound):
-                self.store.find_stack(name, TENANT, deleted=deleted)
-        self.assertEqual(stack, self.stored_stack(stack))
 
     # trees
 

@@ -279,16 +279,6 @@ class MigrationTests(Base):
         with self.assertRaises(exceptions.Conflict), store.transaction() as tx:
             tx.insert_audit(make_audit(goal.id, name='Once'))
 
-    def test_an_older_schema_is_refused_with_a_remedy(self) -> None:
-        engine = self.upgraded()
-        self.note(engine, FIRST)
-
-        with self.assertRaisesRegex(
-            exceptions.SchemaMismatch, 'older .*; run "watcherlite-manage db upgrade"'
-        ):
-            migration.check(engine)
-        self.assertTrue(migration.needs_upgrade(engine))
-
     def test_every_constraint_has_the_name_that_the_models_give_it(self) -> None:
         migrated = sa.inspect(self.upgraded())
         named = {
@@ -336,8 +326,17 @@ class MigrationTests(Base):
             for table in tables.metadata.tables
         }
 
-    def test_a_newer_or_too_old_schema_is_refused_and_unchanged(self) -> None:
+    def test_a_schema_of_another_version_is_refused_and_unchanged(self) -> None:
         engine = self.upgraded()
+        with self.assertRaisesRegex(exceptions.SchemaMismatch, 'revision 0815'):
+            migration.upgrade(engine, '0815')
+        self.assertEqual(migration.HEAD, migration.version(engine))
+        self.note(engine, FIRST)
+        with self.assertRaisesRegex(
+            exceptions.SchemaMismatch, 'older .*; run "watcherlite-manage db upgrade"'
+        ):
+            migration.check(engine)
+        self.assertTrue(migration.needs_upgrade(engine))
         for revision, message in (
             ('9999', 'schema 9999 of a newer version'),
             ('0006', 'schema 0006, .* 0007 .*; upgrade it with an earlier version'),
@@ -349,12 +348,6 @@ class MigrationTests(Base):
             with self.assertRaisesRegex(exceptions.SchemaMismatch, message):
                 SqlStore(engine).check()
             self.assertEqual(revision, migration.version(engine))
-
-    def test_a_revision_that_does_not_exist_is_refused(self) -> None:
-        engine = self.upgraded()
-        with self.assertRaisesRegex(exceptions.SchemaMismatch, 'revision 0815'):
-            migration.upgrade(engine, '0815')
-        self.assertEqual(migration.HEAD, migration.version(engine))
 
     def test_concurrent_upgrades_create_one_schema(self) -> None:
         url = self.new_url()

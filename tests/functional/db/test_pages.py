@@ -4,6 +4,7 @@ What is looked at is how the database says that it executes the statement, on ta
 of a thousand rows of which it has no statistics.
 """
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -158,12 +159,14 @@ class PageTests(PageCase):
         self.assertEqual(keyset.MAX_STATEMENTS, keyset.page.cache_info().maxsize)
 
     def test_a_page_can_have_any_limit(self) -> None:
-        for limit in (1, 7, 100, 101, 10**9):
-            for key in queries.SORT_KEYS['actions']:
-                found = self.store.page_of_actions(
-                    Query(sort=((key, False),), limit=limit)
-                )
-                self.assertEqual(min(limit, ROWS), len(found), (limit, key))
+        keys = queries.SORT_KEYS['actions']
+        for key, limit in zip(
+            keys, itertools.cycle((1, 7, 100, 101, 10**9)), strict=False
+        ):
+            query = Query(sort=((key, False),), limit=limit)
+            found = self.store.page_of_actions(query)
+            self.assertEqual(min(limit, ROWS), len(found), query)
+        self.assertGreaterEqual(len(keys), 5)
 
     def test_an_unknown_marker_costs_one_statement(self) -> None:
         with self.statements() as words, self.assertRaises(exceptions.NotFound):
