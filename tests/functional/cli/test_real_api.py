@@ -179,13 +179,10 @@ class WithPasswordTest(RealApiCase):
 
     fixture = api_fixtures.ReaderApiFixture
 
-    def test_request_without_credentials_is_rejected(self):
+    def test_permissions_of_a_reader_and_of_nobody(self):
         code, message = self.fail('goal', 'list')
-
         self.assertEqual(2, code)
         self.assertIn('authentication at ', message)
-
-    def test_permissions_of_a_reader(self):
         self._set('OS_AUTH_TYPE', 'http_basic')
         self._set('OS_USERNAME', 'reader')
         self._set('OS_PASSWORD', 'secret')

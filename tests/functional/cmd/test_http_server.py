@@ -229,14 +229,16 @@ class TestDeadlines(ServerCase):
     limits: Mapping[str, Any] = {'timeout': 0.01}
 
     def test_incomplete_request_is_closed(self):
-        answers = [
-            self.rest_of(self.connect(start))
+        incomplete = [
+            self.connect(start)
             for start in (
                 b'',
                 b'GET / HTTP/1.1\r\nHost: x\r\nA: b',
                 b'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n12345',
             )
         ]
+
+        answers = [self.rest_of(connection) for connection in incomplete]
 
         self.assertEqual([b'', b'408', b'408'], [answer[9:12] for answer in answers])
 

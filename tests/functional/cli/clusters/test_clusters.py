@@ -131,7 +131,7 @@ class ShowTest(ClusterCase):
 
             self.assertEqual({}, {k: rows[k] for k in found if rows[k] != found[k]})
 
-    def test_times_of_actions_are_read_by_people_and_details_requested(self):
+    def test_times_of_actions_are_read_by_people_and_refusals_have_their_words(self):
         text = self.succeed('cluster', 'action', 'show', shown.ACTION_ID)
         node = {'node': {**shown.NODE, 'details': {'pid': 4711}}}
         self.api.answers[f'GET {ROOT}/nodes/web-1?show_details=true'] = node
@@ -140,13 +140,9 @@ class ShowTest(ClusterCase):
         self.assertNotIn('1893553445', text)
         found = self.rows('node', 'show', 'web-1', '--details')
         self.assertEqual({'pid': 4711}, found['Details'])
-
-    def test_a_refusal_has_the_words_of_the_api(self):
         text = "Multiple results found matching the query criteria 'w'."
-        self.api.answers[f'GET {ROOT}/clusters/w'] = refusal(
-            400, 'MultipleChoices', text
-        )
-
+        refused = refusal(400, 'MultipleChoices', text)
+        self.api.answers[f'GET {ROOT}/clusters/w'] = refused
         self.assertEqual((2, text), self.fail('cluster', 'show', 'w'))
 
     def test_types_and_operations(self):
