@@ -32,6 +32,5 @@ class TestEngineTypes(base.TestCase):
         own = [one.__name__ for one in (AuditAction, StackAction, ResourceAction)]
 
         self.assertEqual([*own, 'nop'], self.made(self.types(stacks=object())))
-
-    def test_stack_types_need_the_services_of_stacks(self) -> None:
+        # Stack types need the services of stacks.
         self.assertEqual(['AuditAction', '', '', 'nop'], self.made(self.types()))

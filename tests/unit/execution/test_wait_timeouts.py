@@ -132,26 +132,23 @@ class WaitTimeoutsTest(base.TestCase):
 class ChangeStatusTest(base.TestCase):
     """The deadline of a SUSPENDED action."""
 
-    def apply_signal(self, deadline: datetime.datetime | None) -> list[Any]:
-        action = make_action(status=states.WAITING, deadline=deadline)
-        held = change_status(action, states.SUSPENDED, at(0))
-        free = change_status(held, states.WAITING, at(100))
-        return [(one.status, one.deadline) for one in (held, free)]
-
-    def test_the_time_left_is_kept(self) -> None:
+    def test_the_time_left_is_kept_unless_it_is_over_or_unlimited(self) -> None:
         left = EPOCH + datetime.timedelta(seconds=7)
-        self.assertEqual(
-            [('SUSPENDED', left), ('WAITING', at(107))], self.apply_signal(at(7))
-        )
-
-    def test_an_overdue_action_is_overdue_after_its_resume(self) -> None:
-        _, (_, deadline) = self.apply_signal(at(-7))
-        self.assertEqual(at(100.001), deadline)
-
-    def test_expired_and_missing_deadlines_do_not_change(self) -> None:
-        for deadline in (EXPIRED, None):
-            ends = [('SUSPENDED', deadline), ('WAITING', deadline)]
-            self.assertEqual(ends, self.apply_signal(deadline))
+        over = EPOCH + datetime.timedelta(seconds=0.001)
+        for deadline, suspended, resumed in (
+            (at(7), left, at(107)),
+            # An overdue action is overdue after its resume.
+            (at(-7), over, at(100.001)),
+            (EXPIRED, EXPIRED, EXPIRED),
+            (None, None, None),
+        ):
+            action = make_action(status=states.WAITING, deadline=deadline)
+            held = change_status(action, states.SUSPENDED, at(0))
+            free = change_status(held, states.WAITING, at(100))
+            self.assertEqual(
+                [('SUSPENDED', suspended), ('WAITING', resumed)],
+                [(one.status, one.deadline) for one in (held, free)],
+            )
 
 
 class SecondsLeftTest(base.TestCase):
@@ -172,26 +169,19 @@ class SecondsLeftTest(base.TestCase):
 class IsExpiredTest(base.TestCase):
     """The detection of timeouts after the derived actions have ended."""
 
-    def cut_off(self, deadline: datetime.datetime | None, *statuses: str) -> bool:
-        ends = [SimulatedResult(str(n), status) for n, status in enumerate(statuses)]
-        return is_expired(make_action(deadline=deadline), ends, at(0))
-
     def test_an_expired_action_with_unsuccessful_results_timed_out(self) -> None:
-        ends = {
-            (states.SUCCEEDED, states.SKIPPED): False,
-            (states.SUCCEEDED, states.CANCELLED): True,
-            (states.FAILED,): True,
-        }
-        self.assertEqual(ends, {each: self.cut_off(EXPIRED, *each) for each in ends})
-
-    def test_an_action_that_expired_after_it_was_read_timed_out(self) -> None:
-        ends = {
-            (states.SUCCEEDED,): False,
-            (states.CANCELLED,): True,
-            (states.FAILED,): False,
-        }
-        self.assertEqual(ends, {each: self.cut_off(at(-1), *each) for each in ends})
-
-    def test_before_the_deadline_the_results_decide(self) -> None:
-        for deadline in (None, at(1)):
-            self.assertFalse(self.cut_off(deadline, states.CANCELLED))
+        for deadline, statuses, timed_out in (
+            (EXPIRED, (states.SUCCEEDED, states.SKIPPED), False),
+            (EXPIRED, (states.SUCCEEDED, states.CANCELLED), True),
+            (EXPIRED, (states.FAILED,), True),
+            # It expired after it was read.
+            (at(-1), (states.SUCCEEDED,), False),
+            (at(-1), (states.CANCELLED,), True),
+            (at(-1), (states.FAILED,), False),
+            # Before the deadline the results decide.
+            (at(1), (states.CANCELLED,), False),
+            (None, (states.CANCELLED,), False),
+        ):
+            ends = [SimulatedResult(str(n), s) for n, s in enumerate(statuses)]
+            found = is_expired(make_action(deadline=deadline), ends, at(0))
+            self.assertEqual(timed_out, found, f'{deadline} {statuses}')
