@@ -179,7 +179,7 @@ class StorePlansContract(StoreCase):
 
         self.assertEqual(1, len(set(self.together(*[ensure] * 4))))
 
-    def test_the_surroundings_of_a_plan_are_read_together(self) -> None:
+    def test_the_surroundings_of_plans_are_read_together(self) -> None:
         def block(tx: Transaction) -> PlanSurroundings:
             goal = tx.ensure_goal(make_goal(efficacy_specification=[{'a': 1}]))
             strategy = tx.ensure_strategy(
@@ -206,21 +206,17 @@ class StorePlansContract(StoreCase):
         found = self.store.plan_surroundings(expected.plan.id)
         self.assertEqual(expected, found)
         self.assertIsNone(self.store.plan_surroundings(10**9))
-
-    def test_the_surroundings_of_many_plans_also_without_strategy_equal_those_of_each(
-        self,
-    ) -> None:
-        one, _ = store_plan(self.store)
+        # Of many, and of one without a strategy.
         two, _ = store_plan(self.store, strategy_id=None)
-        keys = [one.id, two.id]
+        other = self.store.plan_surroundings(two.id)
+        assert other is not None
+        self.assertEqual((two, None), (other.plan, other.strategy))
+        keys = [expected.plan.id, two.id]
         self.assertEqual(
-            {key: self.store.plan_surroundings(key) for key in keys},
+            dict(zip(keys, (expected, other), strict=True)),
             self.store.surroundings_of_plans([*keys, keys[0], 10**9]),
         )
         self.assertEqual({}, self.store.surroundings_of_plans([]))
-        found = self.store.plan_surroundings(two.id)
-        assert found is not None
-        self.assertEqual((two, None), (found.plan, found.strategy))
 
     # listing
 
