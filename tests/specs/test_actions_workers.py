@@ -3,12 +3,11 @@
 import threading
 from typing import Any
 
+from tests.specs.test_actions_lost_workers import LOST
 from tests.worlds import PATIENCE, Calls, Gate, WorldCase, action, kind, ran
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
-
-LOST = [('a', 'READY', 'RUNNING', None), ('a', 'RUNNING', 'READY', None)]
 
 
 class TestTwoWorkersShareAPlan(WorldCase):

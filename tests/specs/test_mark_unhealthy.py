@@ -111,6 +111,11 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
         self.assertEqual('CREATE_COMPLETE', self.world.now(stack).state.name)
         for name in resources:
             self.assertEqual('CHECK_FAILED', self.world.mark(stack, name).state.name)
+        # A type that repairs nothing is not replaced.
+        before = self.world.ids(stack)['n']
+        self.world.change(stack)
+        self.assertEqual(before, self.world.ids(stack)['n'])
+        self.assertEqual('CHECK_COMPLETE', self.world.states(stack)['n'])
 
 
 class TestWhileItIsSuspended(MarkCase):
@@ -423,14 +428,6 @@ class TestTheNextUpdate(MarkCase):
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
         self.assertEqual('UPDATE_FAILED', self.resource().state.name)
         self.replaced('web')
-
-    def test_a_type_that_repairs_nothing_is_not_replaced(self) -> None:
-        stack = self.world.make({'none': res('Nothing')}, name='other')
-        before = self.world.ids(stack)
-        self.world.mark(stack, 'none')
-        self.world.change(stack)
-        self.assertEqual(before, self.world.ids(stack))
-        self.assertEqual({'none': 'CHECK_COMPLETE'}, self.world.states(stack))
 
     def test_a_rollback_brings_back_the_marked_one_as_it_was(self) -> None:
         self.world.mark(self.stack, 'web')

@@ -45,6 +45,11 @@ class TestPlan(StackHealthCase):
         stack = self.world.make(TWO)
         before = self.world.ids(stack)
         self.world.mark(stack, 'a')
+        # What is locked is left out.
+        self.world.act(stack, 'LOCK')
+        self.assertEqual((), self.propose().actions)
+        self.world.act(stack, 'UNLOCK')
+        self.assertEqual(2, len(self.propose().actions))
         self.break_one(stack, 'b')
 
         self.assertEqual('SUCCEEDED', self.execute(self.propose()))
@@ -53,16 +58,6 @@ class TestPlan(StackHealthCase):
         self.assertEqual({'a', 'b'}, {n for n in before if before[n] != after[n]})
         self.assertEqual('UPDATE_COMPLETE', self.world.now(stack).state.name)
         self.assertEqual((), self.propose().actions)
-
-    def test_what_is_locked_is_left_out_until_it_is_unlocked(self) -> None:
-        stack = self.world.make(TWO)
-        self.world.mark(stack, 'a')
-        self.world.act(stack, 'LOCK')
-        locked = self.propose()
-        self.world.act(stack, 'UNLOCK')
-
-        self.assertEqual((), locked.actions)
-        self.assertEqual(2, len(self.propose().actions))
 
     def test_a_member_of_a_group_is_repaired_by_the_stack_around_it(self) -> None:
         stack = self.world.make({'g': res('Group', count=2)})

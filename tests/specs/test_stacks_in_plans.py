@@ -415,9 +415,7 @@ class TestWithoutAWorker(PlanWorldCase):
         )
 
         self.assertIn('level', str(error))
-
-    def test_only_a_worker_can_execute(self) -> None:
+        # Only a worker can execute.
         alone = plan_actions.StackUpdate()
-
         self.assertRaises(exceptions.PluginError, lambda: alone.services)
         self.assertRaises(exceptions.PluginError, lambda: alone.operations)
