@@ -32,14 +32,10 @@ class TestFinding(base.TestCase):
 
             self.assertEqual(expected, session.find(self.conf, 'last').uuid)
 
-    def test_there_may_be_none(self):
-        self.stored('SUCCEEDED', 'RECOMMENDED')
+    def test_there_may_be_none_and_a_uuid_counts_in_any_case(self):
+        uuid, _ = self.stored('SUCCEEDED', 'RECOMMENDED')
 
         error = self.assertRaises(exceptions.NotFound, session.find, self.conf, 'last')
 
         self.assertEqual('all action plans have ended', str(error))
-
-    def test_a_uuid_counts_in_any_case(self):
-        (uuid,) = self.stored('SUCCEEDED')
-
         self.assertEqual(uuid, session.find(self.conf, uuid.upper()).uuid)

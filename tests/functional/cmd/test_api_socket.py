@@ -17,14 +17,12 @@ class TestListening(base.TestCase):
         self.addCleanup(listening.close)
         return listening
 
-    def test_it_listens_where_the_options_say(self):
-        self.assertEqual('127.0.0.1', self.listen().getsockname()[0])
-        self.assertEqual('127.0.0.1', self.listen(host='localhost').getsockname()[0])
-
-    def test_an_answer_does_not_wait_for_an_acknowledgement(self):
-        option = self.listen().getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-
+    def test_it_listens_where_the_options_say_and_waits_for_no_acknowledgement(self):
+        listening = self.listen()
+        self.assertEqual('127.0.0.1', listening.getsockname()[0])
+        option = listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         self.assertNotEqual(0, option)
+        self.assertEqual('127.0.0.1', self.listen(host='localhost').getsockname()[0])
 
     def test_foreign_address_is_reported(self):
         error = self.assertRaises(
