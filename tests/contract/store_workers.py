@@ -134,8 +134,8 @@ class StoreWorkersContract(StoreCase):
 
     def test_an_expired_worker_without_actions_is_removed(self) -> None:
         worker = self.register_worker()
-        owned = self.stored_action(status=states.RUNNING, owner=worker.uuid)
         self.assertFalse(self.store.remove_worker(worker.uuid), 'it is alive')
+        owned = self.stored_action(status=states.RUNNING, owner=worker.uuid)
         self.store.end_lease(worker.uuid)
         self.assertFalse(self.store.remove_worker(worker.uuid), 'it owns an action')
         self.changed(owned, status=states.FAILED)

@@ -228,6 +228,10 @@ class EncryptionTests(StackCase):
         again = self.commit(lambda tx: tx.insert_definition(self.definition))
         self.assertEqual(self.definition.id, again.id)
 
+    def test_parameters_are_encrypted_whatever_their_names(self) -> None:
+        store_plan(self.store, make_action(inputs={'parameters': UNNAMED}))
+        self.assertEqual(set(), self.in_clear())
+
     def test_keys_are_not_loaded_without_secrets(self) -> None:
         store = self.with_keys(refused)
         plan, (action,) = store_plan(store, make_action(inputs={'message': 'x'}))

@@ -257,17 +257,25 @@ class PhaseTest(RunnerCase):
         self.assertEqual([UNAVAILABLE_DELAY], self.clock.waits)
         self.assertIn('the database is unavailable, retrying in 2 s', self.log.output)
 
-    def test_signals_are_applied_while_the_store_is_unavailable(self) -> None:
+    def cancelled_during(self, error: Exception) -> str:
+        """Return the end of an action that is cancelled while the store fails once."""
         attempt = self.attempt(phase=COMPLETE)
         runner = self.runner()
         attempt.action = runner.prepare(attempt).action
+        errors = [error]
 
-        def ask(action: Any) -> Any:
+        def load_results(action: Any) -> Any:
             attempt.context.deliver(states.CANCEL)
-            raise exceptions.StoreUnavailable('no route')
+            if errors:
+                raise errors.pop()
+            return ()
 
-        runner._load_results = ask
-        self.assertEqual(states.CANCELLED, runner.perform(attempt).action.status)
+        runner._load_results = load_results
+        return runner.perform(attempt).action.status
+
+    def test_signals_are_applied_while_the_store_is_unavailable_or_busy(self) -> None:
+        for error in exceptions.StoreUnavailable, exceptions.StoreConflict:
+            self.assertEqual(states.CANCELLED, self.cancelled_during(error('away')))
 
     def test_an_empty_derived_outcome_completes_at_once(self) -> None:
         self.assertEqual(

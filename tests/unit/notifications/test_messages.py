@@ -80,14 +80,23 @@ class TestSamples(MessagesTestCase):
     def test_times_of_a_deleted_plan_and_of_its_actions(self):
         sent = self.build(
             plan_event(1, 'FAILED', 'DELETED', kind=events.DELETED),
-            action_event(
-                2, 'FAILED', 'FAILED', kind=events.DELETED, plan_state='DELETED'
+            *(
+                action_event(
+                    number, 'FAILED', 'FAILED', kind=events.DELETED, plan_state=state
+                )
+                for number, state in enumerate(('DELETED', 'FAILED'), 2)
             ),
         )
 
         at = '2026-03-29T01:30:15Z'
         self.assertEqual(
-            [(at, at)] * 4, expectations.fields(sent, 'updated_at', 'deleted_at')
+            [(at, at)] * 6, expectations.fields(sent, 'updated_at', 'deleted_at')
+        )
+        # The plan has them by its own state.
+        nested = [expectations.data(each)['action_plan'] for each in sent[2:]]
+        self.assertEqual(
+            [at, at, None, None],
+            [plan['watcher_object.data']['deleted_at'] for plan in nested],
         )
 
 

@@ -59,6 +59,13 @@ class TestRedelivery(RelayTestCase):
         ids = self.ids()
         self.assertEqual(ids[:6], ids[6:])
 
+    def test_all_messages_of_the_first_batch_are_republished(self):
+        self.store.add(started(1), started(2))
+
+        done = self.run_script((None, self.hold), (None, self.lose(INFO)))
+
+        self.assertIn('read again [1, 2]', done)
+
     def test_consumed_messages_are_not_republished(self):
         done = self.run_after((None, None), (None, self.lose(INFO, ERROR)))
 
