@@ -1,4 +1,4 @@
-"""The API in front of a world: requests as clients make them."""
+"""A client of the REST API of a world."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ LATEST = '1.7'
 
 
 class Client:
-    """A client of the API of a world.
+    """A client of the REST API of a world.
 
-    :param plans: the operations, if not those of the world
+    :param plans: the operations on plans; by default those of the world
     """
 
     def __init__(self, world: World, plans: Any = None) -> None:
@@ -38,7 +38,7 @@ class Client:
         application = deploy.make_application(
             services, ApiSettings(), conf.new([], [], [])
         )
-        # falcon looks at the signature, which wrapped callables do not have.
+        # falcon reads the signature, which a wrapped callable does not have.
         self._client = testing.TestClient(
             lambda environ, start_response: application(environ, start_response)
         )
@@ -46,7 +46,7 @@ class Client:
     def __call__(
         self, method: str, path: str, body: Any = None, version: str | None = LATEST
     ) -> testing.Result:
-        """Return the answer to a request."""
+        """Return the response to a request."""
         headers = {}
         if version is not None:
             headers['OpenStack-API-Version'] = f'infra-optim {version}'
@@ -55,7 +55,7 @@ class Client:
         )
 
     def get(self, path: str, version: str | None = LATEST) -> Any:
-        """Return the JSON value at an address."""
+        """Return the JSON body of the response to a GET request."""
         answer = self('GET', path, version=version)
         if answer.status_code != 200:
             raise AssertionError(f'{answer.status}: {answer.text}')
@@ -63,14 +63,14 @@ class Client:
 
 
 class ApiCase(SkipCase):
-    """A world with types that skip, and a client of its API."""
+    """The base case of tests that patch skippable actions through the REST API."""
 
     def setUp(self) -> None:
         super().setUp()
         self.client = Client(self.world)
 
     def place(self, name: str) -> str:
-        """Return the address of an action."""
+        """Return the URL path of an action."""
         return f'/v1/actions/{self.world.action(name).uuid}'
 
     def patch(
@@ -80,23 +80,23 @@ class ApiCase(SkipCase):
         version: str | None = LATEST,
         client: Client | None = None,
     ) -> testing.Result:
-        """Patch an action; a line is (op, path, value)."""
+        """Patch an action; each line is (op, path, value)."""
         body = [{'op': op, 'path': path, 'value': value} for op, path, value in lines]
         return (client or self.client)('PATCH', self.place(name), body, version)
 
     def shown(self, name: str, version: str | None = LATEST) -> Any:
-        """Return an action as the API shows it."""
+        """Return the representation of an action."""
         return self.client.get(self.place(name), version)
 
     def assert_refused(self, status: int, text: str, answer: testing.Result) -> None:
-        """Check a refusal; `text` is part of what it says."""
+        """Check that a request was rejected; `text` is part of the message."""
         self.assertEqual((status, True), (answer.status_code, text in answer.text))
 
 
 class Meanwhile:
-    """The operations on plans; something else happens before each of them.
+    """Operations on plans that call a function before each operation.
 
-    What a handler has read is out of date by then.
+    The values that a handler has read are then outdated.
     """
 
     def __init__(self, plans: PlanOperations, act: Any) -> None:

@@ -1,4 +1,4 @@
-"""The base case of the stories of actions on clusters."""
+"""The base case of the tests of actions on clusters."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from watcherlite.plugins.base import Policy, PolicyContext
 
 
 class ClusterActionCase(ClusterCase):
-    """Stories in a world where one thing happens after the other."""
+    """The base case of the tests of actions on clusters."""
 
     def a_world_of_one(self, **keys: Any) -> ClusterWorld:
         """Return a world whose workers have one thread each."""
@@ -33,7 +33,7 @@ class ClusterActionCase(ClusterCase):
         profile: Profile | None = None,
         **values: Any,
     ) -> tuple[Cluster, Action]:
-        """Ask for a cluster of so many nodes; do not wait."""
+        """Request the creation of a cluster; do not wait for the result."""
         given = {
             'status': 'INIT',
             'created_at': None,
@@ -52,7 +52,7 @@ class ClusterActionCase(ClusterCase):
         profile: Profile | None = None,
         **values: Any,
     ) -> Cluster:
-        """Return a cluster of nodes n1, n2, ... that have been made."""
+        """Return a cluster whose nodes n1, n2, ... have been created."""
         if not world.workers:
             world.worker()
         cluster, action = self.begin(world, size, profile, **values)
@@ -60,20 +60,20 @@ class ClusterActionCase(ClusterCase):
         return self.now(world, cluster)
 
     def now(self, world: ClusterWorld, cluster: Cluster) -> Cluster:
-        """Return a cluster as it is now."""
+        """Return the current state of a cluster."""
         found: Cluster = world.now(cluster)
         return found
 
     def names(self, world: ClusterWorld, cluster: Cluster) -> list[str]:
-        """Return the names of its nodes, by index."""
+        """Return the names of the nodes of a cluster, by index."""
         return [node.name for node in world.nodes(cluster)]
 
     def statuses(self, world: ClusterWorld, cluster: Cluster) -> dict[str, str]:
-        """Return the status of each of its nodes, by name."""
+        """Return the statuses of the nodes of a cluster, by name."""
         return {node.name: node.status for node in world.nodes(cluster)}
 
     def ids(self, world: ClusterWorld, cluster: Cluster) -> dict[str, str]:
-        """Return the uuid of each of its nodes, by name."""
+        """Return the uuids of the nodes of a cluster, by name."""
         return {node.name: node.uuid for node in world.nodes(cluster)}
 
     def a_policy(
@@ -96,14 +96,14 @@ class ClusterActionCase(ClusterCase):
     def attach(
         self, world: ClusterWorld, cluster: Cluster, policy: PolicyObject
     ) -> Action:
-        """Have a policy attached, and return the action as it ended."""
+        """Attach a policy, and return the action at its end."""
         inputs = {'policy_id': policy.uuid, 'enabled': True}
         return world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, inputs)
 
     def ruled(
         self, kind: type[Policy], size: int = 3, **settings: Any
     ) -> tuple[ClusterWorld, Cluster]:
-        """Return a world, and its cluster that a policy of this type is attached to."""
+        """Return a world, and a cluster with an attached policy of this type."""
         world = self.a_cluster_world(policies={'ruling-1.0': kind}, **settings)
         cluster = self.make(world, size, world.profile(value='old'))
         action = self.attach(world, cluster, self.a_policy(world, 'ruling-1.0'))
@@ -111,19 +111,19 @@ class ClusterActionCase(ClusterCase):
         return world, cluster
 
     def bound(self, world: ClusterWorld, cluster: Cluster) -> list[Bound]:
-        """Return what a cluster is bound to."""
+        """Return the bindings of a cluster."""
         key = cluster.id
         return list(world.store.bindings_of_clusters([key]).get(key, []))
 
     def story(
         self, world: ClusterWorld, since: int = 0
     ) -> dict[str, list[tuple[str, str | None]]]:
-        """Return what was told of each cluster and node, by name.
+        """Return the notified changes of each cluster and node, by name.
 
-        What is told of a node lies between what is told of its cluster; an assertion
-        sees to that.
+        Check that the changes of nodes lie between the first and the last change of the
+        cluster.
 
-        :param since: how many of the facts are left out
+        :param since: the number of changes to omit
         """
         found: dict[str, list[tuple[str, str | None]]] = {}
         facts = world.facts()[since:]
@@ -133,19 +133,19 @@ class ClusterActionCase(ClusterCase):
         return found
 
     def derived(self, world: ClusterWorld, action: Action) -> list[Action]:
-        """Return what an action has derived."""
+        """Return the actions that an action has derived."""
         return world.store.derived_actions(action.id)
 
     def held(self, world: ClusterWorld, cluster: Cluster) -> bool:
-        """Return whether another action would have to wait for the cluster."""
+        """Return whether a new action would have to wait for the cluster."""
         with world.store.transaction() as tx:
             return bool(tx.unfinished_actions([cluster.uuid]))
 
 
 class Noticing:
-    """A way to the store on which something is done as soon as nodes are stored.
+    """A store that calls a function as soon as nodes have been stored.
 
-    :ivar then: what
+    :ivar then: the function
     """
 
     def __init__(self, world: ClusterWorld) -> None:
@@ -157,7 +157,7 @@ class Noticing:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
-        """Begin."""
+        """Begin a transaction, and call the function after one that stores nodes."""
         stored: list[Node] = []
         with self._world.store.transaction() as tx:
             kept = tx.insert_nodes
@@ -173,7 +173,7 @@ class Noticing:
 
 
 def deciding(before: str, said: Mapping[str, Any]) -> type[Policy]:
-    """Return a policy that always decides the same before an action of this type."""
+    """Return a policy that makes the same decision before each action of this type."""
 
     class Deciding(Policy):
         def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The base case of tests that what is done to one of many costs no more."""
+"""The base case of tests that compare the cost per member for different sizes."""
 
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -8,16 +8,16 @@ from tests.functional.db import stores
 from tests.specs.database_case import OnDatabase
 from watcherlite.domain.events import Event
 
-#: Seconds of real time after which an operation is taken to be stuck.
+#: Seconds of real time after which an operation is considered stuck.
 PATIENCE = 120
-#: operation -> statements and commits for each member
+#: operation -> statements and commits per member
 Costs = dict[str, tuple[float, float]]
 
 
 class EndListener:
-    """Waits for the ends of operations, without asking the database.
+    """A listener that waits for the ends of operations without querying the database.
 
-    :param key: returns by what an end is known, None if an event is none
+    :param key: returns the key of the operation that an event ends, or None
     """
 
     def __init__(self, key: Callable[[Event], Hashable | None]) -> None:
@@ -26,7 +26,7 @@ class EndListener:
         self._ended: set[Hashable] = set()
 
     def hear(self, stored: Sequence[Event]) -> None:
-        """Take events that are durable."""
+        """Process stored events."""
         with self._condition:
             self._ended.update(
                 key for event in stored if (key := self._key(event)) is not None
@@ -34,25 +34,27 @@ class EndListener:
             self._condition.notify_all()
 
     def wait_for(self, key: Hashable) -> bool:
-        """Wait for an end; return whether it came."""
+        """Wait for the end of an operation; return whether it ended in time."""
         with self._condition:
             return self._condition.wait_for(lambda: key in self._ended, PATIENCE)
 
 
 class CostCase(OnDatabase, stores.SqliteDatabase):
-    """Compares the costs of each of few and of each of many.
+    """Compares the cost per member of small and large operations.
 
-    On SQLite: the same statements are executed everywhere.
+    SQLite suffices, since all databases execute the same statements.
     """
 
-    #: How many share a transaction depends on how long a commit takes, which on a
-    #: busy machine is not always the same. Growth with the number would be tenfold.
+    #: The number of members per transaction depends on the duration of a commit, which
+    #: varies with the load of the machine. A cost that grows with the number of members
+    #: would be ten times as high.
     growth = 2.5
 
     def costs(self, operations: Mapping[str, Callable[[], bool]], size: int) -> Costs:
-        """Return the costs of operations, in this order, for each of their members.
+        """Return the costs of operations, executed in this order, per member.
 
-        :param operations: name -> begins it, waits and returns whether it succeeded
+        :param operations: name -> a function that runs the operation to its end and
+            returns whether it succeeded
         """
         counters, found = Counters(), {}
         with counters.counted():
@@ -64,9 +66,9 @@ class CostCase(OnDatabase, stores.SqliteDatabase):
         return found
 
     def assert_steady(self, few: Costs, many: Costs) -> None:
-        """Check that one costs no more among many of them."""
-        # Few share no transaction to speak of. Many share one when the machine is idle,
-        # so that two sizes that may are not to be compared with each other.
+        """Check that the cost per member does not grow with the number of members."""
+        # A small operation hardly shares transactions. A large one shares them only on
+        # an idle machine, so that two large operations are not comparable.
         for name, (statements, commits) in many.items():
             most = [self.growth * cost for cost in few[name]]
             self.assertLessEqual(statements, most[0], (name, few, many))

@@ -1,4 +1,4 @@
-"""Stories of worlds on databases; mixed in before a story and a kind of database."""
+"""Mixins that run the tests of worlds on databases."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,21 +10,21 @@ from watcherlite.db.sqlalchemy.store import SqlStore
 if TYPE_CHECKING:
     Base = base.TestCase
 else:
-    # Each story brings the real one.
+    # The test cases provide the real base class.
     Base = object
 
 
 class OnDatabase(Base):
-    """Gives each world a store with nothing in it; the world before it is over."""
+    """Gives each world an empty store; the previous world has been stopped by then."""
 
-    #: From the kind of database.
+    #: Provided by the database mixin.
     open_empty: Callable[..., SqlStore]
     _store: SqlStore | None = None
 
     def make_store(self) -> Any:
         self._close()
         self._store = self.open_empty()
-        # Of all cleanups this one is last: no worker is left then.
+        # Registered first, so executed last: no worker runs any more.
         self.addCleanup(self._close)
         return self._store
 
@@ -36,11 +36,11 @@ class OnDatabase(Base):
 
 
 def define_stories(module: str, stories: Mapping[type, tuple[type, ...]]) -> None:
-    """Define a test case in a module for each story and each of its databases.
+    """Define a test case in a module for each suite and each of its databases.
 
-    Every story runs on SQLite in memory in its own module, and the contract of the
-    store runs on every database. Only stories that depend on the locks, the waits or
-    the concurrency of a server are repeated on one.
+    Every suite runs on SQLite in memory in its own module, and the contract of the
+    store runs on every database. Only suites that depend on the locks, the waits or the
+    concurrency of a server are repeated on one.
     """
     for story, databases in stories.items():
         define_tests(module, story, on=databases, before=(OnDatabase,))

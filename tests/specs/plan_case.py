@@ -1,4 +1,4 @@
-"""A world whose actions note what was done with them."""
+"""A world whose actions record the calls of their hooks."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from watcherlite.domain.outcomes import Failed
 
 
 class PlanCase(WorldCase):
-    """A world whose actions note what was done with them."""
+    """A world whose actions record the calls of their hooks."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -33,5 +33,5 @@ class PlanCase(WorldCase):
 
 
 def told(plan: Any) -> tuple[str, str | None]:
-    """Return what a plan says at its end."""
+    """Return the final state of a plan and its message."""
     return plan.state, plan.status_message

@@ -1,4 +1,4 @@
-"""A world of clusters with policies, and a load balancer that notes what it is told."""
+"""A world of clusters with policies and a load balancer that record their calls."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ PICKY = 'others.policy.picky-1.0'
 
 
 class Picky(Policy):
-    """Is for a type of profiles that nothing here is."""
+    """A policy for a profile type that no cluster has."""
 
     profile_types = ('os.nova.server-1.0',)
 
@@ -49,16 +49,16 @@ KINDS: Mapping[str, type[Policy]] = {
     SCALING: Scaling,
     ZONES: ZonePlacement,
 }
-#: Type of a policy, what was stored when it was asked, and what it left.
+#: The policy type, the stored data at the call, and the data after it.
 Step = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 
 
 class Outside:
-    """The calls of the policies of a world and of its load balancer.
+    """Records the calls of the policies of a world and of its load balancer.
 
-    :ivar steps: before the actions, in the order of the calls
-    :ivar after: after them: type of the policy, and how the action went
-    :ivar members: names, for each time that they were told
+    :ivar steps: the calls before actions, in order
+    :ivar after: the calls after actions: policy type and result of the action
+    :ivar members: the names of the members at each update
     """
 
     def __init__(self) -> None:
@@ -67,19 +67,19 @@ class Outside:
         self.after: list[tuple[str, str | None]] = []
         self.members: list[list[str]] = []
         self.removed = 0
-        #: Whether the load balancer cannot be deleted.
+        #: Whether the deletion of the load balancer fails.
         self.broken = False
-        #: Called once, the next time that members are told.
+        #: Called once, at the next update of members.
         self.meanwhile: Callable[[], None] | None = None
         self.lock = threading.Lock()
 
     def stored(self, uuid: str) -> Mapping[str, Any]:
-        """Return the data of an action as the store has it."""
+        """Return the stored data of an action."""
         assert self.world is not None
         return self.world.store.get_action(uuid).data
 
     def watched(self, name: str, kind: type[Policy]) -> type[Policy]:
-        """Return a policy that notes what it is asked."""
+        """Return a policy type that records its calls."""
         outside = self
 
         class Watched(kind):  # type: ignore[misc, valid-type]
@@ -95,7 +95,7 @@ class Outside:
         return type(kind.__name__, (Watched,), {})
 
     def balancer(self) -> type[LoadBalancer]:
-        """Return a driver that notes what it is told."""
+        """Return a driver that records its calls."""
         outside = self
 
         class Told(LoadBalancer):
@@ -121,7 +121,7 @@ class Outside:
 
 
 class PolicyStories(ClusterCase):
-    """The base case of the stories."""
+    """The base case of the tests of policies."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -136,7 +136,7 @@ class PolicyStories(ClusterCase):
         self.profile = self.world.profile()
 
     def a_cluster(self, *placements: Mapping[str, str], size: int = 0) -> Cluster:
-        """Return a cluster of nodes, of which the last is the oldest."""
+        """Return a cluster of nodes, the last of which is the oldest."""
         count = len(placements) or size
         cluster = self.world.a_cluster(self.profile, 0, next_index=count + 1)
         for index in range(count, 0, -1):
@@ -160,27 +160,27 @@ class PolicyStories(ClusterCase):
             return tx.insert_object(row)
 
     def attach(self, cluster: Cluster, type_: str, **properties: Any) -> PolicyObject:
-        """Bind a cluster to a new policy."""
+        """Attach a new policy to a cluster."""
         policy = self.a_policy(type_, **properties)
         ended = self.attached(cluster, policy)
         self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
         return policy
 
     def attached(self, cluster: Cluster, policy: PolicyObject, **inputs: Any) -> Action:
-        """Ask for the attachment of a policy, and wait for its end."""
+        """Request the attachment of a policy, and wait for its end."""
         given = {'policy_id': policy.uuid, **inputs}
         return self.world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
 
     def bound(self, cluster: Cluster) -> list[Bound]:
-        """Return what a cluster is bound to."""
+        """Return the bindings of a cluster."""
         key = cluster.id
         return self.world.store.bindings_of_clusters([key]).get(key, [])
 
     def names(self, cluster: Cluster) -> list[str]:
-        """Return the names of the nodes that there are."""
+        """Return the names of the nodes of a cluster."""
         return [node.name for node in self.world.nodes(cluster)]
 
     def uuids(self, cluster: Cluster, *names: str) -> list[str]:
-        """Return the uuids of nodes by their names."""
+        """Return the uuids of nodes, given by name."""
         known: dict[str, Node] = {n.name: n for n in self.world.nodes(cluster)}
         return [known[name].uuid for name in names]

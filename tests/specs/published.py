@@ -1,4 +1,4 @@
-"""Notifications of what a store holds, as a broker in this process is given them."""
+"""The messages that a relay publishes for the events in a store."""
 
 import threading
 from typing import Any
@@ -9,12 +9,12 @@ from watcherlite.db.api import Store
 from watcherlite.notifications.relay import Relay
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
-#: Seconds until a test that waits has failed.
+#: Seconds after which a waiting test fails.
 DEADLINE = 20.0
 
 
 class Recorder:
-    """A broker in this process that keeps what it is given."""
+    """A publisher that keeps the messages."""
 
     def __init__(self) -> None:
         self.messages: list[Any] = []
@@ -30,7 +30,7 @@ class Recorder:
         return True
 
     def keep_alive(self) -> None:
-        """There is no connection that could be given up."""
+        """Do nothing, since there is no connection."""
 
     def close(self) -> None:
         self.closed = True
@@ -43,7 +43,7 @@ class Recorder:
 
 
 def make_relay(store: Store, publisher: Recorder) -> Relay:
-    """Return a relay that only a wake makes publish."""
+    """Return a relay that publishes only when it is woken."""
     return Relay(
         store,
         publisher,
@@ -55,7 +55,7 @@ def make_relay(store: Store, publisher: Recorder) -> Relay:
 
 
 def published(store: Store) -> list[Any]:
-    """Publish what is pending; return these messages."""
+    """Publish the pending events; return the messages."""
     publisher = Recorder()
     relay = make_relay(store, publisher)
     assert relay.stop(DEADLINE)

@@ -1,4 +1,4 @@
-"""A world with types that skip, fail and do in different phases."""
+"""A world with action types that skip, fail or succeed in different phases."""
 
 from tests.worlds import Calls, WorldCase, kind, raises
 from watcherlite import exceptions
@@ -6,7 +6,7 @@ from watcherlite.domain.outcomes import Failed, Skipped
 
 
 class SkipCase(WorldCase):
-    """A world with types that skip, fail and do in different phases."""
+    """A world with action types that skip, fail or succeed in different phases."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -45,7 +45,7 @@ class SkipCase(WorldCase):
         self.world.plans.skip_action(self.world.action(name).uuid, reason)
 
     def refused(self, error: type[Exception], name: str, *reason: str) -> str:
-        """Try to skip; return why that was refused, having changed nothing."""
+        """Check that a skip is rejected and changes nothing; return the message."""
         before = self.world.action(name), self.world.events()
         refusal = self.assertRaises(error, self.skip, name, *reason)
         self.assertEqual(before, (self.world.action(name), self.world.events()))

@@ -1,4 +1,4 @@
-"""The checks of the promises for stacks."""
+"""Assertions about the guarantees for stacks."""
 
 import contextlib
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from watcherlite.domain.stacks import Resource, Stack
 if TYPE_CHECKING:
     Base = StackWorldCase
 else:
-    # Mixed in before the real one.
+    # The mixin precedes the real base class.
     Base = object
 
-#: What every worker can make.
+#: Resources that every worker can create.
 PLAIN: dict[str, Any] = {
     'a': res(value='1'),
     'b': res(value={'get_attr': ['a', 'output']}),
@@ -23,17 +23,17 @@ PLAIN: dict[str, Any] = {
     'g': res('Group', count=2),
 }
 
-#: One of these may take the place of another one, which is told as well.
+#: One of these states may replace another one, which is also notified.
 SUPERSEDED = ('UPDATE_IN_PROGRESS', 'ROLLBACK_IN_PROGRESS', 'DELETE_IN_PROGRESS')
 
 
 class PromiseCase(Base):
-    """Worlds, and what is true of each when all is over."""
+    """Assertions that must hold at the end of each test."""
 
-    # nothing is lost, nothing made twice, nothing told twice
+    # Nothing is lost, created twice or notified twice.
 
     def assert_whole(self, world: StackWorld, stack: Stack) -> None:
-        """Check that all is over, and that events tell one whole story of it."""
+        """Check that everything has ended, and that the events are complete."""
         report = world.happened()
         self.assertEqual([], world.unfinished(), report)
         stacks = self.tree_ever(world, stack)
@@ -44,7 +44,7 @@ class PromiseCase(Base):
         self.assert_told_once(world, stacks, rows)
 
     def tree_ever(self, world: StackWorld, stack: Stack) -> list[Stack]:
-        """Return a stack and all that ever were in it, deleted ones too."""
+        """Return a stack and all its nested stacks, including deleted ones."""
         uuids = {
             event.detail['physical_id']
             for event in (e.event for e in self.told(world, [stack]))
@@ -59,7 +59,7 @@ class PromiseCase(Base):
         return [world.now(stack), *inside]
 
     def told(self, world: StackWorld, stacks: list[Stack]) -> Any:
-        """Return the events of stacks and of what is in them, in order."""
+        """Return the events of stacks and of their resources, in order."""
         ids = [one.id for one in stacks]
         return world.store.list_stack_events(
             EventQuery({'stack_id': ids}, descending=False)
@@ -68,8 +68,8 @@ class PromiseCase(Base):
     def assert_told_once(
         self, world: StackWorld, stacks: list[Stack], rows: list[Resource]
     ) -> None:
-        """Check that each change of state is one event, and each event a change."""
-        # Once: it is long.
+        """Check that each change of state has exactly one event."""
+        # Computed once, since the report is long.
         report = world.happened()
         last: dict[Any, str | None] = {}
         uuids = []

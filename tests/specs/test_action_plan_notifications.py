@@ -8,8 +8,8 @@ from watcherlite.notifications import messages
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.testing.memory_store import MemoryStore
 
-# The documents of the spec. Where its samples contradict each other (the uuid of
-# the audit, what is missing here and is there) its data model is what counts.
+# The documents of the spec. Where its samples contradict each other (the uuid of the
+# audit, fields that only some have), its data model has precedence.
 AUDIT = {
     'watcher_object.data': {
         'audit_type': 'ONESHOT',
@@ -153,7 +153,7 @@ class TestStructure(base.TestCase):
 
 
 class TestUseCases(base.TestCase):
-    """Use cases: to be told when a plan is created, changed, executed, deleted."""
+    """Use cases: a plan is created, changed, executed, deleted."""
 
     def setUp(self):
         super().setUp()
@@ -166,7 +166,7 @@ class TestUseCases(base.TestCase):
         self.relay = published.make_relay(self.store, self.publisher)
 
     def happens(self, *changes):
-        """Store events, in one transaction each, as what happens stores them."""
+        """Store events, each in a transaction of its own, as the product does."""
         for change in changes:
             with self.store.transaction() as tx:
                 tx.add_events([change])

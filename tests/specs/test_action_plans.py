@@ -1,4 +1,4 @@
-"""Plan rules: how a plan starts, goes on after failures, is cancelled, and ends."""
+"""Plan rules: start, failures, cancellation and end of a plan."""
 
 import threading
 from typing import Any
@@ -15,7 +15,7 @@ CANCELLED = 'Action was cancelled while it ran.'
 
 
 class TestStart(PlanCase):
-    """A plan is started once, and a finished one never runs again."""
+    """A plan is started once; a finished plan does not run again."""
 
     def test_a_start_or_launch_that_is_repeated_or_forged_changes_nothing(self) -> None:
         plan = self.world.create(action('a', 'does'))
@@ -35,7 +35,7 @@ class TestStart(PlanCase):
 
 
 class TestMaxParallel(PlanCase):
-    """The most actions that are taken at one time."""
+    """The maximum number of actions that run concurrently."""
 
     def most(self, limit: int, *actions: Any, workers: int = 1) -> int:
         lock, now, most = threading.Lock(), [0], [0]
@@ -60,7 +60,7 @@ class TestMaxParallel(PlanCase):
         actions = [action(f'a{n}', 'watched') for n in range(30)]
         self.assertEqual(1, self.most(1, *actions))
         self.assertLessEqual(self.most(3, *actions, workers=2), 3)
-        # Nor by dependents that start with the end of others.
+        # Dependents, which start when another action ends, do not exceed it either.
         chains = [
             action(f'{c}{n}', 'watched', parents=[f'{c}{n - 1}'] if n else [])
             for c in 'abcd'
@@ -71,7 +71,7 @@ class TestMaxParallel(PlanCase):
 
 
 class TestOnFailureContinue(PlanCase):
-    """The other actions go on; the plan is FAILED at the end."""
+    """The other actions continue; the plan is FAILED at the end."""
 
     def test_it_goes_on_and_says_how_many_failed_and_why_first(self) -> None:
         plan = self.world.run(
@@ -132,7 +132,7 @@ class TestOnFailureStop(PlanCase):
 
 
 class TestCancel(PlanCase):
-    """Not started: CANCELLED. Running: told by signal. Nothing is stuck there."""
+    """Actions that have not started become CANCELLED; running ones are signalled."""
 
     def test_a_running_plan_is_cancelling_until_the_last_one_has_ended(self) -> None:
         self.world.worker()

@@ -1,4 +1,4 @@
-"""Plan rules, on_failure = rollback: what succeeded is undone, last first."""
+"""Plan rules, on_failure = rollback: succeeded actions are reverted, last first."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ STOPPED = 'Action was not started because another action of its plan failed.'
 
 
 class TestOnFailureRollback(PlanCase):
-    """As stop; then the actions that succeeded are reverted, last first."""
+    """As `stop`; then the actions that succeeded are reverted, last first."""
 
     def test_they_are_reverted_one_after_the_other(self) -> None:
         plan = self.world.run(

@@ -1,6 +1,6 @@
 """Spec 001: actions, their properties, statuses and return values.
 
-The other paragraphs of it are in the modules `test_actions_*`.
+The modules `test_actions_*` cover the other paragraphs.
 """
 
 import datetime
@@ -114,7 +114,7 @@ class TestActionProperties(WorldCase):
 
 
 class TestActionStatuses(WorldCase):
-    """The statuses that an action takes during its lifetime."""
+    """The statuses of an action during its lifetime."""
 
     def test_it_waits_until_all_that_it_depends_on_has_ended(self) -> None:
         gates = {name: self.a_gate() for name in 'ab'}
@@ -157,10 +157,10 @@ class TestActionStatuses(WorldCase):
 
 
 class TestTheExecuteMethodAndReturnValues(WorldCase):
-    """The protocol of execute(): (RES, REASON), and what means the same here."""
+    """The protocol of execute(): (RES, REASON), and its equivalents in watcherlite."""
 
     def end_of(self, *returned: Any) -> tuple[str, str | None]:
-        """Run an action whose execute returns these, one at each try."""
+        """Run an action whose execute returns these values, one at each attempt."""
         answers = iter(returned)
         world = self.a_world({'says': kind(execute=lambda context: next(answers))})
         world.run(action('a', 'says'))

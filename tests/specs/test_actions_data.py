@@ -1,4 +1,4 @@
-"""Spec 001, The action data property: what policies decide, and when it is kept."""
+"""Spec 001, The action data property: decisions of policies, and their storage."""
 
 import copy
 from collections.abc import Callable

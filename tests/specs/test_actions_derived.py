@@ -1,4 +1,4 @@
-"""Spec 001: actions that are derived from others while these are executed."""
+"""Spec 001: derived actions."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from watcherlite.states import action_plan as plan_states
 
 
 def derived(*keys: str, action_type: str = 'nop', **values: Any) -> Derived:
-    """Return some derived actions that do not depend on each other."""
+    """Return independent derived actions."""
     return Derived(tuple(DerivedAction(key, action_type, **values) for key in keys))
 
 
@@ -22,7 +22,7 @@ class DerivedCase(WorldCase):
     """A world with an action that derives others."""
 
     def derive(self, outcome: Any, run: bool = True, **hooks: Any) -> tuple[World, Any]:
-        """Start a plan with an action 'a' that derives, and 'z' that follows it."""
+        """Start a plan with an action 'a' that derives actions, and 'z' after it."""
         self.calls = Calls()
         world = self.a_world(
             {
@@ -39,7 +39,7 @@ class DerivedCase(WorldCase):
 
 
 class TestAnActionThatDerivesOthers(DerivedCase):
-    """It goes to WAITING, holds no thread, and completes when they are done."""
+    """It waits in WAITING without a thread, and completes when they have ended."""
 
     def test_it_waits_and_then_completes(self) -> None:
         world, plan = self.derive(derived('x', inputs={'n': 1}, timeout=5))
@@ -75,8 +75,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
                 if e.action_id == child.id and e.kind == 'created'
             ],
         )
-        # For those outside it starts once: in the API, in the notifications and on the
-        # command line.
+        # The API, the notifications and the command line show one start only.
         stored = [
             item
             for item in world.store.list_events(plan_id=plan.id)
@@ -269,7 +268,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
 
 
 class TestCancellingAnActionThatDerived(DerivedCase):
-    """CANCEL reaches what was derived; nothing stays behind."""
+    """CANCEL reaches all derived actions; none continues."""
 
     def start_waiting(self) -> tuple[World, Any]:
         given = (
@@ -304,7 +303,7 @@ class TestCancellingAnActionThatDerived(DerivedCase):
         )
 
     def test_a_cancel_of_the_action_reaches_all_of_them(self) -> None:
-        # One of one of them ends what needs its success.
+        # A cancelled derived action also cancels those that need its success.
         for first in (None, 'later'):
             world, plan = self.start_waiting()
             if first is not None:
@@ -352,7 +351,7 @@ class TestCancellingAnActionThatDerived(DerivedCase):
 
 
 class TestRepeatedActionsThatDerive(DerivedCase):
-    """Each run completes with what it derived itself."""
+    """Each run completes with the actions that it derived itself."""
 
     def test_a_run_does_not_see_what_earlier_runs_derived(self) -> None:
         told: list[int] = []

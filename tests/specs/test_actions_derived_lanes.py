@@ -1,4 +1,4 @@
-"""Spec 001: actions that are derived for another lane, and stand for themselves."""
+"""Spec 001: actions derived for another lane, which have their own target lock."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from tests.worlds import PATIENCE, World, WorldCase, action, kind
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Failed, TimedOut
 
-#: Seconds: what only a sweep would find is not found while a test waits.
+#: Seconds; no test waits for a sweep.
 NEVER = 600.0
 
 
 class TestAnotherLane(WorldCase):
-    """One worker executes plans, another what they derive."""
+    """One worker executes plans, another their derived actions."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -47,7 +47,7 @@ class TestAnotherLane(WorldCase):
         plan = world.start(action('a', 'derives'))
         self.gate.until_entered()
         child, parent = world.action('x'), world.action('a')
-        # The worker of the plan need not be the one that began.
+        # Another worker than the one that started it may complete the plan.
         world.kill(self.applier)
         world.worker(lanes=('applier',))
         self.gate.open()

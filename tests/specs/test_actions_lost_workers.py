@@ -1,4 +1,4 @@
-"""Spec 001, owner: what becomes of actions whose worker is lost."""
+"""Spec 001, owner: recovery of actions whose worker is lost."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ LOST = [('a', 'READY', 'RUNNING', None), ('a', 'RUNNING', 'READY', None)]
 
 
 class LossCase(WorldCase):
-    """A worker dies in the middle of an action, and another comes after it."""
+    """A worker dies while it executes an action, and another one replaces it."""
 
     def lose(
         self, execute: Any = None, on_worker_loss: str = 'resume', **members: Any
     ) -> tuple[World, Any, Gate]:
-        """Let a worker die while it executes 'a', which 'b' follows."""
+        """Let a worker die while it executes 'a', the parent of 'b'."""
         gate = self.a_gate()
 
         def first(context: Any) -> Any:
@@ -41,10 +41,10 @@ class LossCase(WorldCase):
 
 
 class TestALostWorker(LossCase):
-    """Another recovers what it had started, as the type of the action allows."""
+    """Another worker recovers started actions, as their action type permits."""
 
     def test_idempotent_ones_run_again(self) -> None:
-        # Two that recover at once do it once.
+        # Two workers that recover concurrently recover it once.
         for workers in (1, 2):
             world, plan, _ = self.lose(idempotent=True)
             for _n in range(workers):
@@ -98,7 +98,7 @@ class TestALostWorker(LossCase):
         )
 
     def test_one_that_was_taken_and_not_started_is_taken_again(self) -> None:
-        # Whatever its plan says about lost workers.
+        # The plan's `on_worker_loss` has no effect on actions that have not started.
         for on_worker_loss in ('resume', 'fail', 'cancel'):
             gate = self.a_gate()
             world = self.a_world(
@@ -174,7 +174,7 @@ class TestALostWorker(LossCase):
             world.plans.signal_action(uuid, states.SUSPEND)
             world.until_action('a', states.SUSPENDED)
             world.kill(worker)
-            # While nobody is there, or right after the other has taken it over.
+            # CANCEL is sent while no worker runs, RESUME right after the takeover.
             if signal == states.CANCEL:
                 world.plans.signal_action(uuid, signal)
             other = world.worker()

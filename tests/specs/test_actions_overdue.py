@@ -1,4 +1,4 @@
-"""Spec 001, timeout: of an action that waits for what it derived."""
+"""Spec 001, timeout of an action that waits for derived actions."""
 
 import threading
 from typing import Any
@@ -17,11 +17,11 @@ UNSTARTED = 'Action was cancelled before it started.'
 
 
 def child(key: str, action_type: str = 'sleeps', **values: Any) -> DerivedAction:
-    """Return what may take longer than the action that derives it."""
+    """Return a derived action that may run longer than its parent."""
     return DerivedAction(key, action_type, timeout=int(PATIENCE * 9), **values)
 
 
-#: One listens, one does not, and one comes after the first.
+#: The first responds to signals, the second does not, the third follows the first.
 CHILDREN = (
     child('first'),
     child('deaf', 'waits'),
@@ -30,7 +30,7 @@ CHILDREN = (
 
 
 class OverdueCase(WorldCase):
-    """A world with an action that waits for what it derived."""
+    """A world with an action that waits for derived actions."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -38,7 +38,7 @@ class OverdueCase(WorldCase):
         self.ready = threading.Event()
 
     def sleep(self, context: Any) -> bool:
-        """Sleep until it may end."""
+        """Sleep until `ready` is set."""
         while not self.ready.is_set():
             context.sleep(0.01)
         return True
@@ -54,12 +54,12 @@ class OverdueCase(WorldCase):
                 'waits': kind(execute=self.gate),
                 'sleeps': kind(execute=self.sleep),
             },
-            # No sweep but the first one has to find what waits.
+            # No sweep except the first one finds the waiting action.
             **{'sweep_interval': 3600.0, **settings},
         )
 
     def begin(self, world: World, *names: str, **values: Any) -> None:
-        """Add an action with a timeout, which counts once these actions run."""
+        """Add an action whose timeout starts to count once the named actions run."""
         world.clock.pause()
         world.add(world.new_action('a', 'derives', timeout=1, **values))
         for name in names:
@@ -77,7 +77,7 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
         world.add(world.new_action('z', target='host'))
         world.until_action('later', states.CANCELLED)
         world.until_action('first', states.CANCELLED)
-        # One still runs: nobody else may have the target.
+        # One derived action still runs, so no other action may lock the target.
         self.assertEqual(
             (states.WAITING, states.WAITING),
             (world.action('a').status, world.action('z').status),
@@ -126,7 +126,8 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
         self.assertEqual(LATE, world.until_action('a', states.FAILED).status_message)
 
     def test_in_a_plan_the_others_go_on(self) -> None:
-        # What stands for itself is cancelled as well.
+        # A derived action of another lane, with a lock of its own, is cancelled as
+        # well.
         world = self.a_waiting_world(child('first', lane=ENGINE), child('other'))
         world.worker()
         world.worker(lanes=(ENGINE,))
@@ -158,10 +159,10 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
 
 
 class TestWhatItsTimeIs(OverdueCase):
-    """It counts from its start, for all that it does."""
+    """The timeout counts from the start of the action and includes derived actions."""
 
     def test_without_a_timeout_it_has_that_of_the_system(self) -> None:
-        # What it derived has not even begun: nobody serves its lane.
+        # No worker serves the lane of the derived action, so it has not started.
         begun = DerivedAction('first', 'nop', lane='applier')
         world = self.a_waiting_world(begun, default_action_timeout=0.3)
         world.worker(lanes=(ENGINE,))
@@ -230,7 +231,7 @@ class TestWhatItsTimeIs(OverdueCase):
 
 
 class TestWhoFindsIt(OverdueCase):
-    """An action is timed out by any worker of its lane, for any reason of its wait."""
+    """Any worker of its lane times the action out, for any reason of its wait."""
 
     def test_another_worker_when_the_one_that_began_it_was_lost(self) -> None:
         world = self.a_waiting_world(child('first', lane='applier'))
@@ -250,7 +251,7 @@ class TestWhoFindsIt(OverdueCase):
         for _ in range(3):
             world.plans.time_out(world.action('a').uuid)
         self.assertEqual([('deaf', states.CANCEL)], world.signals())
-        # What goes well all the same counts, as for who is cancelled and was quicker.
+        # As with CANCEL, an action that nevertheless succeeds is SUCCEEDED.
         self.gate.open()
         world.until_action('a', states.SUCCEEDED)
 

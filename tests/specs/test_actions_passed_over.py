@@ -1,4 +1,4 @@
-"""Rows that were locked when a worker looked for them, on databases with row locks."""
+"""Claims that skip locked rows, on databases with row locks."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
 from tests.functional.execution.test_worker import FailingStore, queues_of
@@ -9,7 +9,7 @@ from watcherlite.states import action as states
 
 
 class PassedOver(OnDatabase):
-    """A claim passes over what is held, be it by one who changes nothing."""
+    """A claim skips locked rows, even if the holder of the lock changes nothing."""
 
     def test_what_was_held_for_a_moment_is_taken_without_a_sweep(self) -> None:
         world = self.a_world(sweep_interval=3600.0)
@@ -19,7 +19,7 @@ class PassedOver(OnDatabase):
         with world.store.transaction() as tx:
             tx.lock_actions([free.id])
             worker = world.worker(lanes=(APPLIER, ENGINE), store=store)
-            # After the only sweep, and after the last claim.
+            # Wait for the only sweep and for the last claim.
             world.until(
                 lambda: (
                     'active_plans' in store.asked

@@ -1,4 +1,4 @@
-"""Spec 001, Signaling an action: CANCEL, SUSPEND, RESUME, and who heeds them."""
+"""Spec 001, Signaling an action: CANCEL, SUSPEND, RESUME, and their handling."""
 
 import threading
 from collections.abc import Callable
@@ -31,7 +31,7 @@ RESUMED = ('a', 'SUSPENDED', 'RUNNING', None)
 class Work:
     """An execute that works in steps, with a checkpoint before each.
 
-    :ivar steps: how many it has done
+    :ivar steps: the number of completed steps
     """
 
     def __init__(self, steps: int = 10**9) -> None:
@@ -62,15 +62,15 @@ class Work:
                 raise AssertionError(otherwise)
 
     def until_heard(self, *signals: str) -> None:
-        """Wait until these are the signals that have come in."""
+        """Wait until exactly these signals have been received."""
         self._until(lambda: self._heard == list(signals), f'heard {self._heard}')
 
     def until_done(self, steps: int) -> None:
-        """Wait until so many steps are begun."""
+        """Wait until this number of steps has started."""
         self._until(lambda: self.steps >= steps, f'{self.steps} steps, not {steps}')
 
     def go_on(self) -> None:
-        """Let it come to its next checkpoint."""
+        """Let it continue to its next checkpoint."""
         with self._condition:
             self._allowed += 1
             self._condition.notify_all()
@@ -210,7 +210,7 @@ class TestSuspendAndResume(SignalCase):
             work.until_heard(*heard, states.SUSPEND)
             work.go_on()
             world.until_action('a', states.SUSPENDED)
-            # Other actions go on meanwhile.
+            # Other actions continue meanwhile.
             self.assertEqual(plan_states.SUCCEEDED, world.run('b', 'c').state)
             self.assertEqual(step, work.steps)
             self.signal(world, 'a', states.RESUME)
@@ -231,7 +231,7 @@ class TestSuspendAndResume(SignalCase):
 
 
 class TestActionsThatAreInProgress(SignalCase):
-    """Those hold no thread and heed signals without the plugin's help."""
+    """Actions in progress hold no thread; the core handles their signals."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -290,7 +290,7 @@ class TestActionsThatAreInProgress(SignalCase):
 
     def test_it_holds_no_thread_and_a_resume_polls_at_once(self) -> None:
         world, plan = self.in_progress(delay=3600)
-        # The worker has one thread.
+        # The only thread of the worker is free.
         self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('b', 'c')).state)
         self.assertEqual(states.RUNNING, world.action('a').status)
         self.signal(world, 'a', states.SUSPEND)

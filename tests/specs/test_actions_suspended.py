@@ -1,4 +1,4 @@
-"""Spec 001, SUSPEND and RESUME: of an action that waits for what it derived."""
+"""Spec 001, SUSPEND and RESUME of an action that waits for derived actions."""
 
 import threading
 from typing import Any
@@ -13,7 +13,7 @@ from watcherlite.states import action_plan as plan_states
 CANCELLED = 'Action was cancelled while it ran.'
 UNSTARTED = 'Action was cancelled before it started.'
 PAUSED = ('a', 'WAITING', 'SUSPENDED', None)
-#: Two run at once, the others come after the first.
+#: Two run concurrently; the others follow the first.
 CHILDREN = (
     DerivedAction('first', 'waits'),
     DerivedAction('other', 'sleeps'),
@@ -22,7 +22,7 @@ CHILDREN = (
 
 
 class SuspendedCase(WorldCase):
-    """A world with an action 'a' that waits for what it derived."""
+    """A world with an action 'a' that waits for derived actions."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -30,7 +30,7 @@ class SuspendedCase(WorldCase):
         self.resumed = threading.Event()
 
     def sleep(self, context: Any) -> bool:
-        """Sleep until somebody has resumed it."""
+        """Sleep until the action has been resumed."""
         while not self.resumed.is_set():
             context.sleep(0.01)
         return True
@@ -48,7 +48,7 @@ class SuspendedCase(WorldCase):
         return world
 
     def add(self, world: World, **values: Any) -> None:
-        """Add 'a', which belongs to no plan, and wait until it waits."""
+        """Add 'a', which belongs to no plan, and wait until it is WAITING."""
         world.add(world.new_action('a', 'derives', **values))
         self.until_waiting(world)
 
@@ -60,7 +60,7 @@ class SuspendedCase(WorldCase):
         return world.plans.signal_action(world.action(name).uuid, signal)
 
     def suspend(self, world: World) -> None:
-        """Suspend 'a', and let what runs heed it or come to its end."""
+        """Suspend 'a', and wait until each running action is suspended or ends."""
         self.assertEqual(
             states.SUSPENDED, self.signal(world, 'a', states.SUSPEND).status
         )
@@ -120,7 +120,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         )
 
     def assert_refused(self, world: World, name: str) -> None:
-        """Check that one that waits for others or for a lock cannot be suspended."""
+        """Check that an action waiting for actions or a lock cannot be suspended."""
         error = self.assertRaises(
             exceptions.Conflict, self.signal, world, name, states.SUSPEND
         )
@@ -219,7 +219,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
 
 
 class TestCancellingASuspendedActionThatDerived(SuspendedCase):
-    """Nothing stays behind, and it ends after all of them."""
+    """All derived actions end, and the action ends after them."""
 
     def test_it_ends_when_the_last_of_them_has(self) -> None:
         deaf = self.a_gate()
@@ -280,7 +280,7 @@ class TestCancellingASuspendedActionThatDerived(SuspendedCase):
 
 
 class TestThreadsOfSuspendedActions(SuspendedCase):
-    """However long something is suspended, others are not to wait for that."""
+    """Other actions do not wait for suspended ones."""
 
     def test_one_that_stays_in_its_thread_leaves_the_others_theirs(self) -> None:
         world = self.a_world({'sleeps': kind(execute=self.sleep)}, max_parallel=1)

@@ -1,4 +1,4 @@
-"""SUSPEND and RESUME of what waits for what it derived, on each kind of database."""
+"""SUSPEND and RESUME of actions with derived actions, on each kind of database."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs import test_actions_suspended as told

@@ -1,4 +1,4 @@
-"""Spec 001, target and cause: who locks what an action operates on."""
+"""Spec 001, target and cause: locks on the targets of actions."""
 
 import threading
 from typing import Any
@@ -12,9 +12,9 @@ from watcherlite.states import action_plan as plan_states
 
 
 class Watch:
-    """An execute that sees whether two of it are on one target at once.
+    """An execute that detects concurrent actions on one target.
 
-    :ivar most: by target, how many were there at one time
+    :ivar most: by target, the highest number of concurrent actions
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Watch:
             self._now[context.target] = count
             self.most[context.target] = max(count, self.most.get(context.target, 0))
             self.order.append(context.name)
-        # Long enough for another thread to come in, if it may.
+        # Long enough for another thread to enter, if it is permitted to.
         context.sleep(0.002)
         with self._lock:
             self._now[context.target] -= 1
@@ -37,10 +37,10 @@ class Watch:
 
 
 class Occupied:
-    """An execute that sees what runs on parts and on the whole at once.
+    """An execute that detects concurrent actions on parts and on the whole.
 
-    :ivar together: whether two parts were ever there at one time
-    :ivar wrong: what ran beside one on the whole
+    :ivar together: whether two parts were ever in use concurrently
+    :ivar wrong: the actions that ran concurrently with one on the whole
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Occupied:
             self.together |= len(set(self._now) - {'whole'}) > 1
             if 'whole' in self._now and len(self._now) > 1:
                 self.wrong.append(list(self._now))
-        # Long enough for another thread to come in, if it may.
+        # Long enough for another thread to enter, if it is permitted to.
         context.sleep(0.02)
         with self._condition:
             self._now.remove(context.target)
@@ -117,7 +117,7 @@ class TestLocksOnTargets(WorldCase):
         world = self.a_world({'watched': kind(execute=watch)})
         world.worker()
         world.worker()
-        # Neither in one plan nor in different ones.
+        # This holds within one plan and between plans.
         plans = [
             world.start(
                 *(
@@ -170,7 +170,7 @@ class TestLocksOnTargets(WorldCase):
         self.assertEqual(plan_states.SUCCEEDED, world.until_ended(third).state)
 
     def wake(self, world: World, gate: Gate) -> ActionPlan:
-        """Let `second` be woken, and `third` wait for it; return the latter's plan."""
+        """Wake `second` while `third` waits for it; return the plan of `third`."""
         plan = world.start(action('third', target='host'))
         world.until_action('third', states.WAITING)
         gate.open()
@@ -180,7 +180,7 @@ class TestLocksOnTargets(WorldCase):
 
     def test_one_that_was_woken_and_is_cancelled_lets_the_next_one_on(self) -> None:
         world, gate = self.a_held_target()
-        # Of a lane that nobody serves.
+        # No worker serves its lane.
         second = world.new_action(
             'second',
             status=states.WAITING,

@@ -1,4 +1,4 @@
-"""Spec 001: timeout, interval, and actions that are scheduled."""
+"""Spec 001: timeout, interval, and scheduled actions."""
 
 import datetime
 import itertools
@@ -26,7 +26,7 @@ LATE = 'Action failed in execute: it ran longer than its timeout'
 
 
 class TestTimeout(WorldCase):
-    """An action that exceeds its timeout is FAILED, with or without its cooperation."""
+    """An action that exceeds its timeout is FAILED, whether it cooperates or not."""
 
     def test_an_action_that_listens_ends_when_its_time_is_over(self) -> None:
         # A timeout of zero is the default of the system.
@@ -55,7 +55,7 @@ class TestTimeout(WorldCase):
             returned.set()
             return True
 
-        # It has the only thread of the worker.
+        # The action occupies the only thread of the worker.
         world = self.a_world(
             {'deaf': kind(execute=deaf)}, default_action_timeout=0.05, max_parallel=1
         )
@@ -91,8 +91,8 @@ class TestTimeout(WorldCase):
         )
 
     def test_a_dependent_that_hangs_in_pre_condition_harms_only_itself(self) -> None:
-        # The second time: only types that are known to be quick are checked in
-        # the thread of the action that they follow.
+        # Hang only in the second run: only types that are known to be quick run
+        # `pre_condition` in the thread of the preceding action.
         gate = self.a_gate()
         known = threading.Event()
 
@@ -127,12 +127,12 @@ class TestTimeout(WorldCase):
         self.assertEqual([('a', 'cancel')], calls.made)
 
     def test_the_time_counts_from_when_a_thread_takes_it(self) -> None:
-        # Both are RUNNING; the second waits longer for the only thread than its
-        # timeout is.
+        # Both are RUNNING; the second waits for the only thread longer than its
+        # timeout.
         gate = self.a_gate()
 
         def first(context: Any) -> bool:
-            context.deadline_at = None  # it may take as long as it likes
+            context.deadline_at = None  # no timeout
             return bool(gate())
 
         world = self.a_world(
@@ -142,7 +142,7 @@ class TestTimeout(WorldCase):
             linger=0.0,
         )
         worker = world.worker()
-        # Short jobs before: so the worker takes many at once.
+        # Run short actions first, so that the worker claims many actions at once.
         world.run(*(f'n{n}' for n in range(200)))
         plan = world.start(action('a', 'first'), action('b'))
         gate.until_entered()
@@ -155,10 +155,10 @@ class TestTimeout(WorldCase):
 
 
 class TestRetry(WorldCase):
-    """An action that asked for another try gets it when the delay is over."""
+    """An action that requested a retry is retried after its delay."""
 
     def between_tries(self, delay: float) -> list[float]:
-        """Return the seconds between the tries of an action that is busy twice."""
+        """Return the seconds between the attempts of an action that is busy twice."""
         tries: list[float] = []
 
         def busy(context: Any) -> Any:
@@ -194,12 +194,13 @@ class TestRetry(WorldCase):
 
 
 class TestInterval(WorldCase):
-    """A repetitive action runs again and again, and never twice at once."""
+    """A repeated action runs again and again, and never twice concurrently."""
 
     def a_repeated(self, execute: Any, **hooks: Any) -> World:
         world = self.a_world({'again': kind(execute=execute, **hooks)})
         world.worker(lanes=(ENGINE,))
-        # A document has no interval; a run starts that long after the last one.
+        # A plan document cannot set an interval. A run starts an interval after the
+        # last one.
         world.add(world.new_action('a', 'again', interval=1))
         return world
 
@@ -293,7 +294,7 @@ class TestInterval(WorldCase):
         world.until_action('b', states.SUCCEEDED)
 
     def test_a_run_that_was_given_up_is_not_followed_by_another(self) -> None:
-        """Nor is one whose interval is zero or below."""
+        """Nor does one follow if the interval is zero or negative."""
         gate = self.a_gate()
         world = self.a_world({'deaf': kind(execute=gate)}, default_action_timeout=0.05)
         world.worker(lanes=(ENGINE,))
@@ -307,14 +308,14 @@ class TestInterval(WorldCase):
 
 
 class TestScheduledActions(WorldCase):
-    """not_before: the action is READY, and nobody takes it before its time."""
+    """not_before: the action is READY, and no worker claims it before that time."""
 
     def soon(self, world: World, seconds: float) -> str:
         at = world.clock.now() + datetime.timedelta(seconds=seconds)
         return at.isoformat().replace('+00:00', 'Z')
 
     def test_it_is_taken_when_its_time_has_come(self) -> None:
-        """One that becomes free before its time, and one of a lane, as well."""
+        """Also one that becomes READY before its time, and one of the engine lane."""
         world = self.a_world(sweep_interval=3600.0)
         world.worker(lanes=('applier', ENGINE))
         at = world.clock.now() + datetime.timedelta(seconds=0.6)

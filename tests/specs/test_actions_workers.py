@@ -1,4 +1,4 @@
-"""Spec 001, owner: workers that share actions, and that end."""
+"""Spec 001, owner: workers that share actions, and workers that stop."""
 
 import threading
 from typing import Any
@@ -11,7 +11,7 @@ from watcherlite.states import action_plan as plan_states
 
 
 class TestTwoWorkersShareAPlan(WorldCase):
-    """Any worker may pick READY actions up, and nothing runs twice."""
+    """Any worker may claim READY actions, and no action runs twice."""
 
     def test_nothing_runs_twice_and_both_work(self) -> None:
         calls = Calls()
@@ -20,7 +20,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
 
         def execute(context: Any) -> bool:
             calls.note('execute')(context)
-            # Until both have been here nobody goes on.
+            # Block until both workers have started an action.
             seen.setdefault(threading.current_thread().name, set()).add(context.name)
             if len(calls.made) <= 2:
                 gate.wait(PATIENCE)
@@ -28,7 +28,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
 
         world = self.a_world({'does': kind(execute=execute)}, max_parallel=1)
         first, second = world.worker(), world.worker()
-        # As by the sweep: each knows of the other.
+        # Sweep, so that each worker knows of the other.
         first.sweeper.sweep()
         second.sweeper.sweep()
         plan = world.run(*(action(f'a{n}', 'does') for n in range(40)))
@@ -37,7 +37,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
             sorted(f'a{n}' for n in range(40)), sorted(map(str, calls.of('execute')))
         )
         steps = [(line[1], line[2]) for line in world.story(plan)]
-        # A worker whose thread waits for long gives actions back that it has claimed.
+        # A worker whose thread is busy for long releases claimed actions.
         released = steps.count(('RUNNING', 'READY'))
         self.assertEqual(40, steps.count(('READY', 'RUNNING')) - released)
 
@@ -68,7 +68,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
 
 
 class TestWhatOnlyWaits(WorldCase):
-    """It is a row, and no thread, however much of it there is."""
+    """Waiting actions are rows and occupy no threads, however many there are."""
 
     def test_thousands_wait_in_a_worker_with_one_thread(self) -> None:
         world = self.a_world(
@@ -87,14 +87,14 @@ class TestWhatOnlyWaits(WorldCase):
         )
 
         self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
-        # The thread of the pool may have come with the first of them.
+        # The first of them may have started the thread of the pool.
         self.assertLessEqual(threading.active_count(), threads + 1)
         world.plans.cancel(plan.uuid)
         self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
 
 
 class TestDrain(WorldCase):
-    """A worker that is to end takes nothing more, and leaves nothing behind."""
+    """A stopping worker claims nothing more, and keeps no actions."""
 
     def test_it_lets_what_runs_finish_and_takes_nothing_more(self) -> None:
         gate = self.a_gate()
@@ -124,7 +124,8 @@ class TestDrain(WorldCase):
         world = self.a_world(
             {'waits': kind(pre_condition=gate)}, max_parallel=1, sweep_interval=3600.0
         )
-        # Quick jobs before, so that it has more in hand than it has threads.
+        # Run short actions first, so that the worker claims more actions than it has
+        # threads.
         worker = world.worker()
         world.run(*(f'n{n}' for n in range(100)))
         plan = world.start(*(action(f'a{n}', 'waits') for n in range(5)))
@@ -186,7 +187,7 @@ class TestDrain(WorldCase):
 
         world.workers.remove(worker)
         world.worker()
-        # It is suspended there, too, before it does anything.
+        # The other worker also suspends it before it executes anything.
         world.until(lambda: len(world.story(plan, 'a')) == 5)
         self.assertEqual(states.SUSPENDED, world.action('a').status)
         self.assertEqual(1, entered.entered)

@@ -1,4 +1,4 @@
-"""Audits: from the request to the plan, and what is told of it."""
+"""Audits: from the request to the plan, and their notifications."""
 
 import dataclasses
 from typing import Any
@@ -10,7 +10,7 @@ from watcherlite.domain.solutions import Solution
 from watcherlite.engine.audits import runs
 from watcherlite.plugins.planners.graph import Graph
 
-#: What is told of the audit of a run that goes well.
+#: The notifications of the audit of a successful run.
 WELL = [
     ('created', 'PENDING', None),
     ('state_changed', 'ONGOING', None),
@@ -30,7 +30,7 @@ def raising(error: BaseException) -> Any:
 
 
 def figures(**given: int) -> Any:
-    """Return a strategy for server_consolidation that gives these figures."""
+    """Return a strategy for server_consolidation that reports these indicators."""
 
     def execute(context: Any) -> Any:
         solution = proposes('nop')
@@ -41,14 +41,14 @@ def figures(**given: int) -> Any:
 
 
 class Forgetful(Graph):
-    """Loses all but one action."""
+    """A planner that loses all but one action."""
 
     def plan(self, solution: Any, name: str | None = None) -> Any:
         return super().plan(proposes('nop'), name)
 
 
 class Careless(Graph):
-    """Gives each action a parent that there is not."""
+    """A planner that gives each action a parent that does not exist."""
 
     def plan(self, solution: Any, name: str | None = None) -> Any:
         plan = super().plan(solution, name)
@@ -61,7 +61,7 @@ class Careless(Graph):
 
 
 class TestOneshot(AuditCase):
-    """It runs once, at once."""
+    """A ONESHOT audit runs once, immediately."""
 
     def test_it_proposes_a_plan_and_tells_of_each_step(self) -> None:
         world = self.an_engine()
@@ -118,7 +118,7 @@ class TestOneshot(AuditCase):
         )
 
     def test_auto_trigger_starts_the_plan(self) -> None:
-        """One without actions has succeeded at once."""
+        """A plan without actions succeeds immediately."""
         world = self.an_engine(
             strategies={'content': strategy(lambda context: Solution())}
         )
@@ -145,7 +145,7 @@ class TestOneshot(AuditCase):
             )
 
     def test_a_strategy_sees_its_parameters_its_scope_and_the_time(self) -> None:
-        """Also the first one of the goal, which runs if the audit names none."""
+        """Also the first strategy of the goal, which runs if the audit names none."""
         seen: list[Any] = []
 
         def look(context: Any) -> Any:
@@ -215,7 +215,7 @@ class TestOneshot(AuditCase):
 
 
 class TestFailures(AuditCase):
-    """A run that fails says why, where users look."""
+    """The status messages of a failed run."""
 
     def test_a_strategy_that_raises_fails_the_audit(self) -> None:
         made = raising(exceptions.Invalid('no host is left'))
@@ -262,7 +262,7 @@ class TestFailures(AuditCase):
             'Planner weight failed: There is no weight for the action type unweighted; '
             'add it to weights in [watcherlite.planners.weight]'
         )
-        # The text of a foreign exception stays in the log.
+        # The text of a foreign exception appears in the log only.
         cases = {
             'raises': (
                 raising(ValueError('password=hunter2')),
@@ -409,7 +409,7 @@ class TestFailures(AuditCase):
             'Action failed in execute: it ran longer than its timeout',
             audit.status_message,
         )
-        # What it proposes in the end is dropped.
+        # The solution that it returns later is dropped.
         entered.open()
         world.until_over(world.audit(name='another'))
         self.assertEqual([], world.plans_of(audit))
@@ -424,7 +424,7 @@ class TestFailures(AuditCase):
 
 
 class TestWhileAPlanIsOngoing(AuditCase):
-    """A ONESHOT audit does not look at what is being changed, unless forced to."""
+    """A ONESHOT audit is rejected while its objects are changed, unless forced."""
 
     def busy(self) -> Any:
         gate = self.a_gate()

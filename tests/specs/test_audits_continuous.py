@@ -1,4 +1,4 @@
-"""CONTINUOUS audits: again and again, until somebody or the time says no."""
+"""CONTINUOUS audits: repeated until a user or their end time stops them."""
 
 import datetime
 from typing import Any
@@ -10,12 +10,12 @@ from watcherlite.engine.audits import runs
 from watcherlite.testing.clock import ManualClock
 
 MINUTE = datetime.timedelta(minutes=1)
-#: Of a run.
+#: The notifications of a run.
 STEPS = ['strategy.start', 'strategy.end', 'planner.start', 'planner.end']
 
 
 class ContinuousCase(AuditCase):
-    """With a strategy `made` whose runs are counted."""
+    """Tests with a strategy `made` whose runs are counted."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -41,7 +41,7 @@ class ContinuousCase(AuditCase):
         )
 
     def minutes(self) -> list[float]:
-        """Return at which minutes of the clock the strategy ran."""
+        """Return the minutes of the clock at which the strategy ran."""
         start = ManualClock().now()
         return [(at - start).total_seconds() / 60 for at in self.ran_at]
 
@@ -64,7 +64,7 @@ class TestInterval(ContinuousCase):
         self.assertEqual(
             [60], [a.interval for a in world._actions() if a.lane == 'engine']
         )
-        # Each run tells of its steps and not of a change of state.
+        # Each run notifies its steps, and no change of state.
         self.assertEqual(
             ['created', 'state_changed', *STEPS * 3],
             [line[0] for line in world.audit_story(audit)],
@@ -172,12 +172,12 @@ class TestInterval(ContinuousCase):
 
 
 class TestCron(ContinuousCase):
-    """A cron line instead of seconds."""
+    """A cron expression instead of seconds."""
 
     def test_it_runs_at_its_times_and_not_at_once(self) -> None:
         world = self.a_world()
         audit = self.a_continuous(world, interval='*/10 * * * *')
-        # It is midnight, which is one of the times.
+        # The clock shows midnight, which is one of the times.
         audit = world.until_runs(audit, 1)
         self.assertEqual(self.at(10), audit.next_run_time)
         self.clock.advance(60)
@@ -214,7 +214,7 @@ class TestCron(ContinuousCase):
 
 
 class TestOperators(ContinuousCase):
-    """The operators change an audit between its runs."""
+    """Users change an audit between its runs."""
 
     def test_suspended_it_does_not_run_until_it_is_resumed_and_cancelled_it_stops(
         self,
@@ -288,7 +288,7 @@ class TestOperators(ContinuousCase):
         audit = self.a_continuous(world, start_time=None)
         world.until_runs(audit, 1)
         world.plans.signal_action(world.action('the audit').uuid, 'CANCEL')
-        # Nobody was there to write it down; the next look at all audits does.
+        # No process could store the change; the next reconciliation does.
         world.reconciler.reconcile()
         self.assertEqual('CANCELLED', world.now(audit).state)
 

@@ -1,4 +1,4 @@
-"""The strategy of the documentation runs as it stands there."""
+"""The example strategy of the documentation runs as printed."""
 
 import pathlib
 import re

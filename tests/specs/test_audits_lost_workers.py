@@ -1,4 +1,4 @@
-"""Audits whose worker dies in the middle: one plan a run, and nothing is stuck."""
+"""Audits whose worker dies: one plan per run, and no audit is stuck."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ from watcherlite.domain.audits import Audit
 from watcherlite.engine.audits import reconciler, runs
 from watcherlite.states import audit as states
 
-#: More commits than one run has.
+#: More commits than one run needs.
 COMMITS = range(1, 9)
 
 
 class TestLostWorkers(AuditCase):
-    """A run begins again at another worker, and proposes one plan."""
+    """Another worker restarts the run, and proposes one plan."""
 
     def survive(self, **death: int) -> None:
-        """Run an audit at a worker that dies, and again at one that does not."""
+        """Run an audit on a worker that dies, and again on one that does not."""
         world = self.an_audit_world(sweep_interval=0.05)
         audit = world.audit()
         mortal = world.engine(**death)
@@ -87,7 +87,7 @@ class TestLostWorkers(AuditCase):
             audit = world.audit(strategy='made')
             gates[0].until_entered()
             world.store.end_lease(slow.record.uuid)
-            # Another worker takes it over, and has stored its plan or still runs it.
+            # Another worker recovers it, and has stored its plan or still runs it.
             world.engine()
             gates[1].until_entered()
             if is_over:
@@ -102,7 +102,7 @@ class TestLostWorkers(AuditCase):
             self.assertEqual([2], [plan.total for plan in world.plans_of(audit)])
 
     def cost_a_worker(self, **keys: Any) -> tuple[AuditWorld, Audit]:
-        """Let an audit cost a worker its life, which is one too many."""
+        """Let the worker of an audit die; this exceeds the maximum of attempts."""
         gate, calls = self.a_gate(), []
 
         def execute(context: Any) -> Any:
@@ -155,7 +155,7 @@ class TestNobodySaidSo(AuditCase):
     """The reconciler finds changes of audits that no worker could store."""
 
     def test_a_run_that_was_purged_is_no_longer_waited_for(self) -> None:
-        """Of however many audits it is."""
+        """This holds for any number of audits."""
         world = self.an_audit_world()
         for number in range(reconciler.PAGE_SIZE + 1):
             audit = world.audit(name=f'audit {number}')

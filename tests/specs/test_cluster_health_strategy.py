@@ -1,4 +1,4 @@
-"""The strategy that looks after clusters, from what it sees to what it repairs."""
+"""The cluster_health strategy, from the check to the repair."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class ClusterHealthCase(ClusterPlanCase):
         return self.world.until_ended(plan).state
 
     def lose(self, index: int) -> None:
-        """Let the thing of a node vanish, which nobody has noticed."""
+        """Let the physical resource of a node vanish unnoticed."""
         node = self.world.nodes(self.cluster)[index]
         del self.world.outside.things[node.physical_id or '']
 
@@ -58,7 +58,7 @@ class TestPlan(ClusterHealthCase):
             ['CLUSTER_CHECK'],
             [a.action_type for a in self.propose(check='all').actions],
         )
-        # Nodes that are missing are made.
+        # Missing nodes are created.
         self.world.set(self.cluster, desired_capacity=3)
         self.assertEqual('SUCCEEDED', self.execute(self.propose(check='none')))
         self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(self.cluster))

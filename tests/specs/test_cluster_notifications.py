@@ -19,7 +19,7 @@ class TestClusterNotifications(ClusterActionCase):
         self.messages: list[Any] = []
 
     def sent(self) -> list[Any]:
-        """Return the messages that came since the last time."""
+        """Return the messages since the last call."""
         sent = published(self.world.store)
         self.messages += sent
         return sent
@@ -81,7 +81,7 @@ class TestClusterNotifications(ClusterActionCase):
             {'clustering:localhost'},
             {expectations.inner(m)['publisher_id'] for m in self.messages},
         )
-        # Each is told once.
+        # No message is sent twice.
         ids = {expectations.inner(m)['message_id'] for m in self.messages}
         self.assertEqual((8, []), (len(ids), self.sent()))
 
@@ -174,7 +174,7 @@ class TestClusterNotifications(ClusterActionCase):
 
 
 def _by_name(sent: list[Any]) -> dict[str, list[str]]:
-    """Return what is told of each cluster and node, by name."""
+    """Return the notifications of each cluster and node, by name."""
     found: dict[str, list[str]] = {}
     for message in sent:
         found.setdefault(expectations.data(message)['name'], []).extend(

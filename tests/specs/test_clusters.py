@@ -1,4 +1,4 @@
-"""Actions on clusters: what becomes of them and of their nodes."""
+"""Actions on clusters: their effects on clusters and nodes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ ENOUGH = 'number of active nodes is equal or above desired_capacity ({}).'
 
 
 class TestCreate(ClusterActionCase):
-    """CLUSTER_CREATE makes the first nodes, each by an action of its own."""
+    """CLUSTER_CREATE creates the first nodes, each by an action of its own."""
 
     def test_a_cluster_is_made_with_its_nodes_by_actions_under_its_lock(self) -> None:
         world = self.a_cluster_world()
@@ -55,7 +55,7 @@ class TestCreate(ClusterActionCase):
             {'nodes_added': [node.uuid for node in nodes]},
             action_types.public_outputs(action.outputs),
         )
-        # One without nodes is active at once.
+        # A cluster without nodes is ACTIVE immediately.
         told = len(world.facts())
         self.assertEqual('ACTIVE', self.make(world, 0).status)
         self.assertEqual({'c': MADE}, self.story(world, told))
@@ -102,10 +102,10 @@ class TestCreate(ClusterActionCase):
 
 
 class TestDelete(ClusterActionCase):
-    """CLUSTER_DELETE deletes all that belongs to a cluster, and then the cluster."""
+    """CLUSTER_DELETE deletes everything that belongs to a cluster, then the cluster."""
 
     def a_whole(self) -> tuple[ClusterWorld, Cluster, Receiver]:
-        """Return a world, and its cluster of two nodes, a policy and this receiver."""
+        """Return a world, and a cluster with two nodes, a policy and this receiver."""
         world, cluster = self.ruled(deciding(action_types.CLUSTER_UPDATE, {}), 2)
         receiver = NewReceiver(
             new_uuid(),
@@ -160,7 +160,7 @@ class TestDelete(ClusterActionCase):
     def assert_there(
         self, world: ClusterWorld, cluster: Cluster, receiver: Receiver
     ) -> None:
-        """Check that the cluster is there with its policy and its receiver."""
+        """Check that the cluster, its policy and its receiver exist."""
         self.assertEqual(1, len(self.bound(world, cluster)))
         known = world.store.objects_by_id(Receiver, [receiver.id])
         self.assertEqual([receiver], list(known.values()))
@@ -188,7 +188,7 @@ class TestDelete(ClusterActionCase):
 
 
 class TestUpdate(ClusterActionCase):
-    """CLUSTER_UPDATE changes the row, and with another profile the nodes."""
+    """CLUSTER_UPDATE changes the row and, with another profile, the nodes."""
 
     def test_its_own_values_or_its_profile_alone_are_changed_and_no_node(self) -> None:
         world = self.a_cluster_world()
@@ -234,7 +234,7 @@ class TestUpdate(ClusterActionCase):
             ['new', 'new', 'new'],
             [thing['value'] for thing in world.outside.things.values()],
         )
-        # Only those that are not as the profile says are updated.
+        # Only nodes that deviate from the profile are updated.
         changed, *_ = world.nodes(cluster)
         world.do(action_types.NODE_UPDATE, changed, {'new_profile_id': old.uuid})
         inputs = {'new_profile_id': profile.uuid}
@@ -302,7 +302,7 @@ class TestUpdate(ClusterActionCase):
 
 
 class Planned(deciding(action_types.CLUSTER_UPDATE, {})):  # type: ignore[misc]
-    """Has all nodes but the first updated, and then the first."""
+    """A policy that updates all nodes but the first, then the first."""
 
     pause = 0
 
@@ -315,20 +315,20 @@ class Planned(deciding(action_types.CLUSTER_UPDATE, {})):  # type: ignore[misc]
 
 
 class OneByOne(Planned):
-    """Has one node updated after the other."""
+    """A policy that updates one node after the other."""
 
     def plan(self, nodes: list[str]) -> list[list[str]]:
         return [[node] for node in nodes]
 
 
 class LongPause(OneByOne):
-    """Has long times in between."""
+    """A policy that pauses for long between the batches."""
 
     pause = 3000
 
 
 class TestCheck(ClusterActionCase):
-    """CLUSTER_CHECK has every node looked at; what it finds is no failure."""
+    """CLUSTER_CHECK checks every node; unhealthy nodes are not a failure of it."""
 
     def test_nodes_that_are_not_there_are_found_as_that_is_asked_for(self) -> None:
         world = self.a_cluster_world()
@@ -361,7 +361,7 @@ class TestRecover(ClusterActionCase):
     """CLUSTER_RECOVER repairs the nodes that are not ACTIVE, and no others."""
 
     def broken(self, size: int = 3, **values: object) -> None:
-        """Make a cluster of which n1 is known not to be there."""
+        """Create a cluster whose node n1 is known to have vanished."""
         self.world = self.a_cluster_world()
         self.cluster = self.make(self.world, size, **values)
         self.lost = self.world.nodes(self.cluster)[0]
@@ -437,7 +437,7 @@ class TestRecover(ClusterActionCase):
 
 
 class TestOperation(ClusterActionCase):
-    """CLUSTER_OPERATION has nodes do an operation of their profile."""
+    """CLUSTER_OPERATION executes an operation of the profile on nodes."""
 
     def test_all_nodes_or_those_that_are_named_do_it_and_no_others(self) -> None:
         world = self.a_cluster_world()

@@ -1,4 +1,4 @@
-"""Actions on clusters, on servers."""
+"""Actions on clusters, on database servers."""
 
 from tests.functional.db import stores
 from tests.functional.db.stores import POSTGRESQL
@@ -10,7 +10,7 @@ from tests.specs.database_case import OnDatabase, define_stories
 class PostgresqlALostWorkerTest(
     OnDatabase, faults.TestALostWorker, stores.PostgresqlDatabase
 ):
-    """`TestALostWorker` on PostgreSQL, where each story takes longer."""
+    """`TestALostWorker` on PostgreSQL, where each test takes longer."""
 
     deaths = ('dies_after',)
 

@@ -1,4 +1,4 @@
-"""Faults during actions on clusters, and the promises that hold nevertheless."""
+"""Faults during actions on clusters, and the guarantees that still hold."""
 
 import contextlib
 import threading
@@ -15,7 +15,7 @@ GROWTH = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
 
 
 class Single:
-    """A worker's way to the store that has one connection for each thread."""
+    """A worker's store that permits one connection per thread."""
 
     def __init__(self, world: ClusterWorld) -> None:
         self._store = world.store
@@ -28,7 +28,7 @@ class Single:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
-        """Begin."""
+        """Begin a transaction, and record that the thread has a connection."""
         self._threads.busy = True
         try:
             with self._store.transaction() as tx:
@@ -38,7 +38,7 @@ class Single:
 
 
 class TestConnections(ClusterActionCase):
-    """A thread with a connection needs no second one: the pool may be exhausted."""
+    """A thread needs one connection only, so an exhausted pool is no deadlock."""
 
     def test_no_step_of_an_action_needs_two_at_once(self) -> None:
         world = self.a_cluster_world()
@@ -63,7 +63,7 @@ class TestConnections(ClusterActionCase):
 
 
 class TestWaiting(ClusterActionCase):
-    """An action that waits for its nodes holds no thread, and is shown as it is."""
+    """An action that waits for its nodes holds no thread, and its status is visible."""
 
     def test_one_thread_is_enough_for_many_clusters_at_once(self) -> None:
         world = self.a_world_of_one()
@@ -72,14 +72,14 @@ class TestWaiting(ClusterActionCase):
         for cluster, action in begun:
             self.assertEqual('SUCCEEDED', world.ended(action).status)
             self.assertEqual('ACTIVE', self.now(world, cluster).status)
-            # Members get what is left of the timeout.
+            # Derived actions get the remainder of the timeout.
             left = [one.timeout for one in self.derived(world, action)]
             self.assertEqual([True] * 3, [40 < seconds <= 77 for seconds in left])
             self.assertEqual(77, action.timeout)
 
 
 class TestAFailedMember(ClusterActionCase):
-    """The others end before the action on the cluster does, and its lock with it."""
+    """The other nodes end before the action on the cluster releases its lock."""
 
     def test_the_lock_is_held_until_the_last_of_them_has_ended(self) -> None:
         world = self.a_cluster_world()
@@ -124,7 +124,7 @@ class TestAFailedMember(ClusterActionCase):
 
 
 class TestCancel(ClusterActionCase):
-    """CANCEL reaches the members, and the lock is held until the last has ended."""
+    """CANCEL reaches the actions of nodes; the lock is held until the last ends."""
 
     def test_what_runs_ends_first_and_the_cluster_says_what_is_there(self) -> None:
         world = self.a_world_of_one()
@@ -147,7 +147,7 @@ class TestCancel(ClusterActionCase):
         gate.open()
         self.assertEqual('CANCELLED', world.ended(action).status)
         world.ended(after)
-        # A worker may have taken a few before it heard of the signal.
+        # A worker may have claimed a few before it received the signal.
         made = world.outside.of('create')
         self.assertNotIn('n9', made)
         self.assertEqual(
@@ -169,7 +169,7 @@ class TestCancel(ClusterActionCase):
         )
 
     def test_a_cancelled_growth_shows_that_nodes_are_lacking(self) -> None:
-        """One that has not begun leaves the cluster as it is."""
+        """A cancelled action that has not started leaves the cluster unchanged."""
         world = self.a_world_of_one()
         cluster = self.make(world, 1)
         gate = self.a_gate_at(world, 'create', 'n2')
@@ -195,7 +195,7 @@ class TestCancel(ClusterActionCase):
 
 
 class TestSuspend(ClusterActionCase):
-    """A suspended action begins with no further member; RESUME goes on."""
+    """A suspended action starts no further nodes; RESUME continues it."""
 
     def test_no_further_node_is_made_until_it_is_resumed(self) -> None:
         world = self.a_world_of_one()
@@ -224,7 +224,7 @@ class TestSuspend(ClusterActionCase):
 
 
 class TestTimeout(ClusterActionCase):
-    """The timeout of a cluster is that of its actions, members included."""
+    """The timeout of a cluster applies to its actions, including those of nodes."""
 
     def test_a_member_that_takes_too_long_fails_it(self) -> None:
         world = self.a_cluster_world()
@@ -243,9 +243,9 @@ class TestTimeout(ClusterActionCase):
 
 
 class TestALostWorker(ClusterActionCase):
-    """Another worker goes on, and makes nothing twice."""
+    """Another worker continues, and creates nothing twice."""
 
-    #: What becomes of the commit that it does not survive.
+    #: Whether the worker dies before or after the commit.
     deaths: ClassVar[Sequence[str]] = ('dies_before', 'dies_after')
 
     def test_wherever_it_is_lost_the_cluster_gets_all_its_nodes(self) -> None:
@@ -253,11 +253,11 @@ class TestALostWorker(ClusterActionCase):
             commit = 1
             while self._made_though_a_worker_dies(death, commit):
                 commit += 1
-            # To take and to start it, the nodes, those on them, their ends, its end
+            # Claim and start; nodes; their actions; their ends; the end of the action.
             self.assertGreater(commit, 6, death)
 
     def _made_though_a_worker_dies(self, death: str, commit: int) -> bool:
-        """Return whether the process died before that commit."""
+        """Run a creation whose worker dies at a commit; return whether it died."""
         world = self.a_cluster_world(lease=60.0)
         lost = world.worker(**{death: commit})
         cluster, action = self.begin(world, 4)

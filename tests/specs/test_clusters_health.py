@@ -1,4 +1,4 @@
-"""Clusters that are looked after: by a repeated action, under the locks of all."""
+"""Monitored clusters: a repeated action that respects the locks of other actions."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from watcherlite.states import stack as stack_states
 
 
 class Watching(Policy):
-    """Has a cluster looked after once in an hour, and its nodes made anew."""
+    """A policy that monitors a cluster every hour and recreates its unhealthy nodes."""
 
     before = frozenset({action_types.CLUSTER_RECOVER})
     interval = 3600
@@ -30,13 +30,13 @@ class Watching(Policy):
 
 
 class Often(Watching):
-    """Likewise, every second."""
+    """The same policy with an interval of one second."""
 
     interval = 1
 
 
 class HealthCase(ClusterActionCase):
-    """A world with a cluster of two nodes that is looked after."""
+    """A world with a monitored cluster of two nodes."""
 
     def watched(self, kind: type[Policy] = Watching) -> tuple[ClusterWorld, Cluster]:
         world = self.a_cluster_world(policies={'senlin.policy.health-1.0': kind})
@@ -46,7 +46,7 @@ class HealthCase(ClusterActionCase):
         return world, cluster
 
     def watch(self, world: ClusterWorld) -> Action:
-        """Return the first action that was to look after the cluster."""
+        """Return the first action that monitors the cluster."""
         return self.watches(world)[0]
 
     def watches(self, world: ClusterWorld) -> list[Action]:
@@ -57,13 +57,13 @@ class HealthCase(ClusterActionCase):
         ]
 
     def lose(self, world: ClusterWorld, cluster: Cluster) -> str:
-        """Let the first node be gone; return its name."""
+        """Let the resource of the first node vanish; return the name of the node."""
         node = world.nodes(cluster)[0]
         del world.outside.things[node.physical_id or '']
         return str(node.name)
 
     def round(self, world: ClusterWorld) -> str:
-        """Have a round begin now, and return what it came to."""
+        """Run a round now, and return its result."""
         before = self.watch(world)
         self.assertEqual('READY', before.status)
         world.be_due(before)
@@ -79,7 +79,7 @@ class HealthCase(ClusterActionCase):
 
 
 class TestRounds(HealthCase):
-    """A round has nodes checked, and those recovered that are unwell."""
+    """A round checks all nodes, and recovers the unhealthy ones."""
 
     def test_a_node_that_dies_is_found_and_made_anew_and_that_is_kept(self) -> None:
         world, cluster = self.watched()
@@ -137,7 +137,7 @@ class TestRounds(HealthCase):
         self.assertEqual(kept[0], kept[1])
         self.assertEqual([], self.derived(world, self.watch(world)))
         self.assertEqual([], world.outside.of('delete'))
-        # A node that is well again is a change.
+        # The recovery of a node by itself is a change.
         world.set(world.nodes(cluster)[0], status='ERROR', status_reason='lost')
         self.assertEqual('all is well', self.round(world))
         found = self.begun
@@ -161,7 +161,7 @@ class TestRounds(HealthCase):
 
 
 class TestWays(HealthCase):
-    """A node that a user marked is recovered as the built-in policy is told to."""
+    """A node with a health mark is recovered as the built-in policy prescribes."""
 
     def wanted(self, world: ClusterWorld, operation: str | None) -> PolicyObject:
         modes = [{'type': 'LIFECYCLE_EVENTS'}]
@@ -213,7 +213,7 @@ class TestWays(HealthCase):
 
 
 class TestLocks(HealthCase):
-    """A cluster that something else is done with is left alone."""
+    """A round skips a cluster that another action has locked."""
 
     def test_it_is_left_alone_while_a_node_is_busy_or_it_shrinks_and_not_after_that(
         self,
@@ -278,7 +278,7 @@ class TestLocks(HealthCase):
 
 
 class TestItsEnd(HealthCase):
-    """It is there as long as the cluster is bound to the policy, and not longer."""
+    """The monitoring action exists as long as the policy is attached."""
 
     def test_it_rests_while_the_policy_is_disabled_and_ends_when_that_is_detached(
         self,

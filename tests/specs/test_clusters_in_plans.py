@@ -21,12 +21,12 @@ from watcherlite.execution.ports import CompositeProjection
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import stack as stack_states
 
-#: Seconds: what only a sweep would find is not found while a test waits.
+#: Seconds; no test waits for a sweep.
 NEVER = 600.0
 
 
 class ClusterPlanWorld(OperatedWorld):
-    """A world whose plans may do something with clusters."""
+    """A world whose plans may contain actions on clusters."""
 
     def __init__(self, store: Store, **settings: Any) -> None:
         super().__init__(store, **{'sweep_interval': NEVER, **settings})
@@ -42,7 +42,7 @@ class ClusterPlanWorld(OperatedWorld):
         self.stacks = StackOperations(self.stack_parts(store), self.clock, self)
 
     def step(self, action_type: str, row: Cluster | Node, **inputs: Any) -> Any:
-        """Return an action of a plan document, called like its type."""
+        """Return an action of a plan document, named like its type."""
         prefix = 'cluster' if isinstance(row, Cluster) else 'node'
         return action(
             action_type,
@@ -52,7 +52,7 @@ class ClusterPlanWorld(OperatedWorld):
         )
 
     def message(self, name: str) -> str | None:
-        """Return what an action says of itself."""
+        """Return the status message of an action."""
         return self.action(name).status_message
 
 
@@ -228,7 +228,7 @@ class TestPlans(ClusterPlanCase):
         return self.world._actions()
 
     def _name(self, verb: str, node: Node | None = None) -> str:
-        """Return the name of the action that was asked for on the cluster or node."""
+        """Return the name of the action that was requested on the cluster or node."""
         kind, row = ('cluster', self.cluster) if node is None else ('node', node)
         begin = f'{kind}_{verb}_{row.uuid[:8]}_'
         (name,) = [a.name for a in self._actions() if a.name.startswith(begin)]
@@ -236,7 +236,7 @@ class TestPlans(ClusterPlanCase):
 
 
 class TestLocks(ClusterPlanCase):
-    """Spec 004: a locked stack is left alone, a node that is one included."""
+    """Spec 004: actions on a locked stack are skipped, also if it is a node."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -329,7 +329,7 @@ class TestLocks(ClusterPlanCase):
 
 
 class TestLostWorkers(ClusterCase):
-    """A waiting operation survives its worker and is performed once."""
+    """A waiting operation survives its worker and is executed once."""
 
     def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(self) -> None:
         for commit in range(1, 7):

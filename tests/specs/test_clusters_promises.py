@@ -1,7 +1,7 @@
-"""The promises of clusters under random faults.
+"""The guarantees for clusters under random faults.
 
-Each test is named after the promise; the databases run them in
-`test_clusters_promises_databases`.
+Each test is named after its guarantee; `test_clusters_promises_databases` runs them on
+the databases.
 """
 
 import dataclasses
@@ -32,22 +32,22 @@ from watcherlite.states import cluster as states
 if TYPE_CHECKING:
     Base = ClusterCase
 else:
-    # Mixed in before the real one.
+    # The mixin precedes the real base class.
     Base = object
 
-#: Seconds: what only a sweep, or a poll, would find is not found while a test waits.
+#: Seconds; no test waits for a sweep or a poll.
 NEVER = 3600.0
 LANES = ('applier', 'engine')
 
 
 class ClusterPromises(Base):
-    """The promises, on any store."""
+    """The guarantees, on any store."""
 
-    #: How many random stories are told.
+    #: The number of random runs.
     disorders = 8
 
     def a_world_of(self, **settings: Any) -> OperatedWorld:
-        """Return a world with what users do, and no worker."""
+        """Return a world with the operations of users, and no worker."""
         world = OperatedWorld(self.make_store(), **settings)
         self.addCleanup(world.stop)
         return world
@@ -61,7 +61,7 @@ class ClusterPromises(Base):
         do = world.operations
         for ask in requests_of(world):
             self.assertEqual('ACTIVE', world.row(ask()).status, world.happened())
-        # Each of these waits for the one before.
+        # Each of these waits for the preceding one.
         begun = [do.check('c', QUEUED) for _ in range(3)]
         begun.append(do.delete('c', BY))
         self.assertEqual(
@@ -77,10 +77,10 @@ class ClusterPromises(Base):
         def is_at_rest() -> bool:
             return not any(source.more for source in queues_of(worker))
 
-        # After the sweep that it begins with ...
+        # Wait for the initial sweep,
         world.until(lambda: 'active_plans' in store.asked and is_at_rest())
         cluster = world.cluster(1)
-        # ... and without the look by which it makes sure that nothing is left.
+        # and let the query fail by which the worker verifies that no work is left.
         store.failing['has_claimable'] = exceptions.StoreUnavailable('not now')
         world.until(is_at_rest)
         silent = dataclasses.replace(world.cluster_parts, messenger=Silent())
@@ -98,7 +98,7 @@ class ClusterPromises(Base):
 
     def test_who_has_taken_over_once_does_so_again_and_leaves_no_lock(self) -> None:
         world = self.a_world_of(lease=60.0, max_attempts=100)
-        # It works for nobody, and only sees to it that nothing is left lying.
+        # It executes no actions of clusters; its sweep releases those of lost workers.
         keeper = world.worker(lanes=('applier',), sweep_interval=0.05)
         cluster = world.a_cluster(world.profile())
         for number in range(1, 4):
@@ -130,7 +130,7 @@ class ClusterPromises(Base):
         self.assertGreater(way.refused, 20)
         self.assert_told_once(world)
 
-    # Of many requests the system keeps those that it has accepted, and no others.
+    # Of many requests, the system executes exactly those that it has accepted.
 
     def test_of_requests_at_one_moment_one_is_accepted_or_all_that_wait(self) -> None:
         world = self.a_world_of()
@@ -144,7 +144,7 @@ class ClusterPromises(Base):
         world.worker()
         world.worker()
 
-        # They are done one after the other.
+        # They run sequentially.
         ended = [world.ended(one.action) for one in answers if one not in refused]
         self.assertEqual({'SUCCEEDED'}, {action.status for action in ended})
         self.assertEqual(['ACTIVE'] * 7, world.statuses_of(cluster))
@@ -168,7 +168,7 @@ class ClusterPromises(Base):
         left = {node.uuid for node in world.nodes(cluster)}
         self.assertEqual((4, set()), (len(left), left & set(tainted)))
 
-    # Nothing is ever stuck, and nothing is told that is not so.
+    # No action is ever stuck, and no notification is wrong.
 
     def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
         for seed in range(self.disorders):
@@ -180,7 +180,7 @@ class ClusterPromises(Base):
                 disorder.stop()
 
     def assert_whole(self, disorder: ClusterChaos) -> None:
-        """Check that what was promised has ended, and nothing is left half done."""
+        """Check that all accepted actions have ended, and nothing is in progress."""
         world, report = disorder.world, disorder.world.happened()
         ended = [world.store.get_action(uuid) for uuid in disorder.accepted]
         self.assertEqual([], [a.name for a in ended if not a.finished], report)
@@ -206,7 +206,7 @@ class ClusterPromises(Base):
         self.assert_free(world, clusters)
 
     def assert_told_once(self, world: OperatedWorld) -> None:
-        """Check that each change of an action is one event, and each ends once."""
+        """Check that each change of an action has one event, and one final status."""
         told: dict[int, list[tuple[str | None, str | None]]] = {}
         for event in world.events():
             if event.kind == events.STATE_CHANGED and event.action_id is not None:
@@ -216,7 +216,7 @@ class ClusterPromises(Base):
         for action_id, changes in told.items():
             story = f'{now[action_id].name}: {changes}'
             for (_, after), (before, _) in itertools.pairwise(changes):
-                # That what was derived has ended is no change that is told.
+                # The end of derived actions (WAITING to READY) has no event.
                 ready = (after, before) == ('WAITING', 'READY')
                 self.assertTrue(after == before or ready, story)
             self.assertEqual(now[action_id].status, changes[-1][1], story)
@@ -224,7 +224,7 @@ class ClusterPromises(Base):
             self.assertEqual(1, len(final), story)
 
     def assert_free(self, world: OperatedWorld, clusters: Iterable[Cluster]) -> None:
-        """Check that whoever wants something next need not wait for anybody."""
+        """Check that no lock is left that a new action would wait for."""
         if not any('engine' in worker.record.lanes for worker in world.workers):
             world.worker()
         for cluster in clusters:
@@ -233,10 +233,10 @@ class ClusterPromises(Base):
 
 
 class Busy:
-    """A worker's way to a store that has no time for one question in six.
+    """A worker's store that fails one call in six with a conflict.
 
-    :ivar busy: whether it is so already
-    :ivar refused: how many it had no time for
+    :ivar busy: whether it fails now
+    :ivar refused: the number of failed calls
     """
 
     def __init__(self, store: Store) -> None:
@@ -248,7 +248,7 @@ class Busy:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
-        # What it is capable of, it knows without looking.
+        # Attributes that are not callable describe capabilities and never fail.
         with self._lock:
             if self.busy and callable(found) and self._random.random() < 1 / 6:
                 self.refused += 1
@@ -257,7 +257,7 @@ class Busy:
 
 
 def requests_of(world: OperatedWorld) -> list[Callable[[], Any]]:
-    """Return what asks for an action of each kind on the cluster, one at a time."""
+    """Return functions that request an action of each kind on the cluster."""
     do = world.operations
     other = world.profile('q', value='new')
     return [
@@ -270,7 +270,7 @@ def requests_of(world: OperatedWorld) -> list[Callable[[], Any]]:
 
 
 def together(calls: Iterable[Callable[[], Any]]) -> list[Any]:
-    """Make calls at the same moment; return what each returned or raised."""
+    """Make calls concurrently; return the result or the exception of each."""
     calls = list(calls)
     start = threading.Barrier(len(calls))
     answers: list[Any] = []
@@ -291,4 +291,4 @@ def together(calls: Iterable[Callable[[], Any]]) -> list[Any]:
 
 
 class MemoryClusterPromisesTest(ClusterPromises, ClusterCase):
-    """In memory."""
+    """On the in-memory store."""

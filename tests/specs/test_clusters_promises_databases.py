@@ -1,4 +1,4 @@
-"""The promises for clusters, on databases."""
+"""The guarantees for clusters, on databases."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from watcherlite.states import action as action_states
 
 
 class DatabaseClusterPromises(OnDatabase, ClusterPromises):
-    """On a database, which takes longer for each story."""
+    """Fewer runs, since each takes longer on a database."""
 
     disorders = 2
 
@@ -24,10 +24,10 @@ def ended_action(event: Event) -> int | None:
 
 
 class CostTest(CostCase, ClusterCase):
-    """The cost of a node does not grow with their number."""
+    """The cost per node does not grow with the number of nodes."""
 
     def costs_of(self, size: int) -> Costs:
-        """Return the costs of each node of a cluster."""
+        """Return the costs per node of a cluster."""
         world = OperatedWorld(self.make_store(), sweep_interval=NEVER, lease=NEVER)
         ends = EndListener(ended_action)
         world.worker().add_listener(ends.hear)

@@ -1,4 +1,4 @@
-"""Signals to actions on clusters in moments that nobody would choose."""
+"""Signals to actions on clusters at unfavourable moments."""
 
 from collections.abc import Callable
 from typing import Any
@@ -77,7 +77,7 @@ class TestStoredNodes(ClusterActionCase):
 
 
 class PauseCase(ClusterActionCase):
-    """Stories of actions that let time pass, all in the one thread of a worker."""
+    """The base case of tests of actions that pause; the worker has one thread."""
 
     def until_paused(self, world: ClusterWorld, action: Action) -> None:
         world.until(lambda: world.store.get_action(action.uuid).token is not None)
@@ -85,24 +85,24 @@ class PauseCase(ClusterActionCase):
     def told(
         self, world: ClusterWorld, action: Action, signal: str, status: str
     ) -> None:
-        """Send a signal, and wait until it is heeded."""
+        """Send a signal, and wait until it is handled."""
         world.plans.signal_action(action.uuid, signal)
         world.until(lambda: world.store.get_action(action.uuid).status == status)
 
     def taken_by(self, world: ClusterWorld, action: Action, worker: Worker) -> None:
-        """Wait until a worker goes on with it."""
+        """Wait until a worker owns an action."""
         mine = worker.record.uuid
         world.until(lambda: world.store.get_action(action.uuid).owner == mine)
 
     def shrinking(self) -> tuple[ClusterWorld, Cluster, Action]:
-        """Return an action that leaves a node its time."""
+        """Return a running action that waits for the grace period of a node."""
         world, cluster = self.ruled(Graceful, 2, max_parallel=1)
         action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
         self.until_paused(world, action)
         return world, cluster, action
 
     def updating(self) -> tuple[ClusterWorld, Cluster, Action]:
-        """Return an action that waits for the time of its next batch."""
+        """Return a running action that waits for the start of its next batch."""
         world, cluster = self.ruled(LongPause, 2, max_parallel=1)
         inputs = {'new_profile_id': world.profile('q', value='new').uuid}
         action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
@@ -110,7 +110,7 @@ class PauseCase(ClusterActionCase):
         return world, cluster, action
 
     def assert_paused(self, world: ClusterWorld, action: Action, derived: int) -> None:
-        """Check that it has not gone on, after all that there is to do is done."""
+        """Check that an action still waits after the worker has run all other work."""
         world.do(
             action_types.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other')
         )
@@ -122,7 +122,7 @@ class PauseCase(ClusterActionCase):
 
 
 class TestPauses(PauseCase):
-    """The time that a policy leaves nodes is theirs, whatever else happens."""
+    """Nothing shortens the time that a policy grants to nodes."""
 
     def test_it_is_cut_short_by_no_suspension_and_no_loss_of_a_worker(self) -> None:
         for begin, derived in ((self.shrinking, 0), (self.updating, 1)):
@@ -141,7 +141,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
     """A suspended action occupies no worker, and any worker resumes it."""
 
     def suspended(self, size: int) -> tuple[ClusterWorld, Cluster, Action, Gate]:
-        """Return an action that was suspended, and whose worker has been lost."""
+        """Return a suspended action whose worker has been lost."""
         world = self.a_world_of_one()
         gate = self.a_gate_at(world, 'create', 'n1')
         world.worker()

@@ -1,4 +1,4 @@
-"""Actions that make clusters larger or smaller, or change who is in them."""
+"""Actions that change the size or the members of clusters."""
 
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ GONE = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
 
 
 class SizesCase(ClusterActionCase):
-    """A world with a cluster of three nodes, which may have one to five."""
+    """A world with a cluster of three nodes and the limits one and five."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -28,7 +28,7 @@ class SizesCase(ClusterActionCase):
         return self.world.do(action_type, self.cluster, inputs)
 
     def refusal(self, action_type: str, **inputs: Any) -> str:
-        """Return why an action fails, which must not change anything."""
+        """Check that an action fails and changes nothing; return its message."""
         before = self.now(self.world, self.cluster), self.world.nodes(self.cluster)
         action = self.do(action_type, **inputs)
         self.assertEqual(('FAILED', []), (action.status, self.derived_from(action)))
@@ -48,13 +48,13 @@ class SizesCase(ClusterActionCase):
         return row.desired_capacity, row.min_size, row.max_size
 
     def orphans(self, *names: str) -> list[Node]:
-        """Return nodes that are in no cluster, and well."""
+        """Return ACTIVE nodes without a cluster."""
         return [
             self.world.made(self.world.a_node(self.profile, name)) for name in names
         ]
 
     def assert_nodes(self, *names: str) -> None:
-        """Check who is in the cluster, and that it is well with as many."""
+        """Check that exactly these nodes are in the cluster, and that it is ACTIVE."""
         self.assertEqual(list(names), self.names(self.world, self.cluster))
         cluster = self.now(self.world, self.cluster)
         self.assertEqual(
@@ -63,7 +63,7 @@ class SizesCase(ClusterActionCase):
 
 
 class TestScaleOut(SizesCase):
-    """CLUSTER_SCALE_OUT makes more nodes."""
+    """CLUSTER_SCALE_OUT creates nodes."""
 
     def test_one_node_comes_unless_more_are_asked_for_and_not_too_many(self) -> None:
         self.assertEqual(
@@ -74,7 +74,7 @@ class TestScaleOut(SizesCase):
         gate = self.a_gate_at(self.world, 'create', 'n4')
         action = self.world.ask(action_types.CLUSTER_SCALE_OUT, self.cluster)
         gate.until_entered()
-        # The wanted size is seen while nodes are made.
+        # The new desired capacity is visible while nodes are created.
         cluster = self.now(self.world, self.cluster)
         self.assertEqual(('RESIZING', 4), (cluster.status, cluster.desired_capacity))
         gate.open()
@@ -155,7 +155,7 @@ class TestByPolicy(SizesCase):
 
 
 class TestScaleIn(SizesCase):
-    """CLUSTER_SCALE_IN removes nodes, first those that are not well."""
+    """CLUSTER_SCALE_IN removes nodes, unhealthy ones first."""
 
     def test_one_node_goes_unless_more_are_asked_for_and_not_too_many(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
@@ -194,7 +194,7 @@ class TestScaleIn(SizesCase):
 
 
 class Chosen(deciding(action_types.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
-    """Chooses the first node, which is to leave in peace."""
+    """A policy that chooses the first node, which is removed and not destroyed."""
 
     said: ClassVar[dict[str, Any]] = {'destroy_after_deletion': False}
 
@@ -207,13 +207,13 @@ class Chosen(deciding(action_types.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
 
 
 class Graceful(Chosen):
-    """Likewise, and it is deleted after a time."""
+    """A policy that deletes the chosen node after a grace period."""
 
     said: ClassVar[dict[str, Any]] = {'grace_period': 3000}
 
 
 class Lasting(Chosen):
-    """Likewise, and the cluster is to be as large as before."""
+    """A policy that also keeps the desired capacity."""
 
     said: ClassVar[dict[str, Any]] = {'reduce_desired_capacity': False}
 
@@ -261,7 +261,7 @@ class TestScaleInByPolicy(SizesCase):
 
 
 class TestResize(SizesCase):
-    """CLUSTER_RESIZE changes the sizes, and how many nodes there are."""
+    """CLUSTER_RESIZE changes the limits and the number of nodes."""
 
     def test_nodes_come_and_go_and_limits_change_unless_it_is_strict(self) -> None:
         def resize(**inputs: Any) -> list[str]:
@@ -281,7 +281,7 @@ class TestResize(SizesCase):
         )
         self.assertEqual([], resize(min_size=2, max_size=-1))
         self.assertEqual((5, 2, -1), self.sizes())
-        # Those that are needed come by themselves.
+        # A higher minimum creates the missing nodes.
         resize(min_size=6)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5', 'n6')
         resize(adjustment_type='CHANGE_IN_CAPACITY', number=2, max_size=9)
@@ -293,7 +293,7 @@ class TestResize(SizesCase):
 
 
 class TestAddNodes(SizesCase):
-    """CLUSTER_ADD_NODES adds nodes that are in no cluster."""
+    """CLUSTER_ADD_NODES adds nodes without a cluster."""
 
     def test_they_join_with_an_index_unless_too_many_or_unfit_ones_are_named(
         self,
@@ -351,7 +351,7 @@ class TestAddNodes(SizesCase):
 
 
 class TestDelNodes(SizesCase):
-    """CLUSTER_DEL_NODES has nodes leave, or deletes them."""
+    """CLUSTER_DEL_NODES removes nodes from the cluster, or deletes them."""
 
     def test_they_leave_and_live_unless_that_is_refused_or_something_else_is_said(
         self,
@@ -368,7 +368,7 @@ class TestDelNodes(SizesCase):
             self.assertEqual(
                 why, self.refusal(action_types.CLUSTER_DEL_NODES, candidates=uuids)
             )
-        # Those that have gone are left alone.
+        # Nodes that have left the cluster are not changed.
         (stranger,) = self.orphans('a')
         action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[stranger.uuid])
         self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
@@ -410,7 +410,7 @@ class TestDelNodes(SizesCase):
 
 
 class TestReplaceNodes(SizesCase):
-    """CLUSTER_REPLACE_NODES has nodes leave when others have taken their place."""
+    """CLUSTER_REPLACE_NODES removes nodes once others have replaced them."""
 
     def test_a_node_leaves_only_after_the_other_has_joined_if_both_can(self) -> None:
         (new,) = self.orphans('new')

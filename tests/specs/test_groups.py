@@ -1,7 +1,7 @@
-"""Groups of resources: made, scaled, healed and changed, as spec 002 asks.
+"""Groups of resources: creation, scaling, repair and changes, as spec 002 requires.
 
-What the templates of each step are, tests/unit/plugins/resource_handlers says; here
-they are carried out.
+tests/unit/plugins/resource_handlers checks the templates of the steps; these tests
+execute them.
 """
 
 import datetime
@@ -44,7 +44,7 @@ def scaling(adjustment: int = 1, **more: Any) -> dict[str, Any]:
 
 
 class GroupCase(StackWorldCase):
-    """A world with the groups of watcherlite."""
+    """A world with the resource groups of watcherlite."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -56,7 +56,7 @@ class GroupCase(StackWorldCase):
         return stack
 
     def change(self, stack: Stack, **resources: Any) -> None:
-        """Update a stack; None: as it is."""
+        """Update a stack; without resources, keep its template."""
         after = self.world.change(stack, resources or None)
         self.assertEqual('UPDATE_COMPLETE', after.state.name, after.status_reason)
 
@@ -66,7 +66,10 @@ class GroupCase(StackWorldCase):
     def assert_marked_one_goes(
         self, stack: Stack, shrink: Callable[[], object]
     ) -> dict[str, str | None]:
-        """Mark a member and shrink the group by one; return the other members."""
+        """Mark a member, shrink the group, and check that the member is deleted.
+
+        :returns: the remaining members
+        """
         before = self.ids(stack)
         marked = min(before)
         self.mark(stack, marked)
@@ -78,13 +81,13 @@ class GroupCase(StackWorldCase):
     def assert_replaced(
         self, stack: Stack, before: dict[str, str | None], *names: str
     ) -> None:
-        """Check that the group has these members again, and new ones of these."""
+        """Check that the names are the same, and that exactly these were replaced."""
         after = self.ids(stack)
         self.assertEqual(before.keys(), after.keys())
         self.assertEqual({*names}, {n for n in after if after[n] != before[n]})
 
     def values(self, stack: Stack) -> dict[str, str]:
-        """Return the value of each member outside."""
+        """Return the physical value of each member."""
         return {
             name: self.world.outside.things[physical_id or '']['value']
             for name, physical_id in self.ids(stack).items()
@@ -97,7 +100,7 @@ class GroupCase(StackWorldCase):
         return self.world.resource(stack, 'g').attributes
 
     def signal(self, stack: Stack, name: str = 'up', **details: Any) -> None:
-        """Signal a resource, and wait for what comes of it."""
+        """Signal a resource, and wait until the stack has settled."""
         self.world.stacks.signal(stack.uuid, TENANT, name, details)
         self.world.settled(stack)
 
@@ -224,13 +227,13 @@ class TestResourceGroup(GroupCase):
         self.world.outside.fails.clear()
         self.world.outside.calls.clear()
         self.change(stack)
-        # What may have been left of the one that failed goes when it is replaced.
+        # The replacement also deletes what the failed creation may have left.
         self.assertEqual([('create', '1'), ('delete', '1')], self.world.outside.calls)
         self.assert_replaced(stack, before, '1')
 
 
 class TestInstanceGroup(GroupCase):
-    """OS::Heat::InstanceGroup: who is FAILED goes first, or keeps its name."""
+    """OS::Heat::InstanceGroup: FAILED members go first, or keep their names."""
 
     def group(self, size: int, value: str = 'old', **more: Any) -> dict[str, Any]:
         return res('IG', size=size, resource=thing(value), **more)
@@ -275,13 +278,13 @@ class TestAutoScaling(GroupCase):
         self.assertEqual(first, {n: before.get(n) for n in first})
         self.assertEqual(3, self.attributes(stack)['current_size'])
         self.assertEqual('CREATE_COMPLETE', self.world.states(stack)['g'])
-        # It heals and does not shrink; one less costs the marked one.
+        # An update replaces the marked member; scaling in deletes the marked member.
         marked = min(before)
         self.mark(stack, marked)
         self.change(stack)
         self.assert_replaced(stack, before, marked)
         before = self.assert_marked_one_goes(stack, lambda: self.signal(stack, 'down'))
-        # Under a lock it is not scaled.
+        # A locked group is not scaled.
         self.world.act(stack, states.LOCK)
         self.signal(stack)
         self.assertEqual(before, self.ids(stack))
@@ -318,7 +321,7 @@ class TestAutoScaling(GroupCase):
 
     def test_it_is_not_scaled_again_before_the_cooldown_is_over(self) -> None:
         stack = self.make(g=self.group(), up=scaling(cooldown=600))
-        # An alarm that is over changes nothing.
+        # An alarm that has ended changes nothing.
         for current, size in (('ok', 1), ('alarm', 2), ('alarm', 2)):
             self.signal(stack, current=current)
             self.assertEqual(size, len(self.ids(stack)))
@@ -352,7 +355,7 @@ class TestNestedStack(GroupCase):
     """OS::Heat::Stack."""
 
     def begin(self) -> Stack:
-        """Begin to make a stack of a stack of two things."""
+        """Begin to create a stack that contains a nested stack of two resources."""
         inner = {
             'heat_template_version': '2021-04-16',
             'parameters': {'p': {'type': 'string'}},
@@ -367,7 +370,7 @@ class TestNestedStack(GroupCase):
         )
         return self.world.begin(
             {'g': nested, 'out': res(value={'get_attr': ['g', 'outputs', 'o']})},
-            # What is in a file is not resolved by the stack around it.
+            # Functions in the file are not resolved by the outer stack.
             files={'inner': json.dumps(inner)},
         )
 
@@ -388,7 +391,7 @@ class TestNestedStack(GroupCase):
         self.world.worker()
         stack = self.world.settled(self.begin())
         self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)
-        # Its outputs can be used.
+        # Its outputs are available to the outer stack.
         self.assertEqual(
             {'output': 'one'}, self.world.resource(stack, 'out').attributes
         )

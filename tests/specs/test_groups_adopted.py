@@ -1,4 +1,4 @@
-"""Groups of an abandoned stack are adopted with the members that they had."""
+"""Groups of an abandoned stack are adopted with their members."""
 
 import json
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from watcherlite.domain.stacks import Stack, StackRequest
 
 class AdoptedCase(GroupCase):
     def leave(self, stack: Stack) -> dict[str, Any]:
-        """Abandon a stack; return what is known of it, as a client would send it."""
+        """Abandon a stack; return its data as a client would send it."""
         left = self.world.stacks.abandon(stack.uuid, TENANT)
         return dict(json.loads(json.dumps(left)))
 
     def adopt(self, left: Mapping[str, Any], template: Any = None) -> Stack:
-        """Have a stack adopted; return it as it is then."""
+        """Adopt a stack; return its state at the end."""
         self.world.outside.calls.clear()
         new = StackRequest('adopted', template, adopt=left)
         return self.world.settled(self.world.stacks.create(new, TENANT))
 
     def check_kept(self, stack: Stack, before: Mapping[str, Any]) -> None:
-        """See that its members are those, and that an update leaves them alone."""
+        """Check that the members are the same, and that an update keeps them."""
         self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual(before, self.ids(stack))
         self.change(stack)
@@ -145,7 +145,7 @@ class TestUnwellMembers(AdoptedCase):
         marked = min(before)
         self.world.mark(self.world.nested(stack, 'g'), marked, reason='too hot')
         left = self.leave(stack)
-        # What a client says of it has no effect.
+        # The values that a client sends have no effect.
         member = left['resources']['g']['resources'][marked]
         member |= {'status': 'COMPLETE', 'status_reason': ['x'], 'action': {}}
 

@@ -15,7 +15,7 @@ FOREVER = 10**9
 
 
 class Bell(ResourceHandler):
-    """Rings without an end once it is signalled."""
+    """A handler whose signals stay in progress until they are cancelled."""
 
     idempotent = True
     heard: ClassVar[list[str]] = []
@@ -38,7 +38,7 @@ class Bell(ResourceHandler):
 
 
 class Stepwise(Group):
-    """Does what a signal asks for one by one, and pauses for an hour in between."""
+    """A group that adds members one by one, with pauses of an hour."""
 
     def adjust(self, context: Any, members: Any, details: Any) -> Any:
         there, wanted = len(members), details['count']
@@ -49,7 +49,7 @@ class Stepwise(Group):
 
 
 class TestWhileAGroupScales(GroupCase):
-    """It follows a signal, and its new members do not come to an end."""
+    """The group handles a signal, and the creation of its new members does not end."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -120,7 +120,7 @@ class TestWhileAGroupScales(GroupCase):
         self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
         stack = self.world.settled(self.stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name, stack.status_reason)
-        # It makes as many as there would have been.
+        # The update creates as many members as the signal would have.
         self.assertEqual(['new'] * 2, list(self.values(self.stack).values()))
         self.assertEqual(2, len(self.world.outside.things))
 
@@ -158,7 +158,7 @@ class TestWhileASignalIsFollowed(GroupCase):
 
 
 class TestWhileAGroupPauses(GroupCase):
-    """It follows a signal step by step, and nothing of it is being changed just now."""
+    """The group handles a signal in steps, and currently pauses."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -178,7 +178,7 @@ class TestWhileAGroupPauses(GroupCase):
         return stack
 
     def pauses(self) -> list[str]:
-        """Return the status of each pause that there was."""
+        """Return the status of each pause."""
         actions = self.world.store.list_actions()
         return [a.status for a in actions if a.action_type == 'sleep']
 

@@ -1,4 +1,4 @@
-"""Spec 004: a stack is locked against all that would change it."""
+"""Spec 004: a lock protects a stack from all changes."""
 
 from collections.abc import Callable, Collection
 
@@ -7,7 +7,7 @@ from watcherlite import exceptions
 from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.states import stack as states
 
-#: name of an operation -> what begins it
+#: operation -> the function that begins it
 Asked = dict[str, Callable[[StackWorld, Stack], object]]
 
 
@@ -35,7 +35,7 @@ OPERATIONS: Asked = {
 
 
 class LockCase(StackWorldCase):
-    """A stack of a thing that can be locked, one that cannot, and a group."""
+    """A stack of a lockable resource, one that is not lockable, and a group."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -51,7 +51,7 @@ class LockCase(StackWorldCase):
         self.inner = self.world.nested(self.stack, 'g')
 
     def assert_allowed(self, *allowed: str) -> None:
-        """Check that these operations may begin, and that no other one may."""
+        """Check that exactly these operations are permitted."""
         before = self.world.now(self.stack)
         for name, begin in OPERATIONS.items():
             if name in allowed:
@@ -68,17 +68,17 @@ class LockCase(StackWorldCase):
     def refusal_of(
         self, operation: str, stack: Stack, error: type[Exception] = exceptions.Conflict
     ) -> str:
-        """Check that an operation is refused; return the text."""
+        """Check that an operation is rejected; return the message."""
         return str(self.assertRaises(error, OPERATIONS[operation], self.world, stack))
 
     def lock_fails(self, *names: str) -> None:
-        """Let a lock fail at some resources, by default at one."""
+        """Let a lock fail on some resources, by default on one."""
         self.world.outside.fails |= {('lock', name) for name in names or 'a'}
         self.world.act(self.stack, states.LOCK)
         self.world.outside.fails.clear()
 
     def unlock_fails(self) -> None:
-        """Let an unlock fail at one resource."""
+        """Let an unlock fail on one resource."""
         self.world.act(self.stack, states.LOCK)
         self.world.outside.fails.add(('unlock', 'a'))
         self.world.act(self.stack, states.UNLOCK)
@@ -86,7 +86,7 @@ class LockCase(StackWorldCase):
 
 
 class TestWhileOneRuns(LockCase):
-    """LOCK_IN_PROGRESS, UNLOCK_IN_PROGRESS: nothing may begin."""
+    """LOCK_IN_PROGRESS, UNLOCK_IN_PROGRESS: no operation may begin."""
 
     def test_it_is_so_when_the_request_is_answered(self) -> None:
         for operation in (states.LOCK, states.UNLOCK):
@@ -110,7 +110,7 @@ class TestLockComplete(LockCase):
         self.assertEqual(
             dict.fromkeys('abng', 'LOCK_COMPLETE'), self.world.states(self.stack)
         )
-        # Every handler was called, of dependents first.
+        # Every handler was called, dependents first.
         locked = self.world.outside.of('lock')
         self.assertEqual({'a', 'b', 'm0'}, set(locked))
         self.assertLess(locked.index('b'), locked.index('a'))
@@ -144,7 +144,7 @@ class TestLockFailed(LockCase):
         del self.world.outside.calls[:]
         stack = self.world.act(self.stack, states.LOCK, states.ALL)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
-        # It tries the rest alone.
+        # Only the resources that are not locked yet are locked.
         self.assertNotIn('b', self.world.outside.of('lock'))
         self.assertIn('a', self.world.outside.of('lock'))
         self.assertEqual(3, len(self.world.outside.locked))
@@ -167,7 +167,7 @@ class TestUnlockComplete(LockCase):
         stack = self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
         self.assertIn('not locked', self.refusal_of('unlock', self.stack))
-        # It goes forward where a lock went backward.
+        # An unlock follows the dependencies in the opposite order of a lock.
         unlocked = self.world.outside.of('unlock')
         self.assertLess(unlocked.index('a'), unlocked.index('b'))
         for operation in ('CHECK', 'SUSPEND', 'RESUME', 'LOCK'):
@@ -197,7 +197,7 @@ class TestUnlockFailed(LockCase):
 
 
 class TestOtherStates(LockCase):
-    """A lock needs a final state; an unlock needs a lock, or one that failed."""
+    """A lock needs a final state; an unlock needs a lock, complete or failed."""
 
     def test_none_can_be_locked_while_it_or_one_in_it_or_around_it_changes(
         self,
@@ -244,7 +244,7 @@ class TestOtherStates(LockCase):
         )
 
     def test_what_was_unhealthy_is_replaced_after_the_lock(self) -> None:
-        # One that was never locked cannot be unlocked.
+        # A stack that was never locked cannot be unlocked.
         self.refusal_of('unlock', self.stack)
         self.world.mark(self.stack, 'a')
         before = self.world.ids(self.stack)
@@ -256,7 +256,7 @@ class TestOtherStates(LockCase):
 
 
 class TestLevels(LockCase):
-    """`all`, the default, protects each resource that can be; `stacks` none."""
+    """`all`, the default, protects all lockable resources; `stacks` protects none."""
 
     def test_stacks_locks_the_nested_ones_and_no_resource(self) -> None:
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
@@ -265,11 +265,11 @@ class TestLevels(LockCase):
         self.assertEqual('LOCK_COMPLETE', self.world.now(self.inner).state.name)
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
         self.assert_allowed('lock', 'unlock')
-        # An unlock is for what was locked alone.
+        # An unlock only unlocks locked resources.
         self.world.act(self.stack, states.UNLOCK)
         self.assertEqual([], self.world.outside.of('unlock'))
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
-        # It can be raised and lowered without a moment unlocked.
+        # The level can be changed without an interval in which the stack is unlocked.
         facts = len(self.world.facts(self.stack))
         self.world.act(self.stack, states.LOCK, states.STACKS)
         self.world.act(self.stack, states.LOCK, states.ALL)
@@ -283,17 +283,17 @@ class TestLevels(LockCase):
 
 
 class TestNestedStacks(LockCase):
-    """A lock goes down to all stacks in a stack, and only they follow it."""
+    """A lock includes all nested stacks, which cannot be unlocked separately."""
 
     def test_the_nested_one_is_locked_with_it_and_unlocked_with_it(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.assertEqual(states.ALL, self.world.now(self.inner).inherited_level)
-        # Alone it cannot be.
+        # The nested stack cannot be unlocked alone.
         self.assertIn('unlock s', self.refusal_of('unlock', self.inner))
         self.world.act(self.stack, states.UNLOCK)
         inner = self.world.now(self.inner)
         self.assertEqual(('UNLOCK_COMPLETE', None), (inner.state.name, inner.level))
-        # A lock of its own outlives that of the stack around.
+        # The lock of a nested stack outlives that of its parent.
         self.world.act(self.inner, states.LOCK)
         self.world.act(self.stack, states.LOCK)
         self.world.act(self.stack, states.UNLOCK)
@@ -323,7 +323,7 @@ class TestNestedStacks(LockCase):
         self.assert_kept_out()
 
     def assert_kept_out(self, allowed: Collection[str] = ()) -> None:
-        """Check that the nested stack is not touched while the one around is locked."""
+        """Check that the nested stack cannot be changed while its parent is locked."""
         before, members = self.world.now(self.inner), self.world.ids(self.inner)
         for name in {'update', 'delete', 'suspend', 'check', 'abandon'} - {*allowed}:
             self.assertIn('locked', self.refusal_of(name, self.inner), name)
@@ -347,7 +347,7 @@ class TestNestedStacks(LockCase):
 
 
 class TestSignals(LockCase):
-    """Signals that modify are ignored, and answered as if they were not."""
+    """Signals that modify are accepted and ignored."""
 
     def signal(self, stack: Stack, name: str, **details: object) -> None:
         self.world.stacks.signal(stack.uuid, TENANT, name, details)
@@ -364,7 +364,7 @@ class TestSignals(LockCase):
         )
         self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
         self.world.act(self.stack, states.UNLOCK)
-        # The lock of the group alone is enough.
+        # A lock on the nested stack of the group suffices.
         self.world.act(self.inner, states.LOCK)
         self.signal(self.stack, 'g', count=3)
         self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
@@ -378,7 +378,7 @@ class TestSignals(LockCase):
 
 
 class TestALostWorker(LockCase):
-    """A lock never waits for a dead owner: another worker goes on."""
+    """Another worker continues; a lock does not wait for a dead owner."""
 
     def test_a_lock_whose_worker_dies_is_complete_in_the_end(self) -> None:
         gate = self.a_gate_at(self.world, 'lock', 'a')

@@ -1,4 +1,4 @@
-"""Spec 004: what it leaves open, decided as a user would expect it."""
+"""Spec 004: cases that it does not define."""
 
 import threading
 from collections.abc import Callable
@@ -19,9 +19,9 @@ CHANGES = ('UPDATE', 'SUSPEND', 'RESUME', 'CHECK', 'CANCEL_UPDATE', 'ABANDON')
 
 
 class TestTheStateTable(StackWorldCase):
-    """Each state of a stack with each operation, as a table."""
+    """All combinations of stack states and operations, as a table."""
 
-    #: state -> what may begin
+    #: state -> the permitted operations
     under_lock: ClassVar[dict[str, set[str]]] = {
         'LOCK_IN_PROGRESS': set(),
         'LOCK_COMPLETE': {'LOCK', 'UNLOCK'},
@@ -31,7 +31,7 @@ class TestTheStateTable(StackWorldCase):
     }
 
     def allowed(self, state: State, base: State) -> set[str]:
-        """Return what may begin."""
+        """Return the permitted operations."""
         every = (*CHANGES, 'LOCK', 'UNLOCK', 'DELETE', 'SIGNAL', 'MARK_UNHEALTHY')
         return {
             operation
@@ -79,7 +79,7 @@ class TestTheStateTable(StackWorldCase):
 
 
 class TestLockAgain(LockCase):
-    """A7, A8: the same level does nothing; another one changes what is protected."""
+    """A7, A8: locking again with the same level does nothing; another level applies."""
 
     def test_a_change_of_level_that_fails_keeps_the_new_one_and_the_lock(self) -> None:
         self.world.act(self.stack, states.LOCK)
@@ -96,7 +96,7 @@ class TestLockAgain(LockCase):
 
 
 class TestSignalsUnderALock(LockCase):
-    """A9, A10: ignored in every state of a lock; what changes nothing passes."""
+    """A9, A10: ignored in every state of a lock, unless they change nothing."""
 
     def test_one_that_changes_no_stack_passes(self) -> None:
         class Handle(Nothing):
@@ -135,11 +135,11 @@ class TestSignalsUnderALock(LockCase):
             self.world.act(self.stack, states.UNLOCK)
 
     def assert_ignored(self) -> None:
-        """Check that a signal is answered, ignored, and that an event says so."""
+        """Check that a signal is accepted and ignored, and that an event records it."""
         before = len(self.world.store.list_events(limit=10_000))
         self.world.stacks.signal(self.stack.uuid, TENANT, 'a', {'value': 'told'})
         self.assertEqual([], self.world.outside.of('signal'))
-        # What is being locked has events at the same time.
+        # The lock in progress stores events at the same time.
         (stored,) = [
             stored
             for stored in self.world.store.list_events(limit=10_000)[before:]
@@ -149,7 +149,7 @@ class TestSignalsUnderALock(LockCase):
 
 
 class TestWhatIsKept(StackWorldCase):
-    """Retained resources are unprotected before they are left."""
+    """Retained resources are unlocked before they are released."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -192,7 +192,7 @@ class TestWhatIsKept(StackWorldCase):
 
 
 class TestWhatIsShown(StackWorldCase):
-    """A lock is shown of what it protects."""
+    """The representation of a lock."""
 
     def test_only_what_was_protected_says_so(self) -> None:
         class Declared(Nothing):
@@ -210,7 +210,7 @@ class TestWhatIsShown(StackWorldCase):
 
 
 class TestWhatIsLocked(LockCase):
-    """A11, A14, A15, A19, A25: which resources a lock, and its end, are for."""
+    """A11, A14, A15, A19, A25: the resources that a lock and an unlock include."""
 
     def test_what_was_never_made_is_left_out_and_fails_nothing(self) -> None:
         world = self.world
@@ -239,7 +239,7 @@ class TestWhatIsLocked(LockCase):
 
 
 class TestAStackThatIsGone(LockCase):
-    """A19: what vanished while it was half locked is not locked any more."""
+    """A19: a resource that vanished while it was being locked is no longer locked."""
 
     def test_the_one_around_can_be_unlocked_and_makes_another(self) -> None:
         self.lock_fails('m0')
@@ -253,7 +253,7 @@ class TestAStackThatIsGone(LockCase):
 
 
 class TestWhatIsRefused(LockCase):
-    """A12, A20: every way to change it; what only looks is allowed."""
+    """A12, A20: every change is rejected; operations that only read are allowed."""
 
     def test_all_that_changes_the_stack_or_a_stack_in_it_is_refused(self) -> None:
         self.world.act(self.stack, states.LOCK)
@@ -276,12 +276,12 @@ class TestWhatIsRefused(LockCase):
 
 
 class TestRaces(LockCase):
-    """A23: one compare and set decides; the loser is refused."""
+    """A23: one compare and set decides; the loser is rejected."""
 
     def test_of_a_lock_and_another_operation_at_once_one_alone_begins(self) -> None:
         names = ('update', 'check', 'suspend', 'abandon', 'lock')
         stacks = [self.world.make({'a': res()}, name=f'race-{name}') for name in names]
-        # Nothing that begins may end before the other one looks.
+        # No operation may end before the other one reads the state.
         for worker in list(self.world.workers):
             self.world.kill(worker)
         for name, stack in zip(names, stacks, strict=True):
@@ -292,13 +292,13 @@ class TestRaces(LockCase):
             self.assertEqual((1, 1), (len(begun), len(refused)), name)
 
     def other(self, name: str, stack: Any) -> Any:
-        """Begin what races with a lock."""
+        """Begin the operation that races with a lock."""
         if name == 'lock':
             return self.world.stacks.act(stack.uuid, TENANT, states.LOCK, states.STACKS)
         return OPERATIONS[name](self.world, stack)
 
     def at_once(self, *calls: Callable[[], Any]) -> tuple[list[Any], list[Any]]:
-        """Call these at the same time; return what came of it, and what was raised."""
+        """Make calls concurrently; return the results and the exceptions."""
         barrier = threading.Barrier(len(calls))
         begun: list[Any] = []
         refused: list[Any] = []
@@ -316,7 +316,7 @@ class TestRaces(LockCase):
 
 
 class TestTime(StackWorldCase):
-    """A24: a lock has a timeout, after which it can be undone."""
+    """A24: a lock has a timeout; afterwards it can be unlocked."""
 
     def test_one_that_takes_too_long_has_failed_and_can_be_unlocked(self) -> None:
         class Slow(Nothing):
@@ -342,7 +342,7 @@ class TestTime(StackWorldCase):
 
 
 class TestFromAnyEnd(LockCase):
-    """A27: whatever has ended can be locked, and is what it was below that."""
+    """A27: a stack can be locked in any final state, which it keeps."""
 
     def test_one_whose_update_went_back_or_deletion_failed_and_not_a_deleted_one(
         self,
@@ -373,7 +373,7 @@ class TestFromAnyEnd(LockCase):
 
 
 class TestTwoLocks(StackWorldCase):
-    """A17, three stacks deep: what one lock leaves is the other one."""
+    """A17, three levels of stacks: one lock ends, the other one remains."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -391,12 +391,12 @@ class TestTwoLocks(StackWorldCase):
         self.inner = self.world.nested(self.middle, 'inner')
 
     def levels(self) -> list[tuple[str, str | None]]:
-        """Return the state of each stack, and how much it is locked."""
+        """Return the state and the lock level of each stack."""
         stacks = (self.outer, self.middle, self.inner)
         return [(s.state.name, s.level) for s in map(self.world.now, stacks)]
 
     def protected(self) -> set[str]:
-        """Return which things are locked."""
+        """Return the names of the locked resources."""
         return {
             name
             for stack in (self.outer, self.middle, self.inner)

@@ -6,7 +6,7 @@ from tests.worlds import action
 
 
 class TestLocks(PlanWorldCase):
-    """`stack_lock` and `stack_unlock`, and what a lock means for the others."""
+    """`stack_lock` and `stack_unlock`, and the effect of a lock on other actions."""
 
     def test_a_plan_can_work_under_a_lock_of_its_own(self) -> None:
         plan = self.run_plan(
@@ -25,7 +25,7 @@ class TestLocks(PlanWorldCase):
             ],
             [state for name, state in self.world.facts(self.stack) if name == 's'][2:],
         )
-        # A lock that had failed is tried again.
+        # A failed lock is repeated.
         self.world.outside.fails.add(('lock', 'a'))
         self.world.act(self.stack, 'LOCK')
         self.world.outside.fails.clear()
@@ -63,7 +63,7 @@ class TestLocks(PlanWorldCase):
             },
         )
         self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
-        # One of another level is taken.
+        # A lock with another level is not skipped.
         self.run_plan(self.world.do('stack_lock', self.stack))
 
         self.assertEqual('all', self.world.now(self.stack).lock_level)
@@ -119,7 +119,7 @@ class TestMaintenance(PlanWorldCase):
     """Actions of any type whose target is in a locked stack are skipped."""
 
     def about(self, *targets: str) -> dict[str, str | None]:
-        """Run a plan with an action for each target; return what they say."""
+        """Run a plan with an action for each target; return their messages."""
         names = {f'n{at}': target for at, target in enumerate(targets)}
         self.run_plan(*(action(n, 'ours', target=names[n]) for n in names))
         return {target: self.world.message(name) for name, target in names.items()}
@@ -135,11 +135,11 @@ class TestMaintenance(PlanWorldCase):
             'level all).'
         )
         self.assertEqual([skipped, skipped, None, None], list(told.values()))
-        # Without a lock nothing is.
+        # Without a lock no action is skipped.
         self.world.act(self.stack, 'UNLOCK')
         told = self.about(f'stack:{uuid}', 'stack:gone')
         self.assertEqual([None, None], list(told.values()))
-        # That of a stack around it counts.
+        # A lock on the parent stack has the same effect.
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         self.world.act(stack, 'LOCK', 'stacks')
         inner = self.world.nested(stack, 'g')

@@ -1,4 +1,4 @@
-"""Spec 002: a user says of a resource what the system cannot see."""
+"""Spec 002: health marks of resources."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from watcherlite.states import stack as states
 
 
 class MarkCase(StackWorldCase):
-    """A stack of two things, of which one needs the other."""
+    """A stack of two resources, one of which depends on the other."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -28,7 +28,7 @@ class MarkCase(StackWorldCase):
         return self.world.resource(self.stack, 'web')
 
     def refused(self, error: type[Exception], name: str = 'web') -> str:
-        """Check that a mark is refused, and changes nothing; return the text."""
+        """Check that a mark is rejected and changes nothing; return the message."""
         before = self.world.states(self.stack)
         raised = self.assertRaises(error, self.world.mark, self.stack, name)
         self.assertEqual(before, self.world.states(self.stack))
@@ -43,7 +43,7 @@ class TestTheMark(MarkCase):
         stack, before = self.world.now(self.stack), self.resource()
         row = self.world.mark(self.stack, 'web')
         self.assertEqual(resource_transitions.DEFAULT_REASON, row.status_reason)
-        # A second one changes the reason without an event.
+        # A second mark changes the reason, and stores no event.
         for reason in ('it answers nonsense', 'it burns'):
             row = self.world.mark(self.stack, 'web', reason=reason)
             self.assertEqual(states.State('CHECK', 'FAILED', reason), row.state)
@@ -76,7 +76,7 @@ class TestTheMark(MarkCase):
     def test_one_that_there_is_not_or_an_id_of_several_is_refused(self) -> None:
         text = self.refused(exceptions.ResourceNotFound, 'nobody')
         self.assertEqual('The Resource (nobody) could not be found in Stack s.', text)
-        # The id of one that was replaced.
+        # The physical id of a replaced resource names no resource.
         old = self.resource().physical_id or ''
         self.world.mark(self.stack, old)
         self.world.change(self.stack)
@@ -90,7 +90,7 @@ class TestTheMark(MarkCase):
 
 
 class TestWhatTheMarkLeavesAlone(MarkCase):
-    """Nothing but its state changes, and of what is being deleted nothing at all."""
+    """Only its state changes; a resource that is being deleted does not change."""
 
     def test_what_could_not_be_deleted_stays_as_it_is(self) -> None:
         self.world.outside.fails.add(('delete', 'web'))
@@ -111,7 +111,7 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
         self.assertEqual('CREATE_COMPLETE', self.world.now(stack).state.name)
         for name in resources:
             self.assertEqual('CHECK_FAILED', self.world.mark(stack, name).state.name)
-        # A type that repairs nothing is not replaced.
+        # A resource whose type repairs nothing is not replaced.
         before = self.world.ids(stack)['n']
         self.world.change(stack)
         self.assertEqual(before, self.world.ids(stack)['n'])
@@ -119,13 +119,13 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
 
 
 class TestWhileItIsSuspended(MarkCase):
-    """A mark is no dead end: it can be taken back, and the stack goes on."""
+    """A mark can be removed, and the stack can be resumed."""
 
     def test_one_that_is_marked_does_not_keep_the_others_from_going_on(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False)
-        # It rests again, and goes on with them.
+        # The resource is suspended again, and is resumed with the others.
         self.assertEqual('SUSPEND_COMPLETE', row.state.name)
         self.world.act(self.stack, states.RESUME)
         self.assertEqual(['web', 'proxy'], self.world.outside.of('resume'))
@@ -148,7 +148,7 @@ class TestWhileItIsSuspended(MarkCase):
 
 
 class TestSuspendedAfterTheMark(MarkCase):
-    """A mark, and what has failed, survive that a stack rests and goes on."""
+    """A mark and a failure survive the suspension and resumption of the stack."""
 
     def test_one_that_is_marked_rests_and_goes_on_with_the_others(self) -> None:
         self.world.mark(self.stack, 'web', reason='it smokes')
@@ -174,7 +174,7 @@ class TestSuspendedAfterTheMark(MarkCase):
         self.world.mark(self.stack, 'web')
         self.world.act(self.stack, states.SUSPEND)
         row = self.world.mark(self.stack, 'web', False)
-        # A reset gives the suspension back.
+        # A reset restores the suspended state.
         self.assertEqual('SUSPEND_COMPLETE', row.state.name)
         self.world.act(self.stack, states.RESUME)
         self.world.mark(self.stack, 'web')
@@ -245,7 +245,7 @@ class TestAfterALock(MarkCase):
 
 
 class TestTheReset(MarkCase):
-    """`mark_unhealthy` false: CHECK_COMPLETE if it was CHECK_FAILED, else nothing."""
+    """`mark_unhealthy` false: CHECK_FAILED becomes CHECK_COMPLETE."""
 
     def test_one_that_is_marked_or_found_failed_is_check_complete_and_no_other(
         self,
@@ -258,7 +258,7 @@ class TestTheReset(MarkCase):
         row = self.world.mark(self.stack, 'web', False, 'it answers again')
         well = states.State('CHECK', 'COMPLETE', 'it answers again')
         self.assertEqual((well, None), (row.state, row.under_mark))
-        # One that is marked twice is what it was before the first mark.
+        # After two marks, a reset restores the state before the first one.
         for reason in ('it smokes', 'it burns'):
             self.world.mark(self.stack, 'web', reason=reason)
         row = self.world.mark(self.stack, 'web', False)
@@ -299,7 +299,7 @@ class TestTheReset(MarkCase):
 
 
 class TestWhileSomethingRuns(MarkCase):
-    """It fails with ActionInProgress if it cannot have the lock of the resource."""
+    """It fails with ActionInProgress if it cannot lock the resource."""
 
     def test_what_an_operation_is_at_refuses_it_and_what_it_is_not_takes_it(
         self,
@@ -358,7 +358,7 @@ class TestWhileSomethingRuns(MarkCase):
         kind: Any = thing(self.world.outside)
 
         class Marked(kind):
-            """Is marked by somebody while its handler thinks."""
+            """A handler during whose call a user marks the resource."""
 
             def decide(self, before: Any, after: Any, failed: bool) -> str:
                 found = str(super().decide(before, after, failed))
@@ -386,10 +386,10 @@ class TestWhileSomethingRuns(MarkCase):
 
 
 class TestTheNextUpdate(MarkCase):
-    """A FAILED resource is replaced by the next update, whatever its last action."""
+    """The next update replaces a FAILED resource, whatever its last action was."""
 
     def replaced(self, *names: str) -> None:
-        """Check that an update without changes replaces these and no others."""
+        """Check that an update without changes replaces exactly these resources."""
         before = self.world.ids(self.stack)
         stack = self.world.change(self.stack)
         after = self.world.ids(self.stack)
@@ -410,7 +410,7 @@ class TestTheNextUpdate(MarkCase):
         self.assertIsNone(self.resource().under_mark)
         row = self.world.resource(self.stack, 'proxy')
         self.assertEqual(self.resource().physical_id, row.properties['value'])
-        # A check does not take the mark back.
+        # A check does not remove the mark.
         self.world.mark(self.stack, 'web', reason='it answers nonsense')
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
@@ -445,7 +445,7 @@ class TestTheNextUpdate(MarkCase):
 
 
 class TestStacksInStacks(StackWorldCase):
-    """One that is a stack is replaced as a whole only when it is marked itself."""
+    """A nested stack is replaced as a whole only if it is marked itself."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -1,4 +1,4 @@
-"""Nodes of lost workers (spec 001), on servers."""
+"""Nodes of lost workers (spec 001), on database servers."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs.database_case import define_stories

@@ -1,4 +1,4 @@
-"""Plans act on what their creators may act on, and on nothing else."""
+"""Plans may act only on the objects that their creators may change."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from watcherlite.execution.worker import Worker
 OWNER = Creator('a user', TENANT)
 STRANGER = Creator('a stranger', 'another-project')
 SAYS = {'message': 'here'}
-#: A uuid that nothing has.
+#: A uuid of no object.
 MISSING = '00000000-0000-4000-8000-00000000dead'
 INPUTS: dict[str, dict[str, Any]] = {
     'resource_mark_unhealthy': {'resource': 'a'},
@@ -39,7 +39,7 @@ class GuardedStacks(PlanWorld):
 
 
 class GuardedClusters(ClusterPlanWorld):
-    """Likewise."""
+    """A cluster world whose workers check the authority of plans."""
 
     def __init__(self, store: Store, **settings: Any) -> None:
         super().__init__(store, **{'sweep_interval': NEVER, **settings})
@@ -64,7 +64,7 @@ class TestStacks(StackWorldCase):
         ]
 
     def told(self, creator: Creator, stack: str) -> dict[str, tuple[str, str]]:
-        """Return what becomes of a plan that nobody checked when it was created."""
+        """Return the results of a plan that was not validated at its creation."""
         self.world.creator = creator
         plan = self.world.until_ended(self.world.start(*self.steps(stack)))
         return {
@@ -79,7 +79,7 @@ class TestStacks(StackWorldCase):
         before = self.world.now(self.stack)
 
         foreign = self.told(STRANGER, self.stack.uuid)
-        # One without a creator does nothing with any stack.
+        # A plan without a creator may act on no stack.
         nobody = self.told(Creator(), self.stack.uuid)
 
         self.assertEqual(before, self.world.now(self.stack))

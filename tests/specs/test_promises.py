@@ -1,8 +1,8 @@
-"""The promises of the design, each a test named after it.
+"""The guarantees of the design; each test is named after one.
 
-`Promises` is a suite for any store: mix it into a WorldCase with a `make_store`.
-What a test made before is stopped when it asks for another store, so that both may
-be on one database that is emptied in between.
+`Promises` is a suite for any store: mix it into a WorldCase with a `make_store`. A
+request for another store stops the previous world, so that both may use one database
+that is emptied in between.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ from watcherlite.domain.outcomes import (
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
-#: What an action of a plan can do, in one plan.
+#: One plan with all that an action can do.
 EVERYTHING: list[dict[str, Any]] = [
     *chain('a', 'b', 'c', action_type='unsafe'),
     action('p', 'safe'),
@@ -42,7 +42,7 @@ EVERYTHING: list[dict[str, Any]] = [
 
 
 class Counting:
-    """A store that counts how often it is asked, statement by statement."""
+    """A store that counts its calls and commits."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -75,11 +75,11 @@ class _CountingTransaction:
 
 
 class Promises:
-    """Promises that depend on the database; `make_store` returns the store."""
+    """Guarantees that depend on the database; `make_store` returns the store."""
 
-    #: How many random sequences of mishaps are tried.
+    #: The number of random sequences of faults.
     disorders = 20
-    #: At which commits of a worker it dies: every so manieth.
+    #: The interval between the commits at which a worker dies.
     every = 1
 
     def everything(self) -> World:
@@ -114,7 +114,7 @@ class Promises:
         )
 
     def assert_consistent(self, world: World, plan: Any) -> None:
-        """Check that a plan is over, and that its events tell one whole story."""
+        """Check that a plan has ended, and that its events are complete."""
         ended = world.store.get_plan(plan.uuid)
         self.assertIn(ended.state, plan_states.ENDED, world.report(plan))
         self.assertEqual((0, 0), (ended.unfinished, ended.active), world.report(plan))
@@ -127,8 +127,8 @@ class Promises:
             if event.kind not in (events.CREATED, events.STATE_CHANGED):
                 continue
             before = told.get(event.action_id)
-            # That nobody has started it is one state outside; how far an action
-            # is from being started is told to nobody.
+            # All statuses before the start are one public state; changes among them
+            # have no event.
             if not {before, event.old_status} <= states.NOT_STARTED:
                 self.assertEqual(before, event.old_status, world.report(plan))
             self.assertNotIn(before, states.FINAL, world.report(plan))
@@ -143,7 +143,7 @@ class Promises:
     # twice.
 
     def test_an_accepted_request_is_durable(self) -> None:
-        # Whoever accepted it is gone, and whom it told has heard nothing.
+        # The process that accepted it is gone, and its messages are lost.
         world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
         started = world.start('a', 'b')
         skipped = world.create('c', 'd')
@@ -163,7 +163,7 @@ class Promises:
     def die_at(self, **dies: int) -> bool:
         """Let a worker die at one of its commits, and another do the rest.
 
-        :returns: whether it came to this commit
+        :returns: whether the worker reached this commit
         """
         world = self.everything()
         worker = world.worker(**dies)
@@ -202,7 +202,7 @@ class Promises:
             self.assertGreater(commit, 8)
 
     def test_no_action_has_two_owners_whose_results_count(self) -> None:
-        # Two that do not know that they have lost everything, and a third.
+        # Two workers do not know that they have lost everything; a third takes over.
         world = self.a_world(
             {'slow': kind(execute=lambda c: gates[c.attempt - 1](c), idempotent=True)}
         )
@@ -262,7 +262,7 @@ class Promises:
             self.assertEqual(sorted(set(unsafe)), sorted(unsafe), f'seed {seed}')
             disorder.stop()
 
-    # A state change and its notification are one fact.
+    # A state change and its notification are atomic.
 
     def test_a_state_change_and_its_only_event_are_one_fact(self) -> None:
         world = self.everything()
@@ -280,7 +280,7 @@ class Promises:
             {(again, 'READY', 'RUNNING')}, {t for t in twice if t[0] == again}
         )
         self.assertLessEqual({t[0] for t in twice}, {again, world.action('derives').id})
-        # Each waits until it is published, and keeps its id.
+        # Each event is pending until it is published, and keeps its id.
         first = world.store.pending_events(1000)
         self.assertEqual(first, world.store.pending_events(1000))
         self.assertEqual(
@@ -291,11 +291,11 @@ class Promises:
 
 
 class MemoryPromisesTest(Promises, WorldCase):
-    """On the in-memory store; with those that no database has a part in."""
+    """On the in-memory store, with the tests that do not depend on the database."""
 
-    #: How much more an action among many may cost than one among few. How many actions
-    #: share a statement depends on how busy the machine is; few share none to speak of.
-    #: What grew with their number would cost a hundred times as much.
+    #: The maximum ratio of the costs per action of large and small plans. The number of
+    #: actions per statement depends on the load of the machine; small plans hardly
+    #: share any. A cost that grows with the size would be a hundred times as high.
     growth = 2.5
 
     def test_a_signal_whose_message_is_lost_is_found_by_the_sweep(self) -> None:
@@ -308,7 +308,8 @@ class MemoryPromisesTest(Promises, WorldCase):
         world.until_ended(plan)
         self.assertEqual({'a': 'CANCELLED'}, world.statuses(plan))
 
-    # Every refusal says what was wrong and what would be right, and changes nothing.
+    # Every rejection states what was wrong and what would be valid, and changes
+    # nothing.
 
     def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
         world = self.a_world()
@@ -357,14 +358,14 @@ class MemoryPromisesTest(Promises, WorldCase):
             world.store.list_events(limit=1000),
         )
 
-    # Cost per action does not grow with the number of actions.
+    # The cost per action does not grow with the number of actions.
 
     def cost(self, *actions: Any) -> tuple[float, float]:
-        """Return how many calls and commits one action of a plan costs."""
+        """Return the calls and the commits per action of a plan."""
         world = self.a_world(sweep_interval=3600.0)
         counting = Counting(world.store)
         world.worker(store=counting)
-        # So that it knows how long such actions take.
+        # Run such actions first, so that the worker knows their duration.
         world.run(*(f'n{n}' for n in range(50)), *chain('x', 'y', 'z'))
         calls, commits = counting.calls, counting.commits
         world.run(*actions)
@@ -382,8 +383,8 @@ class MemoryPromisesTest(Promises, WorldCase):
         self.assertLess(many[0], 1.0)
         self.assertLess(chained[1], 1.5)
 
-    # A plugin that is missing, broken, slow or hostile to signals harms only its
-    # own action.
+    # A plugin that is missing, broken, slow or ignores signals harms only its own
+    # action.
 
     def test_a_plugin_that_is_missing_broken_slow_or_hostile_harms_only_its_action(
         self,

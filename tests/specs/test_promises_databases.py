@@ -1,4 +1,4 @@
-"""The promises of the design that depend on the database, on each kind."""
+"""The guarantees that depend on the database, on each kind of database."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from tests.specs.database_case import OnDatabase
@@ -7,7 +7,7 @@ from tests.worlds import WorldCase
 
 
 class DatabasePromises(OnDatabase, Promises):
-    """The suite on a database; mixed in before WorldCase and a kind of database."""
+    """The suite on a database; precedes WorldCase and the database mixin."""
 
     #: Fewer than in memory, where each takes a fraction of the time.
     disorders = 3

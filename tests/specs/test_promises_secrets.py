@@ -1,4 +1,4 @@
-"""The promise that no credential is in the database in clear: whole stories of it."""
+"""The guarantee that the database contains no credential in clear text."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,21 +20,21 @@ from watcherlite.states import stack as states
 if TYPE_CHECKING:
     Base = StackWorldCase
 else:
-    # Mixed in before the real one.
+    # The mixin precedes the real base class.
     Base = object
 
-#: What is looked for: unlike anything that is stored, and its middle is base64.
+#: The secrets to search for: unlike any other stored text, and valid base64 inside.
 CANARIES = tuple(f'canary{n}c1f0a7b3' for n in range(4))
 FIRST, SECOND, THIRD, FOURTH = CANARIES
 
 
 class Secrets(Base):
-    """Stories with secrets, at whose end the database is searched for them."""
+    """Tests that store secrets, and search the database for them at the end."""
 
     _store: SqlStore | None
 
     def assert_nowhere(self, *secrets: str) -> None:
-        """Check that nobody finds these who has the database and no key."""
+        """Check that no table contains these secrets in clear text."""
         assert self._store is not None
         self.assertEqual(
             {secret: set() for secret in secrets},
@@ -136,10 +136,10 @@ class Secrets(Base):
 
 
 class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteDatabase):
-    """On SQLite, where the bytes of the files are searched as well."""
+    """On SQLite, where the database files are searched as well."""
 
     def assert_nowhere(self, *secrets: str) -> None:
-        """Check the files too: those of what was deleted or is not merged yet."""
+        """Also search the files, which contain deleted rows and the write-ahead log."""
         super().assert_nowhere(*secrets)
         files = [path.read_bytes() for path in self.home.glob('*.sqlite*')]
         self.assertIn(b'SQLite format 3', b''.join(files))

@@ -1,4 +1,4 @@
-"""The promises of the design, for stacks; each a test named after it."""
+"""The guarantees for stacks; each test is named after one."""
 
 import contextlib
 import dataclasses
@@ -18,25 +18,25 @@ from watcherlite.domain.stacks import Stack
 from watcherlite.plugins import base
 from watcherlite.states import stack as states
 
-#: The interval between the commits at which a worker dies before a resource fails
+#: The interval between the commits at which a worker dies before a resource fails.
 EARLY = 5
 
-#: Enough of everything: a chain, one of a type that must not be begun twice, one
-#: that is not made at once, and two groups.
+#: All kinds of resources: a chain, a type that is not idempotent, one whose creation
+#: is polled, and two groups.
 BEFORE: dict[str, Any] = {
     **PLAIN,
     'once': res('Once', _depends_on=['a']),
     'gone': res(_depends_on=['b']),
     'end': res(value={'get_resource': 'once'}, _depends_on=['b', 'g']),
 }
-#: Less, for what does the same thing to each.
+#: A smaller template, for tests that treat all resources alike.
 FEW: dict[str, Any] = {
     'a': res(value='1'),
     'once': res('Once', _depends_on=['a']),
     'g': res('Group', count=1),
     'end': res(_depends_on=['once', 'g']),
 }
-#: In place, replaced, added, removed; a group grows.
+#: Updates in place, replacements, additions and removals; a group grows.
 AFTER: dict[str, Any] = {
     **{name: one for name, one in BEFORE.items() if name != 'gone'},
     'a': res(value='2'),
@@ -46,7 +46,7 @@ AFTER: dict[str, Any] = {
     'g': res('Group', count=3, value='changed'),
     'new': res('Once', _depends_on=['b']),
 }
-#: Likewise of the few, and what comes last is to be one that cannot be made.
+#: An update of FEW whose last resource cannot be created.
 FAILING: dict[str, Any] = {
     'a': res(value='2'),
     'once': res('Once', size=2, _depends_on=['a']),
@@ -57,17 +57,17 @@ FAILING: dict[str, Any] = {
 
 
 class Factory:
-    """Makes things that nobody can make twice, and says which there are."""
+    """A registry of physical resources that must not be created twice."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        #: Where whoever has made something waits before it says so.
+        #: Called after a resource has been created, before the handler returns.
         self.gate: Callable[..., Any] = bool
         self.made: list[str] = []
         self.present: set[str] = set()
 
     def once(self) -> type[base.ResourceHandler]:
-        """Return a handler of things that are found by the uuid of their resource."""
+        """Return a handler that finds its resources by uuid."""
         factory = self
 
         class Once(base.ResourceHandler):
@@ -89,14 +89,14 @@ class Factory:
         return Once
 
     def make(self, key: str) -> None:
-        """Make a thing."""
+        """Create a physical resource."""
         with self._lock:
             self.made.append(key)
             self.present.add(key)
 
 
 class Steps(base.NestedHandler):
-    """Groups that grow and are changed in steps."""
+    """A group that grows and is updated in steps."""
 
     properties: ClassVar[Mapping[str, Property]] = {
         'count': Property({'type': 'integer'}, updatable=True)
@@ -115,7 +115,7 @@ class Steps(base.NestedHandler):
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """The database and the outside world when a worker dies."""
+    """The state of the database and of the physical resources when a worker dies."""
 
     database: bytes
     things: dict[str, dict[str, Any]]
@@ -126,7 +126,7 @@ class Moment:
 
     @classmethod
     def now(cls, world: StackWorld, factory: Factory, database: bytes) -> Self:
-        """Return this moment."""
+        """Return the current state."""
         outside = world.outside
         return cls(
             database,
@@ -138,7 +138,7 @@ class Moment:
         )
 
     def restore(self, world: StackWorld, factory: Factory) -> None:
-        """Let a new world begin at this moment."""
+        """Apply this state to a new world."""
         with _database(world.store) as database:
             database.deserialize(self.database)
         world.outside.things |= self.things
@@ -148,10 +148,10 @@ class Moment:
 
 
 class Recorder:
-    """A worker's way to the store, which notes each moment at which it may die.
+    """A worker's store that records the state at each commit.
 
-    :ivar unsaved: the moment before each commit, in which that is rolled back
-    :ivar saved: the moment after each commit
+    :ivar unsaved: the state before each commit, as if it had been rolled back
+    :ivar saved: the state after each commit
     """
 
     def __init__(self, world: StackWorld, factory: Factory) -> None:
@@ -165,10 +165,10 @@ class Recorder:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
-        """Begin a transaction."""
+        """Begin a transaction, and record the states around its commit."""
         store = self._world.store
         with store.transaction() as tx:
-            # Nobody else writes until its end.
+            # No other transaction writes until its end.
             with _database(store) as database:
                 before = database.serialize()
             yield tx
@@ -185,7 +185,7 @@ def _database(store: Store) -> Iterator[Any]:
 
 
 class StackPromisesTest(PromiseCase, StackWorldCase):
-    """On the in-memory store, whose state at each commit is kept."""
+    """On the in-memory store, whose state at each commit is recorded."""
 
     def whatever_it_dies_at(
         self,
@@ -198,15 +198,15 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         is_durable: bool = False,
         step: int = 1,
     ) -> None:
-        """Let a worker die at each of its commits, and another do the rest.
+        """Run an operation, then repeat it from the state at each commit of its worker.
 
-        :param resources: of a stack that is there before
-        :param before: the operation that is done with it before
-        :param least: it makes more commits
-        :param is_durable: it dies after a commit, so that nothing follows; otherwise
-            before it, so that what it did is not known to anybody
-        :param step: the interval between these commits until a resource has failed; up
-            to there another test tries every commit
+        :param resources: of a stack that exists before
+        :param before: the operation on that stack before
+        :param least: the worker must make more commits than this
+        :param is_durable: the worker dies after the commit; otherwise before it, so
+            that no other process knows what it did
+        :param step: the interval between these commits until a resource has failed;
+            another test tries every commit up to there
         """
         world, factory = self.a_factory_world()
         stack = None
@@ -233,7 +233,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
                     self.assert_ends(ends, other, factory, begun)
 
     def a_factory_world(self) -> tuple[StackWorld, Factory]:
-        """Return a world with things that nobody can make twice."""
+        """Return a world with resources that must not be created twice."""
         factory = Factory()
         handlers = {'Once': factory.once(), 'Steps': Steps}
         return self.a_stack_world(handlers, lease=60.0, sweep_interval=0.2), factory
@@ -241,9 +241,9 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
     def assert_ends(
         self, ends: str, world: StackWorld, factory: Factory, stack: Stack
     ) -> None:
-        """Wait for the end, check it and that all is as it should be; stop the world.
+        """Wait for the end, check its state and all invariants; stop the world.
 
-        What there is outside is what the stacks have.
+        The physical resources are exactly those of the stacks.
         """
         after = world.settled(stack)
         self.assertEqual(ends, after.state.name, world.happened())
@@ -315,7 +315,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         )
 
     def make_at_another(self, world: StackWorld, kind: str, gate: Gate) -> Stack:
-        """Have things made by a worker that dies right after that, and another."""
+        """Let a worker die right after it created resources; another continues."""
         worker = world.worker()
         stack = world.begin({f'o{at}': res(kind) for at in range(3)})
         gate.until_entered(3)
@@ -372,10 +372,10 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         self.assertEqual(['z'], world.outside.of('create')[-1:])
         self.assert_whole(world, stack)
 
-    # an accepted request is durable
+    # An accepted request is durable.
 
     def test_an_accepted_request_is_durable(self) -> None:
-        # Whoever accepted it is gone, and whom it told has heard nothing.
+        # The process that accepted it is gone, and its messages are lost.
         world = self.a_stack_world()
         stack = world.begin(PLAIN)
         later = StackWorld(world.store)
@@ -417,7 +417,8 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         for gate in gates:
             gate.until_entered()
         world.kill(worker)
-        # One that takes nothing puts all back to where any other may take it.
+        # A worker without the lane of the engine releases the actions of the lost
+        # worker.
         idle = world.worker(lanes=('applier',), sweep_interval=0.05)
         world.until(
             lambda: (
@@ -440,13 +441,13 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
     def assert_world_outside(
         self, world: StackWorld, factory: Factory, stack: Stack
     ) -> None:
-        """Check that what there is outside is what the stacks have."""
+        """Check that the physical resources are exactly those of the stacks."""
         live = [one for one in self.tree_ever(world, stack) if one.deleted_at is None]
         rows = world.store.list_resources([s.id for s in live], superseded=True)
         own = {row.physical_id for row in rows if row.nested_id is None and row.made}
         present = set(world.outside.things) | factory.present
         self.assertEqual(own, present, world.happened())
-        # Each of them was made for one resource, and none for it again.
+        # Each was created for one resource, and only once.
         self.assertEqual(sorted(set(factory.made)), sorted(factory.made))
 
 
@@ -456,12 +457,12 @@ def ended_stack(event: Event) -> str | None:
 
 
 def flat(size: int, value: str) -> dict[str, Any]:
-    """Return resources that need nothing of each other."""
+    """Return independent resources."""
     return {f'r{at}': res(value=value) for at in range(size)}
 
 
 def chain(size: int, value: str) -> dict[str, Any]:
-    """Return resources each of which needs the one before."""
+    """Return resources each of which depends on the preceding one."""
     found = flat(size, value)
     for at in range(1, size):
         found[f'r{at}']['depends_on'] = [f'r{at - 1}']
@@ -469,7 +470,7 @@ def chain(size: int, value: str) -> dict[str, Any]:
 
 
 def fan(size: int, value: str) -> dict[str, Any]:
-    """Return resources all of which the last one needs, and reads."""
+    """Return resources, the last of which depends on and reads all others."""
     found = flat(size, value)
     read = [{'get_attr': [name, 'output']} for name in found]
     found['last'] = res(value={'list_join': [',', read]})
@@ -477,10 +478,10 @@ def fan(size: int, value: str) -> dict[str, Any]:
 
 
 class CostTest(CostCase, StackWorldCase):
-    """The cost of a resource does not grow with their number."""
+    """The cost per resource does not grow with the number of resources."""
 
     def costs_of(self, shape: Any, size: int) -> Costs:
-        """Return the costs of each resource of a stack."""
+        """Return the costs per resource of a stack."""
         world = self.a_stack_world(sweep_interval=3600.0, lease=600.0)
         ends = EndListener(ended_stack)
         world.worker().add_listener(ends.hear)

@@ -1,4 +1,4 @@
-"""The promise that nothing of a stack is ever stuck, told by random stories."""
+"""The guarantee that no stack is ever stuck, tested by random runs."""
 
 from tests.functional.db import stores
 from tests.specs.database_case import OnDatabase
@@ -11,7 +11,7 @@ from watcherlite.states import stack as states
 class Disorders(PromiseCase):
     """On any store."""
 
-    #: How many stories are told.
+    #: The number of random runs.
     disorders = 8
 
     def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
@@ -27,7 +27,7 @@ class Disorders(PromiseCase):
                 disorder.stop()
 
     def assert_true(self, disorder: StackChaos) -> None:
-        """Check that what is said to have been made is there."""
+        """Check that all resources with a COMPLETE state exist physically."""
         world, report = disorder.world, disorder.world.happened()
         trees = [world.store.stack_tree(s.tree_id) for s in disorder.stacks]
         ids = [stack.id for tree in trees for stack in tree]
@@ -42,7 +42,7 @@ class Disorders(PromiseCase):
         self.assertEqual([], gone, report)
 
     def assert_free(self, disorder: StackChaos) -> None:
-        """Check that no lock is left that nobody can open, and that all can go."""
+        """Check that every remaining lock can be unlocked, and every stack deleted."""
         world = disorder.world
         disorder.outside.reliable = True
         for stack in disorder.stacks:
@@ -57,7 +57,7 @@ class Disorders(PromiseCase):
 
 
 class MemoryDisordersTest(Disorders, StackWorldCase):
-    """In memory."""
+    """On the in-memory store."""
 
 
 class PostgresqlDisordersTest(

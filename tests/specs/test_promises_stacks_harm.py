@@ -1,4 +1,4 @@
-"""The promises of the design, for stacks: broken handlers, and refusals."""
+"""The guarantees for stacks: broken handlers, and rejected requests."""
 
 import contextlib
 from collections.abc import Callable
@@ -24,9 +24,9 @@ from watcherlite.states import stack as states
 
 
 class HarmlessPromises(PromiseCase):
-    """The suite; `make_store` says for which store."""
+    """The suite; `make_store` returns the store."""
 
-    # a broken handler harms only its own resource
+    # A broken handler harms only its own resource.
 
     def test_a_handler_that_is_missing_broken_slow_or_hostile_harms_only_its_resource(
         self,
@@ -44,7 +44,8 @@ class HarmlessPromises(PromiseCase):
         )
         self.addCleanup(without.stop)
         self.addCleanup(gate.open)
-        # No time passes until what does no harm has been made.
+        # The clock stands still until the resources of working handlers have been
+        # created.
         without.clock.pause()
         without.worker()
         without.until(
@@ -84,7 +85,7 @@ class HarmlessPromises(PromiseCase):
             self.assertNotIn('hunter2', text)
         self.assertIn('OSError', row.status_reason)
 
-    # every refusal changes nothing
+    # Every rejected request changes nothing.
 
     def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
         world = self.a_stack_world()
@@ -94,7 +95,7 @@ class HarmlessPromises(PromiseCase):
         act, cancel, mark = stacks.act, stacks.cancel, stacks.mark_unhealthy
         circle = {'x': res(_depends_on='y'), 'y': res(_depends_on='x')}
         refusals: list[tuple[type[Exception], str, Callable[..., Any], Any]] = []
-        # That of another project is not there at all.
+        # A stack of another project is not found.
         for name, tenant in ((nobody, TENANT), (uuid, 'another-project')):
             for operation in (states.CHECK, states.DELETE, states.LOCK):
                 asked = (name, tenant, operation)
@@ -130,7 +131,7 @@ class HarmlessPromises(PromiseCase):
         self.assertEqual(before, self.all_of(world, stack))
 
     def all_of(self, world: StackWorld, stack: Stack) -> Any:
-        """Return all that is stored about a stack."""
+        """Return everything that is stored about a stack."""
         return (
             world.now(stack),
             world.store.list_resources([stack.id]),
@@ -140,7 +141,7 @@ class HarmlessPromises(PromiseCase):
 
 
 def _hostile(gate: Callable[..., Any]) -> dict[str, type[base.ResourceHandler]]:
-    """Return handlers that do what none should."""
+    """Return handlers that violate their contract."""
 
     def handler(**hooks: Any) -> type[base.ResourceHandler]:
         own = {'idempotent': True, 'delete': lambda self, context: None, **hooks}

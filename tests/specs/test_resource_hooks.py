@@ -12,7 +12,7 @@ from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.states import stack as states
 
-#: In an order in which one resource can go through them.
+#: In an order in which one resource can pass through them.
 OPERATIONS = (
     *('create', 'check', 'suspend', 'resume', 'lock', 'unlock', 'signal'),
     *('update', 'delete'),
@@ -20,7 +20,7 @@ OPERATIONS = (
 
 
 class NoQuotaError(exceptions.WatcherliteError):
-    """Of a plugin, raised as the contract says."""
+    """An exception of a plugin, raised as the contract permits."""
 
 
 def _hook(operation: str) -> Callable[..., Any]:
@@ -32,7 +32,7 @@ def _hook(operation: str) -> Callable[..., Any]:
 
 
 class Scripted(ResourceHandler):
-    """Answers as a test tells it; notes its calls and polls."""
+    """A handler with prescribed answers that records its calls and polls."""
 
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
@@ -54,14 +54,14 @@ class Scripted(ResourceHandler):
 def _scripted(
     answer: Callable[[str], Any], polled: Callable[[str, Any], Any]
 ) -> type[Scripted]:
-    """Return a handler with these answers and calls of its own."""
+    """Return a handler type with these answers and a list of calls of its own."""
     members: dict[str, Any] = {operation: _hook(operation) for operation in OPERATIONS}
     members |= {'answer': staticmethod(answer), 'polled': staticmethod(polled)}
     return type('Told', (Scripted,), {**members, 'calls': []})
 
 
 def _failing(operation: str, error: Exception, at_once: bool) -> type[Scripted]:
-    """Return a handler whose operation fails, at once or when it is polled."""
+    """Return a handler type whose operation fails, immediately or at a poll."""
 
     def fail(*arguments: Any) -> None:
         raise error
@@ -75,7 +75,7 @@ def _failing(operation: str, error: Exception, at_once: bool) -> type[Scripted]:
 
 
 class HookCase(StackWorldCase):
-    """A stack of one resource that answers as it is told."""
+    """A stack of one resource whose handler has prescribed answers."""
 
     def a_told_world(
         self,
@@ -88,7 +88,7 @@ class HookCase(StackWorldCase):
         return self.a_stack_world({'Told': handler}, **settings)
 
     def whole_life(self, world: StackWorld) -> list[tuple[str, str]]:
-        """Have every operation done; return what became of each."""
+        """Execute every operation; return the resulting states."""
         stack = world.make({'a': res('Told', value='x')})
         told = [('create', world.states(stack)['a'])]
         for operation in OPERATIONS[1:-2]:
@@ -110,7 +110,7 @@ class HookCase(StackWorldCase):
 
 
 class TestAnswers(HookCase):
-    """None and Ready: done. ResourceInProgress: asked again. An exception: failed."""
+    """None and Ready: done. ResourceInProgress: polled again. An exception: failed."""
 
     def test_each_may_have_done_it_when_it_returns_or_is_polled_often_enough(
         self,
@@ -159,7 +159,7 @@ class TestAnswers(HookCase):
     def assert_failures(
         self, operation: str, handlers: Mapping[str, type[Scripted]]
     ) -> None:
-        """Go through a life until an operation fails, and check how it did."""
+        """Execute operations until one fails, and check the failure."""
         world = self.a_stack_world(handlers)
         stack = world.make({name: res(name, value='x') for name in handlers})
         for each in OPERATIONS[1 : OPERATIONS.index(operation) + 1]:
@@ -176,7 +176,7 @@ class TestAnswers(HookCase):
             row = world.resource(stack, name)
             self.assertEqual(operation, handler.calls[-1 if at_once == 'True' else -2])
             if operation == 'signal':
-                # That it did not heed one says nothing of how it is.
+                # A failed signal does not affect the state of the resource.
                 ended = self.last_fact(world, stack, name)
                 self.assertEqual('UNLOCK_COMPLETE', row.state.name)
             else:
@@ -200,7 +200,7 @@ class TestAnswers(HookCase):
 
 
 class TestWaiting(HookCase):
-    """No thread is held by what is not there yet, and it can be given up."""
+    """A resource in progress holds no thread, and can be cancelled."""
 
     def test_others_run_in_the_only_thread_while_it_is_asked_again(self) -> None:
         there = threading.Event()

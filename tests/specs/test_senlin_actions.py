@@ -1,4 +1,4 @@
-"""Spec 001, paragraph by paragraph: the actions of clusters, as whole stories."""
+"""Spec 001, paragraph by paragraph: actions on clusters, end to end."""
 
 import dataclasses
 import datetime
@@ -24,7 +24,7 @@ NAMED = {'node.name.format': 'n$I'}
 
 
 class StoryCase(OperatedCase):
-    """Stories of clusters whose nodes have names that a test can foretell."""
+    """The base case, with clusters whose nodes have predictable names."""
 
     def create(self, size: int = 0, **new: Any) -> Cluster:
         return self.world.cluster(size, **{'config': NAMED, **new})
@@ -81,7 +81,7 @@ class TestActions(StoryCase):
         by(clusters.recover, 'c', BY)
         self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(cluster))
         by(clusters.operate, 'c', BY, 'paint', {'colour': 'red'})
-        # It left the cluster when another took its place.
+        # The node left the cluster when another one replaced it.
         by(nodes.update, 'n1', BY, {'role': 'master'})
         by(nodes.check, 'n1', BY)
         by(nodes.recover, 'n1', BY, {'operation': 'RECREATE'})
@@ -293,7 +293,7 @@ class TestExecuteAndReturnValues(StoryCase):
         self.assertEqual('SUCCEEDED', self.world.ended(self.scale_out()).status)
 
     def waits_for_its_try(self, uuid: str) -> bool:
-        """Return whether the number of retries has reached the backoff."""
+        """Return whether an action waits for its retry with the maximum delay."""
         found = self.action(uuid)
         return found.attempt >= 5 and found.owner is None
 
@@ -302,7 +302,7 @@ class TestExecuteAndReturnValues(StoryCase):
 
 
 class Watching(Policy):
-    """Is asked about an action type of users."""
+    """A policy before an action type that users create."""
 
     before = frozenset({'paper'})
     after = frozenset({'paper'})
@@ -317,7 +317,7 @@ class Watching(Policy):
 
 
 class Hello(Command):
-    """A command where the operator allows to say hello, and scripts."""
+    """A command type for which the operator permits `hello`, and scripts."""
 
     def __init__(self, given: Any = None) -> None:
         allowed = {'allowed': ['/bin/echo hello', '/bin/sh -c {value}']}
@@ -325,7 +325,7 @@ class Hello(Command):
 
 
 class TestCreatingAnAction(StoryCase):
-    """Creating An Action: those of users."""
+    """Creating An Action: actions that users create."""
 
     types: ClassVar[Mapping[str, type]] = {
         'command': Hello,
@@ -377,7 +377,7 @@ class TestCreatingAnAction(StoryCase):
         cluster = self.create(1)
         (node,) = self.world.nodes(cluster)
         asked = self.world.user_action('paper', node, name='mine', timeout=60)
-        # It is done under the lock of the node.
+        # It runs under the lock of the node.
         self.assert_has(
             asked,
             name='mine',
@@ -509,7 +509,7 @@ class TestSignalingAnAction(StoryCase):
     def test_what_its_status_does_not_allow_is_refused(self) -> None:
         later = '2999-01-01T00:00:00Z'
         asked = self.world.user_action('CLUSTER_CHECK', self.cluster, not_before=later)
-        # One that has not begun is cancelled at once.
+        # An action that has not started is cancelled immediately.
         self.assertEqual('CANCELLED', self.signal(asked.uuid, 'CANCELLED'))
         uuid = self.scale_out()
         self.world.ended(uuid)

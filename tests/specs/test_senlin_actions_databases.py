@@ -1,4 +1,4 @@
-"""The actions of clusters (spec 001), on databases."""
+"""Actions on clusters (spec 001), on databases."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs import test_senlin_actions as told

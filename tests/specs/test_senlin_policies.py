@@ -1,6 +1,6 @@
-"""Policies around actions on clusters, through the real core (spec 001).
+"""Policies on cluster actions, executed by the real core (spec 001).
 
-The first class is the example that the spec tells of the property `data`.
+The first class is the example of the spec for the property `data`.
 """
 
 from tests.cluster_worlds import BY
@@ -26,7 +26,7 @@ class TestTheActionDataProperty(PolicyStories):
     def setUp(self) -> None:
         super().setUp()
         self.cluster = self.a_cluster(size=4)
-        # In another order than that in which they are asked.
+        # Attached in another order than that of their priorities.
         vip = {'protocol_port': 8000}
         self.balance = self.attach(self.cluster, LOAD_BALANCE, driver='told', vip=vip)
         self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST')
@@ -75,7 +75,7 @@ class TestTheActionDataProperty(PolicyStories):
             (2, 'ACTIVE', {self.balance.uuid: {'vip_address': '127.0.0.1'}}),
             (row.desired_capacity, row.status, row.data['loadbalancers']),
         )
-        # Afterwards those are told that want to know.
+        # Only policies with a post_op are called after the action.
         self.assertEqual([(SCALING, 'OK'), (LOAD_BALANCE, 'OK')], self.outside.after)
         scaling, deletion, balance = self.bound(self.cluster)
         self.assertEqual({'heeded': action.uuid}, scaling.binding.data)
@@ -148,7 +148,7 @@ class TestDecisions(PolicyStories):
 
         action = self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 3})
 
-        # They are not asked again about what the action derives.
+        # They are not called again for the derived actions.
         self.assertEqual(
             [REGIONS, ZONES, AFFINITY], [name for name, _, _ in self.outside.steps]
         )
@@ -175,7 +175,7 @@ class TestDecisions(PolicyStories):
     def test_nodes_that_go_go_from_where_the_policies_say(self) -> None:
         for places, regions, deletion, left in (
             ('aaabb', 'ab', True, ['n3', 'n5']),
-            # Those that are in none of the regions go first.
+            # Nodes in none of the regions are removed first.
             ('abbba', 'a', False, ['n1', 'n5']),
         ):
             cluster = self.a_cluster(*({'region_name': name} for name in places))
@@ -208,7 +208,7 @@ class TestDecisions(PolicyStories):
             )
 
     def test_the_priority_that_counts_is_that_of_the_attachment(self) -> None:
-        """A policy that is disabled is not asked."""
+        """A disabled policy is not called."""
         cluster = self.a_cluster(size=2)
         said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
         policy = self.attach(cluster, SCALING, **said)
@@ -245,7 +245,7 @@ class TestLoadBalancing(PolicyStories):
     def test_nodes_get_requests_while_they_are_there(self) -> None:
         self.assertEqual([['n1', 'n2']], self.outside.members)
         self.assertEqual(['n1', 'n2'], self.members())
-        # One that could not be made gets none.
+        # A node whose creation failed gets no requests.
         self.world.outside.fails.add(('create', 'n4'))
         for index in (3, 4):
             node = self.world.a_node(
@@ -256,7 +256,7 @@ class TestLoadBalancing(PolicyStories):
             self.assertEqual(['n1', 'n2', 'n3'], self.outside.members[-1])
             self.assertEqual(['n1', 'n2', 'n3'], self.members())
         self.outside.members.clear()
-        # One that is deleted gets none from before that.
+        # A deleted node gets no requests from before its deletion.
         self.world.do(action_types.NODE_DELETE, self.world.nodes(self.cluster)[0])
         self.assertEqual(['n2', 'n3'], self.outside.members[0])
         self.assertEqual(['n2', 'n3'], self.members())
@@ -326,13 +326,13 @@ class TestLoadBalancing(PolicyStories):
 
 
 class TestAttachment(PolicyStories):
-    """The policies that a cluster can have."""
+    """The policies that can be attached to a cluster."""
 
     def test_it_has_one_of_each_type_unless_there_may_be_several(self) -> None:
         cluster = self.a_cluster(size=1)
         first = self.attach(cluster, DELETION)
         (bound,) = self.bound(cluster)
-        # The priority is that of the type.
+        # The default priority is that of the policy type.
         self.assertEqual(
             (first.uuid, 400, True, {}),
             (
@@ -364,7 +364,7 @@ class TestAttachment(PolicyStories):
             self.assertEqual('FAILED', refused.status)
             self.assertIn(message, refused.status_message or '')
         self.assertEqual(3, len(self.bound(cluster)))
-        # One may be attached and not asked.
+        # A policy can be attached in a disabled state.
         self.attached(cluster, self.a_policy(BATCH), enabled=False)
         enabled = {
             each.policy.type: each.binding.enabled for each in self.bound(cluster)

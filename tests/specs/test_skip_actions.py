@@ -1,7 +1,7 @@
-"""Spec 000: skip actions. One class per paragraph of it.
+"""Spec 000: skip actions. One class per paragraph.
 
-What it says about messages is in `test_skip_actions_messages`, what REST clients see
-in `test_skip_actions_api`, and the rest of its impact in `test_skip_actions_impact`.
+`test_skip_actions_messages` covers the messages, `test_skip_actions_api` the REST API,
+and `test_skip_actions_impact` the other impacts.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         self.assertEqual(
             {'a': states.SKIPPED, 'b': states.SUCCEEDED}, self.world.statuses(plan)
         )
-        # The last one that waits to be due is skipped under the eyes of a worker.
+        # The last action, scheduled for later, is skipped while a worker runs.
         plan = self.world.start(action('c', not_before='2999-01-01T00:00:00Z'))
         self.skip('c')
         self.assertEqual(plan_states.SUCCEEDED, self.world.until_ended(plan).state)
@@ -98,7 +98,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
             *('a', 'b', action('join', parents=['a', 'b'])),
             action('end', parents=['join']),
         )
-        # In any order: each holds its place.
+        # In any order, each action keeps its place in the graph.
         for name in ('check', 'reboot', 'a', 'join'):
             world.plans.skip_action(world.action(name).uuid)
         world.worker()
@@ -120,7 +120,7 @@ class TestAPreConditionDetectsThatAnActionShouldNotBeApplied(SkipCase):
     def test_the_exception_skips_and_its_message_becomes_the_status_message(
         self,
     ) -> None:
-        """Also by the name that shipped plugins import, and as a value."""
+        """Also by the name that shipped plugins import, and as a return value."""
         plan = self.world.run(
             action('a', 'gone'),
             action('b', 'old_name', parents=['a']),
@@ -193,7 +193,7 @@ class TestTransitionsFromPending(SkipCase):
 
 
 class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
-    """A plan is FAILED only when actions are FAILED at its end."""
+    """A plan is FAILED only if actions are FAILED at its end."""
 
     def final(self, *actions: Any, skipped: Sequence[str] = (), **plan: Any) -> str:
         created = self.world.create(*actions, **plan)
@@ -233,7 +233,7 @@ class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
 
 
 class TestCancelledIsForOtherCases(SkipCase):
-    """CANCELLED stays what it was; SKIPPED ones are left alone by it."""
+    """CANCELLED keeps its meaning; a cancellation does not change SKIPPED actions."""
 
     def test_cancelling_a_plan_leaves_skipped_actions_as_they_are(self) -> None:
         plan = self.world.create(*chain('a', 'b', 'c'))

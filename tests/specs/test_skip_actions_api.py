@@ -1,4 +1,4 @@
-"""Spec 000: skip actions, as REST clients see it. One class per paragraph of it."""
+"""Spec 000: skip actions, through the REST API. One class per paragraph."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ PLAN_BY_USER = 'One or more actions were skipped.'
 
 
 def because(text: Any) -> tuple[str, str, Any]:
-    """Return the line of a patch that gives a reason."""
+    """Return the line of a patch that sets a reason."""
     return 'add', '/status_message', text
 
 
@@ -91,7 +91,7 @@ class TestOnlyWhileThePlanIsPending(ApiCase):
 
 
 class TestTheMessageIsInTheNewVersion(ApiCase):
-    """status_message is in actions and action plans from the new version on only."""
+    """status_message is in actions and action plans since the new version."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -99,7 +99,7 @@ class TestTheMessageIsInTheNewVersion(ApiCase):
         self.patch('a', SKIP)
 
     def all_views(self, version: str) -> list[Any]:
-        """Return what is shown of the action and its plan where details are."""
+        """Return all representations of the action and its plan with details."""
         return [
             self.shown('a', version),
             self.client.get('/v1/actions/detail', version)['actions'][0],
@@ -118,7 +118,7 @@ class TestTheMessageIsInTheNewVersion(ApiCase):
         for version in ('1.0', '1.1', '1.2', '1.3', '1.4'):
             for view in self.all_views(version):
                 self.assertNotIn('status_message', view)
-        # Lists without details have it in no version.
+        # Lists without details never contain it.
         for path in ('actions', 'action_plans'):
             for version in ('1.0', '1.7'):
                 listed = self.client.get(f'/v1/{path}', version)[path]
@@ -151,7 +151,7 @@ class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
 
     def test_a_reason_is_changed_whatever_the_plan_does_and_never_erased(self) -> None:
         plan = self.world.create('a', 'b')
-        # No reason and an empty one are the same.
+        # A missing reason and an empty one are equivalent.
         answers = [
             self.patch('b', SKIP, because('')),
             self.patch('a', SKIP, because(None)),

@@ -1,6 +1,6 @@
-"""Spec 000: skip actions. One class per paragraph on what the change has an impact on.
+"""Spec 000: skip actions. One class per paragraph about its impact.
 
-That on the REST API is `test_skip_actions_api`.
+`test_skip_actions_api` covers the impact on the REST API.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ class TestNotificationsImpact(SkipCase):
     """Notifications of actions and of action plans have the new field."""
 
     def told(self) -> dict[str, list[tuple[str, str, Any]]]:
-        """Return uuid -> (event type, state, status message) of what is told of it."""
+        """Return uuid -> (event type, state, status message) of the notifications."""
         found: dict[str, list[tuple[str, str, Any]]] = {}
         for message in published(self.world.store):
             notification = expectations.inner(message)
@@ -78,7 +78,7 @@ class TestNotificationsImpact(SkipCase):
 
 
 class TestOtherEndUserImpact(RealApiCase):
-    """`action update --state skipped --message`, and status messages that are shown."""
+    """`action update --state skipped --message`, and the displayed status messages."""
 
     def test_an_action_is_skipped_with_a_message_that_is_shown(self) -> None:
         path = self.home / 'plan.json'

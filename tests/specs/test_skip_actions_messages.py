@@ -9,7 +9,7 @@ BY_USER = 'Action skipped by user.'
 
 
 class TestTheStatusMessageOfActions(SkipCase):
-    """The comment of a skip by a user, with further details or without."""
+    """The comment of a skip by a user, with and without further details."""
 
     def test_without_a_message_it_is_a_plain_one_and_a_long_one_is_cut(self) -> None:
         skip = exceptions.ActionSkipException
@@ -32,7 +32,7 @@ class TestTheStatusMessageOfActions(SkipCase):
 
 
 class TestTheStatusMessageOfPlans(SkipCase):
-    """It is updated when actions are skipped, and says which."""
+    """It is updated when actions are skipped, and names them."""
 
     def test_it_keeps_them_when_actions_fail_as_well(self) -> None:
         plan = self.world.create('a', action('b', 'fails'))

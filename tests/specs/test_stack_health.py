@@ -1,4 +1,4 @@
-"""From stacks that are unhealthy to a plan that repairs them."""
+"""The stack_health strategy, from unhealthy stacks to a plan that repairs them."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class StackHealthCase(StackWorldCase):
         return self.world.until_ended(plan).state
 
     def break_one(self, stack: Stack, name: str) -> None:
-        """Let the thing of a resource vanish, which nobody has noticed."""
+        """Let a physical resource vanish unnoticed."""
         del self.world.outside.things[self.world.ids(stack)[name] or '']
 
 
@@ -45,7 +45,7 @@ class TestPlan(StackHealthCase):
         stack = self.world.make(TWO)
         before = self.world.ids(stack)
         self.world.mark(stack, 'a')
-        # What is locked is left out.
+        # Locked stacks are omitted.
         self.world.act(stack, 'LOCK')
         self.assertEqual((), self.propose().actions)
         self.world.act(stack, 'UNLOCK')

@@ -20,7 +20,7 @@ class TestStackNotifications(StackWorldCase):
         self.messages: list[Any] = []
 
     def sent(self) -> list[Any]:
-        """Return the messages that came since the last time."""
+        """Return the messages since the last call."""
         sent = published(self.world.store)
         self.messages += sent
         return sent
@@ -163,7 +163,7 @@ class TestStackNotifications(StackWorldCase):
             ],
             expectations.story(sent),
         )
-        # Each is told once.
+        # No message is sent twice.
         ids = {expectations.inner(message)['message_id'] for message in sent}
         self.assertEqual((len(sent), []), (len(ids), self.sent()))
         self.assertEqual(

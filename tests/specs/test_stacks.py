@@ -1,4 +1,4 @@
-"""Stacks: whole operations, and what becomes of them when something goes wrong."""
+"""Stacks: complete operations, and their results after errors."""
 
 import json
 
@@ -15,12 +15,12 @@ CHAIN = {
 
 
 class TestCreate(StackWorldCase):
-    """Along the dependencies, in parallel, each state told in its order."""
+    """Resources are created in parallel along their dependencies."""
 
     def test_each_resource_follows_those_that_it_needs(self) -> None:
         world = self.a_stack_world()
         stack = world.begin(CHAIN)
-        # When the request is answered.
+        # The state when the request returns.
         self.assertEqual('CREATE_IN_PROGRESS', stack.state.name)
         self.assertEqual('CREATE_IN_PROGRESS', world.now(stack).state.name)
         refused = self.assertRaises(exceptions.StackExists, world.begin, CHAIN)
@@ -82,7 +82,7 @@ class TestCreate(StackWorldCase):
             },
             world.states(stack),
         )
-        # With rollback nothing is left of it.
+        # A rollback deletes everything.
         before = set(world.outside.things)
         stack = world.make(CHAIN, name='back', disable_rollback=False)
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
@@ -98,7 +98,7 @@ class TestCreate(StackWorldCase):
 
 
 class TestUpdate(StackWorldCase):
-    """In place where that is possible, replaced where not; added and removed."""
+    """Resources are updated in place, replaced, added and removed."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -108,7 +108,7 @@ class TestUpdate(StackWorldCase):
         self.told = len(self.world.facts(self.stack))
 
     def news(self) -> list[tuple[str, str]]:
-        """Return what happened since the stack was made."""
+        """Return the changes since the creation of the stack."""
         return self.world.facts(self.stack)[self.told :]
 
     def test_what_changed_is_updated_in_place_with_what_depends_on_it(self) -> None:
@@ -199,7 +199,7 @@ class TestUpdate(StackWorldCase):
         self.world.outside.fails.clear()
         self.assertEqual('UPDATE_COMPLETE', self.world.change(self.stack).state.name)
         self.assertEqual({*CHAIN, 'new'}, self.world.ids(self.stack).keys())
-        # What must never change fails with its name.
+        # A change of a final property fails and names the property.
         final = {**CHAIN, 'a': res(value='1', final='x')}
         stack = self.world.change(self.stack, final)
         self.assertEqual('UPDATE_FAILED', stack.state.name)
@@ -225,7 +225,7 @@ class TestNestedStacks(StackWorldCase):
             world.states(stack),
         )
         self.assertEqual('CREATE_COMPLETE', world.now(inner[0]).state.name)
-        # What is unwell in it is a reason to touch it.
+        # Unhealthy resources in a nested stack cause its update.
         self.assertLess(told, len(world.facts(*inner)))
         self.assertEqual('CREATE_COMPLETE', world.states(inner[1])['m0'])
 
@@ -247,7 +247,7 @@ class TestNestedStacks(StackWorldCase):
 
 
 class TestWhileAnotherRuns(StackWorldCase):
-    """An update supersedes, a delete too; everything else is refused."""
+    """Updates and deletions supersede a running operation; all others are rejected."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -304,7 +304,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual('Stack CREATE cancelled', stack.status_reason)
         self.assertNotIn('c', self.world.outside.of('create'))
-        # An update that is cancelled goes back.
+        # A cancelled update is rolled back.
         self.world.change(self.stack, CHAIN)
         before = self.world.ids(self.stack)
         gate = self.a_gate_at(self.world, 'create', 'new')
@@ -317,7 +317,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(self.stack))
         self.assertEqual(set(before.values()), self.world.outside.things.keys())
-        # What there is, is what an update keeps that brings nothing.
+        # An update without changes keeps the existing resources.
         self.world.change(self.stack)
         self.assertEqual(before, self.world.ids(self.stack))
 
@@ -449,7 +449,7 @@ class TestOtherOperations(StackWorldCase):
 
 
 class TestTimeouts(StackWorldCase):
-    """An operation ends when its time is over, however long its resources take."""
+    """An operation ends at its deadline, however long its resources take."""
 
     def test_what_waits_outside_fails_and_says_why(self) -> None:
         world = self.a_stack_world(limits=StackLimits(timeout=1))
@@ -488,9 +488,9 @@ class TestTimeouts(StackWorldCase):
 
 
 class TestLostWorkers(StackWorldCase):
-    """Nothing stays in progress when a worker dies: another one goes on."""
+    """Nothing stays in progress when a worker dies: another one continues."""
 
-    #: After these commits of its worker a creation is continued by another one.
+    #: The commits of its worker after which another worker continues a creation.
     commits: tuple[int, ...] = (2, 3, 5, 8, 13, 21)
 
     def test_a_creation_is_complete_in_the_end_and_each_was_made_once(self) -> None:

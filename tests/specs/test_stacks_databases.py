@@ -1,4 +1,4 @@
-"""Stacks, health marks and locks (specs 002 and 004), on servers."""
+"""Stacks, health marks and locks (specs 002 and 004), on database servers."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from tests.specs import test_groups_signalled as signalled

@@ -24,12 +24,12 @@ from watcherlite.execution.worker import Worker
 from watcherlite.states import action_plan as plan_states
 
 TWO = {'a': res(value='1'), 'b': res(value='2', _depends_on=['a'])}
-#: Seconds: what only a sweep would find is not found while a test waits.
+#: Seconds; no test waits for a sweep.
 NEVER = 600.0
 
 
 class PlanWorld(StackWorld):
-    """A world whose plans may do something with stacks."""
+    """A world whose plans may contain actions on stacks."""
 
     def __init__(self, store: Store, **settings: Any) -> None:
         super().__init__(
@@ -61,18 +61,18 @@ class PlanWorld(StackWorld):
         return super().worker(**{'admission': StackLockAdmission(self.store), **keys})
 
     def do(self, action_type: str, stack: Stack, **inputs: Any) -> dict[str, Any]:
-        """Return an action of a plan document, called like its type."""
+        """Return an action of a plan document, named like its type."""
         return action(
             action_type, action_type, input_parameters={'stack': stack.uuid, **inputs}
         )
 
     def message(self, name: str) -> str | None:
-        """Return what an action says of itself."""
+        """Return the status message of an action."""
         return self.action(name).status_message
 
 
 class PlanWorldCase(StackWorldCase):
-    """Plans are executed by one worker and stacks by another, unless told otherwise."""
+    """By default plans are executed by one worker and stacks by another."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -83,7 +83,7 @@ class PlanWorldCase(StackWorldCase):
         self.stack = self.world.make(TWO)
 
     def begin_update(self) -> ActionPlan:
-        """Start a plan that changes the thing a."""
+        """Start a plan that updates the resource `a`."""
         wanted = template({**TWO, 'a': res(value='3')})
         return self.world.start(
             self.world.do('stack_update', self.stack, template=wanted)
@@ -240,7 +240,7 @@ class TestUpdate(PlanWorldCase):
         )
 
     def assert_superseded(self, plan: ActionPlan, text: str) -> None:
-        """Check that a plan failed, and that what the user asked for was done."""
+        """Check that a plan failed, and that the operation of the user succeeded."""
         self.assertEqual('FAILED', self.world.until_ended(plan).state)
         self.assertIn(text, self.world.message('stack_update') or '')
         stack = self.world.settled(self.stack)
@@ -303,7 +303,7 @@ class TestCancel(PlanWorldCase):
         self.assert_cancelled()
 
     def assert_cancelled(self) -> ActionPlan:
-        """Check that the operation and the action are; return the ended plan."""
+        """Check that the operation and the action are cancelled; return the plan."""
         self.gate.open()
         plan = self.world.until_ended(self.plan)
         stack = self.world.settled(self.stack)
@@ -318,7 +318,7 @@ class TestCancel(PlanWorldCase):
 class TestLostWorkers(PlanWorldCase):
     """The waiting action and the operation survive the loss of their workers."""
 
-    #: Of the commits of a worker, those after which it dies: every so manieth.
+    #: The interval between the commits after which a worker dies.
     every = 1
 
     def test_of_the_plan_while_it_waits_and_of_the_operation_in_the_middle(
@@ -405,7 +405,7 @@ class TestInTheLaneOfTheEngine(PlanWorldCase):
 
 
 class TestWithoutAWorker(PlanWorldCase):
-    """A plan is checked by who can execute nothing."""
+    """A plan is validated by a process that cannot execute actions."""
 
     def test_inputs_are_checked_when_it_is_stored(self) -> None:
         error = self.assertRaises(
@@ -415,7 +415,7 @@ class TestWithoutAWorker(PlanWorldCase):
         )
 
         self.assertIn('level', str(error))
-        # Only a worker can execute.
+        # Only a worker can execute them.
         alone = plan_actions.StackUpdate()
         self.assertRaises(exceptions.PluginError, lambda: alone.services)
         self.assertRaises(exceptions.PluginError, lambda: alone.operations)

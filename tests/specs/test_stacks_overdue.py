@@ -1,11 +1,11 @@
-"""Stacks whose operation waits longer than it may for its resources."""
+"""Operations on stacks that wait for their resources past the deadline."""
 
 from tests.stack_worlds import StackWorldCase, res
 from watcherlite.domain.actions import ActionChange
 
 
 class TestWhatDoesNotEndByItself(StackWorldCase):
-    """An operation whose time is long over: nobody has seen to its resources."""
+    """An operation past its deadline whose resources no worker has cancelled."""
 
     def test_it_is_cancelled_and_what_was_made_is_undone(self) -> None:
         world = self.a_stack_world()
@@ -20,7 +20,7 @@ class TestWhatDoesNotEndByItself(StackWorldCase):
         (operation,) = [a for a in world._actions() if a.action_type == 'stack']
         deadline, now = operation.deadline, world.clock.now()
         assert deadline is not None
-        # It is to end by itself before.
+        # By its own deadline, the operation would end before the timeout of the action.
         self.assertGreater(deadline, world.now(stack).deadline)
         with world.store.transaction() as tx:
             tx.change_actions([ActionChange(operation, operation.evolve(deadline=now))])
