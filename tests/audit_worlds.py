@@ -32,7 +32,7 @@ from watcherlite.plugins.strategies.dummy import Dummy
 from watcherlite.states import audit as states
 from watcherlite.testing.clock import ManualClock
 
-#: Of leases, in worlds whose clock is turned by hours.
+#: The lease in worlds whose clock is advanced by hours.
 FOREVER = 10**8
 
 
@@ -61,7 +61,7 @@ def proposes(*action_types: str) -> Solution:
 class AuditWorld(World):
     """A system whose workers run audits.
 
-    :ivar clock: turned by the test
+    :ivar clock: advanced by the test
     """
 
     clock: Clock
@@ -114,7 +114,7 @@ class AuditWorld(World):
         return self.worker(lanes=('applier', 'engine'), **keys)
 
     def audit(self, **keys: Any) -> Audit:
-        """Store an audit: ONESHOT, of the goal and strategy dummy."""
+        """Store an audit; by default ONESHOT, with the goal and the strategy dummy."""
         wanted = {'audit_type': 'ONESHOT', 'name': 'the audit', **keys}
         if 'goal' not in wanted and 'audit_template' not in wanted:
             wanted |= {'goal': 'dummy'}
@@ -123,7 +123,7 @@ class AuditWorld(World):
         return self.audits.create(AuditRequest(**wanted), {'user': 'a test'})
 
     def now(self, audit: Audit) -> Audit:
-        """Return an audit as it is now."""
+        """Return the current state of an audit."""
         return self.store.get_audit(audit.uuid)
 
     def until_audit(self, audit: Audit, *wanted: str) -> Audit:
@@ -135,20 +135,20 @@ class AuditWorld(World):
         return self.now(audit)
 
     def until_over(self, audit: Audit) -> Audit:
-        """Wait until an audit has ended, and its action as well."""
+        """Wait until an audit and its action have ended."""
         ended = self.until_audit(audit, *states.ENDED)
         self.until_idle(audit)
         return ended
 
     def until_idle(self, audit: Audit) -> None:
-        """Wait until no worker has the action of an audit."""
+        """Wait until no worker owns the action of an audit."""
         self.until(
             lambda: all(a.owner is None for a in self._of(audit)),
             lambda: self.whole_story(),
         )
 
     def until_runs(self, audit: Audit, count: int) -> Audit:
-        """Wait until so many runs of an audit have ended, whatever they came to."""
+        """Wait until this number of runs of an audit has ended, with any result."""
         self.until(
             lambda: (
                 self.runs_of(audit) >= count
@@ -159,7 +159,7 @@ class AuditWorld(World):
         return self.now(audit)
 
     def runs_of(self, audit: Audit) -> int:
-        """Return how often the actions of an audit have ended a run."""
+        """Return the number of ended runs of the actions of an audit."""
         ids = {action.id for action in self._of(audit)}
         return sum(
             event.action_id in ids
@@ -177,7 +177,7 @@ class AuditWorld(World):
         return [plan for plan in plans if plan.audit_id == audit.id]
 
     def audit_story(self, audit: Audit) -> list[Any]:
-        """Return what happened to an audit: (kind or step, state, message)."""
+        """Return the events of an audit: (kind or step, state, message)."""
         return [
             (
                 (event.detail or {}).get('step', event.kind),
@@ -206,17 +206,17 @@ class AuditWorld(World):
 
 
 class AuditCase(WorldCase):
-    """Tests of whole stories of audits."""
+    """The base case of tests of audits."""
 
     def an_audit_world(self, **keys: Any) -> AuditWorld:
-        """Return a world with a clock that stands still, and start its upkeep."""
+        """Return a world whose clock stands still."""
         self.clock = ManualClock()
         world = AuditWorld(self.make_store(), self.clock, **keys)
         self.addCleanup(world.stop)
         return world
 
     def an_engine(self, **keys: Any) -> AuditWorld:
-        """Return such a world with one worker that serves both lanes."""
+        """Return a world with one worker that serves both lanes, and the reconciler."""
         world = self.an_audit_world(**keys)
         world.reconciler.start()
         self.addCleanup(world.reconciler.stop)
@@ -224,7 +224,7 @@ class AuditCase(WorldCase):
         return world
 
     def a_listener(self) -> tuple[Gate, type[base.Strategy]]:
-        """Return an open gate, and a strategy that passes it and sleeps until told."""
+        """Return an open gate, and a strategy that passes it and then sleeps."""
         gate = self.a_gate()
         gate.open()
 
@@ -235,7 +235,7 @@ class AuditCase(WorldCase):
         return gate, strategy(listen)
 
     def pass_time(self, world: AuditWorld, audit: Audit, seconds: float) -> Audit:
-        """Turn the clock, and wait for the run that is due then."""
+        """Advance the clock, and wait for the run that becomes due."""
         count = world.runs_of(audit)
         self.clock.advance(seconds)
         return world.until_runs(audit, count + 1)

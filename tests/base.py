@@ -1,4 +1,4 @@
-"""The base of all tests: a home directory and logs of their own, no network."""
+"""The base of all tests: an empty home directory, captured logs, no network."""
 
 import functools
 import gc
@@ -14,34 +14,34 @@ import hypothesis
 import testtools
 from testtools import content
 
-# On a busy machine the first example, for which tables are made, takes seconds.
+# On a busy machine the first example takes seconds, because it builds tables.
 hypothesis.settings.register_profile(
     'tests', deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile('tests')
-# A pool logs each connection that it hands out: megabytes a story.
+# A pool logs each connection that it hands out: megabytes per test.
 for _pool in ('sqlalchemy.pool', 'watcherlite.db.sqlalchemy.memory'):
     logging.getLogger(_pool).setLevel(logging.WARNING)
-#: Bytes kept of each end of an attachment to a report. A subunit packet holds 4 MiB;
-#: a larger one ends the whole run and leaves no report at all.
+#: The bytes kept of each end of an attachment. A subunit packet holds 4 MiB; a larger
+#: one aborts the whole run and leaves no report.
 KEPT = 2**19
 
 
 class TestCase(testtools.TestCase):
-    """A test that leaves nothing behind and depends on nothing of its user.
+    """A test that leaves nothing behind and does not depend on its user.
 
-    * HOME and the XDG directories are empty and new (`self.home`), so that neither
-      an ini file nor a database of the user is found.
+    * HOME and the XDG directories are empty and new (`self.home`), so that no ini
+      file and no database of the user is found.
     * No option comes from the environment.
-    * What is logged is in `self.log.output`, and in the report of a failure.
-    * A connection to another machine is an error. Servers on this one may be used
-      by the tests whose folder says so, see tests/README.rst.
+    * Log messages are in `self.log.output`, and in the report of a failure.
+    * A connection to another machine is an error. The tests of some folders may use
+      local servers, see tests/README.rst.
     """
 
     def setUp(self) -> None:
         super().setUp()
         configure_gc()
-        # The first cleanup is the last to run, when all attachments are there.
+        # Registered first, so executed last, when all attachments exist.
         self.addCleanup(self._shorten_attachments)
         self.home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         for name in ('HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME'):
@@ -65,10 +65,10 @@ class TestCase(testtools.TestCase):
 
 @functools.cache
 def configure_gc() -> None:
-    """Have the garbage collector skip what was imported, and run less often.
+    """Exclude imported modules from garbage collection, and run it less often.
 
-    A run imports all tests. Compiling statements triggers it so often that searching
-    those modules took a quarter of the time of the store's tests.
+    A test process imports all tests. Compiling statements triggers collections so often
+    that scanning those modules took a quarter of the time of the store's tests.
     """
     gc.collect()
     gc.freeze()
@@ -82,13 +82,13 @@ def shorten(detail: content.Content) -> content.Content:
         return detail
     middle = f'\n[... {len(data) - 2 * KEPT} bytes left out ...]\n'.encode()
     kept = b''.join((data[:KEPT], middle, data[-KEPT:]))
-    # A character may have been cut in two.
+    # The cut may have split a character.
     kept = kept.decode(errors='replace').encode()
     return content.Content(detail.content_type, lambda: [kept])
 
 
 class OnlyThisMachine(fixtures.Fixture):
-    """Refuse connections to other machines, with a word on why."""
+    """Rejects connections to other machines with an explanation."""
 
     def _setUp(self) -> None:
         self._connect = socket.socket.connect

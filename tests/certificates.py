@@ -1,4 +1,4 @@
-"""Certificates that are made for one test."""
+"""Certificates for single tests."""
 
 import datetime
 import pathlib
@@ -13,13 +13,13 @@ from watcherlite.clock import UTC
 
 
 class Certificate(fixtures.Fixture):
-    """A certificate that vouches for itself, and its key.
+    """A self-signed certificate and its key.
 
-    :ivar path: of the certificate, in PEM form
-    :ivar key: of its key
-    :ivar both: of a file with both
+    :ivar path: the file of the certificate, in PEM form
+    :ivar key: the file of its key
+    :ivar both: a file with both
 
-    :param name: of the host
+    :param name: the host name
     """
 
     def __init__(self, name: str) -> None:

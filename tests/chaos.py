@@ -1,6 +1,6 @@
-"""Random plans, and everything that may happen to them at random moments.
+"""Random plans with injected faults.
 
-A number stands for one sequence of events, as far as threads let it be one.
+A seed determines one sequence of events, as far as threads permit.
 """
 
 import threading
@@ -24,9 +24,9 @@ from watcherlite.states import action_plan as plan_states
 
 
 class Chaos(FaultInjection):
-    """One world, in which plans run and things go wrong.
+    """Plans that run in one world with injected faults.
 
-    :ivar starts: the names of the actions that were executed, once for each time
+    :ivar starts: the names of the executed actions, one entry per execution
     """
 
     refusals = (exceptions.Conflict,)
@@ -45,7 +45,7 @@ class Chaos(FaultInjection):
         )
         self.plans: list[ActionPlan] = []
 
-    # what there is to do
+    # Action types
 
     def _types(self) -> dict[str, Any]:
         def does(context: Any) -> bool:
@@ -117,10 +117,10 @@ class Chaos(FaultInjection):
                 self.world.plans.skip_action(self.world.action(name).uuid)
         return self.world.plans.start(plan.uuid)
 
-    # what goes wrong
+    # Faults
 
     def run(self) -> None:
-        """Run plans, disturb them, and wait for their end."""
+        """Run plans, inject faults, and wait for their end."""
         self._start_workers()
         self.plans = [self._plan(n) for n in range(self._random.randrange(1, 3))]
         disturbances: list[Callable[[], None]] = [

@@ -10,12 +10,12 @@ from watcherlite.testing.clock import ManualClock
 
 
 class ScriptedClock(ManualClock):
-    """A clock whose waits end at once, because the test is the only thread.
+    """A clock whose waits end immediately, because the test is the only thread.
 
     Each wait takes the next step of a script. Without one it advances the time by its
     timeout; a wait without a timeout fails, because nothing would end it.
 
-    :ivar steps: what happens during the next waits
+    :ivar steps: functions that the next waits call
     :ivar waits: the timeouts of all waits so far
     """
 

@@ -1,6 +1,6 @@
 """Random operations on clusters with injected faults.
 
-A number stands for one sequence of events, as far as threads let it be one.
+A seed determines one sequence of events, as far as threads permit.
 """
 
 import dataclasses
@@ -24,9 +24,9 @@ from watcherlite.engine.clusters.requests.values import (
 
 
 class Unreliable(Outside):
-    """A world outside where everything takes its time, and some of it fails.
+    """Physical resources that respond slowly, and sometimes fail.
 
-    :ivar reliable: nothing of it fails any more
+    :ivar reliable: whether failures are switched off
     """
 
     def __init__(self, seed: int) -> None:
@@ -35,9 +35,9 @@ class Unreliable(Outside):
         self.reliable = False
 
     def called(self, operation: str, name: str) -> None:
-        """Note a call, as late and as ill as it happens to go."""
+        """Record a call after a random delay; fail at random."""
         super().called(operation, name)
-        # What blocks in a plugin cannot be told to wait for anything.
+        # The delay must block, since plugins can block uninterruptibly.
         time.sleep(self._random.choice([0.0, 0.005, 0.03]))
         fails = self._random.random() < 0.04
         if fails and operation != 'poll' and not self.reliable:
@@ -45,10 +45,10 @@ class Unreliable(Outside):
 
 
 class ClusterChaos(FaultInjection):
-    """One world, in which users, signals and deaths come as they like.
+    """Users, signals and worker losses at random in one world of clusters.
 
-    :ivar accepted: the uuids of the actions that somebody was promised
-    :ivar outside: what there is of nodes
+    :ivar accepted: the uuids of the accepted actions
+    :ivar outside: the physical resources of the nodes
     """
 
     def __init__(self, store: Store, seed: int) -> None:
@@ -69,7 +69,7 @@ class ClusterChaos(FaultInjection):
         ]
 
     def run(self) -> None:
-        """Make clusters, ask for this and that, disturb it, and wait for the end."""
+        """Create clusters, run random operations, inject faults, wait for the end."""
         self._start_workers()
         for name in ('c', 'd')[: self._random.randrange(1, 3)]:
             size = self._random.randrange(4)
@@ -86,7 +86,7 @@ class ClusterChaos(FaultInjection):
         ]
         self._disturb(steps, self._random.randrange(10, 40), 8, self.world.happened)
 
-    # what users do
+    # Operations of users
 
     @property
     def _operations(self) -> Any:
@@ -144,7 +144,7 @@ class ClusterChaos(FaultInjection):
         ]
         self._promised(self._random.choice(asked)())
 
-    # what goes wrong
+    # Faults
 
     def _force(self) -> None:
         uuid = self._unfinished().uuid

@@ -1,4 +1,4 @@
-"""A world in which clusters are made of profiles; see `tests.worlds`."""
+"""A world in which clusters are created from profiles; see `tests.worlds`."""
 
 import dataclasses
 import functools
@@ -62,18 +62,18 @@ from watcherlite.plugins.action_types.sleep import Sleep
 
 TENANT = 'a-project'
 BY = RequestContext(Owner(TENANT, 'a user'))
-#: Queues actions behind the running ones.
+#: A request whose action waits for the running ones.
 QUEUED = dataclasses.replace(BY, wait=True)
 #: The short ids of the target and of the action itself.
 _SUFFIX = re.compile(r'(_[0-9a-f]{8}){1,2}\Z')
-#: What a test reads of an event: name, verb and phase, status then.
+#: The fields of an event that tests compare: name, verb and phase, status.
 Fact = tuple[str, str, str | None]
 
 
 def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
-    """Return a handler of things that can be rebooted, rebuilt and painted.
+    """Return a handler of resources that can be rebooted, rebuilt and painted.
 
-    See `stack_worlds.thing`; `paint` says once that it has not come to an end.
+    See `stack_worlds.thing`; `paint` is polled once.
     """
 
     class Machine(thing(outside)):  # type: ignore[misc]
@@ -122,11 +122,11 @@ def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
 
 
 class ClusterWorld(World):
-    """A system whose workers make clusters.
+    """A system whose workers create clusters.
 
-    :ivar outside: what the handlers have made
-    :ivar requests: asks for any action, as `ClusterOperations` does
-    :ivar cluster_parts: what its clusters are made with
+    :ivar outside: the physical resources that the handlers have created
+    :ivar requests: requests any action, as `ClusterOperations` does
+    :ivar cluster_parts: the services of its clusters
     """
 
     def __init__(
@@ -156,14 +156,14 @@ class ClusterWorld(World):
         self.cluster_parts = self.parts(store)
         self.requests = ClusterOperationBase(self.cluster_parts, self.clock, self)
 
-    # what it is put together from
+    # Services
 
     def stack_parts(self, store: Store) -> StackServices:
-        """Return what stacks are made with, by this way to the store."""
+        """Return the services of stacks that use this store."""
         return StackServices(store, self.types, Blueprints(store), self)
 
     def parts(self, store: Store) -> ClusterServices:
-        """Return what clusters are made with, by this way to the store."""
+        """Return the services of clusters that use this store."""
         of_stacks = self.stack_parts(store)
         operations = StackOperations(of_stacks, self.clock, self)
         reading = StackQueries(store, self.types, of_stacks.blueprints)
@@ -175,7 +175,7 @@ class ClusterWorld(World):
             stacks,
             self._limits,
             lambda: WITH_LOOPBACK,
-            # As the worker is called that is started next
+            # The name of the worker that is started next.
             hosts=LiveHosts(f'host-{len(self.workers)}', 0.0),
         )
 
@@ -199,7 +199,7 @@ class ClusterWorld(World):
         }
         return super().worker(**{**given, **keys})
 
-    # rows
+    # Rows
 
     def profile(
         self, name: str = 'p', type_: str = 'thing', **properties: Any
@@ -222,7 +222,7 @@ class ClusterWorld(World):
     def a_cluster(
         self, profile: Profile, size: int = 0, name: str = 'c', **values: Any
     ) -> Cluster:
-        """Store a cluster that has been made, with so many nodes that have not."""
+        """Store a created cluster with nodes that have not been created."""
         now = self.clock.now()
         given = {
             'desired_capacity': size,
@@ -246,7 +246,7 @@ class ClusterWorld(World):
         index: int = -1,
         **values: Any,
     ) -> Node:
-        """Store a node that has not been made."""
+        """Store a node that has not been created."""
         given = {'init_at': self.clock.now(), **values}
         if cluster is not None:
             given |= {'cluster_id': cluster.id, 'index': index}
@@ -260,7 +260,7 @@ class ClusterWorld(World):
             return tx.insert_object(row)
 
     def set(self, row: Cluster | Node, **values: Any) -> None:
-        """Write something into a row, as nothing but a test does."""
+        """Change columns of a row directly."""
         with self.store.transaction() as tx:
             if isinstance(row, Cluster):
                 (found,) = tx.lock_clusters([row.uuid]).values()
@@ -270,7 +270,7 @@ class ClusterWorld(World):
                 tx.save_nodes([one.evolve(**values)])
 
     def now(self, row: Any) -> Any:
-        """Return a cluster or node as it is now, deleted or not."""
+        """Return the current state of a cluster or node, even if it is deleted."""
         return self.store.objects_by_id(type(row), [row.id])[row.id]
 
     def nodes(self, cluster: Cluster) -> list[Node]:
@@ -278,7 +278,7 @@ class ClusterWorld(World):
         found = self.store.nodes_of([cluster.id])
         return sorted(found, key=lambda node: node.index)
 
-    # actions
+    # Actions
 
     def ask(
         self,
@@ -288,7 +288,7 @@ class ClusterWorld(World):
         by: RequestContext = BY,
         **wish: Any,
     ) -> Action:
-        """Ask for an action on a cluster or node; do not wait."""
+        """Request an action on a cluster or node; do not wait."""
         wanted = ActionRequest(action_type, by, **wish)
         given = dict(inputs or {})
         if isinstance(row, Cluster):
@@ -306,15 +306,15 @@ class ClusterWorld(World):
         inputs: Mapping[str, Any] | None = None,
         **wish: Any,
     ) -> Action:
-        """Ask for an action with a worker if there is none; wait for the end."""
+        """Request an action, and wait for its end; start a worker if there is none."""
         if not self.workers:
             self.worker()
         return self.ended(self.ask(action_type, row, inputs, **wish))
 
     def ended(self, action: Action | str) -> Action:
-        """Wait until an action has ended, and return it as it is then.
+        """Wait until an action has ended, and return its final state.
 
-        :param action: or its uuid
+        :param action: the action, or its uuid
         """
         uuid = action if isinstance(action, str) else action.uuid
         self.until(
@@ -324,31 +324,31 @@ class ClusterWorld(World):
         return self.store.get_action(uuid)
 
     def decided(self, action: Action, data: Mapping[str, Any]) -> None:
-        """Write data of an action that nobody has taken, as policies decide it."""
+        """Store the data of an unclaimed action, as policies do."""
         with self.store.transaction() as tx:
             (row,) = tx.lock_actions([action.id]).values()
             tx.change_actions([ActionChange(row, row.evolve(data=data))])
 
     def be_due(self, action: Action) -> None:
-        """Let an action that waits for its time begin now."""
+        """Let a scheduled action start now."""
         due = action.evolve(not_before=EPOCH)
         with self.store.transaction() as tx:
             assert tx.change_actions([ActionChange(action, due)])
         self.tell(commands.RunActions())
 
     def made(self, node: Node) -> Node:
-        """Have a node made, and return it as it is then."""
+        """Create a node, and return its state afterwards."""
         self.do(action_types.NODE_CREATE, node)
         return self.now(node)
 
     def quiet(self) -> None:
-        """Wait until nothing is left to be done."""
+        """Wait until all actions have ended."""
         self.until(lambda: not self._unfinished(), self.happened)
 
-    # what happened
+    # Events
 
     def facts(self, *rows: Cluster | Node) -> list[Fact]:
-        """Return what was told of these (or of all), in order."""
+        """Return the notified changes of these rows (or of all), in order."""
         filters: dict[str, Any] = {}
         if rows:
             filters = {'name': [row.name for row in rows]}
@@ -365,7 +365,7 @@ class ClusterWorld(World):
     def history(self, *names: str) -> list[tuple[str, str | None, str | None]]:
         """Return the changes of state of actions: name, old and new status.
 
-        :param names: of the actions, without the short ids at their ends
+        :param names: the names of the actions, without the short ids at their ends
         """
         lines = []
         for name, before, after, _ in self.story():
@@ -375,7 +375,7 @@ class ClusterWorld(World):
         return lines
 
     def happened(self) -> Report:
-        """Return all that happened, for the report of a failure."""
+        """Return all events, for the report of a failure."""
         return Report(self._happened)
 
     def _happened(self) -> str:
@@ -387,9 +387,9 @@ class ClusterWorld(World):
 
 
 class ClusterCase(WorldCase):
-    """Tests of whole stories of clusters.
+    """The base case of tests of clusters.
 
-    Derive from it and override `make_store` to run the stories on another store.
+    Derive from it and override `make_store` to run the tests on another store.
     """
 
     def a_cluster_world(self, **keys: Any) -> ClusterWorld:

@@ -1,4 +1,4 @@
-"""Objects for tests: valid, told apart by uuid, and changed by keyword."""
+"""Valid objects for tests, with unique uuids; keywords change their fields."""
 
 import datetime
 import uuid
@@ -15,12 +15,12 @@ from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
 
-#: The time of everything that is made here; the microseconds must survive.
+#: The time of all objects created here; the microseconds must survive.
 NOW = datetime.datetime(2026, 3, 29, 1, 30, 15, 123456, tzinfo=datetime.UTC)
 
 
 def new_uuid() -> str:
-    """Return a uuid that nothing else has."""
+    """Return a unique uuid."""
     return str(uuid.uuid4())
 
 
@@ -30,7 +30,7 @@ def at(seconds: float) -> datetime.datetime:
 
 
 def make_action(**values: Any) -> Action:
-    """Return an action as it is stored; an insertion gives it another id."""
+    """Return an action as it is stored; an insertion assigns another id."""
     return Action(
         **{
             'id': 0,
@@ -43,7 +43,7 @@ def make_action(**values: Any) -> Action:
 
 
 def make_plan(**values: Any) -> ActionPlan:
-    """Return a plan, ONGOING, so that it may run; an insertion gives it another id."""
+    """Return an ONGOING plan; an insertion assigns another id."""
     return ActionPlan(
         **{
             'id': 0,
@@ -58,7 +58,7 @@ def make_plan(**values: Any) -> ActionPlan:
 
 
 def make_event(subject: ActionPlan | Action, **values: Any) -> Event:
-    """Return an event of a stored plan or action: its status became what it is."""
+    """Return an event of a stored plan or action: the change to its current status."""
     if isinstance(subject, Action):
         default: dict[str, Any] = {
             'subject': events.ACTION,
@@ -84,7 +84,7 @@ def make_event(subject: ActionPlan | Action, **values: Any) -> Event:
 
 
 def make_goal(**values: Any) -> Goal:
-    """Return a goal with a name of its own."""
+    """Return a goal with a unique name."""
     name = f'goal_{new_uuid()}'
     return Goal(
         **{
@@ -100,7 +100,7 @@ def make_goal(**values: Any) -> Goal:
 
 
 def make_strategy(**values: Any) -> Strategy:
-    """Return a strategy with a name of its own."""
+    """Return a strategy with a unique name."""
     name = f'strategy_{new_uuid()}'
     return Strategy(
         **{
@@ -115,7 +115,7 @@ def make_strategy(**values: Any) -> Strategy:
 
 
 def make_audit(goal_id: int, **values: Any) -> Audit:
-    """Return an audit that has proposed what it will."""
+    """Return an audit that has succeeded."""
     return Audit(
         **{
             'id': 0,
@@ -132,7 +132,7 @@ def make_audit(goal_id: int, **values: Any) -> Audit:
 
 
 def make_template(goal_id: int, **values: Any) -> AuditTemplate:
-    """Return an audit template with a name of its own."""
+    """Return an audit template with a unique name."""
     return AuditTemplate(
         **{
             'id': 0,
@@ -164,9 +164,9 @@ def store_actions(
 ) -> list[Action]:
     """Store actions, parents first, and return them as stored.
 
-    The edges are what `parents` says, and the counts follow from them.
+    The edges and the counts follow from `parents`.
 
-    :param needs: what each edge needs
+    :param needs: the condition of each edge
     """
     edges = [Edge(p, action.uuid, needs) for action in actions for p in action.parents]
     children = [edge.parent for edge in edges]
@@ -182,7 +182,7 @@ def store_actions(
 
 
 def all_plans(store: Store) -> list[ActionPlan]:
-    """Return all plans, deleted ones too, by id."""
+    """Return all plans, including deleted ones, by id."""
     listed = store.list_action_plans(Query(deleted=True, limit=100_000))
     return [row.plan for row in listed]
 
@@ -192,8 +192,8 @@ def store_plan(
 ) -> tuple[ActionPlan, list[Action]]:
     """Store a goal, a strategy, an audit, a plan and its actions.
 
-    :param needs: what each edge needs
-    :param values: of the plan
+    :param needs: the condition of each edge
+    :param values: the fields of the plan
     :returns: the plan and its actions as stored
     """
     with store.transaction() as tx:

@@ -9,15 +9,15 @@ from watcherlite.domain.actions import Action
 from watcherlite.domain.events import StoredEvent
 from watcherlite.states import action as states
 
-#: Seconds after which something else goes wrong, if nothing happens.
+#: Seconds after which the next fault is injected, if no event occurs.
 SHORT = 0.05
 
 
 class FaultInjection:
-    """Lets signals and deaths come to a world as they like.
+    """Injects signals and losses of workers into a world at random.
 
-    :ivar world: that world
-    :cvar refusals: the answers to what comes too late
+    :ivar world: the world
+    :cvar refusals: the exceptions of requests that come too late
     """
 
     world: World
@@ -44,11 +44,11 @@ class FaultInjection:
     ) -> None:
         """Take random steps, and wait for the end.
 
-        :param pause: as many events, less one, may come between two of them
+        :param pause: at most this number of events, less one, occurs between two steps
         """
         for _ in range(times):
             seen, more = self._last_event(), self._random.randrange(pause)
-            # Where everything is suspended nothing more happens by itself.
+            # If everything is suspended, no further event occurs.
             self.world.wait_for(
                 lambda seen=seen, more=more: (
                     self._is_over() or len(self._events_after(seen, pause)) >= more
@@ -70,14 +70,14 @@ class FaultInjection:
         return self.world.store.list_events(after=sequence, limit=limit)
 
     def _is_over(self) -> bool:
-        """Return whether nothing more happens by itself."""
+        """Return whether no further events occur."""
         return False
 
     def _is_settled(self) -> bool:
         return not self._let_go()
 
     def stop(self) -> None:
-        """Stop everything, those that came back from the dead included."""
+        """Stop all workers, including those that have outlived their lease."""
         self.world.stop()
 
     def _chance(self, of: float) -> bool:
@@ -116,12 +116,12 @@ class FaultInjection:
         self.world.worker()
 
     def _let_go(self) -> list[Action]:
-        """Let go of what only a user could let go of; return all that is unfinished."""
+        """Release what only a user can release; return all unfinished actions."""
         unfinished = self._list_unfinished()
         for found in unfinished:
             if found.control in (states.SUSPEND, states.RESUME):
                 try:
                     self.world.plans.signal_action(found.uuid, states.CANCEL)
                 except (exceptions.Conflict, exceptions.NotFound):
-                    continue  # it has ended meanwhile
+                    continue  # It has ended meanwhile
         return unfinished

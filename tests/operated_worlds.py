@@ -1,4 +1,4 @@
-"""A world in which users ask for clusters; see `tests.cluster_worlds`."""
+"""A world in which users request operations; see `tests.cluster_worlds`."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from watcherlite.execution.worker import Worker
 from watcherlite.plugins.policies.deletion import Deletion
 from watcherlite.plugins.policies.scaling import Scaling
 
-#: Of clusters and nodes: name -> class.
+#: The types for clusters and nodes: name -> class.
 OWN: Mapping[str, Any] = {**node_actions.TYPES, **cluster_actions.TYPES}
 POLICIES: Mapping[str, type] = {
     'senlin.policy.deletion-1.0': Deletion,
@@ -37,10 +37,10 @@ POLICIES: Mapping[str, type] = {
 
 
 class OperatedWorld(ClusterWorld):
-    """A world with what users do.
+    """A world with the operations of users.
 
     :ivar operations: the operations on clusters
-    :ivar by: who asks
+    :ivar by: the user of the requests
     """
 
     def __init__(
@@ -71,18 +71,18 @@ class OperatedWorld(ClusterWorld):
     def worker(self, **keys: Any) -> Worker:
         return super().worker(**{'admission': PartLockAdmission(self.store), **keys})
 
-    # what users do
+    # Operations of users
 
     def cluster(
         self, size: int = 0, name: str = 'c', profile: Profile | None = None, **new: Any
     ) -> Cluster:
-        """Have a cluster made, and wait for that."""
+        """Create a cluster, and wait for the end."""
         made = profile or self.profile()
         wanted = ClusterRequest(name, made.uuid, desired_capacity=size, **new)
         return self.row(self.operations.create(wanted, self.by))
 
     def orphan(self, name: str = 'n', profile: Profile | None = None) -> Node:
-        """Have a node made that is in no cluster, and wait for that."""
+        """Create a node without a cluster, and wait for the end."""
         made = profile or self.profile()
         new = NodeRequest(name, made.uuid)
         return self.row(self.operations.nodes.create(new, self.by))
@@ -93,25 +93,25 @@ class OperatedWorld(ClusterWorld):
         return self.operations.policies.create(name, spec, self.by)
 
     def attach(self, cluster: Cluster, policy: PolicyObject) -> Action:
-        """Attach a policy, and wait for that."""
+        """Attach a policy, and wait for the end."""
         begun = self.operations.attach_policy(cluster.uuid, self.by, policy.uuid)
         return self.ended(begun.action)
 
     def user_action(self, action: str, target: Cluster | Node, **new: Any) -> Action:
-        """Ask for an action as users define them; do not wait."""
+        """Request an action as users define it; do not wait."""
         wanted = NewClusterAction(action, target.uuid, **new)
         begun = self.operations.actions.create(wanted, self.by)
         return self.store.get_action(begun.action)
 
     def start_by_hand(self, uuid: str) -> None:
-        """Let an action have begun, without anybody who executes it."""
+        """Set an action to RUNNING without a worker that executes it."""
         action = self.store.get_action(uuid)
         running = action.evolve(status='RUNNING', start_time=self.clock.now())
         with self.store.transaction() as tx:
             tx.change_actions([ActionChange(action, running)])
 
     def row(self, begun: Accepted[Any]) -> Any:
-        """Wait for the end of what was begun; return the row as it is then."""
+        """Wait for the end of a request; return the current state of its row."""
         self.ended(begun.action)
         return self.now(begun.row)
 
@@ -121,7 +121,7 @@ class OperatedWorld(ClusterWorld):
 
 
 class OperatedCase(ClusterCase):
-    """Tests of whole stories of what users ask for; one worker does it all.
+    """The base case of tests of user requests; one worker serves all lanes.
 
     :ivar world: an `OperatedWorld`
     """

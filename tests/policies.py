@@ -1,4 +1,4 @@
-"""Policies in tests: what they are told, and a chain of them."""
+"""Policies for tests, their contexts, and chains of them."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -9,10 +9,10 @@ from watcherlite.plugins.base import Policy, PolicyContext
 
 
 class AskedAbout:
-    """The call of a policy.
+    """The context of a policy call.
 
-    :ivar name: of the policy
-    :ivar result: of the action, once it has ended
+    :ivar name: the name of the policy
+    :ivar result: the result of the action, once it has ended
     """
 
     def __init__(self, name: str, task: Attempt) -> None:
@@ -23,7 +23,7 @@ class AskedAbout:
 
 
 def pairs(task: Attempt, *policies: Policy) -> Pairs:
-    """Return policies with what they may know; each has the name of its class."""
+    """Return policies with their contexts; each is named after its class."""
     return [
         (policy, cast(PolicyContext, AskedAbout(type(policy).__name__, task)))
         for policy in policies
@@ -31,7 +31,7 @@ def pairs(task: Attempt, *policies: Policy) -> Pairs:
 
 
 class AttachedPolicies:
-    """Policies that are in force for every action."""
+    """Policies that apply to every action."""
 
     def __init__(self, policies: Sequence[Policy | Any]) -> None:
         self._policies = policies
@@ -41,5 +41,5 @@ class AttachedPolicies:
 
 
 def chain_of(*policies: Policy | Any) -> PolicyChain:
-    """Return the chain of these policies, which are in force for every action."""
+    """Return the chain of these policies, which apply to every action."""
     return PolicyChain(AttachedPolicies(policies))

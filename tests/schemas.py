@@ -1,7 +1,7 @@
-"""Databases with the schema in them, one of each kind for all tests of a process.
+"""Databases with the schema, one of each kind for all tests of a process.
 
-To make one takes a server longer than almost any test. It is made for the first that
-asks, its rows are deleted between tests, and it is dropped when the process ends.
+Creating one takes a server longer than almost any test. The first test that needs it
+creates it, its rows are deleted between tests, and it is dropped when the process ends.
 """
 
 import atexit
@@ -28,7 +28,7 @@ def server(kind: str) -> str:
 
 
 def new(kind: str) -> services.Database:
-    """Make another one; it is for the caller to clean it up."""
+    """Create another database; the caller cleans it up."""
     database = services.Database(kind)
     database.setUp()
     migration.upgrade(database.url)
@@ -37,7 +37,7 @@ def new(kind: str) -> services.Database:
 
 @functools.cache
 def sqlite() -> pathlib.Path:
-    """Return an SQLite file that is there to be copied."""
+    """Return the path of an SQLite file with the schema, to be copied."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix='wl_test_'))
     atexit.register(shutil.rmtree, folder)
     path = folder / 'schema.sqlite'
@@ -46,14 +46,14 @@ def sqlite() -> pathlib.Path:
 
 
 def copy_sqlite(path: pathlib.Path) -> str:
-    """Make an SQLite file with nothing but the schema in it; return its URL."""
+    """Create an SQLite file with only the schema; return its URL."""
     shutil.copyfile(sqlite(), path)
     path.chmod(0o600)
     return f'sqlite:///{path}'
 
 
 def empty_sqlite() -> str:
-    """Make the SQLite file that tests share, one after the other; return its URL."""
+    """Create the SQLite file that tests share sequentially; return its URL."""
     path = sqlite().with_name('shared.sqlite')
     for old in path.parent.glob(f'{path.name}*'):
         old.unlink()
@@ -64,14 +64,14 @@ def empty(connection: sa.Connection) -> None:
     """Delete all rows of a database."""
     deletions = [f'DELETE FROM {table}' for table in _tables()]
     if connection.dialect.name == services.POSTGRESQL:
-        # All at once, where the driver lets them.
+        # In one execution, if the driver permits it.
         deletions = ['; '.join(deletions)]
     for sql in deletions:
         connection.exec_driver_sql(sql)
 
 
 def empty_at(url: str) -> None:
-    """Delete all rows of a database, over a connection of its own."""
+    """Delete all rows of a database, through a separate connection."""
     engine = sa.create_engine(url)
     try:
         with engine.begin() as connection:
@@ -82,5 +82,5 @@ def empty_at(url: str) -> None:
 
 @functools.cache
 def _tables() -> list[str]:
-    """Return the names of all tables, each before those that it refers to."""
+    """Return the names of all tables, each before those that it references."""
     return [table.name for table in reversed(tables.metadata.sorted_tables)]

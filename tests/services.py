@@ -1,7 +1,7 @@
-"""The databases, the broker and the load balancer that functional tests run against.
+"""The databases, the broker and the programs that functional tests use.
 
-Each is named by an environment variable and otherwise looked for where a default
-installation is. What does not answer skips the test, or fails it when
+An environment variable names each; the default is that of a default installation. If a
+service does not respond, its tests are skipped, or fail if
 WATCHERLITE_TEST_REQUIRE_SERVICES is set to 1.
 """
 
@@ -31,7 +31,7 @@ ZSH = 'zsh'
 FISH = 'fish'
 CHROMIUM = 'chromium'
 CHROMEDRIVER = 'chromedriver'
-#: The kinds of service that are a program which the tests start
+#: The kinds of service that are programs which the tests start.
 PROGRAMS = (HAPROXY, ZSH, FISH, CHROMIUM, CHROMEDRIVER)
 
 _SERVICES = {
@@ -43,8 +43,8 @@ _SERVICES = {
     MYSQL: (
         'MariaDB or MySQL',
         'WATCHERLITE_TEST_MYSQL_URL',
-        # PyMySQL reads all certificates of the machine for every connection, even
-        # to a server that has none.
+        # PyMySQL loads all CA certificates of the machine for every connection, even to
+        # a server without TLS.
         'mysql+pymysql://root@127.0.0.1/?ssl_disabled=true',
     ),
     AMQP: (
@@ -62,7 +62,7 @@ _SERVICES = {
         '/usr/bin/chromedriver',
     ),
 }
-#: Tests have a home of their own, in which rabbitmqctl would miss its cookie.
+#: Tests have another home directory, in which rabbitmqctl would not find its cookie.
 _ENVIRONMENT = dict(os.environ)
 _CONNECT_TIMEOUT = 3
 _COMMAND_TIMEOUT = 60
@@ -83,9 +83,9 @@ def program(kind: str) -> str:
 
 
 class Database(fixtures.Fixture):
-    """An empty database of its own, dropped at the end.
+    """An empty database, dropped at the end.
 
-    :ivar url: its URL, password included
+    :ivar url: its URL, including the password
 
     :param kind: POSTGRESQL or MYSQL
     """
@@ -97,7 +97,7 @@ class Database(fixtures.Fixture):
         self.url = ''
 
     def setUp(self) -> None:
-        # Not in _setUp, which would wrap the exception that means a skip.
+        # Not in _setUp, which would wrap the exception that signals a skip.
         self._server = sqlalchemy.make_url(_url(self._kind))
         super().setUp()
 
@@ -107,7 +107,7 @@ class Database(fixtures.Fixture):
             f'CREATE DATABASE {self.name}{" CHARACTER SET utf8mb4" if mysql else ""}'
         )
         if not mysql:
-            # No test crashes the machine. Else each commit waits for the disk.
+            # No test crashes the machine. Without this, each commit waits for the disk.
             self._execute(f'ALTER DATABASE {self.name} SET synchronous_commit TO off')
         self.addCleanup(
             self._execute,
@@ -126,14 +126,14 @@ class Database(fixtures.Fixture):
 
 
 class RabbitVhost(fixtures.Fixture):
-    """A virtual host of its own, deleted at the end.
+    """A virtual host for one test, deleted at the end.
 
-    Where rabbitmqctl cannot be used it is the virtual host that was given, in which
-    tests are kept apart by `prefix` and `notifications`, and clean up one by one.
+    Without a usable rabbitmqctl it is the configured virtual host, in which `prefix`
+    and `notifications` isolate the tests, and each name is cleaned up separately.
 
-    :ivar url: the URL of the virtual host, password included
-    :ivar name: its name, if it is of its own
-    :ivar isolated: whether it is of its own; `close_connections` needs that
+    :ivar url: the URL of the virtual host, including the password
+    :ivar name: its name, if it was created for the test
+    :ivar isolated: whether it was created for the test; `close_connections` needs that
     """
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class RabbitVhost(fixtures.Fixture):
         self.name = f'wl_test_{uuid.uuid4().hex}'
 
     def setUp(self) -> None:
-        # Not in _setUp, which would wrap the exception that means a skip.
+        # Not in _setUp, which would wrap the exception that signals a skip.
         self.url = amqp_url()
         super().setUp()
 
@@ -162,7 +162,7 @@ class RabbitVhost(fixtures.Fixture):
             rabbitmqctl(
                 'set_permissions', '-p', self.name, server.user, '.*', '.*', '.*'
             )
-            # It may have talked to another broker than the one of the URL.
+            # rabbitmqctl may have managed another broker than that of the URL.
             _check_amqp(url)
         except (*_AMQP_ERRORS, subprocess.SubprocessError) as error:
             self.addDetail('rabbitmqctl', content.text_content(f'not usable: {error}'))
@@ -171,13 +171,13 @@ class RabbitVhost(fixtures.Fixture):
             self.url = url
 
     def prefix(self) -> str:
-        """Return a `MessagingSettings.prefix` that nobody has used."""
+        """Return a unique `MessagingSettings.prefix`."""
         prefix = f'wl_test_{uuid.uuid4().hex}'
         self._clean_up(topology.work(prefix))
         return prefix
 
     def notifications(self, **options: Any) -> settings.NotificationDestination:
-        """Return settings with an exchange and a topic that nobody has used."""
+        """Return settings with a unique exchange and topic."""
         name = uuid.uuid4().hex
         notifications = settings.NotificationDestination(
             exchange=f'watcher_{name}', topics=(f'notifications_{name}',), **options
@@ -186,7 +186,7 @@ class RabbitVhost(fixtures.Fixture):
         return notifications
 
     def close_connections(self) -> None:
-        """Have the broker close all connections to this virtual host."""
+        """Close all connections to this virtual host at the broker."""
         if not self.isolated:
             raise unittest.SkipTest('closing connections needs a usable rabbitmqctl')
         rabbitmqctl('close_all_connections', '--vhost', self.name, 'closed by a test')
@@ -206,10 +206,10 @@ class RabbitVhost(fixtures.Fixture):
 
 @functools.cache
 def vhost() -> RabbitVhost:
-    """Return a virtual host that all tests of a process may use, one after the other.
+    """Return a virtual host that the tests of a process share sequentially.
 
-    For those that give all that they make in it a name of its own, or that do not mind
-    what others have left: to make and to delete one takes seconds.
+    For tests that use unique names, or that ignore what others have left, because
+    creating and deleting one takes seconds.
     """
     shared = RabbitVhost()
     shared.setUp()
@@ -218,7 +218,7 @@ def vhost() -> RabbitVhost:
 
 
 def rabbitmqctl(*arguments: str) -> str:
-    """Run rabbitmqctl and return what it printed; raises as subprocess does."""
+    """Run rabbitmqctl and return its output; raise as subprocess does."""
     done = subprocess.run(
         ['rabbitmqctl', *arguments],
         check=True,
@@ -244,7 +244,7 @@ def _url(kind: str) -> str:
 
 @functools.cache
 def _problem(kind: str, url: str) -> str | None:
-    """Return why the service cannot be used, None if it can; asked once a process."""
+    """Return why the service is not usable, or None; checked once per process."""
     try:
         if kind == AMQP:
             _check_amqp(url)

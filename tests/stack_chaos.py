@@ -1,6 +1,6 @@
 """Random operations on stacks with injected faults.
 
-A number stands for one sequence of events, as far as threads let it be one.
+A seed determines one sequence of events, as far as threads permit.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from watcherlite.db.api import Store
 from watcherlite.domain.stacks import Stack
 from watcherlite.states import stack as states
 
-#: Asked for by `act`.
+#: Operations requested with `act`.
 OPERATIONS = (
     states.CHECK,
     states.SUSPEND,
@@ -25,9 +25,9 @@ OPERATIONS = (
 
 
 class StackChaos(FaultInjection):
-    """One world, in which users, signals and deaths come as they like.
+    """Users, signals and worker losses at random in one world of stacks.
 
-    :ivar outside: what there is of resources
+    :ivar outside: the physical resources
     """
 
     def __init__(self, store: Store, seed: int) -> None:
@@ -43,7 +43,7 @@ class StackChaos(FaultInjection):
         self.stacks: list[Stack] = []
 
     def run(self) -> None:
-        """Make stacks, ask for this and that, disturb it, and wait for the end."""
+        """Create stacks, request random operations, inject faults, wait for the end."""
         self._start_workers()
         for name in ('s', 't')[: self._random.randrange(1, 3)]:
             self.stacks.append(self.world.begin(self._resources(), name))
@@ -62,10 +62,10 @@ class StackChaos(FaultInjection):
             steps.append(self._delete)
         self._disturb(steps, self._random.randrange(10, 40), 8, self.world.happened)
 
-    # what users do
+    # Operations of users
 
     def _resources(self) -> dict[str, Any]:
-        """Return resources, some of which need others, and a group perhaps."""
+        """Return resources with random dependencies, and sometimes a group."""
         names = [f'r{n}' for n in range(self._random.randrange(1, 6))]
         found: dict[str, Any] = {}
         for at, name in enumerate(names):

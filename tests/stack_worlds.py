@@ -1,4 +1,4 @@
-"""A world in which stacks are made of templates; see `tests.worlds`."""
+"""A world in which stacks are created from templates; see `tests.worlds`."""
 
 import functools
 import threading
@@ -34,12 +34,12 @@ from watcherlite.plugins.action_types.sleep import Sleep
 
 TENANT = 'a-project'
 VERSION = '2018-08-31'
-#: name of a stack or resource, its new state
+#: The name of a stack or resource, and its new state.
 Fact = tuple[str, str]
 
 
 class Outside:
-    """The objects that the handlers of a world have created, and their calls.
+    """The physical resources of a world, and the calls of its handlers.
 
     :ivar things: physical id -> properties
     :ivar calls: (operation, name of the resource), in the order of the calls
@@ -54,7 +54,7 @@ class Outside:
         self.fails: set[tuple[str, str]] = set()
 
     def called(self, operation: str, name: str) -> None:
-        """Note a call; wait where there is a gate, fail where that is wanted."""
+        """Record a call; wait at its gate, and fail if the test requires it."""
         with self._lock:
             self.calls.append((operation, name))
             gate = self.gates.get((operation, name))
@@ -71,14 +71,14 @@ class Outside:
 
 
 class BrokenThingError(exceptions.WatcherliteError):
-    """A thing does not work."""
+    """The operation of a handler failed."""
 
 
 def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
-    """Return a handler of things that are made at once.
+    """Return a handler of resources that are created immediately.
 
-    `value` is updated in place, `fixed` is not, and `wait` says how often `create`
-    and `update` say that they have not come to an end.
+    `value` is updated in place, `fixed` is not, and `wait` is the number of polls at
+    which `create` and `update` are still in progress.
     """
 
     class Thing(base.ResourceHandler):
@@ -150,7 +150,7 @@ def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
 
 
 class Nothing(base.ResourceHandler):
-    """Can neither be locked nor be signalled, and is never replaced."""
+    """A handler that supports neither locks nor signals, and never replaces."""
 
     idempotent = True
     allows_undeclared = True
@@ -164,7 +164,7 @@ class Nothing(base.ResourceHandler):
 
 
 class Group(base.NestedHandler):
-    """A stack of as many things as are asked for; a signal says how many."""
+    """A nested stack with a given number of resources; a signal changes the number."""
 
     properties: ClassVar[Mapping[str, Property]] = {
         'count': Property({'type': 'integer'}, updatable=True),
@@ -192,16 +192,16 @@ def template(resources: Mapping[str, Any], **sections: Any) -> dict[str, Any]:
 
 
 def res(type_: str = 'Thing', /, **properties: Any) -> dict[str, Any]:
-    """Return a resource of a template; what begins with '_' is beside properties."""
+    """Return a resource of a template; a key that begins with '_' is no property."""
     beside = {key[1:]: value for key, value in properties.items() if key[0] == '_'}
     own = {key: value for key, value in properties.items() if key[0] != '_'}
     return {'type': type_, **({'properties': own} if own else {}), **beside}
 
 
 class StackWorld(World):
-    """A system whose workers make stacks.
+    """A system whose workers create stacks.
 
-    :ivar outside: what the handlers have made
+    :ivar outside: the physical resources that the handlers have created
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class StackWorld(World):
         self.stacks = StackOperations(self.parts(store), self.clock, self)
 
     def parts(self, store: Store) -> StackServices:
-        """Return what stacks are made with, by this way to the store."""
+        """Return the services of stacks that use this store."""
         return StackServices(
             store,
             self.types,
@@ -253,7 +253,7 @@ class StackWorld(World):
             **{'lanes': ('applier', 'engine'), 'projection': StackProjection(), **keys}
         )
 
-    # stacks
+    # Stacks
 
     def begin(
         self,
@@ -262,12 +262,12 @@ class StackWorld(World):
         sections: Mapping[str, Any] | None = None,
         **keys: Any,
     ) -> Stack:
-        """Have a stack made; do not wait."""
+        """Request a stack; do not wait."""
         whole = template(resources, **(sections or {}))
         return self.stacks.create(StackRequest(name, whole, **keys), TENANT, 'a user')
 
     def make(self, resources: Mapping[str, Any], **keys: Any) -> Stack:
-        """Have a stack made, with a worker if there is none; wait for the end."""
+        """Create a stack, and wait for the end; start a worker if there is none."""
         if not self.workers:
             self.worker()
         return self.settled(self.begin(resources, **keys))
@@ -279,9 +279,9 @@ class StackWorld(World):
         sections: Mapping[str, Any] | None = None,
         **keys: Any,
     ) -> Stack:
-        """Have a stack updated and wait for the end.
+        """Update a stack, and wait for the end.
 
-        :param resources: of the new template; None: update it as it is
+        :param resources: of the new template; None keeps the template
         """
         self.begin_change(stack, resources, sections, **keys)
         return self.settled(stack)
@@ -293,7 +293,7 @@ class StackWorld(World):
         sections: Mapping[str, Any] | None = None,
         **keys: Any,
     ) -> Stack:
-        """Have a stack updated; do not wait."""
+        """Request an update of a stack; do not wait."""
         whole = None
         if resources is not None:
             whole = template(resources, **(sections or {}))
@@ -306,7 +306,7 @@ class StackWorld(World):
         return self.settled(stack)
 
     def settled(self, stack: Stack) -> Stack:
-        """Wait until nothing is done with a stack or what is in it."""
+        """Wait until no operation runs on a stack or its nested stacks."""
 
         def quiet() -> bool:
             if self.now(stack).state.busy:
@@ -320,22 +320,22 @@ class StackWorld(World):
         return self.now(stack)
 
     def now(self, stack: Stack) -> Stack:
-        """Return a stack as it is now, deleted or not."""
+        """Return the current state of a stack, even if it is deleted."""
         return self.store.stacks_by_id([stack.id])[stack.id]
 
     def named(self, name: str) -> Stack:
-        """Return the stack of this name."""
+        """Return the stack with this name."""
         return self.store.find_stack(name, TENANT)
 
-    # resources
+    # Resources
 
     def resource(self, stack: Stack, name: str) -> Resource:
-        """Return a resource as it is now."""
+        """Return the current state of a resource."""
         (row,) = self.store.list_resources([stack.id], names=[name])
         return row
 
     def nested(self, stack: Stack, name: str) -> Stack:
-        """Return the stack that a resource is."""
+        """Return the nested stack of a resource."""
         nested_id = self.resource(stack, name).nested_id or 0
         return self.store.stacks_by_id([nested_id])[nested_id]
 
@@ -355,10 +355,10 @@ class StackWorld(World):
         """Set the health of a resource."""
         return self.stacks.mark_unhealthy(stack.uuid, TENANT, name, unhealthy, reason)
 
-    # what happened
+    # Events
 
     def facts(self, *stacks: Stack) -> list[Fact]:
-        """Return the changes of state of these stacks and what is in them, in order."""
+        """Return the changes of state of these stacks and their resources, in order."""
         ids = [stack.id for stack in stacks]
         names = {stack.id: stack.name for stack in stacks}
         query = EventQuery({'stack_id': ids}, descending=False)
@@ -371,7 +371,7 @@ class StackWorld(World):
         ]
 
     def happened(self) -> Report:
-        """Return all that happened, for the report of a failure."""
+        """Return all events, for the report of a failure."""
         return Report(self._happened)
 
     def _happened(self) -> str:
@@ -388,7 +388,7 @@ class StackWorld(World):
 
 
 class StackWorldCase(WorldCase):
-    """Tests of whole stories of stacks."""
+    """The base case of tests of stacks."""
 
     def a_stack_world(
         self,
@@ -396,7 +396,7 @@ class StackWorldCase(WorldCase):
         types: Mapping[str, type] | None = None,
         **settings: Any,
     ) -> StackWorld:
-        """Return a world with these handlers beside Thing, Nothing and Group."""
+        """Return a world with these handlers besides Thing, Nothing and Group."""
         world = StackWorld(self.make_store(), handlers, types, **settings)
         self.addCleanup(world.stop)
         return world

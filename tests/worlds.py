@@ -1,7 +1,7 @@
-"""A whole system in one process: store, operations, workers, and what they did.
+"""A complete system in one process: store, operations and workers.
 
-The parts are the real ones; only the bus is missing: what one part tells, all
-hear at once. A test waits for what it wants to see, never for time to pass.
+The parts are the real ones except for the bus: all workers receive every message
+immediately. Tests wait for conditions, never for time to pass.
 """
 
 import contextlib
@@ -34,12 +34,12 @@ from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.testing.memory_store import MemoryStore
 
-#: Seconds of real time after which a test that waits is broken.
+#: Seconds of real time after which a waiting test fails.
 PATIENCE = 60.0
 #: subject, old status, new status, message
 Line = tuple[str, str | None, str | None, str | None]
 
-#: Store -> the worlds on it.
+#: Store -> the worlds that use it.
 _on: weakref.WeakKeyDictionary[Store, list['World']] = weakref.WeakKeyDictionary()
 
 _UUID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
@@ -48,7 +48,7 @@ _UUID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 def kind(name: str = 'kind', /, **members: Any) -> type[ActionType]:
     """Return an action type with these methods (without self) and attributes.
 
-    `kind(execute=lambda context: True, idempotent=True)`; what has no `execute`
+    `kind(execute=lambda context: True, idempotent=True)`; without `execute` it
     succeeds.
     """
 
@@ -76,13 +76,13 @@ def raises(error: BaseException | type[BaseException]) -> Callable[..., Any]:
 
 
 def once(first: Any, then: Any = True) -> Callable[..., Any]:
-    """Return a hook that returns one thing the first time, and then another."""
+    """Return a hook that returns one value at the first call, and another one later."""
     answers = iter([first])
     return lambda *arguments: next(answers, then)
 
 
 class Report:
-    """A text for the report of a failure; it is only made if there is one."""
+    """The text of a failure report, built only when it is needed."""
 
     def __init__(self, make: Callable[[], str]) -> None:
         self._make = make
@@ -92,9 +92,9 @@ class Report:
 
 
 class Gate:
-    """A hook that stays until it is opened.
+    """A hook that blocks until it is opened.
 
-    :ivar entered: how many calls have come in
+    :ivar entered: the number of calls
     """
 
     def __init__(self, returns: Any = True) -> None:
@@ -108,24 +108,24 @@ class Gate:
             self.entered += 1
             self._condition.notify_all()
             if not self._condition.wait_for(lambda: self._open, PATIENCE):
-                raise AssertionError('nobody has opened the gate')
+                raise AssertionError('no test opened the gate')
         return self._returns
 
     def open(self) -> None:
-        """Let everybody through, now and from now on."""
+        """Release all calls, current and future ones."""
         with self._condition:
             self._open = True
             self._condition.notify_all()
 
     def until_entered(self, count: int = 1) -> None:
-        """Wait until so many calls have come in."""
+        """Wait for this number of calls."""
         with self._condition:
             if not self._condition.wait_for(lambda: self.entered >= count, PATIENCE):
-                raise AssertionError(f'{self.entered} calls came in, not {count}')
+                raise AssertionError(f'{self.entered} calls, not {count}')
 
 
 class Calls:
-    """Collects what hooks are called with, from any thread.
+    """Records the calls of hooks, from any thread.
 
     :ivar made: (name of the action, hook), in the order of the calls
     """
@@ -135,7 +135,7 @@ class Calls:
         self.made: list[tuple[str | None, str]] = []
 
     def note(self, hook: str, returns: Any = None) -> Callable[..., Any]:
-        """Return a hook that notes that it was called."""
+        """Return a hook that records its calls."""
 
         def called(context: Any, *arguments: Any) -> Any:
             with self._lock:
@@ -151,14 +151,14 @@ class Calls:
 
 
 class Mortal:
-    """A worker's way to the store, which a test can cut as kill -9 would.
+    """A worker's store, which a test can cut off as kill -9 would.
 
-    From then on each call ends the thread that makes it; nothing of the worker
-    reaches the store any more.
+    Afterwards each call ends the calling thread; no write of the worker reaches the
+    store.
 
-    :param dies_before: the number of the commit that it does not live to see
-    :param dies_after: the number of the commit after which it is dead
-    :ivar commits: how many there were
+    :param dies_before: the number of the commit before which the worker dies
+    :param dies_after: the number of the commit after which the worker dies
+    :ivar commits: the number of commits
     """
 
     def __init__(
@@ -175,11 +175,11 @@ class Mortal:
 
     @property
     def dead(self) -> bool:
-        """Return whether the connection is blocked."""
+        """Return whether the worker is cut off."""
         return self._dead.is_set()
 
     def die(self) -> None:
-        """Let nothing through any more."""
+        """Cut the worker off."""
         self._dead.set()
 
     def __getattr__(self, name: str) -> Any:
@@ -189,12 +189,13 @@ class Mortal:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Any]:
-        """Begin, unless it is dead; a transaction that it dies in is rolled back."""
+        """Begin a transaction; if the worker dies in it, roll it back."""
         if self.dead:
             raise SystemExit
         with self._store.transaction() as tx:
             yield tx
-            # Still in the transaction, which is rolled back if it dies here.
+            # Still inside the transaction, which is rolled back if the worker dies
+            # here.
             self.commits += 1
             if self.commits == self._dies_before:
                 self.die()
@@ -207,9 +208,9 @@ class Mortal:
 
 
 def end_threads(worker: Worker) -> None:
-    """Let the threads of a dead worker end, which in life end with their process.
+    """End the threads of a dead worker, which in production end with their process.
 
-    Left alone they wake up again and again, and slow down all tests that follow.
+    Otherwise they wake up again and again, and slow down all later tests.
     """
     worker._services.timers.stop(0)
     worker._services.chores.stop(0)
@@ -228,10 +229,10 @@ class Silent:
     """A messenger that sends nothing."""
 
     def send(self, lane: str, command: commands.Command) -> None:
-        """Send nothing."""
+        """Do nothing."""
 
     def broadcast(self, message: commands.Broadcast) -> None:
-        """Send nothing."""
+        """Do nothing."""
 
 
 class _Process:
@@ -253,7 +254,7 @@ class _Process:
 
 
 class PausableClock(SystemClock):
-    """The system clock; its wall time can be paused.
+    """The system clock, whose wall time can be paused.
 
     A test pauses it until a deadline may pass, so that it cannot pass earlier on a busy
     machine.
@@ -267,11 +268,11 @@ class PausableClock(SystemClock):
         return self._paused_at or super().now()
 
     def pause(self) -> None:
-        """Let `now` return this moment."""
+        """Stop the wall time."""
         self._paused_at = super().now()
 
     def resume(self) -> None:
-        """Let `now` return the time of the machine again."""
+        """Return to the time of the machine."""
         self._paused_at = None
 
 
@@ -280,7 +281,7 @@ class World:
 
     :param store: any implementation
     :param types: name -> class of action types
-    :param settings: of the workers; short times unless told otherwise
+    :param settings: of the workers; the default times are short
     """
 
     def __init__(
@@ -309,7 +310,7 @@ class World:
             on_worker_loss,
             projection,
         )
-        #: Of the plans that are stored here.
+        #: The creator of the plans that are stored here.
         self.creator = LOCAL
         self.workers: list[Worker] = []
         self.lost: list[Worker] = []
@@ -318,7 +319,7 @@ class World:
         self._mortals: dict[str, Mortal] = {}
         self._condition = threading.Condition()
 
-    # workers
+    # Workers
 
     def may_revert(self, name: str) -> bool:
         """Return whether actions of a type are reverted, see `RevertTypes`."""
@@ -339,8 +340,8 @@ class World:
     ) -> Worker:
         """Start a worker.
 
-        :param store: a store that fails or counts, by delegation to the real one
-        :param dies_before: see `Mortal`, and so for the next
+        :param store: a wrapper of the store that fails or counts
+        :param dies_before: see `Mortal`, also for `dies_after`
         """
         mortal = Mortal(store or self.store, dies_before, dies_after)
         worker = Worker(
@@ -365,11 +366,11 @@ class World:
         return worker
 
     def listen(self, worker: Worker) -> None:
-        """Hear what a worker stores, before it begins."""
+        """Listen to the stored events of a worker before it starts."""
         worker.add_listener(lambda stored: self.changed())
 
     def worker_types(self, store: Store) -> ActionTypes:
-        """Return the action types of a worker that has this way to the store."""
+        """Return the action types of a worker that uses this store."""
         return self.types
 
     def is_dead(self, worker: Worker) -> bool:
@@ -377,32 +378,32 @@ class World:
         return self._mortals[worker.record.uuid].dead
 
     def let_die(self, worker: Worker) -> None:
-        """Let nothing of a worker reach the store any more."""
+        """Cut a worker off from the store."""
         self._mortals[worker.record.uuid].die()
 
     def kill(self, worker: Worker) -> None:
-        """Let a worker die as by kill -9, and its lease be over."""
+        """Kill a worker as kill -9 would, and let its lease expire."""
         self._mortals[worker.record.uuid].die()
         end_threads(worker)
         self.workers.remove(worker)
         self.store.end_lease(worker.record.uuid)
 
     def stop(self) -> None:
-        """Stop all workers, lost ones included, without waiting for what they run.
+        """Stop all workers, including lost ones, without waiting for their actions.
 
-        What still runs reaches the store no more: on a server, the next world has
-        the same database.
+        Running actions no longer reach the store: on a server, the next world uses the
+        same database.
         """
         for worker in (*self.workers, *self.lost):
             with contextlib.suppress(SystemExit):
                 worker.stop(0)
         for mortal in self._mortals.values():
             mortal.die()
-        # One that had died has told nobody, and stops in the middle of its stop.
+        # The stop of a dead worker aborts halfway, without an error.
         for worker in self._started:
             end_threads(worker)
 
-    # Every worker of a world hears everything, and takes what is of its lanes.
+    # Every worker receives every message, and handles those for its lanes.
 
     def send(self, lane: str, command: commands.Command) -> None:
         self.tell(command)
@@ -414,29 +415,29 @@ class World:
         return self.plans.signal_action(uuid, signal)
 
     def tell(self, message: commands.Command | commands.Broadcast) -> None:
-        """Let all workers hear something, as over a bus."""
+        """Deliver a message to all workers, as a bus would."""
         self.told.append(message)
         for worker in list(self.workers):
             worker.on_message(message)
         self.changed()
 
     def changed(self) -> None:
-        """Wake who waits for a change."""
+        """Wake the threads that wait for a change."""
         with self._condition:
             self._condition.notify_all()
 
     def note_lost(self, worker_id: str) -> None:
-        """Note the worker that has lost its lease."""
+        """Record that a worker has lost its lease."""
         self.lost += [w for w in self._started if w.record.uuid == worker_id]
         self.changed()
 
-    # plans
+    # Plans
 
     def create(self, *actions: Mapping[str, Any] | str, **plan: Any) -> ActionPlan:
         """Store a plan.
 
-        :param actions: of the document; a name stands for a nop of that name, and
-            input_parameters may be left out
+        :param actions: of the document; a name is short for a nop action of that name,
+            and input_parameters may be omitted
         """
         listed = [
             {'name': action, 'action_type': 'nop'}
@@ -455,13 +456,13 @@ class World:
         return self.plans.start(self.create(*actions, **plan).uuid)
 
     def run(self, *actions: Mapping[str, Any] | str, **plan: Any) -> ActionPlan:
-        """Store a plan, start it and wait for its end; with a worker if none is."""
+        """Run a new plan to its end, with a new worker if there is none."""
         if not self.workers:
             self.worker()
         return self.until_ended(self.start(*actions, **plan))
 
     def until_ended(self, plan: ActionPlan) -> ActionPlan:
-        """Wait for the end of a plan and return it as it is then."""
+        """Wait for the end of a plan, and return its final state."""
         return self.until_plan(plan, *plan_states.ENDED)
 
     def until_plan(self, plan: ActionPlan, *wanted: str) -> ActionPlan:
@@ -472,10 +473,10 @@ class World:
         )
         return self.store.get_plan(plan.uuid)
 
-    # actions
+    # Actions
 
     def add(self, *actions: Action, edges: Iterable[Edge] = ()) -> list[Action]:
-        """Store actions without a plan, and tell their lane."""
+        """Store actions without a plan, and notify their lane."""
         with self.store.transaction() as tx:
             ids = tx.insert_actions(actions, list(edges))
             tx.add_events(
@@ -488,7 +489,7 @@ class World:
         return [a.stored(key) for a, key in zip(actions, ids, strict=True)]
 
     def new_action(self, name: str, action_type: str = 'nop', **values: Any) -> Action:
-        """Return an action of the engine lane, READY to be taken."""
+        """Return an action of the engine lane that is READY to be claimed."""
         return Action(
             id=0,
             uuid=events.new_uuid(),
@@ -501,12 +502,12 @@ class World:
         ).evolve(**values)
 
     def action(self, name: str) -> Action:
-        """Return the last action that was stored under a name."""
+        """Return the last stored action with this name."""
         found = [a for a in self._actions() if a.name == name]
         return found[-1]
 
     def until_action(self, name: str, *wanted: str) -> Action:
-        """Wait until an action is there, and in one of these statuses."""
+        """Wait until an action exists and has one of these statuses."""
         self.until(
             lambda: self.statuses().get(name) in wanted,
             lambda: f'{name} is not {wanted}\n{self.report()}',
@@ -527,36 +528,37 @@ class World:
         statuses = states.NOT_STARTED | states.STARTED
         return self.store.list_actions(statuses=statuses, limit=100_000)
 
-    # waiting
+    # Waiting
 
     def until(
         self,
         condition: Callable[[], bool],
         shown: Callable[[], object] = lambda: 'it did not happen',
     ) -> None:
-        """Wait until something is so; an error if it takes too long."""
+        """Wait for a condition; fail if it takes too long."""
         if not self.wait_for(condition, PATIENCE):
             raise AssertionError(str(shown()))
 
     def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Wait until something is so, but not longer than that; say whether it is."""
+        """Wait for a condition with a timeout; return whether it holds."""
         until = time.monotonic() + seconds
         with self._condition:
             while not condition():
                 if time.monotonic() > until:
                     return False
-                # What is no event, such as the end of a lease, wakes nobody.
+                # Changes without an event, such as the expiry of a lease, wake no
+                # thread.
                 self._condition.wait(0.05)
         return True
 
-    # what happened
+    # Events
 
     def story(self, plan: ActionPlan | None = None, *names: str) -> list[Line]:
         """Return the changes of state, in order.
 
         Uuids in messages are replaced by the names of the actions.
 
-        :param names: of these actions only; 'plan' is the plan itself
+        :param names: only of these actions; 'plan' is the plan itself
         """
         return [
             line
@@ -565,12 +567,12 @@ class World:
         ]
 
     def report(self, plan: ActionPlan | None = None) -> Report:
-        """Return all that happened, for the report of a failure."""
+        """Return all events, for the report of a failure."""
         kinds = set(events.KINDS)
         return Report(lambda: '\n'.join(str(line) for line in self._lines(plan, kinds)))
 
     def signals(self, plan: ActionPlan | None = None) -> list[tuple[str, str]]:
-        """Return the signals that were written, as (name, signal)."""
+        """Return the stored signals as (name, signal)."""
         names = self._names()
         return [
             (names[event.action_id or 0], (event.detail or {})['signal'])
@@ -626,15 +628,15 @@ def _created(action: Action) -> events.Event:
 
 
 class WorldCase(base.TestCase):
-    """Tests of whole stories, with a world that is stopped at the end.
+    """The base case of tests of whole systems; each world is stopped at the end.
 
-    Derive from it and override `make_store` to run the stories on another store.
+    Derive from it and override `make_store` to run the tests on another store.
     """
 
     def make_store(self) -> Store:
         """Return an empty store."""
         store = MemoryStore()
-        # Of all cleanups this one is last: no worker is left then.
+        # Registered first, so executed last: no worker runs any more.
         self.addCleanup(store.close)
         return store
 
@@ -650,13 +652,13 @@ class WorldCase(base.TestCase):
         return world
 
     def a_gate(self, returns: Any = True) -> Gate:
-        """Return a gate that is opened at the end at the latest."""
+        """Return a gate that is opened at the end of the test at the latest."""
         gate = Gate(returns)
         self.addCleanup(gate.open)
         return gate
 
     def a_gate_at(self, world: Any, operation: str, name: str) -> Gate:
-        """Return a gate at which an operation waits in a world with handlers."""
+        """Return a gate that blocks an operation of the handlers in a world."""
         gate = self.a_gate()
         world.outside.gates[operation, name] = gate
         return gate
@@ -664,7 +666,7 @@ class WorldCase(base.TestCase):
     def assert_story(
         self, expected: Sequence[Line], world: World, plan: ActionPlan, *names: str
     ) -> None:
-        """Check what became of a plan, or of some of its actions, line by line."""
+        """Compare the changes of state of a plan, or of some of its actions."""
         self.assertEqual(list(expected), world.story(plan, *names))
 
 
@@ -674,7 +676,7 @@ def action(name: str, action_type: str = 'nop', **keys: Any) -> dict[str, Any]:
 
 
 def chain(*names: str, action_type: str = 'nop') -> list[dict[str, Any]]:
-    """Return actions of a plan document, each after the one before."""
+    """Return actions of a plan document, each with the preceding one as its parent."""
     return [
         action(name, action_type, parents=list(names[max(0, at - 1) : at]))
         for at, name in enumerate(names)
@@ -682,5 +684,5 @@ def chain(*names: str, action_type: str = 'nop') -> list[dict[str, Any]]:
 
 
 def ran(name: str, end: str = 'SUCCEEDED', message: str | None = None) -> list[Line]:
-    """Return the story of an action that was executed."""
+    """Return the changes of state of an executed action."""
     return [(name, 'READY', 'RUNNING', None), (name, 'RUNNING', end, message)]
