@@ -145,7 +145,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
                 status_message='no',
                 end_time=at(3),
                 updated_at=at(3),
-                owner=now.owner,
+                owner=None,
             )
             self.learn(now)
 

@@ -230,12 +230,7 @@ class PlanProgress:
         # Actions that had started, and waited for derived ones, have another message.
         had_run = [c for c in changes if c.after.status_message != message]
         if had_run:
-            tx.change_actions(
-                [
-                    ActionChange(c.after.evolve(owner=c.before.owner), c.after)
-                    for c in had_run
-                ]
-            )
+            tx.change_actions([ActionChange(c.after, c.after) for c in had_run])
         # An action that waits for derived actions ends after them.
         ready = bool(dependents.count_down(tx, ended, now, started=False))
         unblocked = locks.release(tx, [change.after for change in changes])

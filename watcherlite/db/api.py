@@ -235,8 +235,9 @@ class Transaction(
         """End actions of a plan that have not started, with or without owner.
 
         These are INIT, WAITING and READY actions, the lowest ids first. WAITING actions
-        in phase 'complete' wait for derived actions and end after them. Return the
-        actions as they were before. Dependents are not decremented.
+        in phase 'complete' wait for derived actions and end after them. Ended actions
+        have no owner. Return the actions as they were before. Dependents are not
+        decremented.
         """
 
     def set_control(

@@ -345,6 +345,19 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual([], self.committer.items)
 
+    def test_an_action_that_ends_after_its_id_was_read_stays_ended(self):
+        plan, (action,) = factories.store_plan(
+            self.store, self.lost(status='READY', start_time=None), active=1
+        )
+        self.a_lost_worker()
+        owned = self.store.owned_ids('lost')
+        with self.store.transaction() as tx:
+            tx.end_not_started(plan.id, states.CANCELLED, None, 9, factories.NOW)
+
+        self.recovery.recover_actions([action_id for action_id, _ in owned], 'lost')
+
+        self.assertEqual(([(action.id, 2)], []), (owned, self.committer.items))
+
     def test_an_adopted_or_requeued_action_continues_after_the_commit(self):
         for values, adopted in (({'token': 1}, 1), ({'action_type': 'idempotent'}, 0)):
             (action,) = factories.store_actions(self.store, self.lost(**values))

@@ -135,6 +135,8 @@ _END: Sequence[tuple[sa.Column[Any], Any]] = (
     (actions.c.status, _STATUS),
     (actions.c.ended, _STATUS),
     (actions.c.status_message, sa.bindparam('message', type_=MESSAGE)),
+    # Otherwise a recovery of its worker that has just read its id takes it for lost.
+    (actions.c.owner, sa.null()),
     (actions.c.end_time, NOW),
     (actions.c.updated_at, NOW),
     NOT_CLAIMABLE,
