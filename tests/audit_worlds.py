@@ -122,41 +122,41 @@ class AuditWorld(World):
             wanted.setdefault('strategy', 'dummy')
         return self.audits.create(AuditRequest(**wanted), {'user': 'a test'})
 
-    def now(self, audit: Audit) -> Audit:
+    def reload(self, audit: Audit) -> Audit:
         """Return the current state of an audit."""
         return self.store.get_audit(audit.uuid)
 
-    def until_audit(self, audit: Audit, *wanted: str) -> Audit:
+    def wait_for_audit(self, audit: Audit, *wanted: str) -> Audit:
         """Wait until an audit is in one of these states."""
-        self.until(
-            lambda: self.now(audit).state in wanted,
-            lambda: f'{self.now(audit)}\n{self.whole_story()}',
+        self.wait_until(
+            lambda: self.reload(audit).state in wanted,
+            lambda: f'{self.reload(audit)}\n{self.whole_story()}',
         )
-        return self.now(audit)
+        return self.reload(audit)
 
-    def until_over(self, audit: Audit) -> Audit:
+    def wait_for_audit_end(self, audit: Audit) -> Audit:
         """Wait until an audit and its action have ended."""
-        ended = self.until_audit(audit, *states.ENDED)
-        self.until_idle(audit)
+        ended = self.wait_for_audit(audit, *states.ENDED)
+        self.wait_until_idle(audit)
         return ended
 
-    def until_idle(self, audit: Audit) -> None:
+    def wait_until_idle(self, audit: Audit) -> None:
         """Wait until no worker owns the action of an audit."""
-        self.until(
+        self.wait_until(
             lambda: all(a.owner is None for a in self._of(audit)),
             lambda: self.whole_story(),
         )
 
-    def until_runs(self, audit: Audit, count: int) -> Audit:
+    def wait_for_runs(self, audit: Audit, count: int) -> Audit:
         """Wait until this number of runs of an audit has ended, with any result."""
-        self.until(
+        self.wait_until(
             lambda: (
                 self.runs_of(audit) >= count
                 and all(a.owner is None for a in self._of(audit))
             ),
             lambda: f'{self.runs_of(audit)} runs\n{self.whole_story()}',
         )
-        return self.now(audit)
+        return self.reload(audit)
 
     def runs_of(self, audit: Audit) -> int:
         """Return the number of ended runs of the actions of an audit."""
@@ -208,24 +208,24 @@ class AuditWorld(World):
 class AuditCase(WorldCase):
     """The base case of tests of audits."""
 
-    def an_audit_world(self, **keys: Any) -> AuditWorld:
+    def create_audit_world(self, **keys: Any) -> AuditWorld:
         """Return a world whose clock stands still."""
         self.clock = ManualClock()
         world = AuditWorld(self.make_store(), self.clock, **keys)
         self.addCleanup(world.stop)
         return world
 
-    def an_engine(self, **keys: Any) -> AuditWorld:
+    def create_engine_world(self, **keys: Any) -> AuditWorld:
         """Return a world with one worker that serves both lanes, and the reconciler."""
-        world = self.an_audit_world(**keys)
+        world = self.create_audit_world(**keys)
         world.reconciler.start()
         self.addCleanup(world.reconciler.stop)
         world.engine()
         return world
 
-    def a_listener(self) -> tuple[Gate, type[base.Strategy]]:
+    def create_listener(self) -> tuple[Gate, type[base.Strategy]]:
         """Return an open gate, and a strategy that passes it and then sleeps."""
-        gate = self.a_gate()
+        gate = self.create_gate()
         gate.open()
 
         def listen(context: Any) -> None:
@@ -238,4 +238,4 @@ class AuditCase(WorldCase):
         """Advance the clock, and wait for the run that becomes due."""
         count = world.runs_of(audit)
         self.clock.advance(seconds)
-        return world.until_runs(audit, count + 1)
+        return world.wait_for_runs(audit, count + 1)

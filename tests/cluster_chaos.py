@@ -84,7 +84,7 @@ class ClusterChaos(FaultInjection):
             self._drain,
             self._outlive,
         ]
-        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.happened)
+        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.full_report)
 
     # Operations of users
 

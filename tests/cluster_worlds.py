@@ -219,7 +219,7 @@ class ClusterWorld(World):
             )
         )
 
-    def a_cluster(
+    def insert_cluster(
         self, profile: Profile, size: int = 0, name: str = 'c', **values: Any
     ) -> Cluster:
         """Store a created cluster with nodes that have not been created."""
@@ -235,10 +235,10 @@ class ClusterWorld(World):
         made = NewCluster(events.new_uuid(), name, BY.owner, profile.id, **given)
         cluster = self._insert(made)
         for index in range(1, size + 1):
-            self.a_node(profile, f'{name}-{index}', cluster, index)
+            self.insert_node(profile, f'{name}-{index}', cluster, index)
         return cluster
 
-    def a_node(
+    def insert_node(
         self,
         profile: Profile,
         name: str = 'n',
@@ -269,7 +269,7 @@ class ClusterWorld(World):
                 (one,) = tx.lock_nodes([row.uuid]).values()
                 tx.save_nodes([one.evolve(**values)])
 
-    def now(self, row: Any) -> Any:
+    def reload(self, row: Any) -> Any:
         """Return the current state of a cluster or node, even if it is deleted."""
         return self.store.objects_by_id(type(row), [row.id])[row.id]
 
@@ -309,17 +309,17 @@ class ClusterWorld(World):
         """Request an action, and wait for its end; start a worker if there is none."""
         if not self.workers:
             self.worker()
-        return self.ended(self.ask(action_type, row, inputs, **wish))
+        return self.wait_for_end(self.ask(action_type, row, inputs, **wish))
 
-    def ended(self, action: Action | str) -> Action:
+    def wait_for_end(self, action: Action | str) -> Action:
         """Wait until an action has ended, and return its final state.
 
         :param action: the action, or its uuid
         """
         uuid = action if isinstance(action, str) else action.uuid
-        self.until(
+        self.wait_until(
             lambda: self.store.get_action(uuid).finished,
-            lambda: f'{uuid}\n{self.happened()}',
+            lambda: f'{uuid}\n{self.full_report()}',
         )
         return self.store.get_action(uuid)
 
@@ -329,25 +329,25 @@ class ClusterWorld(World):
             (row,) = tx.lock_actions([action.id]).values()
             tx.change_actions([ActionChange(row, row.evolve(data=data))])
 
-    def be_due(self, action: Action) -> None:
+    def make_due(self, action: Action) -> None:
         """Let a scheduled action start now."""
         due = action.evolve(not_before=EPOCH)
         with self.store.transaction() as tx:
             assert tx.change_actions([ActionChange(action, due)])
-        self.tell(commands.RunActions())
+        self.deliver(commands.RunActions())
 
-    def made(self, node: Node) -> Node:
+    def create_node(self, node: Node) -> Node:
         """Create a node, and return its state afterwards."""
         self.do(action_types.NODE_CREATE, node)
-        return self.now(node)
+        return self.reload(node)
 
-    def quiet(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until all actions have ended."""
-        self.until(lambda: not self._unfinished(), self.happened)
+        self.wait_until(lambda: not self._unfinished(), self.full_report)
 
     # Events
 
-    def facts(self, *rows: Cluster | Node) -> list[Fact]:
+    def transitions(self, *rows: Cluster | Node) -> list[Fact]:
         """Return the notified changes of these rows (or of all), in order."""
         filters: dict[str, Any] = {}
         if rows:
@@ -374,11 +374,11 @@ class ClusterWorld(World):
                 lines.append((short, before, after))
         return lines
 
-    def happened(self) -> Report:
+    def full_report(self) -> Report:
         """Return all events, for the report of a failure."""
-        return Report(self._happened)
+        return Report(self._full_report)
 
-    def _happened(self) -> str:
+    def _full_report(self) -> str:
         found = '\n'.join(
             f'{a.id} {a.name} {a.action_type} {a.status} {a.status_message}'
             for a in self._actions()
@@ -392,7 +392,7 @@ class ClusterCase(WorldCase):
     Derive from it and override `make_store` to run the tests on another store.
     """
 
-    def a_cluster_world(self, **keys: Any) -> ClusterWorld:
+    def create_cluster_world(self, **keys: Any) -> ClusterWorld:
         """Return a world, stopped at the end; see `ClusterWorld`."""
         world = ClusterWorld(self.make_store(), **keys)
         self.addCleanup(world.stop)

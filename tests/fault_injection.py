@@ -59,7 +59,7 @@ class FaultInjection:
                 self._random.choice(steps)()
             except self.refusals:
                 continue
-        self.world.until(self._is_settled, report)
+        self.world.wait_until(self._is_settled, report)
 
     def _last_event(self) -> int:
         new = self._events_after(self._seen, 100_000)

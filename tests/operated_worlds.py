@@ -95,7 +95,7 @@ class OperatedWorld(ClusterWorld):
     def attach(self, cluster: Cluster, policy: PolicyObject) -> Action:
         """Attach a policy, and wait for the end."""
         begun = self.operations.attach_policy(cluster.uuid, self.by, policy.uuid)
-        return self.ended(begun.action)
+        return self.wait_for_end(begun.action)
 
     def user_action(self, action: str, target: Cluster | Node, **new: Any) -> Action:
         """Request an action as users define it; do not wait."""
@@ -112,8 +112,8 @@ class OperatedWorld(ClusterWorld):
 
     def row(self, begun: Accepted[Any]) -> Any:
         """Wait for the end of a request; return the current state of its row."""
-        self.ended(begun.action)
-        return self.now(begun.row)
+        self.wait_for_end(begun.action)
+        return self.reload(begun.row)
 
     def statuses_of(self, cluster: Cluster) -> list[str]:
         """Return the statuses of the nodes of a cluster, by index."""

@@ -60,7 +60,7 @@ class StackChaos(FaultInjection):
         ]
         if self._chance(0.3):
             steps.append(self._delete)
-        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.happened)
+        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.full_report)
 
     # Operations of users
 

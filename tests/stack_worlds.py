@@ -270,7 +270,7 @@ class StackWorld(World):
         """Create a stack, and wait for the end; start a worker if there is none."""
         if not self.workers:
             self.worker()
-        return self.settled(self.begin(resources, **keys))
+        return self.wait_until_settled(self.begin(resources, **keys))
 
     def change(
         self,
@@ -284,7 +284,7 @@ class StackWorld(World):
         :param resources: of the new template; None keeps the template
         """
         self.begin_change(stack, resources, sections, **keys)
-        return self.settled(stack)
+        return self.wait_until_settled(stack)
 
     def begin_change(
         self,
@@ -303,23 +303,23 @@ class StackWorld(World):
     def act(self, stack: Stack, operation: str, level: str | None = None) -> Stack:
         """Begin an operation and wait for its end."""
         self.stacks.act(stack.uuid, TENANT, operation, level)
-        return self.settled(stack)
+        return self.wait_until_settled(stack)
 
-    def settled(self, stack: Stack) -> Stack:
+    def wait_until_settled(self, stack: Stack) -> Stack:
         """Wait until no operation runs on a stack or its nested stacks."""
 
         def quiet() -> bool:
-            if self.now(stack).state.busy:
+            if self.reload(stack).state.busy:
                 return False
             tree = self.store.stack_tree(stack.tree_id)
             return not any(member.state.busy for member in tree) and not any(
                 action.lane == 'engine' for action in self._unfinished()
             )
 
-        self.until(quiet, lambda: f'{self.now(stack)}\n{self.happened()}')
-        return self.now(stack)
+        self.wait_until(quiet, lambda: f'{self.reload(stack)}\n{self.full_report()}')
+        return self.reload(stack)
 
-    def now(self, stack: Stack) -> Stack:
+    def reload(self, stack: Stack) -> Stack:
         """Return the current state of a stack, even if it is deleted."""
         return self.store.stacks_by_id([stack.id])[stack.id]
 
@@ -357,7 +357,7 @@ class StackWorld(World):
 
     # Events
 
-    def facts(self, *stacks: Stack) -> list[Fact]:
+    def transitions(self, *stacks: Stack) -> list[Fact]:
         """Return the changes of state of these stacks and their resources, in order."""
         ids = [stack.id for stack in stacks]
         names = {stack.id: stack.name for stack in stacks}
@@ -370,11 +370,11 @@ class StackWorld(World):
             for item in self.store.list_stack_events(query)
         ]
 
-    def happened(self) -> Report:
+    def full_report(self) -> Report:
         """Return all events, for the report of a failure."""
-        return Report(self._happened)
+        return Report(self._full_report)
 
-    def _happened(self) -> str:
+    def _full_report(self) -> str:
         actions = '\n'.join(
             f'{a.id} {a.name} {a.action_type} {a.inputs.get("do")} {a.status} '
             f'{a.status_message}'
@@ -390,7 +390,7 @@ class StackWorld(World):
 class StackWorldCase(WorldCase):
     """The base case of tests of stacks."""
 
-    def a_stack_world(
+    def create_stack_world(
         self,
         handlers: Mapping[str, type] | None = None,
         types: Mapping[str, type] | None = None,

@@ -117,7 +117,7 @@ class Gate:
             self._open = True
             self._condition.notify_all()
 
-    def until_entered(self, count: int = 1) -> None:
+    def wait_until_entered(self, count: int = 1) -> None:
         """Wait for this number of calls."""
         with self._condition:
             if not self._condition.wait_for(lambda: self.entered >= count, PATIENCE):
@@ -134,7 +134,7 @@ class Calls:
         self._lock = threading.Lock()
         self.made: list[tuple[str | None, str]] = []
 
-    def note(self, hook: str, returns: Any = None) -> Callable[..., Any]:
+    def record(self, hook: str, returns: Any = None) -> Callable[..., Any]:
         """Return a hook that records its calls."""
 
         def called(context: Any, *arguments: Any) -> Any:
@@ -243,14 +243,14 @@ class _Process:
         self._mortal = mortal
 
     def broadcast(self, message: commands.Broadcast) -> None:
-        self._world.tell(message)
+        self._world.deliver(message)
 
     def time_out(self, uuid: str) -> None:
         if not self._mortal.dead:
             self._world.plans.time_out(uuid)
 
     def on_lease_lost(self, worker_id: str) -> None:
-        self._world.note_lost(worker_id)
+        self._world.record_lost_worker(worker_id)
 
 
 class PausableClock(SystemClock):
@@ -300,7 +300,7 @@ class World:
             destinations=lambda: WITH_LOOPBACK,
         )
         self.progress = PlanProgress(self)
-        self.told: list[commands.Command | commands.Broadcast] = []
+        self.sent_messages: list[commands.Command | commands.Broadcast] = []
         self.plans = PlanOperations(
             store,
             self.types,
@@ -377,7 +377,7 @@ class World:
         """Return whether a worker has died."""
         return self._mortals[worker.record.uuid].dead
 
-    def let_die(self, worker: Worker) -> None:
+    def disconnect(self, worker: Worker) -> None:
         """Cut a worker off from the store."""
         self._mortals[worker.record.uuid].die()
 
@@ -406,17 +406,17 @@ class World:
     # Every worker receives every message, and handles those for its lanes.
 
     def send(self, lane: str, command: commands.Command) -> None:
-        self.tell(command)
+        self.deliver(command)
 
     def broadcast(self, message: commands.Broadcast) -> None:
-        self.tell(message)
+        self.deliver(message)
 
     def signal_action(self, uuid: str, signal: str) -> Action:
         return self.plans.signal_action(uuid, signal)
 
-    def tell(self, message: commands.Command | commands.Broadcast) -> None:
+    def deliver(self, message: commands.Command | commands.Broadcast) -> None:
         """Deliver a message to all workers, as a bus would."""
-        self.told.append(message)
+        self.sent_messages.append(message)
         for worker in list(self.workers):
             worker.on_message(message)
         self.changed()
@@ -426,7 +426,7 @@ class World:
         with self._condition:
             self._condition.notify_all()
 
-    def note_lost(self, worker_id: str) -> None:
+    def record_lost_worker(self, worker_id: str) -> None:
         """Record that a worker has lost its lease."""
         self.lost += [w for w in self._started if w.record.uuid == worker_id]
         self.changed()
@@ -459,15 +459,15 @@ class World:
         """Run a new plan to its end, with a new worker if there is none."""
         if not self.workers:
             self.worker()
-        return self.until_ended(self.start(*actions, **plan))
+        return self.wait_until_ended(self.start(*actions, **plan))
 
-    def until_ended(self, plan: ActionPlan) -> ActionPlan:
+    def wait_until_ended(self, plan: ActionPlan) -> ActionPlan:
         """Wait for the end of a plan, and return its final state."""
-        return self.until_plan(plan, *plan_states.ENDED)
+        return self.wait_for_plan(plan, *plan_states.ENDED)
 
-    def until_plan(self, plan: ActionPlan, *wanted: str) -> ActionPlan:
+    def wait_for_plan(self, plan: ActionPlan, *wanted: str) -> ActionPlan:
         """Wait until a plan is in one of these states."""
-        self.until(
+        self.wait_until(
             lambda: self.store.get_plan(plan.uuid).state in wanted,
             lambda: f'{self.store.get_plan(plan.uuid)}\n{self.report(plan)}',
         )
@@ -485,7 +485,7 @@ class World:
                     for action, key in zip(actions, ids, strict=True)
                 ]
             )
-        self.tell(commands.RunActions())
+        self.deliver(commands.RunActions())
         return [a.stored(key) for a, key in zip(actions, ids, strict=True)]
 
     def new_action(self, name: str, action_type: str = 'nop', **values: Any) -> Action:
@@ -506,9 +506,9 @@ class World:
         found = [a for a in self._actions() if a.name == name]
         return found[-1]
 
-    def until_action(self, name: str, *wanted: str) -> Action:
+    def wait_for_action(self, name: str, *wanted: str) -> Action:
         """Wait until an action exists and has one of these statuses."""
-        self.until(
+        self.wait_until(
             lambda: self.statuses().get(name) in wanted,
             lambda: f'{name} is not {wanted}\n{self.report()}',
         )
@@ -530,7 +530,7 @@ class World:
 
     # Waiting
 
-    def until(
+    def wait_until(
         self,
         condition: Callable[[], bool],
         shown: Callable[[], object] = lambda: 'it did not happen',
@@ -541,10 +541,10 @@ class World:
 
     def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Wait for a condition with a timeout; return whether it holds."""
-        until = time.monotonic() + seconds
+        wait_until = time.monotonic() + seconds
         with self._condition:
             while not condition():
-                if time.monotonic() > until:
+                if time.monotonic() > wait_until:
                     return False
                 # Changes without an event, such as the expiry of a lease, wake no
                 # thread.
@@ -640,7 +640,7 @@ class WorldCase(base.TestCase):
         self.addCleanup(store.close)
         return store
 
-    def a_world(
+    def create_world(
         self,
         types: Mapping[str, type[ActionType]] | None = None,
         on_worker_loss: str = plan_states.RESUME,
@@ -651,15 +651,15 @@ class WorldCase(base.TestCase):
         self.addCleanup(world.stop)
         return world
 
-    def a_gate(self, returns: Any = True) -> Gate:
+    def create_gate(self, returns: Any = True) -> Gate:
         """Return a gate that is opened at the end of the test at the latest."""
         gate = Gate(returns)
         self.addCleanup(gate.open)
         return gate
 
-    def a_gate_at(self, world: Any, operation: str, name: str) -> Gate:
+    def create_gate_at(self, world: Any, operation: str, name: str) -> Gate:
         """Return a gate that blocks an operation of the handlers in a world."""
-        gate = self.a_gate()
+        gate = self.create_gate()
         world.outside.gates[operation, name] = gate
         return gate
 

@@ -43,7 +43,7 @@ class Keeper(Orchestrator):
     def cluster(self, cluster):
         return self.store.clusters_by_uuid([cluster.uuid])[cluster.uuid]
 
-    def ended(self, action):
+    def wait_for_end(self, action):
         """Wait until an action has ended; return its status."""
 
         def status():
@@ -73,7 +73,7 @@ class SharedTest(SharedCase):
     def test_one_that_is_created_is_active_and_each_node_was_made_once(self):
         cluster, action = self.kill_one_half_way(COUNT, lambda: self.own.begin(COUNT))
 
-        status = self.own.ended(action)
+        status = self.own.wait_for_end(action)
         cluster = self.own.cluster(cluster)
 
         self.assertEqual('SUCCEEDED', status)
@@ -90,12 +90,12 @@ class SharedTest(SharedCase):
 
     def test_one_that_is_deleted_is_gone_when_all_are_killed_and_one_comes_back(self):
         cluster, action = self.own.begin(12)
-        self.own.ended(action)
+        self.own.wait_for_end(action)
         begun = self.kill_all_at(
             'm07', lambda: self.own.clusters.delete(cluster.uuid, BY)
         )
 
-        status = self.own.ended(begun.action)
+        status = self.own.wait_for_end(begun.action)
         cluster = self.own.cluster(cluster)
 
         self.assertEqual('SUCCEEDED', status)

@@ -46,13 +46,15 @@ class Orchestrator:
         template = {'heat_template_version': '2018-08-31', 'resources': resources}
         return self.stacks.create(StackRequest(name, template, **keys), TENANT)
 
-    def now(self, stack):
+    def reload(self, stack):
         return self.store.stacks_by_id([stack.id])[stack.id]
 
-    def settled(self, stack):
+    def wait_until_settled(self, stack):
         """Wait until nothing is done with a stack; return it."""
-        wait_until(lambda: not self.now(stack).state.busy, lambda: self.describe(stack))
-        return self.now(stack)
+        wait_until(
+            lambda: not self.reload(stack).state.busy, lambda: self.describe(stack)
+        )
+        return self.reload(stack)
 
     def states(self, stack):
         """Return how many resources of a stack are in each state."""
@@ -60,7 +62,7 @@ class Orchestrator:
         return dict(collections.Counter(row.state.name for row in rows))
 
     def describe(self, stack):
-        return f'{self.now(stack)}\n{self.states(stack)}'
+        return f'{self.reload(stack)}\n{self.states(stack)}'
 
 
 class Middle:
@@ -174,7 +176,7 @@ class SharedTest(SharedCase):
     def test_a_creation_is_complete_and_each_was_made_once(self):
         stack = self.kill_one_half_way(COUNT, lambda: self.own.create(marks()))
 
-        stack = self.own.settled(stack)
+        stack = self.own.wait_until_settled(stack)
 
         self.assertEqual('CREATE_COMPLETE', stack.state.name)
         self.assertEqual({'CREATE_COMPLETE': COUNT}, self.own.states(stack))
@@ -183,11 +185,11 @@ class SharedTest(SharedCase):
 
     def test_a_deletion_is_too_when_all_daemons_are_killed_and_one_comes_back(self):
         stack = self.own.create(marks(20))
-        self.own.settled(stack)
+        self.own.wait_until_settled(stack)
         delete = (stack.uuid, TENANT, states.DELETE)
         self.kill_all_at('r12', lambda: self.own.stacks.act(*delete))
 
-        stack = self.own.settled(stack)
+        stack = self.own.wait_until_settled(stack)
 
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertEqual([], self.own.store.list_resources([stack.id]))

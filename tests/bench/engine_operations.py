@@ -228,9 +228,9 @@ class _Running:
         return took
 
     def _until_published(self) -> None:
-        until = time.monotonic() + _PATIENCE
+        wait_until = time.monotonic() + _PATIENCE
         while self.runtime.store.oldest_pending_event() is not None:
-            if time.monotonic() > until:
+            if time.monotonic() > wait_until:
                 raise OperationFailed('notifications were not published in time')
             time.sleep(0.01)
 

@@ -33,7 +33,7 @@ JOINED = {'action_plan_uuid': 'plan_uuid'}
 
 
 class ListingCase(StoreCase):
-    """A store with some of everything in it, after `a_world`."""
+    """A store with some of everything in it, after `create_world`."""
 
     def pages_of(self, noun: str) -> Callable[[Query], list[Any]]:
         """Return the method that lists a noun."""

@@ -112,10 +112,10 @@ class StoreWorkersContract(StoreCase):
         ]
         self.assertEqual([True, False, False], renewed)
         live = {read.uuid: read for read in self.store.live_workers()}
-        until = live[worker.uuid].lease_until
-        assert until is not None and worker.lease_until is not None
+        wait_until = live[worker.uuid].lease_until
+        assert wait_until is not None and worker.lease_until is not None
         self.assertGreater(
-            until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
+            wait_until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
         )
         self.assertEqual(other, live[other.uuid])
         self.assertEqual({expired.uuid}, self.uuids(self.store.expired_workers()))

@@ -22,9 +22,9 @@ from watcherlite.plugins.base import Policy, PolicyContext
 class ClusterActionCase(ClusterCase):
     """The base case of the tests of actions on clusters."""
 
-    def a_world_of_one(self, **keys: Any) -> ClusterWorld:
+    def create_single_thread_world(self, **keys: Any) -> ClusterWorld:
         """Return a world whose workers have one thread each."""
-        return self.a_cluster_world(**{'max_parallel': 1, **keys})
+        return self.create_cluster_world(**{'max_parallel': 1, **keys})
 
     def begin(
         self,
@@ -42,7 +42,7 @@ class ClusterActionCase(ClusterCase):
             'desired_capacity': size,
             **values,
         }
-        cluster = world.a_cluster(profile or world.profile(), 0, **given)
+        cluster = world.insert_cluster(profile or world.profile(), 0, **given)
         return cluster, world.ask(action_types.CLUSTER_CREATE, cluster)
 
     def make(
@@ -56,12 +56,14 @@ class ClusterActionCase(ClusterCase):
         if not world.workers:
             world.worker()
         cluster, action = self.begin(world, size, profile, **values)
-        self.assertEqual('SUCCEEDED', world.ended(action).status, world.happened())
-        return self.now(world, cluster)
+        self.assertEqual(
+            'SUCCEEDED', world.wait_for_end(action).status, world.full_report()
+        )
+        return self.reload(world, cluster)
 
-    def now(self, world: ClusterWorld, cluster: Cluster) -> Cluster:
+    def reload(self, world: ClusterWorld, cluster: Cluster) -> Cluster:
         """Return the current state of a cluster."""
-        found: Cluster = world.now(cluster)
+        found: Cluster = world.reload(cluster)
         return found
 
     def names(self, world: ClusterWorld, cluster: Cluster) -> list[str]:
@@ -104,7 +106,7 @@ class ClusterActionCase(ClusterCase):
         self, kind: type[Policy], size: int = 3, **settings: Any
     ) -> tuple[ClusterWorld, Cluster]:
         """Return a world, and a cluster with an attached policy of this type."""
-        world = self.a_cluster_world(policies={'ruling-1.0': kind}, **settings)
+        world = self.create_cluster_world(policies={'ruling-1.0': kind}, **settings)
         cluster = self.make(world, size, world.profile(value='old'))
         action = self.attach(world, cluster, self.a_policy(world, 'ruling-1.0'))
         self.assertEqual('SUCCEEDED', action.status)
@@ -126,7 +128,7 @@ class ClusterActionCase(ClusterCase):
         :param since: the number of changes to omit
         """
         found: dict[str, list[tuple[str, str | None]]] = {}
-        facts = world.facts()[since:]
+        facts = world.transitions()[since:]
         self.assertEqual({'c'}, {facts[0][0], facts[-1][0]}, facts)
         for name, told, status in facts:
             found.setdefault(name, []).append((told, status))

@@ -12,9 +12,9 @@ class PlanCase(WorldCase):
     def setUp(self) -> None:
         super().setUp()
         self.calls = Calls()
-        self.gate = self.a_gate()
-        note = self.calls.note
-        self.world = self.a_world(
+        self.gate = self.create_gate()
+        note = self.calls.record
+        self.world = self.create_world(
             {
                 'does': kind(
                     execute=note('execute', True), revert=note('revert', True)

@@ -126,7 +126,7 @@ class PolicyStories(ClusterCase):
     def setUp(self) -> None:
         super().setUp()
         self.outside = Outside()
-        self.world = self.a_cluster_world(
+        self.world = self.create_cluster_world(
             policies={
                 name: self.outside.watched(name, kind) for name, kind in KINDS.items()
             },
@@ -135,20 +135,20 @@ class PolicyStories(ClusterCase):
         self.outside.world = self.world
         self.profile = self.world.profile()
 
-    def a_cluster(self, *placements: Mapping[str, str], size: int = 0) -> Cluster:
+    def insert_cluster(self, *placements: Mapping[str, str], size: int = 0) -> Cluster:
         """Return a cluster of nodes, the last of which is the oldest."""
         count = len(placements) or size
-        cluster = self.world.a_cluster(self.profile, 0, next_index=count + 1)
+        cluster = self.world.insert_cluster(self.profile, 0, next_index=count + 1)
         for index in range(count, 0, -1):
             data: dict[str, Any] = {}
             if placements:
                 data = {'placement': dict(placements[index - 1])}
-            node = self.world.a_node(
+            node = self.world.insert_node(
                 *(self.profile, f'n{index}', cluster, index),
                 metadata={'address': '127.0.0.1', 'port': 8000 + index},
                 data=data,
             )
-            self.world.made(node)
+            self.world.create_node(node)
         return cluster
 
     def a_policy(self, type_: str, **properties: Any) -> PolicyObject:

@@ -11,9 +11,9 @@ class SkipCase(WorldCase):
     def setUp(self) -> None:
         super().setUp()
         self.calls = Calls()
-        note = self.calls.note
+        note = self.calls.record
         gone = exceptions.ActionSkipException('the instance does not exist')
-        self.world = self.a_world(
+        self.world = self.create_world(
             {
                 'told': kind(
                     pre_condition=note('pre_condition'),

@@ -34,7 +34,7 @@ class PromiseCase(Base):
 
     def assert_whole(self, world: StackWorld, stack: Stack) -> None:
         """Check that everything has ended, and that the events are complete."""
-        report = world.happened()
+        report = world.full_report()
         self.assertEqual([], world.unfinished(), report)
         stacks = self.tree_ever(world, stack)
         live = [one for one in stacks if one.deleted_at is None]
@@ -47,7 +47,7 @@ class PromiseCase(Base):
         """Return a stack and all its nested stacks, including deleted ones."""
         uuids = {
             event.detail['physical_id']
-            for event in (e.event for e in self.told(world, [stack]))
+            for event in (e.event for e in self.stack_events(world, [stack]))
             if event.subject == events.RESOURCE
             and event.detail
             and event.detail.get('physical_id')
@@ -56,9 +56,9 @@ class PromiseCase(Base):
         for uuid in sorted(uuids):
             with contextlib.suppress(exceptions.StackNotFound):
                 inside.append(world.store.find_stack(uuid, TENANT, deleted=True))
-        return [world.now(stack), *inside]
+        return [world.reload(stack), *inside]
 
-    def told(self, world: StackWorld, stacks: list[Stack]) -> Any:
+    def stack_events(self, world: StackWorld, stacks: list[Stack]) -> Any:
         """Return the events of stacks and of their resources, in order."""
         ids = [one.id for one in stacks]
         return world.store.list_stack_events(
@@ -70,10 +70,10 @@ class PromiseCase(Base):
     ) -> None:
         """Check that each change of state has exactly one event."""
         # Computed once, since the report is long.
-        report = world.happened()
+        report = world.full_report()
         last: dict[Any, str | None] = {}
         uuids = []
-        for stored in self.told(world, stacks):
+        for stored in self.stack_events(world, stacks):
             event = stored.event
             uuids.append(event.uuid)
             key = (event.detail or {}).get('uuid') or event.subject_id

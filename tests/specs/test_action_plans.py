@@ -21,7 +21,7 @@ class TestStart(PlanCase):
         plan = self.world.create(action('a', 'does'))
         states_told = [self.world.plans.start(plan.uuid).state for _ in range(2)]
         worker = self.world.worker()
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
         self.assertEqual(['PENDING', 'PENDING'], states_told)
         recommended = self.world.create(action('b', 'does'))
         for uuid in (plan.uuid, recommended.uuid, 'nonsense'):
@@ -49,7 +49,7 @@ class TestMaxParallel(PlanCase):
                 now[0] -= 1
             return True
 
-        world = self.a_world({'watched': kind(execute=execute)})
+        world = self.create_world({'watched': kind(execute=execute)})
         for _ in range(workers):
             world.worker()
         plan = world.run(*actions, max_parallel=limit)
@@ -85,7 +85,7 @@ class TestOnFailureContinue(PlanCase):
         self.assertEqual('no disk', plan.fault['message'])
 
     def test_cancelled_actions_do_not_make_it_fail(self) -> None:
-        world = self.a_world({'stops': kind(execute=lambda c: ('CANCEL', ''))})
+        world = self.create_world({'stops': kind(execute=lambda c: ('CANCEL', ''))})
         self.assertEqual('SUCCEEDED', world.run(action('a', 'stops')).state)
 
 
@@ -101,10 +101,10 @@ class TestOnFailureStop(PlanCase):
             action('after', 'does', parents=['runs']),
             on_failure='stop',
         )
-        self.gate.until_entered()
-        self.world.until_action('after', states.CANCELLED)
+        self.gate.wait_until_entered()
+        self.world.wait_for_action('after', states.CANCELLED)
         self.gate.open()
-        ended = self.world.until_ended(plan)
+        ended = self.world.wait_until_ended(plan)
         self.assertEqual(('FAILED', 'An action failed: no disk'), told(ended))
         self.assertEqual(
             {
@@ -141,19 +141,19 @@ class TestCancel(PlanCase):
             action('deaf', 'waits'),
             action('next', 'does', parents=['deaf']),
         )
-        self.gate.until_entered()
+        self.gate.wait_until_entered()
         for name in ('heeds', 'rests'):
-            self.world.until_action(name, states.RUNNING)
+            self.world.wait_for_action(name, states.RUNNING)
         self.world.plans.signal_action(self.world.action('rests').uuid, states.SUSPEND)
-        self.world.until_action('rests', states.SUSPENDED)
+        self.world.wait_for_action('rests', states.SUSPENDED)
         self.world.plans.cancel(plan.uuid)
-        self.world.until_action('heeds', states.CANCELLED)
-        self.world.until_action('next', states.CANCELLED)
+        self.world.wait_for_action('heeds', states.CANCELLED)
+        self.world.wait_for_action('next', states.CANCELLED)
         self.assertEqual(
             plan_states.CANCELLING, self.world.store.get_plan(plan.uuid).state
         )
         self.gate.open()
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
         self.assertEqual(
             [
                 ('heeds', 'RUNNING', 'CANCELLED', CANCELLED),
@@ -180,18 +180,18 @@ class TestCancel(PlanCase):
         )
 
     def test_what_was_taken_and_not_started_never_starts(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         executed: list[Any] = []
-        world = self.a_world(
+        world = self.create_world(
             {'checks': kind(pre_condition=gate, execute=executed.append)}
         )
         worker = world.worker()
         plan = world.start(action('a', 'checks'), action('b', 'checks'))
-        gate.until_entered(2)
+        gate.wait_until_entered(2)
         world.plans.cancel(plan.uuid)
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
         gate.open()
-        world.until(lambda: not worker.dispatcher.owned)
+        world.wait_until(lambda: not worker.dispatcher.owned)
         self.assertEqual([], executed)
         self.assertEqual(
             [
@@ -203,21 +203,21 @@ class TestCancel(PlanCase):
 
     def test_actions_in_progress_are_stopped_outside(self) -> None:
         calls = Calls()
-        world = self.a_world(
+        world = self.create_world(
             {
                 'outside': kind(
                     execute=lambda c: InProgress('job', 3600.0),
-                    cancel=calls.note('cancel'),
+                    cancel=calls.record('cancel'),
                 )
             }
         )
         world.worker()
         plan = world.start(*(action(f'a{n}', 'outside') for n in range(20)))
-        world.until(
+        world.wait_until(
             lambda: all(world.action(f'a{n}').token is not None for n in range(20))
         )
         world.plans.cancel(plan.uuid)
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
         self.assertEqual(20, len(calls.of('cancel')))
 
     def test_however_many_have_not_started(self) -> None:
@@ -226,33 +226,35 @@ class TestCancel(PlanCase):
             action('first', 'waits'),
             *(action(f'a{n}', parents=['first']) for n in range(1200)),
         )
-        self.gate.until_entered()
+        self.gate.wait_until_entered()
         self.world.plans.cancel(plan.uuid)
         self.gate.open()
-        ended = self.world.until_ended(plan)
+        ended = self.world.wait_until_ended(plan)
         self.assertEqual((0, 0), (ended.unfinished, ended.active))
 
     def test_it_is_not_stuck_when_its_worker_dies(self) -> None:
         for members in ({}, {'idempotent': True}, {'is_applied': lambda c: False}):
-            gate = self.a_gate()
-            world = self.a_world({'lost': kind(execute=gate, **members)})
+            gate = self.create_gate()
+            world = self.create_world({'lost': kind(execute=gate, **members)})
             worker = world.worker()
             plan = world.start(*chain('a', 'b', action_type='lost'))
-            gate.until_entered()
+            gate.wait_until_entered()
             world.plans.cancel(plan.uuid)
             world.kill(worker)
             world.worker()
-            ended = world.until_ended(plan)
+            ended = world.wait_until_ended(plan)
             self.assertEqual(
                 (plan_states.CANCELLED, 0), (ended.state, ended.unfinished)
             )
 
     def test_it_is_not_stuck_when_nobody_works_while_it_is_cancelled(self) -> None:
-        world = self.a_world({'lost': kind(execute=lambda c: InProgress('j', 9.0))})
+        world = self.create_world(
+            {'lost': kind(execute=lambda c: InProgress('j', 9.0))}
+        )
         worker = world.worker()
         plan = world.start(action('a', 'lost'), action('b', parents=['a']))
-        world.until(lambda: world.action('a').token is not None)
+        world.wait_until(lambda: world.action('a').token is not None)
         world.kill(worker)
         self.assertEqual('CANCELLING', world.plans.cancel(plan.uuid).state)
         world.worker()
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)

@@ -38,7 +38,7 @@ class TestOnFailureRollback(PlanCase):
 
     def test_a_revert_is_handed_what_the_action_returned(self) -> None:
         seen: list[Any] = []
-        world = self.a_world(
+        world = self.create_world(
             {
                 'makes': kind(
                     execute=lambda c: ('OK', 'volume 7'),
@@ -68,9 +68,9 @@ class TestOnFailureRollback(PlanCase):
         self.assertEqual(('FAILED', '3 actions failed: no disk'), told(plan))
 
     def test_a_type_that_is_not_installed_any_more_is_told(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         makes, waits = kind(revert=lambda c: True), kind(execute=gate)
-        world = self.a_world({'makes': makes, 'gone': makes, 'waits': waits})
+        world = self.create_world({'makes': makes, 'gone': makes, 'waits': waits})
         worker = world.worker()
         plan = world.start(
             *chain('a', 'b', action_type='makes'),
@@ -78,12 +78,12 @@ class TestOnFailureRollback(PlanCase):
             action('d', 'waits', parents=['c']),
             on_failure='rollback',
         )
-        gate.until_entered()
+        gate.wait_until_entered()
         world.kill(worker)
         world.types = loader.Plugins.of(action_types={'makes': makes, 'waits': waits})
         world.worker()
         gate.open()
-        ended = world.until_ended(plan)
+        ended = world.wait_until_ended(plan)
         missing = (
             'Action failed in pre_condition: There is no action type gone. Installed: '
             'makes, waits.'
@@ -109,11 +109,11 @@ class TestOnFailureRollback(PlanCase):
         plan = self.world.start(
             action('runs', 'waits'), action('fails', 'fails'), on_failure='rollback'
         )
-        self.gate.until_entered()
-        self.world.until_action('fails', states.FAILED)
+        self.gate.wait_until_entered()
+        self.world.wait_for_action('fails', states.FAILED)
         self.assertEqual([], self.calls.of('revert'))
         self.gate.open()
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
         self.assertEqual(['revert runs'], self.calls.of('revert'))
 
     def test_nothing_to_revert_is_an_end(self) -> None:
@@ -121,8 +121,8 @@ class TestOnFailureRollback(PlanCase):
         self.assertEqual(('FAILED', 'An action failed: no disk'), told(plan))
 
     def test_a_cancel_ends_it_half_way(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {
                 'does': kind(revert=gate),
                 'fails': kind(execute=lambda c: Failed('no disk')),
@@ -134,11 +134,11 @@ class TestOnFailureRollback(PlanCase):
             action('c', 'fails', parents=['b']),
             on_failure='rollback',
         )
-        gate.until_entered()
+        gate.wait_until_entered()
         world.plans.cancel(plan.uuid)
-        world.until_action('revert a', states.CANCELLED)
+        world.wait_for_action('revert a', states.CANCELLED)
         gate.open()
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
         self.assertEqual(
             {
                 'a': 'SUCCEEDED',
@@ -151,14 +151,14 @@ class TestOnFailureRollback(PlanCase):
         )
 
     def reverts_when_a_worker_is_lost(self, on_worker_loss: str) -> list[str]:
-        gate = self.a_gate()
+        gate = self.create_gate()
         reverts: list[str] = []
 
         def revert(context: Any) -> bool:
             reverts.append(context.name)
             return bool(gate()) if context.attempt == 1 else True
 
-        world = self.a_world(
+        world = self.create_world(
             {
                 'does': kind(revert=revert, idempotent=True),
                 'fails': kind(execute=lambda c: Failed('no disk')),
@@ -171,11 +171,11 @@ class TestOnFailureRollback(PlanCase):
             action('c', 'fails', parents=['b']),
             on_failure='rollback',
         )
-        gate.until_entered()
+        gate.wait_until_entered()
         world.kill(worker)
         gate.open()
         world.worker()
-        self.assertEqual(plan_states.FAILED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.FAILED, world.wait_until_ended(plan).state)
         return reverts
 
     def test_it_goes_on_at_another_worker_and_reverts_nothing_twice(self) -> None:

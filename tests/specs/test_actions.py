@@ -27,7 +27,7 @@ class TestActionProperties(WorldCase):
     """The fields of an action after its creation and during its life."""
 
     def test_it_has_all_of_them_when_it_is_created(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         plan = world.create(
             action('first'),
             action(
@@ -67,14 +67,14 @@ class TestActionProperties(WorldCase):
         self.assertEqual([first.uuid], world.store.depends_on(second.id))
 
     def test_while_it_runs_it_has_an_owner_and_a_start_and_then_an_end(self) -> None:
-        gate = self.a_gate(Done({'ip': '10.0.0.1'}))
-        world = self.a_world({'waits': kind(execute=gate)})
+        gate = self.create_gate(Done({'ip': '10.0.0.1'}))
+        world = self.create_world({'waits': kind(execute=gate)})
         worker = world.worker()
         plan = world.start(action('a', 'waits'))
-        gate.until_entered()
+        gate.wait_until_entered()
         running = world.action('a')
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         ended = world.action('a')
 
         self.assertEqual(
@@ -91,7 +91,9 @@ class TestActionProperties(WorldCase):
 
     def test_a_plugin_is_handed_what_it_may_know(self) -> None:
         seen: list[Any] = []
-        world = self.a_world({'looks': kind(execute=lambda c: seen.append(c) or True)})
+        world = self.create_world(
+            {'looks': kind(execute=lambda c: seen.append(c) or True)}
+        )
         plan = world.run(
             action('a', 'looks', target='host-7', input_parameters={'n': 1}, timeout=60)
         )
@@ -117,20 +119,22 @@ class TestActionStatuses(WorldCase):
     """The statuses of an action during its lifetime."""
 
     def test_it_waits_until_all_that_it_depends_on_has_ended(self) -> None:
-        gates = {name: self.a_gate() for name in 'ab'}
-        world = self.a_world({name: kind(execute=gate) for name, gate in gates.items()})
+        gates = {name: self.create_gate() for name in 'ab'}
+        world = self.create_world(
+            {name: kind(execute=gate) for name, gate in gates.items()}
+        )
         world.worker()
         plan = world.start(
             action('a', 'a'), action('b', 'b'), action('c', parents=['a', 'b'])
         )
         for gate in gates.values():
-            gate.until_entered()
+            gate.wait_until_entered()
         self.assertEqual((states.INIT, 2), self.status_of_c(world))
         gates['a'].open()
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual((states.INIT, 1), self.status_of_c(world))
         gates['b'].open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual((states.SUCCEEDED, 0), self.status_of_c(world))
         self.assertEqual(ran('c'), world.story(plan, 'c'))
 
@@ -141,13 +145,13 @@ class TestActionStatuses(WorldCase):
     def test_ready_ones_of_a_lane_without_a_plan_are_picked_up_by_its_workers(
         self,
     ) -> None:
-        world = self.a_world()
+        world = self.create_world()
         world.worker(lanes=('applier',))
         world.add(world.new_action('a'))
         world.run('b')
         self.assertEqual(states.READY, world.action('a').status)
         world.worker(lanes=('engine',))
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual(ran('a'), world.story(None, 'a'))
 
     def test_collectively_three_statuses_are_completion(self) -> None:
@@ -162,7 +166,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
     def end_of(self, *returned: Any) -> tuple[str, str | None]:
         """Run an action whose execute returns these values, one at each attempt."""
         answers = iter(returned)
-        world = self.a_world({'says': kind(execute=lambda context: next(answers))})
+        world = self.create_world({'says': kind(execute=lambda context: next(answers))})
         world.run(action('a', 'says'))
         ended = world.action('a')
         return ended.status, ended.status_message
@@ -198,14 +202,16 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
             )
 
     def test_the_reason_of_ok_is_an_output(self) -> None:
-        world = self.a_world({'says': kind(execute=lambda c: ('OK', 'all moved'))})
+        world = self.create_world({'says': kind(execute=lambda c: ('OK', 'all moved'))})
         world.run(action('a', 'says'))
         self.assertEqual({'reason': 'all moved'}, world.action('a').outputs)
 
     def test_retry_is_ready_again_and_any_worker_may_pick_it_up(self) -> None:
         for again in (('RETRY', 'it is locked'), Retry('it is locked', 0.01)):
             answers = iter([again, True])
-            world = self.a_world({'says': kind(execute=lambda c, a=answers: next(a))})
+            world = self.create_world(
+                {'says': kind(execute=lambda c, a=answers: next(a))}
+            )
             plan = world.run(action('a', 'says'))
             self.assertEqual(
                 [*ran('a', 'READY', 'it is locked'), *ran('a')], world.story(plan, 'a')
@@ -219,7 +225,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
             (KeyboardInterrupt(), 'KeyboardInterrupt'),
             (GeneratorExit(), 'GeneratorExit'),
         ):
-            world = self.a_world({'raises': kind(execute=raises(error))})
+            world = self.create_world({'raises': kind(execute=raises(error))})
             plan = world.run(action('a', 'raises'), action('b', parents=['a']))
             self.assertEqual(
                 [*ran('a', 'FAILED', f'Action failed in execute: {shown}'), *ran('b')],
@@ -254,7 +260,7 @@ class TestDependsOnAndDependedBy(WorldCase):
     """The end of an action notifies its dependents."""
 
     def a_pair(self, end: Any, needs: str, cause: str) -> dict[str | None, str]:
-        world = self.a_world({'ends': kind(execute=lambda context: end)})
+        world = self.create_world({'ends': kind(execute=lambda context: end)})
         world.worker(lanes=(ENGINE,))
         parent = world.new_action('parent', 'ends', dependents=1, cause=cause)
         child = world.new_action(
@@ -272,7 +278,7 @@ class TestDependsOnAndDependedBy(WorldCase):
                 Edge(child.uuid, grandchild.uuid, needs),
             ],
         )
-        world.until_action('grandchild', *states.FINAL)
+        world.wait_for_action('grandchild', *states.FINAL)
         return world.statuses()
 
     def test_one_that_needs_success_or_completion_has_what_it_needs_or_is_cancelled(
@@ -292,10 +298,10 @@ class TestDependsOnAndDependedBy(WorldCase):
 
     def test_parents_in_a_plan_order_by_completion(self) -> None:
         calls = Calls()
-        world = self.a_world(
+        world = self.create_world(
             {
-                'fails': kind(execute=calls.note('execute', raises(OSError))),
-                'does': kind(execute=calls.note('execute', True)),
+                'fails': kind(execute=calls.record('execute', raises(OSError))),
+                'does': kind(execute=calls.record('execute', True)),
             }
         )
         plan = world.run(

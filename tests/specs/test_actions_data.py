@@ -39,7 +39,9 @@ class TestPoliciesExchangeDecisions(WorldCase):
     def run_with(
         self, *policies: Policy, execute: Any = None
     ) -> tuple[World, dict[str, Any]]:
-        world = self.a_world({'scale_in': kind(execute=execute or (lambda c: True))})
+        world = self.create_world(
+            {'scale_in': kind(execute=execute or (lambda c: True))}
+        )
         world.worker(policies=chain_of(*policies))
         world.run(action('a', 'scale_in'), action('b'))
         return world, dict(world.action('a').data)
@@ -79,7 +81,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
             row = world.store.get_action(context.action_uuid)
             stored.append((row.status, row.data))
 
-        world = self.a_world({'scale_in': kind()})
+        world = self.create_world({'scale_in': kind()})
         chain = [policy(1, decide, decide), policy(2, look, look)]
         world.worker(policies=chain_of(*chain))
         plan = world.run(action('a', 'scale_in'))
@@ -87,7 +89,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         self.assertEqual(ran('a'), world.story(plan, 'a'))
 
     def test_it_outlives_the_worker(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         asked: list[Any] = []
 
         def decide(context: Any, data: dict[str, Any]) -> None:
@@ -98,14 +100,14 @@ class TestPoliciesExchangeDecisions(WorldCase):
             if context.attempt == 1:
                 gate()
 
-        world = self.a_world({'scale_in': kind()})
+        world = self.create_world({'scale_in': kind()})
         chain = chain_of(policy(1, decide), policy(2, act))
         worker = world.worker(policies=chain)
         plan = world.start(action('a', 'scale_in'))
-        gate.until_entered()
+        gate.wait_until_entered()
         world.kill(worker)
         world.worker(policies=chain)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual([{}, {'candidates': 'by attempt 1'}], asked)
         self.assertEqual({'candidates': 'by attempt 1'}, world.action('a').data)
 
@@ -120,7 +122,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         self.assertEqual(states.SUCCEEDED, world.action('b').status)
 
     def test_a_worker_that_has_lost_the_action_does_not_act_on_a_decision(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         acted: list[int] = []
 
         def decide(context: Any, data: dict[str, Any]) -> None:
@@ -132,14 +134,14 @@ class TestPoliciesExchangeDecisions(WorldCase):
             policy(1, decide),
             policy(2, lambda context, data: acted.append(context.attempt)),
         )
-        world = self.a_world({'scale_in': kind()})
+        world = self.create_world({'scale_in': kind()})
         zombie = world.worker(policies=chain)
         plan = world.start(action('a', 'scale_in'))
-        gate.until_entered()
+        gate.wait_until_entered()
         world.store.end_lease(zombie.record.uuid)
         world.worker(policies=chain)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         gate.open()
-        world.until(lambda: not zombie.dispatcher.owned)
+        world.wait_until(lambda: not zombie.dispatcher.owned)
         self.assertEqual([2], acted)
         self.assertEqual({'by': 2}, world.action('a').data)

@@ -24,7 +24,7 @@ class DerivedCase(WorldCase):
     def derive(self, outcome: Any, run: bool = True, **hooks: Any) -> tuple[World, Any]:
         """Start a plan with an action 'a' that derives actions, and 'z' after it."""
         self.calls = Calls()
-        world = self.a_world(
+        world = self.create_world(
             {
                 'derives': kind(
                     execute=lambda context: outcome, **hooks.pop('parent', {})
@@ -35,7 +35,7 @@ class DerivedCase(WorldCase):
         )
         world.worker()
         plan = world.start(action('a', 'derives'), action('z', parents=['a']))
-        return world, world.until_ended(plan) if run else plan
+        return world, world.wait_until_ended(plan) if run else plan
 
 
 class TestAnActionThatDerivesOthers(DerivedCase):
@@ -125,8 +125,8 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         self.assertEqual(['last', 'a', 'z', 'plan'], ends[3:])
 
     def test_it_is_ongoing_and_holds_no_thread_while_it_waits(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {
                 'derives': kind(execute=lambda c: derived('x', action_type='waits')),
                 'waits': kind(execute=gate),
@@ -135,7 +135,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         )
         world.worker()
         plan = world.start(action('a', 'derives'))
-        gate.until_entered()
+        gate.wait_until_entered()
         self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
         waiting = world.action('a')
         self.assertEqual(
@@ -147,7 +147,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
             ('ONGOING', 'PENDING'), (ready.state, ready.evolve(phase='run').state)
         )
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
 
     def test_complete_is_told_how_they_ended(self) -> None:
         told: list[Any] = []
@@ -283,12 +283,12 @@ class TestCancellingAnActionThatDerived(DerivedCase):
             sleeps={'execute': lambda context: context.sleep(3600)},
             deep={'execute': lambda c: derived('deeper', action_type='sleeps')},
         )
-        world.until_action('sleeps', states.RUNNING)
-        world.until_action('deeper', states.RUNNING)
+        world.wait_for_action('sleeps', states.RUNNING)
+        world.wait_for_action('deeper', states.RUNNING)
         return world, plan
 
     def assert_over(self, world: World, plan: Any, z: str) -> None:
-        ended = world.until_ended(plan)
+        ended = world.wait_until_ended(plan)
         self.assertEqual((0, 0), (ended.unfinished, ended.active))
         self.assertEqual(
             {
@@ -323,8 +323,8 @@ class TestCancellingAnActionThatDerived(DerivedCase):
         self.assertEqual(plan_states.CANCELLED, world.store.get_plan(plan.uuid).state)
 
     def test_a_plan_that_stops_ends_an_action_that_waits_for_derived_ones(self) -> None:
-        gate = self.a_gate(Failed('no disk'))
-        world = self.a_world(
+        gate = self.create_gate(Failed('no disk'))
+        world = self.create_world(
             {
                 'derives': kind(
                     execute=lambda c: Derived(
@@ -341,9 +341,9 @@ class TestCancellingAnActionThatDerived(DerivedCase):
         )
         world.worker()
         plan = world.start(action('a', 'derives'), on_failure='stop')
-        gate.until_entered()
+        gate.wait_until_entered()
         gate.open()
-        ended = world.until_ended(plan)
+        ended = world.wait_until_ended(plan)
         self.assertEqual(plan_states.FAILED, ended.state)
         self.assertEqual(
             {'a': 'CANCELLED', 'x': 'FAILED', 'y': 'CANCELLED'}, world.statuses(plan)
@@ -356,7 +356,7 @@ class TestRepeatedActionsThatDerive(DerivedCase):
     def test_a_run_does_not_see_what_earlier_runs_derived(self) -> None:
         told: list[int] = []
         ends = iter([Failed('no'), True])
-        world = self.a_world(
+        world = self.create_world(
             {
                 'derives': kind(
                     execute=lambda c: derived('x', action_type='ends'),
@@ -367,5 +367,5 @@ class TestRepeatedActionsThatDerive(DerivedCase):
         )
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', interval=1))
-        world.until(lambda: len(told) >= 2)
+        world.wait_until(lambda: len(told) >= 2)
         self.assertEqual([1, 1], told[:2])

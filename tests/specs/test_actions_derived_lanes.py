@@ -16,12 +16,12 @@ class TestAnotherLane(WorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.gate = self.a_gate()
+        self.gate = self.create_gate()
         self.saw: list[tuple[str, str, str | None]] = []
 
     def world(self, target: str | None = 'thing:1', **hooks: Any) -> World:
         """Return a world in which `derives` derives a `waits` for the engine."""
-        world = self.a_world(
+        world = self.create_world(
             {
                 'derives': kind(
                     idempotent=True,
@@ -45,13 +45,13 @@ class TestAnotherLane(WorldCase):
     def test_it_belongs_to_no_plan_and_any_worker_waits_for_it(self) -> None:
         world = self.world()
         plan = world.start(action('a', 'derives'))
-        self.gate.until_entered()
+        self.gate.wait_until_entered()
         child, parent = world.action('x'), world.action('a')
         # Another worker than the one that started it may complete the plan.
         world.kill(self.applier)
         world.worker(lanes=('applier',))
         self.gate.open()
-        ended = world.until_ended(plan)
+        ended = world.wait_until_ended(plan)
 
         self.assertEqual(
             (None, ENGINE, parent.id, 'RPC Request', 'thing:1'),
@@ -68,7 +68,7 @@ class TestAnotherLane(WorldCase):
 
     def test_its_failure_is_that_of_the_one_that_asked_and_counts_once(self) -> None:
         world = self.world(waits=lambda context: Failed('no disk'))
-        ended = world.until_ended(world.start(action('a', 'derives')))
+        ended = world.wait_until_ended(world.start(action('a', 'derives')))
 
         self.assertEqual(('FAILED', 1), (ended.state, ended.failed))
         self.assertEqual(
@@ -80,29 +80,29 @@ class TestAnotherLane(WorldCase):
     ) -> None:
         world = self.world()
         world.add(world.new_action('first', 'waits', target='thing:1'))
-        self.gate.until_entered()
+        self.gate.wait_until_entered()
         plan = world.start(action('a', 'derives'))
-        blocked = world.until_action('x', 'WAITING').blocked_on
-        world.until_action('a', 'WAITING')
+        blocked = world.wait_for_action('x', 'WAITING').blocked_on
+        world.wait_for_action('a', 'WAITING')
         world.plans.cancel(plan.uuid)
 
         self.assertEqual('thing:1', blocked)
-        self.assertEqual('CANCELLED', world.until_ended(plan).state)
+        self.assertEqual('CANCELLED', world.wait_until_ended(plan).state)
         self.assertEqual(
             ('CANCELLED', 'RUNNING'),
             (world.action('x').status, world.action('first').status),
         )
         plan = world.start(action('b', 'derives'))
-        world.until_action('x', 'WAITING')
+        world.wait_for_action('x', 'WAITING')
         self.gate.open()
-        self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+        self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
 
     def test_it_runs_under_the_lock_that_the_one_that_asked_has(self) -> None:
         world = self.world()
         self.gate.open()
         plan = world.start(action('a', 'derives', target='thing:1'))
 
-        self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+        self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
         self.assertEqual('Derived Action', world.action('x').cause)
 
     def test_with_its_plan_it_is_told_to_stop(self) -> None:
@@ -113,10 +113,10 @@ class TestAnotherLane(WorldCase):
 
         world = self.world(waits=waits)
         plan = world.start(action('a', 'derives'))
-        self.gate.until_entered()
-        world.until_action('a', 'WAITING')
+        self.gate.wait_until_entered()
+        world.wait_for_action('a', 'WAITING')
         world.plans.cancel(plan.uuid)
         self.gate.open()
 
-        self.assertEqual('CANCELLED', world.until_ended(plan).state)
-        world.until_action('x', 'CANCELLED')
+        self.assertEqual('CANCELLED', world.wait_until_ended(plan).state)
+        world.wait_for_action('x', 'CANCELLED')

@@ -21,22 +21,24 @@ class LossCase(WorldCase):
         self, execute: Any = None, on_worker_loss: str = 'resume', **members: Any
     ) -> tuple[World, Any, Gate]:
         """Let a worker die while it executes 'a', the parent of 'b'."""
-        gate = self.a_gate()
+        gate = self.create_gate()
 
         def first(context: Any) -> Any:
             if context.attempt == 1:
                 return gate()
             return execute(context) if execute else True
 
-        world = self.a_world({'lost': kind(execute=first, **members)}, on_worker_loss)
+        world = self.create_world(
+            {'lost': kind(execute=first, **members)}, on_worker_loss
+        )
         worker = world.worker()
         plan = world.start(action('a', 'lost'), action('b', parents=['a']))
-        gate.until_entered()
+        gate.wait_until_entered()
         world.kill(worker)
         return world, plan, gate
 
     def story_of_a(self, world: World, plan: Any) -> list[Any]:
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         return world.story(plan, 'a')
 
 
@@ -76,18 +78,18 @@ class TestALostWorker(LossCase):
         self.assertIn(str(owner), world.action('a').status_message or '')
 
     def test_an_action_that_costs_its_workers_their_lives_is_failed(self) -> None:
-        gates = [self.a_gate() for _ in range(3)]
-        world = self.a_world(
+        gates = [self.create_gate() for _ in range(3)]
+        world = self.create_world(
             {'poison': kind(idempotent=True, execute=lambda c: gates[c.attempt - 1]())},
             max_attempts=2,
         )
         plan = world.start(action('a', 'poison'))
         for attempt in range(2):
             worker = world.worker()
-            gates[attempt].until_entered()
+            gates[attempt].wait_until_entered()
             world.kill(worker)
         world.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             (
                 'FAILED',
@@ -100,14 +102,14 @@ class TestALostWorker(LossCase):
     def test_one_that_was_taken_and_not_started_is_taken_again(self) -> None:
         # The plan's `on_worker_loss` has no effect on actions that have not started.
         for on_worker_loss in ('resume', 'fail', 'cancel'):
-            gate = self.a_gate()
-            world = self.a_world(
+            gate = self.create_gate()
+            world = self.create_world(
                 {'c': kind(pre_condition=lambda c, g=gate: c.attempt > 1 or g())},
                 on_worker_loss,
             )
             worker = world.worker()
             plan = world.start(action('a', 'c'))
-            gate.until_entered()
+            gate.wait_until_entered()
             world.kill(worker)
             world.worker()
             self.assertEqual(ran('a'), self.story_of_a(world, plan))
@@ -120,7 +122,7 @@ class TestALostWorker(LossCase):
             polls.append((context.attempt, token))
             return Done(token)
 
-        world = self.a_world(
+        world = self.create_world(
             {
                 'outside': kind(
                     execute=once(InProgress({'job': 7}, 3600.0), 'executed twice'),
@@ -130,24 +132,24 @@ class TestALostWorker(LossCase):
         )
         worker = world.worker()
         plan = world.start(action('a', 'outside'))
-        world.until(lambda: world.action('a').token is not None)
+        world.wait_until(lambda: world.action('a').token is not None)
         world.kill(worker)
         world.worker()
         self.assertEqual(ran('a'), self.story_of_a(world, plan))
         self.assertEqual([(2, {'job': 7})], polls)
 
     def test_what_has_saved_a_token_is_executed_again_if_it_may_be(self) -> None:
-        gate, attempts = self.a_gate(), list[int]()
+        gate, attempts = self.create_gate(), list[int]()
 
         def execute(context: Any) -> Any:
             context.save_token({'job': 7})
             attempts.append(context.attempt)
             return gate() if context.attempt == 1 else True
 
-        world = self.a_world({'saves': kind(execute=execute, idempotent=True)})
+        world = self.create_world({'saves': kind(execute=execute, idempotent=True)})
         worker = world.worker()
         plan = world.start(action('a', 'saves'))
-        gate.until_entered()
+        gate.wait_until_entered()
         self.assertEqual({'saved': {'job': 7}}, world.action('a').token)
         world.kill(worker)
         world.worker()
@@ -157,7 +159,7 @@ class TestALostWorker(LossCase):
     def test_what_is_in_progress_and_suspended_stays_so_until_it_is_resumed(
         self,
     ) -> None:
-        world = self.a_world(
+        world = self.create_world(
             {
                 'outside': kind(
                     execute=lambda c: InProgress('job', 3600.0),
@@ -169,27 +171,27 @@ class TestALostWorker(LossCase):
         for signal, end in ((states.RESUME, 'SUCCEEDED'), (states.CANCEL, 'CANCELLED')):
             worker = world.worker()
             plan = world.start(action('a', 'outside'))
-            world.until(lambda: world.action('a').token is not None)
+            world.wait_until(lambda: world.action('a').token is not None)
             uuid = world.action('a').uuid
             world.plans.signal_action(uuid, states.SUSPEND)
-            world.until_action('a', states.SUSPENDED)
+            world.wait_for_action('a', states.SUSPENDED)
             world.kill(worker)
             # CANCEL is sent while no worker runs, RESUME right after the takeover.
             if signal == states.CANCEL:
                 world.plans.signal_action(uuid, signal)
             other = world.worker()
-            world.until(
+            world.wait_until(
                 lambda o=other: world.action('a').owner in (o.record.uuid, None)
             )
             if signal == states.RESUME:
                 world.plans.signal_action(uuid, signal)
-            world.until_ended(plan)
+            world.wait_until_ended(plan)
             self.assertEqual(end, world.action('a').status)
             world.kill(other)
 
     def test_one_that_waited_for_derived_actions_completes_elsewhere(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {
                 'derives': kind(
                     execute=once(Derived((DerivedAction('x', 'nop'),)), 'twice'),
@@ -199,10 +201,10 @@ class TestALostWorker(LossCase):
         )
         worker = world.worker()
         plan = world.start(action('a', 'derives'))
-        gate.until_entered()
+        gate.wait_until_entered()
         world.kill(worker)
         world.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             ['RUNNING', 'WAITING', 'RUNNING', 'READY', 'RUNNING', 'SUCCEEDED'],
             [line[2] for line in world.story(plan, 'a')],
@@ -213,7 +215,7 @@ class TestALostWorker(LossCase):
         without = World(world.store)
         self.addCleanup(without.stop)
         without.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             ran('a', 'FAILED', 'There is no action type lost. Installed: nop.'),
             world.story(plan, 'a'),
@@ -229,20 +231,20 @@ class TestALostWorker(LossCase):
         self.assertEqual(plan_states.SUCCEEDED, world.run('still alive').state)
 
     def test_a_worker_that_cannot_renew_its_lease_stops_itself(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {'slow': kind(execute=lambda c: gate() if c.attempt == 1 else True)},
             lease=2.0,
         )
         worker = world.worker()
         plan = world.start(*chain('a', 'b', action_type='slow'))
-        gate.until_entered()
+        gate.wait_until_entered()
         world.store.end_lease(worker.record.uuid)
-        world.until(lambda: worker in world.lost)
+        world.wait_until(lambda: worker in world.lost)
         gate.open()
         world.workers.remove(worker)
         world.worker(lease=30.0)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             [*ran('a', 'FAILED', UNKNOWN.replace('UUID', 'host-0')), *ran('b')],
             world.story(plan, 'a', 'b'),
@@ -263,7 +265,7 @@ class TestWhatAPlanSaysAboutLostWorkers(LossCase):
         ):
             world, plan, _ = self.lose(on_worker_loss=says, idempotent=True)
             world.worker()
-            ended = world.until_ended(plan)
+            ended = world.wait_until_ended(plan)
             self.assertEqual(
                 (state, 0, {'a': a, 'b': b}, message),
                 (
@@ -276,19 +278,19 @@ class TestWhatAPlanSaysAboutLostWorkers(LossCase):
 
     def test_work_outside_is_stopped_when_the_plan_is_cancelled(self) -> None:
         calls = Calls()
-        world = self.a_world(
+        world = self.create_world(
             {
                 'outside': kind(
                     execute=lambda c: InProgress('job', 3600.0),
-                    cancel=calls.note('cancel'),
+                    cancel=calls.record('cancel'),
                 )
             },
             'cancel',
         )
         worker = world.worker()
         plan = world.start(action('a', 'outside'))
-        world.until(lambda: world.action('a').token is not None)
+        world.wait_until(lambda: world.action('a').token is not None)
         world.kill(worker)
         world.worker()
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
         self.assertEqual([('a', 'cancel')], calls.made)

@@ -34,7 +34,7 @@ class OverdueCase(WorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.gate = self.a_gate()
+        self.gate = self.create_gate()
         self.ready = threading.Event()
 
     def sleep(self, context: Any) -> bool:
@@ -43,10 +43,10 @@ class OverdueCase(WorldCase):
             context.sleep(0.01)
         return True
 
-    def a_waiting_world(
+    def create_waiting_world(
         self, *children: DerivedAction, hooks: Any = None, **settings: Any
     ) -> World:
-        return self.a_world(
+        return self.create_world(
             {
                 'derives': kind(
                     execute=lambda c: Derived(children or CHILDREN), **(hooks or {})
@@ -63,7 +63,7 @@ class OverdueCase(WorldCase):
         world.clock.pause()
         world.add(world.new_action('a', 'derives', timeout=1, **values))
         for name in names:
-            world.until_action(name, states.RUNNING)
+            world.wait_for_action(name, states.RUNNING)
         world.clock.resume()
 
 
@@ -71,19 +71,19 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
     """A timeout cancels the derived actions, and then fails the action."""
 
     def test_it_is_failed_when_what_it_derived_has_ended(self) -> None:
-        world = self.a_waiting_world()
+        world = self.create_waiting_world()
         world.worker(lanes=(ENGINE,))
         self.begin(world, 'first', 'deaf', target='host')
         world.add(world.new_action('z', target='host'))
-        world.until_action('later', states.CANCELLED)
-        world.until_action('first', states.CANCELLED)
+        world.wait_for_action('later', states.CANCELLED)
+        world.wait_for_action('first', states.CANCELLED)
         # One derived action still runs, so no other action may lock the target.
         self.assertEqual(
             (states.WAITING, states.WAITING),
             (world.action('a').status, world.action('z').status),
         )
         self.gate.open()
-        world.until_action('z', states.SUCCEEDED)
+        world.wait_for_action('z', states.SUCCEEDED)
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),
@@ -106,16 +106,16 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
         )
 
     def test_its_time_stands_still_while_it_is_suspended(self) -> None:
-        world = self.a_waiting_world(child('first'))
+        world = self.create_waiting_world(child('first'))
         worker = world.worker(lanes=(ENGINE,))
         world.clock.pause()
         world.add(world.new_action('a', 'derives', timeout=1))
-        world.until_action('first', states.RUNNING)
+        world.wait_for_action('first', states.RUNNING)
         uuid = world.action('a').uuid
         world.plans.signal_action(uuid, states.SUSPEND)
         world.clock.resume()
         over = world.clock.monotonic() + 1.1
-        world.until(lambda: world.clock.monotonic() > over)
+        world.wait_until(lambda: world.clock.monotonic() > over)
         worker.sweeper.sweep()
         self.assertEqual(states.SUSPENDED, world.action('a').status)
         world.plans.signal_action(uuid, states.RESUME)
@@ -123,18 +123,18 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
         deadline = world.action('a').deadline
         assert deadline is not None
         self.assertGreater((deadline - resumed).total_seconds(), 0.1)
-        self.assertEqual(LATE, world.until_action('a', states.FAILED).status_message)
+        self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
 
     def test_in_a_plan_the_others_go_on(self) -> None:
         # A derived action of another lane, with a lock of its own, is cancelled as
         # well.
-        world = self.a_waiting_world(child('first', lane=ENGINE), child('other'))
+        world = self.create_waiting_world(child('first', lane=ENGINE), child('other'))
         world.worker()
         world.worker(lanes=(ENGINE,))
         plan = world.start(
             action('a', 'derives', timeout=1), action('z', parents=['a'])
         )
-        plan = world.until_ended(plan)
+        plan = world.wait_until_ended(plan)
         self.assertEqual(
             [
                 *ran('a', 'FAILED', LATE),
@@ -164,19 +164,19 @@ class TestWhatItsTimeIs(OverdueCase):
     def test_without_a_timeout_it_has_that_of_the_system(self) -> None:
         # No worker serves the lane of the derived action, so it has not started.
         begun = DerivedAction('first', 'nop', lane='applier')
-        world = self.a_waiting_world(begun, default_action_timeout=0.3)
+        world = self.create_waiting_world(begun, default_action_timeout=0.3)
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives'))
-        self.assertEqual(LATE, world.until_action('a', states.FAILED).status_message)
+        self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
         self.assertEqual(
             [('first', 'READY', 'CANCELLED', UNSTARTED)], world.story(None, 'first')
         )
 
     def test_unless_what_it_derived_may_take_longer(self) -> None:
-        world = self.a_waiting_world(child('first'), default_action_timeout=0.3)
+        world = self.create_waiting_world(child('first'), default_action_timeout=0.3)
         worker = world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives'))
-        world.until_action('first', states.RUNNING)
+        world.wait_for_action('first', states.RUNNING)
         waiting = world.action('a')
         assert waiting.deadline is not None and waiting.start_time is not None
         self.assertGreater(
@@ -184,12 +184,12 @@ class TestWhatItsTimeIs(OverdueCase):
         )
         worker.sweeper.sweep()
         self.ready.set()
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertIsNone(world.action('a').deadline)
 
     def test_all_its_stages_have_that_time_together(self) -> None:
         stages = iter([Derived((child('second'),)), Done()])
-        world = self.a_waiting_world(
+        world = self.create_waiting_world(
             child('first', 'nop'), hooks={'complete': lambda *a: next(stages)}
         )
         world.worker(lanes=(ENGINE,))
@@ -198,7 +198,7 @@ class TestWhatItsTimeIs(OverdueCase):
         assert waiting.deadline is not None and waiting.start_time is not None
         left = (waiting.deadline - waiting.start_time).total_seconds()
         self.assertLess(left, 1.5)
-        world.until_action('a', states.FAILED)
+        world.wait_for_action('a', states.FAILED)
         self.assertEqual(states.CANCELLED, world.action('second').status)
 
     def test_a_type_may_know_what_to_do_then(self) -> None:
@@ -209,57 +209,57 @@ class TestWhatItsTimeIs(OverdueCase):
             told.extend((result.key, result.status) for result in results)
             return Derived((child('undo', 'nop'),), timeout=PATIENCE * 9)
 
-        world = self.a_waiting_world(
+        world = self.create_waiting_world(
             child('first'),
-            hooks={'overdue': overdue, 'complete': calls.note('complete', Done())},
+            hooks={'overdue': overdue, 'complete': calls.record('complete', Done())},
         )
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=1))
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual([('first', states.CANCELLED)], told)
         self.assertEqual([('a', 'complete')], calls.made)
         self.assertEqual(ran('undo'), world.story(None, 'undo'))
 
     def test_one_that_is_repeated_goes_on_with_its_next_run(self) -> None:
-        world = self.a_waiting_world(child('first'))
+        world = self.create_waiting_world(child('first'))
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=1, interval=1))
-        world.until(lambda: world.action('a').status_message == LATE)
+        world.wait_until(lambda: world.action('a').status_message == LATE)
         self.ready.set()
-        world.until(lambda: world.action('a').attempt > 2)
-        world.until(lambda: world.action('a').status_message is None)
+        world.wait_until(lambda: world.action('a').attempt > 2)
+        world.wait_until(lambda: world.action('a').status_message is None)
 
 
 class TestWhoFindsIt(OverdueCase):
     """Any worker of its lane times the action out, for any reason of its wait."""
 
     def test_another_worker_when_the_one_that_began_it_was_lost(self) -> None:
-        world = self.a_waiting_world(child('first', lane='applier'))
+        world = self.create_waiting_world(child('first', lane='applier'))
         lost = world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=1))
-        world.until_action('a', states.WAITING)
+        world.wait_for_action('a', states.WAITING)
         world.kill(lost)
         world.worker(lanes=(ENGINE,))
-        self.assertEqual(LATE, world.until_action('a', states.FAILED).status_message)
+        self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
 
     def test_two_who_find_it_at_the_same_time_end_it_once(self) -> None:
-        world = self.a_waiting_world(child('deaf', 'waits'))
+        world = self.create_waiting_world(child('deaf', 'waits'))
         for _ in range(2):
             world.worker(lanes=(ENGINE,))
         self.begin(world, 'deaf')
-        world.until(lambda: world.action('deaf').control == states.CANCEL)
+        world.wait_until(lambda: world.action('deaf').control == states.CANCEL)
         for _ in range(3):
             world.plans.time_out(world.action('a').uuid)
         self.assertEqual([('deaf', states.CANCEL)], world.signals())
         # As with CANCEL, an action that nevertheless succeeds is SUCCEEDED.
         self.gate.open()
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
 
     def test_one_whose_time_is_not_over_is_left_alone(self) -> None:
-        world = self.a_waiting_world(child('first'))
+        world = self.create_waiting_world(child('first'))
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=60))
-        world.until_action('first', states.RUNNING)
+        world.wait_for_action('first', states.RUNNING)
         for name in ('a', 'first'):
             world.plans.time_out(world.action(name).uuid)
         self.assertEqual([], world.signals())

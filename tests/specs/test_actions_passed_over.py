@@ -12,7 +12,7 @@ class PassedOver(OnDatabase):
     """A claim skips locked rows, even if the holder of the lock changes nothing."""
 
     def test_what_was_held_for_a_moment_is_taken_without_a_sweep(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         (free,) = world.add(world.new_action('a'))
         store = FailingStore(world.store)
 
@@ -20,7 +20,7 @@ class PassedOver(OnDatabase):
             tx.lock_actions([free.id])
             worker = world.worker(lanes=(APPLIER, ENGINE), store=store)
             # Wait for the only sweep and for the last claim.
-            world.until(
+            world.wait_until(
                 lambda: (
                     'active_plans' in store.asked
                     and not any(source.more for source in queues_of(worker))
@@ -28,19 +28,19 @@ class PassedOver(OnDatabase):
             )
             self.assertEqual({'a': states.READY}, world.statuses())
 
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
 
     def test_a_locked_plan_holds_up_no_other(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         held, other = (world.start(*chain(*names)) for names in ('abc', 'xyz'))
 
         with world.store.transaction() as tx:
             tx.lock_plans([held.id])
             world.worker()
-            world.until_plan(other, 'SUCCEEDED')
+            world.wait_for_plan(other, 'SUCCEEDED')
             self.assertEqual('PENDING', world.store.get_plan(held.uuid).state)
 
-        world.until_plan(held, 'SUCCEEDED')
+        world.wait_for_plan(held, 'SUCCEEDED')
 
 
 define_tests(__name__, PassedOver, after=(WorldCase,), on=(POSTGRESQL, MYSQL))

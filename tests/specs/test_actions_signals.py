@@ -48,7 +48,9 @@ class Work:
                 with self._condition:
                     self.steps += 1
                     self._condition.notify_all()
-                self._until(lambda: self._allowed >= self.steps, 'nobody lets it go on')
+                self._wait_until(
+                    lambda: self._allowed >= self.steps, 'nobody lets it go on'
+                )
         return True
 
     def _hear(self, signal: str) -> None:
@@ -56,18 +58,20 @@ class Work:
             self._heard.append(signal)
             self._condition.notify_all()
 
-    def _until(self, condition: Callable[[], bool], otherwise: str) -> None:
+    def _wait_until(self, condition: Callable[[], bool], otherwise: str) -> None:
         with self._condition:
             if not self._condition.wait_for(condition, PATIENCE):
                 raise AssertionError(otherwise)
 
-    def until_heard(self, *signals: str) -> None:
+    def wait_for_signals(self, *signals: str) -> None:
         """Wait until exactly these signals have been received."""
-        self._until(lambda: self._heard == list(signals), f'heard {self._heard}')
+        self._wait_until(lambda: self._heard == list(signals), f'heard {self._heard}')
 
-    def until_done(self, steps: int) -> None:
+    def wait_for_steps(self, steps: int) -> None:
         """Wait until this number of steps has started."""
-        self._until(lambda: self.steps >= steps, f'{self.steps} steps, not {steps}')
+        self._wait_until(
+            lambda: self.steps >= steps, f'{self.steps} steps, not {steps}'
+        )
 
     def go_on(self) -> None:
         """Let it continue to its next checkpoint."""
@@ -85,10 +89,10 @@ class SignalCase(WorldCase):
     def a_running_work(self, steps: int = 10**9) -> tuple[World, Work, Any]:
         work = Work(steps)
         self.addCleanup(work.go_on)
-        world = self.a_world({'work': kind(execute=work)})
+        world = self.create_world({'work': kind(execute=work)})
         world.worker()
         plan = world.start(action('a', 'work'))
-        work.until_done(1)
+        work.wait_for_steps(1)
         return world, work, plan
 
 
@@ -98,9 +102,9 @@ class TestCancel(SignalCase):
     def test_it_is_heeded_at_the_next_checkpoint(self) -> None:
         world, work, plan = self.a_running_work()
         self.signal(world, 'a', states.CANCEL)
-        work.until_heard(states.CANCEL)
+        work.wait_for_signals(states.CANCEL)
         work.go_on()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
         self.assertEqual(1, work.steps)
         self.assertEqual(plan_states.SUCCEEDED, world.store.get_plan(plan.uuid).state)
@@ -118,15 +122,15 @@ class TestCancel(SignalCase):
             return True
 
         for execute, suspended in ((sleep, False), (sleep, True), (swallow, True)):
-            world = self.a_world({'sleeps': kind(execute=execute)})
+            world = self.create_world({'sleeps': kind(execute=execute)})
             world.worker()
             plan = world.start(action('a', 'sleeps'))
-            world.until_action('a', states.RUNNING)
+            world.wait_for_action('a', states.RUNNING)
             if suspended:
                 self.signal(world, 'a', states.SUSPEND)
-                world.until_action('a', states.SUSPENDED)
+                world.wait_for_action('a', states.SUSPENDED)
             self.signal(world, 'a', states.CANCEL)
-            world.until_ended(plan)
+            world.wait_until_ended(plan)
             self.assertEqual(
                 [
                     ('a', 'READY', 'RUNNING', None),
@@ -139,14 +143,14 @@ class TestCancel(SignalCase):
             )
 
     def test_an_action_has_the_freedom_to_ignore_it(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'deaf': kind(execute=gate)})
+        gate = self.create_gate()
+        world = self.create_world({'deaf': kind(execute=gate)})
         world.worker()
         plan = world.start(action('a', 'deaf'))
-        gate.until_entered()
+        gate.wait_until_entered()
         self.signal(world, 'a', states.CANCEL)
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(ran('a'), world.story(plan, 'a'))
 
     def test_one_that_would_be_tried_again_is_not(self) -> None:
@@ -158,19 +162,19 @@ class TestCancel(SignalCase):
                     raise AssertionError('no signal came')
             return Retry('busy', 3600.0)
 
-        world = self.a_world({'again': kind(execute=busy)})
+        world = self.create_world({'again': kind(execute=busy)})
         world.worker()
         plan = world.start(action('a', 'again'))
-        world.until_action('a', states.RUNNING)
+        world.wait_for_action('a', states.RUNNING)
         self.signal(world, 'a', states.CANCEL)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
 
     def test_what_has_not_started_is_cancelled_at_once_and_holds_its_place(
         self,
     ) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)})
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)})
         world.worker()
         plan = world.start(
             *(action('a', 'waits'), action('b', parents=['a'])),
@@ -178,13 +182,13 @@ class TestCancel(SignalCase):
             action('d', not_before='2999-01-01T00:00:00Z'),
             action('e', parents=['d']),
         )
-        gate.until_entered()
+        gate.wait_until_entered()
         self.signal(world, 'b', states.CANCEL)
         self.signal(world, 'd', states.CANCEL)
-        world.until_action('e', states.SUCCEEDED)
+        world.wait_for_action('e', states.SUCCEEDED)
         self.assertEqual(states.INIT, world.action('c').status)
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             [
                 ('b', 'INIT', 'CANCELLED', UNSTARTED),
@@ -207,18 +211,18 @@ class TestSuspendAndResume(SignalCase):
         heard: list[str] = []
         for step in (1, 2, 3):
             self.signal(world, 'a', states.SUSPEND)
-            work.until_heard(*heard, states.SUSPEND)
+            work.wait_for_signals(*heard, states.SUSPEND)
             work.go_on()
-            world.until_action('a', states.SUSPENDED)
+            world.wait_for_action('a', states.SUSPENDED)
             # Other actions continue meanwhile.
             self.assertEqual(plan_states.SUCCEEDED, world.run('b', 'c').state)
             self.assertEqual(step, work.steps)
             self.signal(world, 'a', states.RESUME)
-            work.until_done(step + 1)
-            world.until_action('a', states.RUNNING)
+            work.wait_for_steps(step + 1)
+            world.wait_for_action('a', states.RUNNING)
             heard += [states.SUSPEND, states.RESUME]
         work.go_on()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),
@@ -248,33 +252,33 @@ class TestActionsThatAreInProgress(SignalCase):
             done = self.ready.is_set()
             return Done({'token': token}) if done else InProgress(token, delay)
 
-        world = self.a_world(
+        world = self.create_world(
             {
                 'outside': kind(
                     execute=lambda context: InProgress({'job': 7}, delay),
                     poll=poll,
-                    cancel=self.calls.note('cancel', hooks.get('cancel')),
-                    post_condition=self.calls.note('post_condition'),
+                    cancel=self.calls.record('cancel', hooks.get('cancel')),
+                    post_condition=self.calls.record('post_condition'),
                 )
             },
             max_parallel=1,
         )
         world.worker()
         plan = world.start(action('a', 'outside'))
-        world.until(lambda: world.action('a').token is not None)
+        world.wait_until(lambda: world.action('a').token is not None)
         return world, plan
 
     def test_it_is_polled_until_it_ends_and_not_while_it_is_suspended(self) -> None:
         world, plan = self.in_progress()
-        self.polled.until_entered(3)
+        self.polled.wait_until_entered(3)
         self.signal(world, 'a', states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
+        world.wait_for_action('a', states.SUSPENDED)
         polls = self.polled.entered
         world.run('b')
         self.assertEqual(polls, self.polled.entered)
         self.ready.set()
         self.signal(world, 'a', states.RESUME)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),
@@ -294,10 +298,10 @@ class TestActionsThatAreInProgress(SignalCase):
         self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('b', 'c')).state)
         self.assertEqual(states.RUNNING, world.action('a').status)
         self.signal(world, 'a', states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
+        world.wait_for_action('a', states.SUSPENDED)
         self.ready.set()
         self.signal(world, 'a', states.RESUME)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(1, self.polled.entered)
 
     def test_cancel_stops_the_work_outside_even_if_that_raises_or_it_is_suspended(
@@ -311,9 +315,9 @@ class TestActionsThatAreInProgress(SignalCase):
             world, plan = self.in_progress(delay=3600, cancel=cancel)
             if suspensions:
                 self.signal(world, 'a', states.SUSPEND)
-                world.until_action('a', states.SUSPENDED)
+                world.wait_for_action('a', states.SUSPENDED)
             self.signal(world, 'a', states.CANCEL)
-            world.until_ended(plan)
+            world.wait_until_ended(plan)
             before = 'SUSPENDED' if suspensions else 'RUNNING'
             self.assertEqual(
                 [
@@ -330,12 +334,12 @@ class TestActionsThatAreInProgress(SignalCase):
             world, plan = self.in_progress(delay=3600)
             self.signal(world, 'a', states.SUSPEND)
             self.signal(world, 'a', states.CANCEL)
-            world.until_ended(plan)
+            world.wait_until_ended(plan)
             self.assertEqual(states.CANCELLED, world.action('a').status)
 
     def test_a_token_may_be_anything_that_json_has(self) -> None:
         for token in (0, '', False, [], {}, 1.5, 'job'):
-            world = self.a_world(
+            world = self.create_world(
                 {
                     'outside': kind(
                         execute=lambda context, t=token: InProgress(t, 0.0),
@@ -351,16 +355,18 @@ class TestSignalsWithoutAPlan(SignalCase):
     """Actions of the engine lane are signalled like those of plans."""
 
     def test_cancel_and_the_next_one_that_waits_for_it(self) -> None:
-        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))})
+        world = self.create_world(
+            {'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))}
+        )
         world.worker(lanes=(ENGINE,))
         world.add(
             world.new_action('a', 'sleeps'),
             world.new_action('b', status=states.WAITING, pending=1),
         )
-        world.until_action('a', states.RUNNING)
+        world.wait_for_action('a', states.RUNNING)
         self.signal(world, 'b', states.CANCEL)
         self.signal(world, 'a', states.CANCEL)
-        world.until_action('a', states.CANCELLED)
+        world.wait_for_action('a', states.CANCELLED)
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),

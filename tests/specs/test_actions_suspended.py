@@ -26,7 +26,7 @@ class SuspendedCase(WorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.gate = self.a_gate()
+        self.gate = self.create_gate()
         self.resumed = threading.Event()
 
     def sleep(self, context: Any) -> bool:
@@ -35,8 +35,8 @@ class SuspendedCase(WorldCase):
             context.sleep(0.01)
         return True
 
-    def a_waiting_world(self, *children: DerivedAction, **types: Any) -> World:
-        world = self.a_world(
+    def create_waiting_world(self, *children: DerivedAction, **types: Any) -> World:
+        world = self.create_world(
             {
                 'derives': kind(execute=lambda c: Derived(children or CHILDREN)),
                 'waits': kind(execute=self.gate),
@@ -50,11 +50,11 @@ class SuspendedCase(WorldCase):
     def add(self, world: World, **values: Any) -> None:
         """Add 'a', which belongs to no plan, and wait until it is WAITING."""
         world.add(world.new_action('a', 'derives', **values))
-        self.until_waiting(world)
+        self.wait_until_waiting(world)
 
-    def until_waiting(self, world: World) -> None:
-        self.gate.until_entered()
-        world.until_action('other', states.RUNNING)
+    def wait_until_waiting(self, world: World) -> None:
+        self.gate.wait_until_entered()
+        world.wait_for_action('other', states.RUNNING)
 
     def signal(self, world: World, name: str, signal: str) -> Any:
         return world.plans.signal_action(world.action(name).uuid, signal)
@@ -64,9 +64,9 @@ class SuspendedCase(WorldCase):
         self.assertEqual(
             states.SUSPENDED, self.signal(world, 'a', states.SUSPEND).status
         )
-        world.until_action('other', states.SUSPENDED)
+        world.wait_for_action('other', states.SUSPENDED)
         self.gate.open()
-        world.until_action('first', states.SUCCEEDED)
+        world.wait_for_action('first', states.SUCCEEDED)
 
     def resume(self, world: World) -> None:
         self.resumed.set()
@@ -79,12 +79,12 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
     def test_no_further_one_starts_and_it_keeps_its_lock_until_it_is_resumed(
         self,
     ) -> None:
-        world = self.a_waiting_world()
+        world = self.create_waiting_world()
         self.add(world, target='thing')
         self.assert_refused(world, 'later')
         self.suspend(world)
         world.add(world.new_action('b', target='thing'))
-        world.until_action('b', states.WAITING)
+        world.wait_for_action('b', states.WAITING)
         self.assert_refused(world, 'b')
         for worker in world.workers:
             worker.sweeper.sweep()
@@ -95,7 +95,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             (held.status, held.blocked_on, held.attempt),
         )
         self.resume(world)
-        world.until_action('b', states.SUCCEEDED)
+        world.wait_for_action('b', states.SUCCEEDED)
         ends = [line[0] for line in world.story() if line[2] == 'SUCCEEDED']
         self.assertEqual(['a', 'b'], ends[-2:])
         self.assertEqual(
@@ -131,20 +131,20 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         )
 
     def test_it_completes_when_all_have_ended_meanwhile(self) -> None:
-        world = self.a_waiting_world(DerivedAction('first', 'waits'))
+        world = self.create_waiting_world(DerivedAction('first', 'waits'))
         world.add(world.new_action('a', 'derives'))
-        self.gate.until_entered()
+        self.gate.wait_until_entered()
         self.signal(world, 'a', states.SUSPEND)
         self.gate.open()
-        world.until_action('first', states.SUCCEEDED)
+        world.wait_for_action('first', states.SUCCEEDED)
         self.assertEqual(states.SUSPENDED, world.action('a').status)
         self.assertEqual(states.READY, self.signal(world, 'a', states.RESUME).status)
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
 
     def test_one_that_was_taken_and_has_not_started_is_taken_again(self) -> None:
-        checks = self.a_gate()
+        checks = self.create_gate()
         started: list[int] = []
-        world = self.a_waiting_world(
+        world = self.create_waiting_world(
             DerivedAction('first', 'checks'),
             DerivedAction('other', 'sleeps'),
             checks=kind(
@@ -153,21 +153,21 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             ),
         )
         world.add(world.new_action('a', 'derives'))
-        checks.until_entered()
-        world.until_action('other', states.RUNNING)
+        checks.wait_until_entered()
+        world.wait_for_action('other', states.RUNNING)
         self.signal(world, 'a', states.SUSPEND)
         checks.open()
-        world.until_action('other', states.SUSPENDED)
-        world.until(
+        world.wait_for_action('other', states.SUSPENDED)
+        world.wait_until(
             lambda: not world.workers[0].dispatcher.owned.get(world.action('first').id)
         )
         self.assertEqual([], started)
         self.resume(world)
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual([2], started)
 
     def test_it_reaches_what_these_have_derived(self) -> None:
-        world = self.a_waiting_world(
+        world = self.create_waiting_world(
             DerivedAction('deep', 'deep'),
             deep=kind(execute=lambda c: Derived(CHILDREN)),
         )
@@ -178,7 +178,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             [world.action(name).status for name in ('deep', 'other', 'later')],
         )
         self.resume(world)
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual(
             [
                 ('a', 'SUSPENDED', 'WAITING', None),
@@ -191,20 +191,20 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         pair = Derived(
             (DerivedAction('x', 'nop'), DerivedAction('y', 'nop', parents=('x',)))
         )
-        world = self.a_waiting_world(
+        world = self.create_waiting_world(
             derives=kind(execute=lambda context: self.gate(context) and pair)
         )
         world.add(world.new_action('a', 'derives'))
-        self.gate.until_entered()
+        self.gate.wait_until_entered()
         self.signal(world, 'a', states.SUSPEND)
         self.gate.open()
-        world.until_action('a', states.SUSPENDED)
+        world.wait_for_action('a', states.SUSPENDED)
         world.run('something else')
         self.assertEqual(
             ['READY', 'WAITING'], [world.action(name).status for name in 'xy']
         )
         self.signal(world, 'a', states.RESUME)
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),
@@ -222,23 +222,23 @@ class TestCancellingASuspendedActionThatDerived(SuspendedCase):
     """All derived actions end, and the action ends after them."""
 
     def test_it_ends_when_the_last_of_them_has(self) -> None:
-        deaf = self.a_gate()
-        world = self.a_waiting_world(
+        deaf = self.create_gate()
+        world = self.create_waiting_world(
             *CHILDREN, DerivedAction('deaf', 'deaf'), deaf=kind(execute=deaf)
         )
         self.add(world, target='thing')
-        deaf.until_entered()
+        deaf.wait_until_entered()
         self.suspend(world)
         world.add(world.new_action('b', target='thing'))
-        world.until_action('b', states.WAITING)
+        world.wait_for_action('b', states.WAITING)
         self.assertEqual(states.WAITING, self.signal(world, 'a', states.CANCEL).status)
-        world.until_action('other', states.CANCELLED)
+        world.wait_for_action('other', states.CANCELLED)
         self.assertEqual(
             ['WAITING', 'CANCELLED', 'WAITING'],
             [world.action(name).status for name in ('a', 'later', 'b')],
         )
         deaf.open()
-        world.until_action('b', states.SUCCEEDED)
+        world.wait_for_action('b', states.SUCCEEDED)
         self.assertEqual(
             [
                 ('a', 'READY', 'RUNNING', None),
@@ -254,13 +254,13 @@ class TestCancellingASuspendedActionThatDerived(SuspendedCase):
         )
 
     def test_a_cancel_of_the_plan_reaches_it(self) -> None:
-        world = self.a_waiting_world()
+        world = self.create_waiting_world()
         plan = world.start(action('a', 'derives'), action('z', parents=['a']))
-        self.until_waiting(world)
+        self.wait_until_waiting(world)
         self.suspend(world)
         self.assertEqual((1, 4), self.counts(world, plan))
         world.plans.cancel(plan.uuid)
-        ended = world.until_ended(plan)
+        ended = world.wait_until_ended(plan)
         self.assertEqual(plan_states.CANCELLED, ended.state)
         self.assertEqual((0, 0), self.counts(world, plan))
         self.assertEqual(
@@ -283,20 +283,20 @@ class TestThreadsOfSuspendedActions(SuspendedCase):
     """Other actions do not wait for suspended ones."""
 
     def test_one_that_stays_in_its_thread_leaves_the_others_theirs(self) -> None:
-        world = self.a_world({'sleeps': kind(execute=self.sleep)}, max_parallel=1)
+        world = self.create_world({'sleeps': kind(execute=self.sleep)}, max_parallel=1)
         world.worker(lanes=('applier', ENGINE))
         for name in ('a', 'b'):
             world.add(world.new_action(name, 'sleeps'))
-            world.until_action(name, states.RUNNING)
+            world.wait_for_action(name, states.RUNNING)
             self.signal(world, name, states.SUSPEND)
-            world.until_action(name, states.SUSPENDED)
+            world.wait_for_action(name, states.SUSPENDED)
 
         world.run('something else')
 
         self.resumed.set()
         for name in ('a', 'b'):
             self.signal(world, name, states.RESUME)
-            world.until_action(name, states.SUCCEEDED)
+            world.wait_for_action(name, states.SUCCEEDED)
         world.run('and more')
         self.assertEqual(
             [

@@ -67,7 +67,7 @@ class TestPartsOfAWhole(WorldCase):
 
     def test_parts_run_side_by_side_and_none_beside_the_whole(self) -> None:
         occupied = Occupied()
-        world = self.a_world({'occupies': kind(execute=occupied)})
+        world = self.create_world({'occupies': kind(execute=occupied)})
         for _ in range(2):
             world.worker(lanes=(ENGINE,))
         listed = [
@@ -81,32 +81,32 @@ class TestPartsOfAWhole(WorldCase):
         ]
         world.add(*listed)
         for n in range(28):
-            world.until_action(f'a{n}', states.SUCCEEDED)
+            world.wait_for_action(f'a{n}', states.SUCCEEDED)
         self.assertEqual((True, []), (occupied.together, occupied.wrong))
         again = world.new_action('again', target='whole')
         world.add(again)
-        world.until_action('again', states.SUCCEEDED)
+        world.wait_for_action('again', states.SUCCEEDED)
 
     def test_a_worker_that_was_lost_leaves_no_lock_behind(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
 
         def execute(context: Any) -> bool:
             return gate(context) if context.attempt == 1 else True
 
-        world = self.a_world({'waits': kind(execute=execute, idempotent=True)})
+        world = self.create_world({'waits': kind(execute=execute, idempotent=True)})
         worker = world.worker(lanes=(ENGINE,))
         world.add(world.new_action('part', 'waits', target='p', within='whole'))
-        gate.until_entered()
+        gate.wait_until_entered()
         world.add(world.new_action('whole', target='whole'))
-        world.until_action('whole', states.WAITING)
+        world.wait_for_action('whole', states.WAITING)
         world.kill(worker)
         world.worker(lanes=(ENGINE,))
-        world.until_action('whole', states.SUCCEEDED)
+        world.wait_for_action('whole', states.SUCCEEDED)
         part, whole = world.action('part'), world.action('whole')
         self.assertEqual((states.SUCCEEDED, 2), (part.status, part.attempt))
         self.assertLessEqual(part.end_time, whole.start_time)
         world.add(world.new_action('next', target='p'))
-        world.until_action('next', states.SUCCEEDED)
+        world.wait_for_action('next', states.SUCCEEDED)
 
 
 class TestLocksOnTargets(WorldCase):
@@ -114,7 +114,7 @@ class TestLocksOnTargets(WorldCase):
 
     def test_two_actions_on_one_target_never_overlap(self) -> None:
         watch = Watch()
-        world = self.a_world({'watched': kind(execute=watch)})
+        world = self.create_world({'watched': kind(execute=watch)})
         world.worker()
         world.worker()
         # This holds within one plan and between plans.
@@ -128,17 +128,17 @@ class TestLocksOnTargets(WorldCase):
             for p in 'abc'
         ]
         for plan in plans:
-            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+            self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
         self.assertEqual({f'host-{n}': 1 for n in range(3)}, watch.most)
 
     def a_held_target(self, **hooks: Any) -> tuple[World, Gate]:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {'holds': kind(execute=gate), **hooks}, sweep_interval=3600.0
         )
         world.worker()
         world.start(action('holder', 'holds', target='host'))
-        gate.until_entered()
+        gate.wait_until_entered()
         return world, gate
 
     def test_who_comes_second_waits_and_they_are_woken_in_their_order(self) -> None:
@@ -147,13 +147,13 @@ class TestLocksOnTargets(WorldCase):
         names = [f'a{n}' for n in range(5)]
         plan = world.start(*(action(n, 'watched', target='host') for n in names))
         for name in names:
-            waiting = world.until_action(name, states.WAITING)
+            waiting = world.wait_for_action(name, states.WAITING)
             self.assertEqual(
                 ('host', None, 'PENDING'),
                 (waiting.blocked_on, waiting.owner, waiting.state),
             )
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(names, watch.order)
         ended = world.action('a0')
         self.assertEqual((None, 'SUCCEEDED'), (ended.blocked_on, ended.status))
@@ -161,20 +161,20 @@ class TestLocksOnTargets(WorldCase):
     def test_what_waits_can_be_cancelled_and_does_not_take_the_lock_along(self) -> None:
         world, gate = self.a_held_target()
         plan = world.start(action('second', target='host'))
-        world.until_action('second', states.WAITING)
+        world.wait_for_action('second', states.WAITING)
         world.plans.cancel(plan.uuid)
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
         third = world.start(action('third', target='host'))
-        world.until_action('third', states.WAITING)
+        world.wait_for_action('third', states.WAITING)
         gate.open()
-        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(third).state)
+        self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(third).state)
 
     def wake(self, world: World, gate: Gate) -> ActionPlan:
         """Wake `second` while `third` waits for it; return the plan of `third`."""
         plan = world.start(action('third', target='host'))
-        world.until_action('third', states.WAITING)
+        world.wait_for_action('third', states.WAITING)
         gate.open()
-        world.until_action('second', states.READY)
+        world.wait_for_action('second', states.READY)
         self.assertEqual('WAITING', world.action('third').status)
         return plan
 
@@ -191,7 +191,7 @@ class TestLocksOnTargets(WorldCase):
         world.add(second)
         plan = self.wake(world, gate)
         world.plans.signal_action(second.uuid, states.CANCEL)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(
             {'holder': 'SUCCEEDED', 'second': 'CANCELLED', 'third': 'SUCCEEDED'},
             world.statuses(),
@@ -204,12 +204,12 @@ class TestLocksOnTargets(WorldCase):
         full = world.start(
             action('second', target='host'), action('runs', 'sleeps'), max_parallel=1
         )
-        world.until_action('second', states.WAITING)
-        world.until_action('runs', states.RUNNING)
+        world.wait_for_action('second', states.WAITING)
+        world.wait_for_action('runs', states.RUNNING)
         plan = self.wake(world, gate)
         world.plans.cancel(full.uuid)
-        world.until_ended(plan)
-        world.until_ended(full)
+        world.wait_until_ended(plan)
+        world.wait_until_ended(full)
         self.assertEqual(
             {
                 'holder': 'SUCCEEDED',
@@ -222,7 +222,7 @@ class TestLocksOnTargets(WorldCase):
 
     def test_every_end_of_the_holder_releases(self) -> None:
         for end in (True, False, ('CANCEL', 'no')):
-            world = self.a_world(
+            world = self.create_world(
                 {'ends': kind(execute=lambda c, e=end: e)}, sweep_interval=3600.0
             )
             plan = world.run(
@@ -238,7 +238,7 @@ class TestLocksOnTargets(WorldCase):
             order.append(context.name)
             return next(answers)
 
-        world = self.a_world(
+        world = self.create_world(
             {
                 'busy': kind(execute=busy),
                 'notes': kind(execute=lambda c: order.append(c.name) or True),
@@ -258,10 +258,10 @@ class TestLocksOnTargets(WorldCase):
             max_parallel=1,
         )
         for n in range(5):
-            world.until_action(f'n{n}', states.SUCCEEDED)
+            world.wait_for_action(f'n{n}', states.SUCCEEDED)
         self.assertEqual(states.WAITING, world.action('b').status)
         gate.open()
-        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
 
 class TestDerivedActionsRunUnderTheLockOfTheirParent(WorldCase):
@@ -280,7 +280,7 @@ class TestDerivedActionsRunUnderTheLockOfTheirParent(WorldCase):
                 for key, parents in (('x', ()), ('y', ('x',)))
             )
         )
-        world = self.a_world(
+        world = self.create_world(
             {
                 'derives': kind(
                     execute=lambda c: children, complete=lambda c, results: note(c)

@@ -31,7 +31,7 @@ class TestTimeout(WorldCase):
     def test_an_action_that_listens_ends_when_its_time_is_over(self) -> None:
         # A timeout of zero is the default of the system.
         for timeout, default in ((1, 3600.0), (0, 0.05)):
-            world = self.a_world(
+            world = self.create_world(
                 {'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))},
                 default_action_timeout=default,
             )
@@ -47,7 +47,7 @@ class TestTimeout(WorldCase):
             self.assertGreaterEqual(took, timeout)
 
     def test_one_that_ignores_it_is_failed_and_fenced_off(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         returned = threading.Event()
 
         def deaf(context: Any) -> bool:
@@ -56,7 +56,7 @@ class TestTimeout(WorldCase):
             return True
 
         # The action occupies the only thread of the worker.
-        world = self.a_world(
+        world = self.create_world(
             {'deaf': kind(execute=deaf)}, default_action_timeout=0.05, max_parallel=1
         )
         plan = world.run(*chain('a', action_type='deaf'), action('b', parents=['a']))
@@ -71,8 +71,8 @@ class TestTimeout(WorldCase):
         self.assertEqual(2, len(world.story(plan, 'a')))
 
     def test_one_that_hangs_in_pre_condition_is_failed_as_well(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {'hangs': kind(pre_condition=gate)},
             default_action_timeout=0.05,
             max_parallel=1,
@@ -93,14 +93,14 @@ class TestTimeout(WorldCase):
     def test_a_dependent_that_hangs_in_pre_condition_harms_only_itself(self) -> None:
         # Hang only in the second run: only types that are known to be quick run
         # `pre_condition` in the thread of the preceding action.
-        gate = self.a_gate()
+        gate = self.create_gate()
         known = threading.Event()
 
         def pre_condition(context: Any) -> None:
             if context.name == 'hangs' and known.is_set():
                 gate()
 
-        world = self.a_world(
+        world = self.create_world(
             {'checked': kind(pre_condition=pre_condition)}, default_action_timeout=0.5
         )
         world.run(*chain('x', 'y', action_type='checked'))
@@ -113,11 +113,11 @@ class TestTimeout(WorldCase):
 
     def test_an_action_in_progress_ends_too_and_its_work_is_stopped(self) -> None:
         calls = Calls()
-        world = self.a_world(
+        world = self.create_world(
             {
                 'outside': kind(
                     execute=lambda context: InProgress('job', 3600.0),
-                    cancel=calls.note('cancel'),
+                    cancel=calls.record('cancel'),
                 )
             },
             default_action_timeout=0.05,
@@ -129,13 +129,13 @@ class TestTimeout(WorldCase):
     def test_the_time_counts_from_when_a_thread_takes_it(self) -> None:
         # Both are RUNNING; the second waits for the only thread longer than its
         # timeout.
-        gate = self.a_gate()
+        gate = self.create_gate()
 
         def first(context: Any) -> bool:
             context.deadline_at = None  # no timeout
             return bool(gate())
 
-        world = self.a_world(
+        world = self.create_world(
             {'first': kind(execute=first)},
             default_action_timeout=0.2,
             max_parallel=1,
@@ -145,12 +145,12 @@ class TestTimeout(WorldCase):
         # Run short actions first, so that the worker claims many actions at once.
         world.run(*(f'n{n}' for n in range(200)))
         plan = world.start(action('a', 'first'), action('b'))
-        gate.until_entered()
-        world.until(lambda: len(worker.dispatcher.owned) == 2)
+        gate.wait_until_entered()
+        world.wait_until(lambda: len(worker.dispatcher.owned) == 2)
         over = world.clock.monotonic() + 0.3
-        world.until(lambda: world.clock.monotonic() > over)
+        world.wait_until(lambda: world.clock.monotonic() > over)
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual({'a': 'SUCCEEDED', 'b': 'SUCCEEDED'}, world.statuses(plan))
 
 
@@ -165,7 +165,7 @@ class TestRetry(WorldCase):
             tries.append(world.clock.monotonic())
             return True if len(tries) == 3 else Retry('busy', delay)
 
-        world = self.a_world({'busy': kind(execute=busy)})
+        world = self.create_world({'busy': kind(execute=busy)})
         plan = world.run(action('a', 'busy'))
         self.assertEqual(
             [*ran('a', 'READY', 'busy') * 2, *ran('a')], world.story(plan, 'a')
@@ -179,25 +179,29 @@ class TestRetry(WorldCase):
 
     def test_from_pre_condition_as_well(self) -> None:
         answers = iter([Retry('not yet', 0.01), None])
-        world = self.a_world({'early': kind(pre_condition=lambda c: next(answers))})
+        world = self.create_world(
+            {'early': kind(pre_condition=lambda c: next(answers))}
+        )
         plan = world.run(action('a', 'early'))
         self.assertEqual(ran('a'), world.story(plan, 'a'))
         self.assertEqual(2, world.action('a').attempt)
 
     def test_a_plan_with_one_that_waits_for_its_next_try_can_be_cancelled(self) -> None:
-        world = self.a_world({'busy': kind(execute=lambda c: Retry('busy', 3600.0))})
+        world = self.create_world(
+            {'busy': kind(execute=lambda c: Retry('busy', 3600.0))}
+        )
         world.worker()
         plan = world.start(action('a', 'busy'))
-        world.until(lambda: len(world.story(plan, 'a')) == 2)
+        world.wait_until(lambda: len(world.story(plan, 'a')) == 2)
         world.plans.cancel(plan.uuid)
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
 
 
 class TestInterval(WorldCase):
     """A repeated action runs again and again, and never twice concurrently."""
 
     def a_repeated(self, execute: Any, **hooks: Any) -> World:
-        world = self.a_world({'again': kind(execute=execute, **hooks)})
+        world = self.create_world({'again': kind(execute=execute, **hooks)})
         world.worker(lanes=(ENGINE,))
         # A plan document cannot set an interval. A run starts an interval after the
         # last one.
@@ -214,10 +218,10 @@ class TestInterval(WorldCase):
             return Done({'run': len(starts)})
 
         world = self.a_repeated(execute)
-        world.until(lambda: len(starts) == 2)
+        world.wait_until(lambda: len(starts) == 2)
         interval = (starts[1] - starts[0]).total_seconds()
         self.assertGreaterEqual(interval, 0.99)
-        world.until(lambda: world.action('a').outputs == {'run': 2})
+        world.wait_until(lambda: world.action('a').outputs == {'run': 2})
         self.assertEqual(ran('a', 'READY') * 2, world.story(None, 'a'))
         again = world.action('a')
         self.assertEqual((states.READY, None), (again.status, again.owner))
@@ -229,7 +233,7 @@ class TestInterval(WorldCase):
     def test_a_run_that_takes_longer_is_not_joined_by_the_next(self) -> None:
         running = threading.Lock()
         overlaps: list[bool] = []
-        long = self.a_gate()
+        long = self.create_gate()
 
         def execute(context: Any) -> bool:
             free = running.acquire(blocking=False)
@@ -239,12 +243,12 @@ class TestInterval(WorldCase):
             return True
 
         world = self.a_repeated(execute)
-        long.until_entered()
+        long.wait_until_entered()
         over = world.clock.monotonic() + 1.2
-        world.until(lambda: world.clock.monotonic() > over)
+        world.wait_until(lambda: world.clock.monotonic() > over)
         self.assertEqual([False], overlaps)
         long.open()
-        world.until(lambda: len(overlaps) >= 2)
+        world.wait_until(lambda: len(overlaps) >= 2)
         self.assertNotIn(True, overlaps)
 
     def test_cancel_ends_it_between_two_runs_and_within_one(self) -> None:
@@ -253,14 +257,14 @@ class TestInterval(WorldCase):
             (lambda context: context.sleep(PATIENCE * 9), states.RUNNING),
         ):
             world = self.a_repeated(execute)
-            world.until(lambda w=world: w.action('a').start_time is not None)
-            world.until_action('a', status)
+            world.wait_until(lambda w=world: w.action('a').start_time is not None)
+            world.wait_for_action('a', status)
             world.plans.signal_action(world.action('a').uuid, states.CANCEL)
-            world.until_action('a', states.CANCELLED)
+            world.wait_for_action('a', states.CANCELLED)
 
     def after_one_run(self, **hooks: Any) -> tuple[str, str | None]:
         world = self.a_repeated(**{'execute': lambda context: True, **hooks})
-        world.until(lambda: world.action('a').end_time is not None)
+        world.wait_until(lambda: world.action('a').end_time is not None)
         ended = world.action('a')
         self.assertGreater(ended.not_before, ended.created_at)
         return ended.status, ended.status_message
@@ -283,20 +287,22 @@ class TestInterval(WorldCase):
         )
 
     def test_its_target_is_free_between_two_runs(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)})
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)})
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', interval=3600, target='host'))
-        world.until(lambda: world.action('a').end_time is not None)
+        world.wait_until(lambda: world.action('a').end_time is not None)
         world.add(world.new_action('b', 'waits', target='host'))
-        gate.until_entered()
+        gate.wait_until_entered()
         gate.open()
-        world.until_action('b', states.SUCCEEDED)
+        world.wait_for_action('b', states.SUCCEEDED)
 
     def test_a_run_that_was_given_up_is_not_followed_by_another(self) -> None:
         """Nor does one follow if the interval is zero or negative."""
-        gate = self.a_gate()
-        world = self.a_world({'deaf': kind(execute=gate)}, default_action_timeout=0.05)
+        gate = self.create_gate()
+        world = self.create_world(
+            {'deaf': kind(execute=gate)}, default_action_timeout=0.05
+        )
         world.worker(lanes=(ENGINE,))
         world.add(
             world.new_action('deaf', 'deaf', interval=1),
@@ -304,7 +310,7 @@ class TestInterval(WorldCase):
             world.new_action('b', interval=-5),
         )
         for name, end in (('deaf', 'FAILED'), ('a', 'SUCCEEDED'), ('b', 'SUCCEEDED')):
-            world.until_action(name, end)
+            world.wait_for_action(name, end)
 
 
 class TestScheduledActions(WorldCase):
@@ -316,7 +322,7 @@ class TestScheduledActions(WorldCase):
 
     def test_it_is_taken_when_its_time_has_come(self) -> None:
         """Also one that becomes READY before its time, and one of the engine lane."""
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         world.worker(lanes=('applier', ENGINE))
         at = world.clock.now() + datetime.timedelta(seconds=0.6)
         world.add(world.new_action('of a lane', not_before=at))
@@ -327,7 +333,7 @@ class TestScheduledActions(WorldCase):
             action('a', parents=['first'], not_before=self.soon(world, 0.6)),
             action('b', parents=['a'], not_before=self.soon(world, 0.9)),
         )
-        world.until_action('of a lane', states.SUCCEEDED)
+        world.wait_for_action('of a lane', states.SUCCEEDED)
         self.assertEqual(plan_states.SUCCEEDED, plan.state)
         self.assertEqual(ran('passed'), world.story(plan, 'passed'))
         late: dict[str, datetime.timedelta] = {}
@@ -341,13 +347,13 @@ class TestScheduledActions(WorldCase):
     def test_it_cannot_be_skipped_once_its_plan_runs_but_be_cancelled_with_it(
         self,
     ) -> None:
-        world = self.a_world()
+        world = self.create_world()
         world.worker()
         plan = world.start('a', action('b', not_before='2999-01-01T00:00:00Z'))
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         self.assertRaises(
             exceptions.Conflict, world.plans.skip_action, world.action('b').uuid
         )
         self.assertEqual(plan_states.ONGOING, world.store.get_plan(plan.uuid).state)
         world.plans.cancel(plan.uuid)
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)

@@ -19,14 +19,14 @@ class TestTwoWorkersShareAPlan(WorldCase):
         gate = threading.Barrier(2)
 
         def execute(context: Any) -> bool:
-            calls.note('execute')(context)
+            calls.record('execute')(context)
             # Block until both workers have started an action.
             seen.setdefault(threading.current_thread().name, set()).add(context.name)
             if len(calls.made) <= 2:
                 gate.wait(PATIENCE)
             return True
 
-        world = self.a_world({'does': kind(execute=execute)}, max_parallel=1)
+        world = self.create_world({'does': kind(execute=execute)}, max_parallel=1)
         first, second = world.worker(), world.worker()
         # Sweep, so that each worker knows of the other.
         first.sweeper.sweep()
@@ -43,7 +43,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
 
     def test_chains_and_joins_keep_their_order(self) -> None:
         calls = Calls()
-        world = self.a_world({'does': kind(execute=calls.note('execute', True))})
+        world = self.create_world({'does': kind(execute=calls.record('execute', True))})
         world.worker()
         world.worker()
         layers = [[f'{layer}-{n}' for n in range(4)] for layer in range(6)]
@@ -59,11 +59,11 @@ class TestTwoWorkersShareAPlan(WorldCase):
         self.assertEqual(24, len(order))
 
     def test_a_worker_for_one_plan_leaves_the_others_alone(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         other = world.start('x')
         plan = world.start('a')
         world.worker(only_plan=plan.uuid)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(plan_states.PENDING, world.store.get_plan(other.uuid).state)
 
 
@@ -71,15 +71,15 @@ class TestWhatOnlyWaits(WorldCase):
     """Waiting actions are rows and occupy no threads, however many there are."""
 
     def test_thousands_wait_in_a_worker_with_one_thread(self) -> None:
-        world = self.a_world(
+        world = self.create_world(
             {'outside': kind(execute=lambda c: InProgress('job', 3600.0))},
             max_parallel=1,
         )
         worker = world.worker()
         threads = threading.active_count()
         plan = world.start(*(action(f'a{n}', 'outside') for n in range(2000)))
-        world.until(lambda: len(worker.dispatcher.owned) == 2000)
-        world.until(
+        world.wait_until(lambda: len(worker.dispatcher.owned) == 2000)
+        world.wait_until(
             lambda: all(
                 found.token is not None
                 for found in world.store.list_actions(plan_id=plan.id, limit=2000)
@@ -90,24 +90,24 @@ class TestWhatOnlyWaits(WorldCase):
         # The first of them may have started the thread of the pool.
         self.assertLessEqual(threading.active_count(), threads + 1)
         world.plans.cancel(plan.uuid)
-        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
 
 
 class TestDrain(WorldCase):
     """A stopping worker claims nothing more, and keeps no actions."""
 
     def test_it_lets_what_runs_finish_and_takes_nothing_more(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)}, max_parallel=1)
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)}, max_parallel=1)
         worker = world.worker()
         plan = world.start(action('a', 'waits'), action('b', parents=['a']))
-        gate.until_entered()
+        gate.wait_until_entered()
         ended: list[bool] = []
         stopping = threading.Thread(
             target=lambda: ended.append(worker.stop(PATIENCE)), daemon=True
         )
         stopping.start()
-        world.until(lambda: worker.dispatcher._queues.is_closed)
+        world.wait_until(lambda: worker.dispatcher._queues.is_closed)
         gate.open()
         stopping.join(PATIENCE)
 
@@ -117,11 +117,11 @@ class TestDrain(WorldCase):
         self.assertEqual([], world.store.expired_workers())
         world.workers.remove(worker)
         world.worker()
-        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
     def test_what_it_has_claimed_and_not_started_goes_to_the_others(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {'waits': kind(pre_condition=gate)}, max_parallel=1, sweep_interval=3600.0
         )
         # Run short actions first, so that the worker claims more actions than it has
@@ -129,24 +129,24 @@ class TestDrain(WorldCase):
         worker = world.worker()
         world.run(*(f'n{n}' for n in range(100)))
         plan = world.start(*(action(f'a{n}', 'waits') for n in range(5)))
-        gate.until_entered()
-        world.until(lambda: len(worker.dispatcher.owned) == 5)
+        gate.wait_until_entered()
+        world.wait_until(lambda: len(worker.dispatcher.owned) == 5)
         other = world.worker(max_parallel=4)
         stopping = threading.Thread(target=worker.stop, args=(PATIENCE,), daemon=True)
         stopping.start()
-        world.until(lambda: worker.dispatcher._queues.is_closed)
+        world.wait_until(lambda: worker.dispatcher._queues.is_closed)
         gate.open()
         stopping.join(PATIENCE)
         world.workers.remove(worker)
 
-        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
         attempts = sorted(world.action(f'a{n}').attempt for n in range(5))
         self.assertEqual([1, 2, 2, 2, 2], attempts)
         self.assertEqual({}, other.dispatcher.owned)
 
     def test_what_runs_too_long_is_recovered_by_another(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {
                 'waits': kind(
                     idempotent=True,
@@ -156,11 +156,11 @@ class TestDrain(WorldCase):
         )
         worker = world.worker()
         plan = world.start(action('a', 'waits'))
-        gate.until_entered()
+        gate.wait_until_entered()
         self.assertFalse(worker.stop(0.01))
         world.workers.remove(worker)
         world.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual([*LOST, *ran('a')], world.story(plan, 'a'))
 
     def test_it_does_not_wait_for_what_is_suspended(self) -> None:
@@ -173,13 +173,13 @@ class TestDrain(WorldCase):
                 context.sleep(PATIENCE * 9)
             return True
 
-        world = self.a_world({'sleeps': kind(idempotent=True, execute=execute)})
+        world = self.create_world({'sleeps': kind(idempotent=True, execute=execute)})
         worker = world.worker()
         plan = world.start(action('a', 'sleeps'))
-        entered.until_entered()
+        entered.wait_until_entered()
         uuid = world.action('a').uuid
         world.plans.signal_action(uuid, states.SUSPEND)
-        world.until_action('a', states.SUSPENDED)
+        world.wait_for_action('a', states.SUSPENDED)
 
         before = world.clock.monotonic()
         self.assertFalse(worker.stop(PATIENCE))
@@ -188,15 +188,15 @@ class TestDrain(WorldCase):
         world.workers.remove(worker)
         world.worker()
         # The other worker also suspends it before it executes anything.
-        world.until(lambda: len(world.story(plan, 'a')) == 5)
+        world.wait_until(lambda: len(world.story(plan, 'a')) == 5)
         self.assertEqual(states.SUSPENDED, world.action('a').status)
         self.assertEqual(1, entered.entered)
         world.plans.signal_action(uuid, states.RESUME)
-        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
     def test_what_is_in_progress_goes_on_at_another_at_once(self) -> None:
         done = threading.Event()
-        world = self.a_world(
+        world = self.create_world(
             {
                 'outside': kind(
                     execute=lambda c: InProgress({'job': 1}, 0.01),
@@ -206,11 +206,11 @@ class TestDrain(WorldCase):
         )
         first = world.worker()
         plan = world.start(action('a', 'outside'))
-        world.until(lambda: world.action('a').token is not None)
+        world.wait_until(lambda: world.action('a').token is not None)
         second = world.worker(sweep_interval=3600.0)
         self.assertTrue(first.stop(PATIENCE))
         world.workers.remove(first)
-        world.until(lambda: world.action('a').owner == second.record.uuid)
+        world.wait_until(lambda: world.action('a').owner == second.record.uuid)
         done.set()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(ran('a'), world.story(plan, 'a'))

@@ -64,8 +64,10 @@ class TestOneshot(AuditCase):
     """A ONESHOT audit runs once, immediately."""
 
     def test_it_proposes_a_plan_and_tells_of_each_step(self) -> None:
-        world = self.an_engine()
-        audit = world.until_over(world.audit(parameters={'para2': 'good morning'}))
+        world = self.create_engine_world()
+        audit = world.wait_for_audit_end(
+            world.audit(parameters={'para2': 'good morning'})
+        )
         self.assertEqual(
             [
                 'audit created PENDING',
@@ -111,15 +113,16 @@ class TestOneshot(AuditCase):
         )
 
     def test_the_engine_is_told_that_there_is_something_to_run(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         world.audit()
         self.assertEqual(
-            ['RunActions', 'EventsStored'], [type(m).__name__ for m in world.told]
+            ['RunActions', 'EventsStored'],
+            [type(m).__name__ for m in world.sent_messages],
         )
 
     def test_auto_trigger_starts_the_plan(self) -> None:
         """A plan without actions succeeds immediately."""
-        world = self.an_engine(
+        world = self.create_engine_world(
             strategies={'content': strategy(lambda context: Solution())}
         )
         for name, total, story in (
@@ -131,9 +134,9 @@ class TestOneshot(AuditCase):
         ):
             told = len(world.whole_story())
             audit = world.audit(strategy=name, name=name, auto_trigger=True)
-            audit = world.until_over(audit)
+            audit = world.wait_for_audit_end(audit)
             (plan,) = world.plans_of(audit)
-            plan = world.until_ended(plan)
+            plan = world.wait_until_ended(plan)
             self.assertEqual(
                 ('SUCCEEDED', 'SUCCEEDED', total), (audit.state, plan.state, plan.total)
             )
@@ -165,13 +168,15 @@ class TestOneshot(AuditCase):
             return proposes('nop')
 
         schema = {'type': 'object', 'properties': {'n': {'default': 3}}}
-        world = self.an_engine(strategies={'a_first': strategy(look, schema=schema)})
+        world = self.create_engine_world(
+            strategies={'a_first': strategy(look, schema=schema)}
+        )
         world.models['compute'] = lambda scope, creator: ('a model of', scope)
         scope = [{'compute': []}]
         chosen = world.store.find_strategy('a_first').strategy.id
         for named, parameters in (('a_first', {'n': 3}), (None, {})):
             audit = world.audit(strategy=named, scope=scope, name=str(named))
-            audit = world.until_over(audit)
+            audit = world.wait_for_audit_end(audit)
             (plan,) = world.plans_of(audit)
             self.assertEqual(
                 (chosen if named else None, parameters, chosen),
@@ -192,7 +197,7 @@ class TestOneshot(AuditCase):
         self.assertEqual([], seen)
 
     def test_parents_that_the_actuator_is_given_are_those_of_the_plan(self) -> None:
-        world = self.an_engine()
+        world = self.create_engine_world()
         given = [
             {'action_type': 'sleep', 'input_parameters': {}, 'name': 'first'},
             {
@@ -205,7 +210,7 @@ class TestOneshot(AuditCase):
         audit = world.audit(
             goal='unclassified', strategy='actuator', parameters={'actions': given}
         )
-        world.until_over(audit)
+        world.wait_for_audit_end(audit)
         (plan,) = world.plans_of(audit)
         actions = world.store.list_actions(plan_id=plan.id)
         self.assertEqual(
@@ -219,8 +224,8 @@ class TestFailures(AuditCase):
 
     def test_a_strategy_that_raises_fails_the_audit(self) -> None:
         made = raising(exceptions.Invalid('no host is left'))
-        world = self.an_engine(strategies={'made': made})
-        audit = world.until_over(world.audit(strategy='made'))
+        world = self.create_engine_world(strategies={'made': made})
+        audit = world.wait_for_audit_end(world.audit(strategy='made'))
         message = 'Strategy made failed: no host is left'
         self.assertEqual(
             [
@@ -325,14 +330,14 @@ class TestFailures(AuditCase):
                 'careless, forgetful, graph, weight.',
             ),
         }
-        world = self.an_engine(
+        world = self.create_engine_world(
             strategies={name: made for name, (made, _) in cases.items()},
             planners={'forgetful': Forgetful, 'careless': Careless},
         )
         found: dict[str, Any] = {}
         for name, (made, _) in cases.items():
             audit = world.audit(goal=made.goal, strategy=name, name=name)
-            audit = world.until_over(audit)
+            audit = world.wait_for_audit_end(audit)
             found[name] = audit.state, audit.status_message, world.plans_of(audit)
             if name == 'unweighted':
                 story = world.audit_story(audit)
@@ -348,12 +353,12 @@ class TestFailures(AuditCase):
             ],
             story[3:],
         )
-        self.assertEqual('SUCCEEDED', world.until_over(world.audit()).state)
+        self.assertEqual('SUCCEEDED', world.wait_for_audit_end(world.audit()).state)
         self.assertIn('hunter2', self.log.output)
 
     def test_a_goal_without_strategies_fails_and_says_so(self) -> None:
-        world = self.an_engine()
-        audit = world.until_over(world.audit(goal='server_consolidation'))
+        world = self.create_engine_world()
+        audit = world.wait_for_audit_end(world.audit(goal='server_consolidation'))
         self.assertEqual(
             (
                 'FAILED',
@@ -369,9 +374,9 @@ class TestFailures(AuditCase):
             released_compute_nodes_count=1,
             instance_migrations_count=2,
         )
-        world = self.an_engine(strategies={'made': made})
+        world = self.create_engine_world(strategies={'made': made})
         audit = world.audit(goal='server_consolidation', strategy='made')
-        world.until_over(audit)
+        world.wait_for_audit_end(audit)
         (plan,) = world.plans_of(audit)
         self.assertEqual(
             [
@@ -388,18 +393,18 @@ class TestFailures(AuditCase):
 
     def time_out(self, world: Any, entered: Any) -> Any:
         audit = world.audit(strategy='slow')
-        entered.until_entered()
+        entered.wait_until_entered()
 
         def is_over() -> bool:
             self.clock.advance(1)
-            return world.now(audit).state == 'FAILED'
+            return world.reload(audit).state == 'FAILED'
 
-        world.until(is_over)
-        return world.until_over(audit)
+        world.wait_until(is_over)
+        return world.wait_for_audit_end(audit)
 
     def test_a_strategy_that_runs_too_long_is_failed(self) -> None:
-        entered = self.a_gate()
-        world = self.an_engine(
+        entered = self.create_gate()
+        world = self.create_engine_world(
             strategies={'slow': strategy(lambda context: entered())},
             default_action_timeout=60,
             signal_grace=1.0,
@@ -411,12 +416,14 @@ class TestFailures(AuditCase):
         )
         # The solution that it returns later is dropped.
         entered.open()
-        world.until_over(world.audit(name='another'))
+        world.wait_for_audit_end(world.audit(name='another'))
         self.assertEqual([], world.plans_of(audit))
 
     def test_a_strategy_that_listens_is_stopped_when_its_time_is_over(self) -> None:
-        entered, listens = self.a_listener()
-        world = self.an_engine(strategies={'slow': listens}, default_action_timeout=60)
+        entered, listens = self.create_listener()
+        world = self.create_engine_world(
+            strategies={'slow': listens}, default_action_timeout=60
+        )
         self.assertEqual(
             'Strategy slow failed: it ran longer than the timeout of the action',
             self.time_out(world, entered).status_message,
@@ -427,16 +434,16 @@ class TestWhileAPlanIsOngoing(AuditCase):
     """A ONESHOT audit is rejected while its objects are changed, unless forced."""
 
     def busy(self) -> Any:
-        gate = self.a_gate()
-        world = self.an_engine(types={'slow': kind(execute=gate)})
+        gate = self.create_gate()
+        world = self.create_engine_world(types={'slow': kind(execute=gate)})
         plan = world.start({'name': 'x', 'action_type': 'slow'})
-        gate.until_entered()
-        world.until_plan(plan, 'ONGOING')
+        gate.wait_until_entered()
+        world.wait_for_plan(plan, 'ONGOING')
         return world, gate, plan
 
     def test_it_is_cancelled_and_says_why_unless_it_is_forced(self) -> None:
         world, _, _ = self.busy()
-        audit = world.until_over(world.audit())
+        audit = world.wait_for_audit_end(world.audit())
         self.assertEqual(
             [
                 ('created', 'PENDING', None),
@@ -445,7 +452,7 @@ class TestWhileAPlanIsOngoing(AuditCase):
             world.audit_story(audit),
         )
         self.assertEqual('CANCELLED', world.action('the audit').status)
-        forced = world.until_over(world.audit(force=True, name='forced'))
+        forced = world.wait_for_audit_end(world.audit(force=True, name='forced'))
         self.assertEqual(WELL, world.audit_story(forced))
 
     def test_others_wait_for_their_next_run_if_there_is_one(self) -> None:
@@ -465,13 +472,13 @@ class TestWhileAPlanIsOngoing(AuditCase):
                 ('SUCCEEDED', runs.NO_NEXT_RUN),
                 ('PENDING', runs.PLAN_IS_ONGOING),
             ],
-            [told(world.until_runs(audit, 1)) for audit in (repeated, once, event)],
+            [told(world.wait_for_runs(audit, 1)) for audit in (repeated, once, event)],
         )
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         repeated = self.pass_time(world, repeated, 60)
         world.audits.trigger(event.uuid)
-        event = world.until_runs(event, 2)
+        event = world.wait_for_runs(event, 2)
         self.assertEqual(
             [('ONGOING', None), ('SUCCEEDED', None)], [told(repeated), told(event)]
         )

@@ -24,7 +24,7 @@ class ContinuousCase(AuditCase):
         #: Seconds that the first run takes.
         self.takes = 0
 
-    def a_world(self, **keys: Any) -> Any:
+    def create_world(self, **keys: Any) -> Any:
         def execute(context: Any) -> Any:
             self.ran_at.append(context.now())
             if len(self.ran_at) == 1:
@@ -33,7 +33,7 @@ class ContinuousCase(AuditCase):
                 raise exceptions.Invalid('no luck')
             return proposes('nop')
 
-        return self.an_engine(strategies={'made': strategy(execute)}, **keys)
+        return self.create_engine_world(strategies={'made': strategy(execute)}, **keys)
 
     def a_continuous(self, world: Any, **keys: Any) -> Audit:
         return world.audit(
@@ -53,9 +53,9 @@ class TestInterval(ContinuousCase):
     """An interval in seconds."""
 
     def test_it_runs_at_once_and_then_every_interval(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world)
-        audit = world.until_runs(audit, 1)
+        audit = world.wait_for_runs(audit, 1)
         self.assertEqual(('ONGOING', self.at(1)), (audit.state, audit.next_run_time))
         for _ in range(2):
             audit = self.pass_time(world, audit, 60)
@@ -71,15 +71,15 @@ class TestInterval(ContinuousCase):
         )
 
     def test_a_new_proposal_supersedes_the_one_under_review(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world)
-        world.until_runs(audit, 1)
+        world.wait_for_runs(audit, 1)
         first = world.plans_of(audit)[0]
         (skipped,) = world.store.list_actions(plan_id=first.id, limit=9)
         world.plans.skip_action(skipped.uuid, 'not this one')
         self.pass_time(world, audit, 60)
         second = world.plans_of(audit)[1]
-        world.until_ended(world.plans.start(second.uuid))
+        world.wait_until_ended(world.plans.start(second.uuid))
         self.pass_time(world, audit, 60)
         self.assertEqual(
             [
@@ -103,10 +103,10 @@ class TestInterval(ContinuousCase):
         )
 
     def test_a_proposal_that_was_started_and_waits_for_a_worker_stays(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         world.worker(lanes=('engine',))
         audit = world.audit(audit_type='CONTINUOUS', interval='60')
-        world.until_runs(audit, 1)
+        world.wait_for_runs(audit, 1)
         (first,) = world.plans_of(audit)
         world.plans.start(first.uuid)
 
@@ -118,10 +118,10 @@ class TestInterval(ContinuousCase):
 
     def test_a_run_that_fails_says_so_and_the_next_one_comes(self) -> None:
         for interval in ('60', '* * * * *'):
-            world = self.a_world()
+            world = self.create_world()
             self.fails = True
             audit = self.a_continuous(world, interval=interval)
-            audit = world.until_runs(audit, 1)
+            audit = world.wait_for_runs(audit, 1)
             message = 'Strategy made failed: no luck'
             self.assertEqual(
                 ('ONGOING', message, self.at(1)),
@@ -149,7 +149,7 @@ class TestInterval(ContinuousCase):
     def test_nothing_runs_before_its_start_and_it_has_succeeded_at_its_end(
         self,
     ) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world, start_time=self.at(5), end_time=self.at(6.5))
         self.assertEqual(('PENDING', self.at(5)), (audit.state, audit.next_run_time))
         self.pass_time(world, audit, 5 * 60)
@@ -166,8 +166,8 @@ class TestInterval(ContinuousCase):
         self,
     ) -> None:
         self.takes = 150
-        world = self.a_world()
-        world.until_runs(self.a_continuous(world), 2)
+        world = self.create_world()
+        world.wait_for_runs(self.a_continuous(world), 2)
         self.assertEqual([0, 2.5], self.minutes())
 
 
@@ -175,10 +175,10 @@ class TestCron(ContinuousCase):
     """A cron expression instead of seconds."""
 
     def test_it_runs_at_its_times_and_not_at_once(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world, interval='*/10 * * * *')
         # The clock shows midnight, which is one of the times.
-        audit = world.until_runs(audit, 1)
+        audit = world.wait_for_runs(audit, 1)
         self.assertEqual(self.at(10), audit.next_run_time)
         self.clock.advance(60)
         audit = self.pass_time(world, audit, 9 * 60)
@@ -186,7 +186,7 @@ class TestCron(ContinuousCase):
         self.assertEqual([0, 10], self.minutes())
 
     def test_it_waits_for_its_first_time(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world, interval='5,7 * * * * 30')
         self.assertEqual(self.at(5.5), audit.next_run_time)
         audit = self.pass_time(world, audit, 5.5 * 60)
@@ -195,17 +195,17 @@ class TestCron(ContinuousCase):
 
     def test_times_that_passed_during_a_run_are_left_out(self) -> None:
         self.takes = 150
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world, interval='* * * * *')
-        audit = world.until_runs(audit, 1)
+        audit = world.wait_for_runs(audit, 1)
         self.assertEqual(self.at(3), audit.next_run_time)
         self.pass_time(world, audit, 30)
         self.assertEqual([0, 3], self.minutes())
 
     def test_without_a_time_to_come_it_has_succeeded(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world, interval='0 0 1 1 * 0 2030')
-        audit = world.until_runs(audit, 1)
+        audit = world.wait_for_runs(audit, 1)
         self.assertEqual(
             ('SUCCEEDED', runs.NO_NEXT_RUN, None),
             (audit.state, audit.status_message, audit.next_run_time),
@@ -219,60 +219,62 @@ class TestOperators(ContinuousCase):
     def test_suspended_it_does_not_run_until_it_is_resumed_and_cancelled_it_stops(
         self,
     ) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world)
-        world.until_runs(audit, 1)
+        world.wait_for_runs(audit, 1)
         audit = world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
         self.assertEqual(('SUSPENDED', None), (audit.state, audit.next_run_time))
         self.assertEqual('CANCELLED', world.action('the audit').status)
         self.clock.advance(600)
         audit = world.audits.update(audit.uuid, {'state': 'ONGOING'})
-        audit = world.until_runs(audit, 2)
+        audit = world.wait_for_runs(audit, 2)
         self.assertEqual([0, 10], self.minutes())
         self.assertEqual(('ONGOING', self.at(11)), (audit.state, audit.next_run_time))
         self.assertEqual('READY', world.action('the audit').status)
         world.audits.update('THE AUDIT', {'state': 'CANCELLED'})
         self.assertEqual('CANCELLED', world.action('the audit').status)
-        self.assertEqual('CANCELLED', world.now(audit).state)
+        self.assertEqual('CANCELLED', world.reload(audit).state)
 
     def test_a_run_that_was_suspended_proposes_nothing_even_after_a_resume(
         self,
     ) -> None:
         proposals = (proposes('nop'), proposes('nop'), proposes('nop', 'nop'))
-        gates = [self.a_gate(proposal) for proposal in proposals]
+        gates = [self.create_gate(proposal) for proposal in proposals]
         waiting = iter(gates)
-        world = self.an_engine(
+        world = self.create_engine_world(
             strategies={'made': strategy(lambda context: next(waiting)())}
         )
         audit = self.a_continuous(world)
-        gates[0].until_entered()
+        gates[0].wait_until_entered()
         world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
         gates[0].open()
-        world.until_action('the audit', 'CANCELLED')
-        self.assertEqual('SUSPENDED', world.now(audit).state)
+        world.wait_for_action('the audit', 'CANCELLED')
+        self.assertEqual('SUSPENDED', world.reload(audit).state)
         self.assertEqual([], world.plans_of(audit))
         world.audits.update(audit.uuid, {'state': 'ONGOING'})
-        gates[1].until_entered()
+        gates[1].wait_until_entered()
         for state in ('SUSPENDED', 'ONGOING'):
             world.audits.update(audit.uuid, {'state': state})
-        gates[2].until_entered()
+        gates[2].wait_until_entered()
         gates[1].open()
         ended = ['CANCELLED'] * 2
-        world.until(lambda: sorted(a.status for a in world._of(audit))[:2] == ended)
+        world.wait_until(
+            lambda: sorted(a.status for a in world._of(audit))[:2] == ended
+        )
         gates[2].open()
-        audit = world.until_runs(audit, 3)
+        audit = world.wait_for_runs(audit, 3)
         self.assertEqual(
             ('ONGOING', [2]),
             (audit.state, [plan.total for plan in world.plans_of(audit)]),
         )
 
     def test_a_cancel_stops_a_strategy_that_listens(self) -> None:
-        entered, listens = self.a_listener()
-        world = self.an_engine(strategies={'made': listens})
+        entered, listens = self.create_listener()
+        world = self.create_engine_world(strategies={'made': listens})
         audit = self.a_continuous(world)
-        entered.until_entered()
+        entered.wait_until_entered()
         world.audits.update(audit.uuid, {'state': 'CANCELLED'})
-        world.until_action('the audit', 'CANCELLED')
+        world.wait_for_action('the audit', 'CANCELLED')
         self.assertEqual(
             [
                 ('created', 'PENDING', None),
@@ -284,16 +286,16 @@ class TestOperators(ContinuousCase):
         )
 
     def test_a_cancel_of_the_action_alone_cancels_the_audit(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world, start_time=None)
-        world.until_runs(audit, 1)
+        world.wait_for_runs(audit, 1)
         world.plans.signal_action(world.action('the audit').uuid, 'CANCEL')
         # No process could store the change; the next reconciliation does.
         world.reconciler.reconcile()
-        self.assertEqual('CANCELLED', world.now(audit).state)
+        self.assertEqual('CANCELLED', world.reload(audit).state)
 
     def test_a_new_start_and_interval_count_from_the_last_run(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         audit = self.a_continuous(world, start_time=self.at(2), interval='3600')
         world.audits.update(audit.uuid, {'start_time': self.at(4)})
         self.clock.advance(120)
@@ -315,13 +317,13 @@ class TestEvent(AuditCase):
     """EVENT audits: a run for each call of the webhook."""
 
     def test_it_waits_for_its_event_and_each_event_is_a_run(self) -> None:
-        world = self.an_engine()
+        world = self.create_engine_world()
         audit = world.audit(audit_type='EVENT')
         self.assertEqual(('PENDING', None), (audit.state, audit.action_id))
         self.assertEqual([], world._actions())
         for count in (1, 2):
             world.audits.trigger('The Audit', {'alarm': 'cpu'})
-            audit = world.until_runs(audit, count)
+            audit = world.wait_for_runs(audit, count)
             self.assertEqual(
                 ('SUCCEEDED', count), (audit.state, len(world.plans_of(audit)))
             )
@@ -331,23 +333,23 @@ class TestEvent(AuditCase):
         )
 
     def test_two_events_before_the_run_begins_are_one_run(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         audit = world.audit(audit_type='EVENT')
         world.audits.trigger(audit.uuid)
         world.audits.trigger(audit.uuid)
         self.assertEqual(['the audit'], [a.name for a in world._actions()])
         world.engine()
-        world.until_runs(audit, 1)
+        world.wait_for_runs(audit, 1)
         self.assertEqual(1, len(world.plans_of(audit)))
 
     def test_one_that_has_failed_or_is_of_another_type_takes_none(self) -> None:
         def fails(context: Any) -> Any:
             raise exceptions.Invalid('no luck')
 
-        world = self.an_engine(strategies={'bad': strategy(fails)})
+        world = self.create_engine_world(strategies={'bad': strategy(fails)})
         audit = world.audit(audit_type='EVENT', strategy='bad')
         world.audits.trigger(audit.uuid)
-        audit = world.until_audit(audit, 'FAILED')
+        audit = world.wait_for_audit(audit, 'FAILED')
         self.assertEqual('Strategy bad failed: no luck', audit.status_message)
         once = world.audit(name='once')
         for refused, text in (

@@ -21,7 +21,7 @@ class DocumentedExampleTest(AuditCase):
         assert block is not None
         names: dict[str, Any] = {}
         exec(textwrap.dedent(block[1]), names)
-        world = self.an_engine(
+        world = self.create_engine_world(
             strategies={'restart_old': names['RestartOld']}, types={'command': kind()}
         )
         services = {
@@ -34,7 +34,7 @@ class DocumentedExampleTest(AuditCase):
             strategy='restart_old',
             parameters={'services': services},
         )
-        audit = world.until_over(audit)
+        audit = world.wait_for_audit_end(audit)
         self.assertEqual(('SUCCEEDED', None), (audit.state, audit.status_message))
         (plan,) = world.plans_of(audit)
         first, second = world.store.list_actions(plan_id=plan.id)

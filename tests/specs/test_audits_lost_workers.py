@@ -16,17 +16,17 @@ class TestLostWorkers(AuditCase):
 
     def survive(self, **death: int) -> None:
         """Run an audit on a worker that dies, and again on one that does not."""
-        world = self.an_audit_world(sweep_interval=0.05)
+        world = self.create_audit_world(sweep_interval=0.05)
         audit = world.audit()
         mortal = world.engine(**death)
-        world.until(
-            lambda: world.is_dead(mortal) or world.now(audit).state in states.ENDED,
+        world.wait_until(
+            lambda: world.is_dead(mortal) or world.reload(audit).state in states.ENDED,
             lambda: '\n'.join(world.whole_story()),
         )
         world.kill(mortal)
         world.engine()
-        audit = world.until_over(audit)
-        world.until_action('the audit', 'SUCCEEDED')
+        audit = world.wait_for_audit_end(audit)
+        world.wait_for_action('the audit', 'SUCCEEDED')
         self.assertEqual('SUCCEEDED', audit.state, death)
         self.assertEqual(
             ['RECOMMENDED'], [plan.state for plan in world.plans_of(audit)], death
@@ -39,7 +39,7 @@ class TestLostWorkers(AuditCase):
             self.survive(dies_after=commit)
 
     def test_a_worker_that_is_stopped_cancels_nothing(self) -> None:
-        entered = self.a_gate()
+        entered = self.create_gate()
         entered.open()
         calls: list[Any] = []
 
@@ -50,34 +50,37 @@ class TestLostWorkers(AuditCase):
                 context.sleep(10**6)
             return proposes('nop')
 
-        world = self.an_audit_world(
+        world = self.create_audit_world(
             strategies={'made': strategy(listens)}, sweep_interval=0.05
         )
         stopped = world.engine()
         audit = world.audit(strategy='made')
-        entered.until_entered()
+        entered.wait_until_entered()
         stopped.stop(0)
         world.engine()
-        world.until_audit(audit, *states.ENDED)
-        self.assertEqual('SUCCEEDED', world.now(audit).state)
+        world.wait_for_audit(audit, *states.ENDED)
+        self.assertEqual('SUCCEEDED', world.reload(audit).state)
         self.assertEqual(1, len(world.plans_of(audit)))
 
     def test_a_cancel_of_the_action_reaches_the_audit(self) -> None:
-        entered, listens = self.a_listener()
-        world = self.an_engine(strategies={'made': listens})
+        entered, listens = self.create_listener()
+        world = self.create_engine_world(strategies={'made': listens})
         audit = world.audit(strategy='made')
-        entered.until_entered()
+        entered.wait_until_entered()
         world.plans.signal_action(world.action('the audit').uuid, 'CANCEL')
-        audit = world.until_over(audit)
+        audit = world.wait_for_audit_end(audit)
         self.assertEqual(
             ('CANCELLED', runs.CANCELLED), (audit.state, audit.status_message)
         )
 
     def test_a_strategy_that_comes_back_too_late_proposes_nothing(self) -> None:
         for is_over in (True, False):
-            gates = [self.a_gate(proposes('nop')), self.a_gate(proposes('nop', 'nop'))]
+            gates = [
+                self.create_gate(proposes('nop')),
+                self.create_gate(proposes('nop', 'nop')),
+            ]
             waiting = iter(gates)
-            world = self.an_audit_world(
+            world = self.create_audit_world(
                 strategies={
                     'made': strategy(lambda context, waiting=waiting: next(waiting)())
                 },
@@ -85,25 +88,25 @@ class TestLostWorkers(AuditCase):
             )
             slow = world.engine()
             audit = world.audit(strategy='made')
-            gates[0].until_entered()
+            gates[0].wait_until_entered()
             world.store.end_lease(slow.record.uuid)
             # Another worker recovers it, and has stored its plan or still runs it.
             world.engine()
-            gates[1].until_entered()
+            gates[1].wait_until_entered()
             if is_over:
                 gates[1].open()
-                world.until_over(audit)
+                world.wait_for_audit_end(audit)
             before = world.whole_story()
             gates[0].open()
-            world.until(lambda slow=slow: not slow.dispatcher.owned)
+            world.wait_until(lambda slow=slow: not slow.dispatcher.owned)
             self.assertEqual(before, world.whole_story())
             gates[1].open()
-            world.until_audit(audit, 'SUCCEEDED')
+            world.wait_for_audit(audit, 'SUCCEEDED')
             self.assertEqual([2], [plan.total for plan in world.plans_of(audit)])
 
     def cost_a_worker(self, **keys: Any) -> tuple[AuditWorld, Audit]:
         """Let the worker of an audit die; this exceeds the maximum of attempts."""
-        gate, calls = self.a_gate(), []
+        gate, calls = self.create_gate(), []
 
         def execute(context: Any) -> Any:
             calls.append(context)
@@ -111,12 +114,12 @@ class TestLostWorkers(AuditCase):
                 gate()
             return proposes('nop')
 
-        world = self.an_audit_world(
+        world = self.create_audit_world(
             strategies={'made': strategy(execute)}, max_attempts=1, sweep_interval=0.05
         )
         doomed = world.engine()
         audit = world.audit(strategy='made', **keys)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.kill(doomed)
         world.reconciler.start()
         self.addCleanup(world.reconciler.stop)
@@ -125,7 +128,7 @@ class TestLostWorkers(AuditCase):
 
     def test_one_that_costs_too_many_workers_fails_its_audit(self) -> None:
         world, audit = self.cost_a_worker()
-        audit = world.until_audit(audit, 'FAILED')
+        audit = world.wait_for_audit(audit, 'FAILED')
         self.assertIn('was lost while the action ran', audit.status_message or '')
         self.assertEqual(
             [('state_changed', 'FAILED', audit.status_message)],
@@ -137,10 +140,12 @@ class TestLostWorkers(AuditCase):
             world, audit = self.cost_a_worker(
                 audit_type='CONTINUOUS', interval=interval
             )
-            world.until(
-                lambda world=world, audit=audit: bool(world.now(audit).status_message)
+            world.wait_until(
+                lambda world=world, audit=audit: bool(
+                    world.reload(audit).status_message
+                )
             )
-            found = world.now(audit)
+            found = world.reload(audit)
             self.assertEqual('ONGOING', found.state)
             self.assertIn('was lost while the action ran', found.status_message or '')
             self.assertIsNotNone(found.next_run_time)
@@ -156,7 +161,7 @@ class TestNobodySaidSo(AuditCase):
 
     def test_a_run_that_was_purged_is_no_longer_waited_for(self) -> None:
         """This holds for any number of audits."""
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         for number in range(reconciler.PAGE_SIZE + 1):
             audit = world.audit(name=f'audit {number}')
         with world.store.transaction() as tx:
@@ -164,7 +169,7 @@ class TestNobodySaidSo(AuditCase):
             assert locked is not None
             tx.save_audit(locked.evolve(action_id=None))
         world.reconciler.reconcile()
-        found = world.now(audit)
+        found = world.reload(audit)
         self.assertEqual(
             ('FAILED', reconciler.LOST_RUN), (found.state, found.status_message)
         )
@@ -174,7 +179,7 @@ class TestNobodySaidSo(AuditCase):
         )
 
     def test_what_waits_is_left_alone(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         audits = [
             world.audit(name='a'),
             world.audit(name='b', audit_type='EVENT'),
@@ -182,5 +187,5 @@ class TestNobodySaidSo(AuditCase):
         ]
         before = world.whole_story()
         world.reconciler.reconcile()
-        self.assertEqual(audits, [world.now(audit) for audit in audits])
+        self.assertEqual(audits, [world.reload(audit) for audit in audits])
         self.assertEqual(before, world.whole_story())

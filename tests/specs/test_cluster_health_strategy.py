@@ -29,7 +29,7 @@ class ClusterHealthCase(ClusterPlanCase):
     def execute(self, document: PlanDocument) -> str:
         plan = self.world.plans.create(document, {}, LOCAL)
         self.world.plans.start(plan.uuid)
-        return self.world.until_ended(plan).state
+        return self.world.wait_until_ended(plan).state
 
     def lose(self, index: int) -> None:
         """Let the physical resource of a node vanish unnoticed."""
@@ -50,7 +50,7 @@ class TestPlan(ClusterHealthCase):
 
         nodes = self.world.nodes(self.cluster)
         self.assertEqual(['ACTIVE', 'ACTIVE'], [node.status for node in nodes])
-        self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
+        self.assertEqual('ACTIVE', self.world.reload(self.cluster).status)
         made = [name for call, name in self.world.outside.calls if call == 'create']
         self.assertEqual(['n1', 'n2'], sorted(made))
         self.assertEqual((), self.propose().actions)
@@ -144,7 +144,7 @@ class TestModel(ClusterHealthCase):
         (node,) = self.world.nodes(cluster)
         stack = self.world.store.find_stack(node.physical_id or '', 'a-project')
         self.world.stacks.act(stack.uuid, 'a-project', 'LOCK')
-        self.world.quiet()
+        self.world.wait_until_idle()
 
         (seen,) = self.model().clusters(['stacks'])
 

@@ -15,7 +15,7 @@ class TestClusterNotifications(ClusterActionCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_world_of_one()
+        self.world = self.create_single_thread_world()
         self.messages: list[Any] = []
 
     def sent(self) -> list[Any]:
@@ -89,7 +89,7 @@ class TestClusterNotifications(ClusterActionCase):
         self.world.outside.fails.add(('create', 'n2'))
         self.world.worker()
         _, action = self.begin(self.world, 2)
-        self.world.ended(action)
+        self.world.wait_for_end(action)
 
         sent = self.sent()
 
@@ -156,7 +156,7 @@ class TestClusterNotifications(ClusterActionCase):
             for m in recovered
             if expectations.data(m)['name'] == 'n2'
         ]
-        self.assertEqual(self.world.now(dead).physical_id, ids[-1])
+        self.assertEqual(self.world.reload(dead).physical_id, ids[-1])
 
         self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 1})
         scaled = self.sent()

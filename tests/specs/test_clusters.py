@@ -18,11 +18,11 @@ class TestCreate(ClusterActionCase):
     """CLUSTER_CREATE creates the first nodes, each by an action of its own."""
 
     def test_a_cluster_is_made_with_its_nodes_by_actions_under_its_lock(self) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         world.worker()
         cluster, action = self.begin(world, 2)
-        action = world.ended(action)
-        cluster = self.now(world, cluster)
+        action = world.wait_for_end(action)
+        cluster = self.reload(world, cluster)
         self.assertEqual({'c': MADE, 'n1': MADE, 'n2': MADE}, self.story(world))
         self.assertEqual(
             ('ACTIVE', f'CLUSTER_CREATE: {ENOUGH.format(2)}', 3),
@@ -56,7 +56,7 @@ class TestCreate(ClusterActionCase):
             action_types.public_outputs(action.outputs),
         )
         # A cluster without nodes is ACTIVE immediately.
-        told = len(world.facts())
+        told = len(world.transitions())
         self.assertEqual('ACTIVE', self.make(world, 0).status)
         self.assertEqual({'c': MADE}, self.story(world, told))
 
@@ -75,16 +75,16 @@ class TestCreate(ClusterActionCase):
     def test_after_a_failure_the_others_are_made_and_the_cluster_says_how_it_is(
         self,
     ) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         world.outside.fails.add(('create', 'n2'))
         world.worker()
         cluster, action = self.begin(world, 3)
-        action = world.ended(action)
+        action = world.wait_for_end(action)
         self.assertEqual(
             ('FAILED', 'Failed in creating nodes: n2: create of n2 does not work'),
             (action.status, (action.outputs or {})['reason']),
         )
-        cluster = self.now(world, cluster)
+        cluster = self.reload(world, cluster)
         self.assertEqual(
             (
                 'ERROR',
@@ -120,12 +120,12 @@ class TestDelete(ClusterActionCase):
 
     def test_it_goes_with_its_nodes_policies_and_receivers(self) -> None:
         world, cluster, stored = self.a_whole()
-        nodes, told = world.nodes(cluster), len(world.facts())
+        nodes, told = world.nodes(cluster), len(world.transitions())
         action = world.do(action_types.CLUSTER_DELETE, cluster)
         gone = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
         self.assertEqual({'c': gone, 'n1': gone, 'n2': gone}, self.story(world, told))
         self.assertEqual(({}, []), (world.outside.things, world.nodes(cluster)))
-        self.assertIsNotNone(self.now(world, cluster).deleted_at)
+        self.assertIsNotNone(self.reload(world, cluster).deleted_at)
         self.assertEqual([], self.bound(world, cluster))
         self.assertEqual({}, world.store.objects_by_id(Receiver, [stored.id]))
         self.assertEqual(
@@ -138,12 +138,12 @@ class TestDelete(ClusterActionCase):
     ) -> None:
         world, cluster, stored = self.a_whole()
         world.outside.fails.add(('delete', 'n1'))
-        gate = self.a_gate_at(world, 'delete', 'n1')
+        gate = self.create_gate_at(world, 'delete', 'n1')
         action = world.ask(action_types.CLUSTER_DELETE, cluster)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         gate.open()
-        self.assertEqual('CANCELLED', world.ended(action).status)
+        self.assertEqual('CANCELLED', world.wait_for_end(action).status)
         self.assert_there(world, cluster, stored)
         action = world.do(action_types.CLUSTER_DELETE, cluster)
         self.assertEqual(
@@ -151,11 +151,11 @@ class TestDelete(ClusterActionCase):
             (action.outputs or {})['reason'],
         )
         self.assert_there(world, cluster, stored)
-        self.assertEqual('WARNING', self.now(world, cluster).status)
+        self.assertEqual('WARNING', self.reload(world, cluster).status)
         self.assertEqual({'n1': 'ERROR'}, self.statuses(world, cluster))
         world.outside.fails.clear()
         world.do(action_types.CLUSTER_DELETE, cluster)
-        self.assertIsNotNone(self.now(world, cluster).deleted_at)
+        self.assertIsNotNone(self.reload(world, cluster).deleted_at)
 
     def assert_there(
         self, world: ClusterWorld, cluster: Cluster, receiver: Receiver
@@ -164,26 +164,26 @@ class TestDelete(ClusterActionCase):
         self.assertEqual(1, len(self.bound(world, cluster)))
         known = world.store.objects_by_id(Receiver, [receiver.id])
         self.assertEqual([receiver], list(known.values()))
-        self.assertIsNone(self.now(world, cluster).deleted_at)
+        self.assertIsNone(self.reload(world, cluster).deleted_at)
 
     def test_nodes_that_came_meanwhile_go_too_and_what_waits_finds_it_gone(
         self,
     ) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile()
         cluster = self.make(world, 1, profile)
-        gate = self.a_gate_at(world, 'delete', 'n1')
+        gate = self.create_gate_at(world, 'delete', 'n1')
         first = world.ask(action_types.CLUSTER_DELETE, cluster)
-        gate.until_entered()
-        late = world.a_node(profile, 'late', cluster, 7)
+        gate.wait_until_entered()
+        late = world.insert_node(profile, 'late', cluster, 7)
         second = world.ask(action_types.CLUSTER_DELETE, cluster)
         third = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, by=QUEUED)
         gate.open()
         self.assertEqual(
             ['SUCCEEDED', 'SUCCEEDED', 'CANCELLED'],
-            [world.ended(action).status for action in (first, second, third)],
+            [world.wait_for_end(action).status for action in (first, second, third)],
         )
-        self.assertIsNotNone(world.now(late).deleted_at)
+        self.assertIsNotNone(world.reload(late).deleted_at)
         self.assertEqual({}, world.outside.things)
 
 
@@ -191,7 +191,7 @@ class TestUpdate(ClusterActionCase):
     """CLUSTER_UPDATE changes the row and, with another profile, the nodes."""
 
     def test_its_own_values_or_its_profile_alone_are_changed_and_no_node(self) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         old, new = world.profile(value='old'), world.profile('q', value='new')
         cluster = self.make(world, 1, old)
         del world.outside.calls[:]
@@ -202,7 +202,7 @@ class TestUpdate(ClusterActionCase):
             self.assertEqual(
                 ([], []), (world.outside.calls, self.derived(world, action))
             )
-        cluster = self.now(world, cluster)
+        cluster = self.reload(world, cluster)
         self.assertEqual(
             {**values, 'profile_id': new.id, 'status': 'ACTIVE'},
             {
@@ -213,10 +213,10 @@ class TestUpdate(ClusterActionCase):
         self.assertEqual([old.id], [n.profile_id for n in world.nodes(cluster)])
 
     def test_all_nodes_get_the_new_profile_and_so_do_those_that_come(self) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         old = world.profile(value='old')
         cluster = self.make(world, 2, old)
-        told, profile = len(world.facts()), world.profile('q', value='new')
+        told, profile = len(world.transitions()), world.profile('q', value='new')
         world.do(action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid})
         changed = [('update.start', 'UPDATING'), ('update.end', 'ACTIVE')]
         self.assertEqual(
@@ -227,7 +227,7 @@ class TestUpdate(ClusterActionCase):
             {profile.id},
             {
                 *(node.profile_id for node in world.nodes(cluster)),
-                self.now(world, cluster).profile_id,
+                self.reload(world, cluster).profile_id,
             },
         )
         self.assertEqual(
@@ -250,11 +250,11 @@ class TestUpdate(ClusterActionCase):
     def test_nodes_are_updated_batch_by_batch_as_a_policy_decided(self) -> None:
         world, cluster = self.ruled(Planned)
         profile = world.profile('q', value='new')
-        gates = [self.a_gate_at(world, 'update', name) for name in ('n2', 'n3')]
+        gates = [self.create_gate_at(world, 'update', name) for name in ('n2', 'n3')]
         inputs = {'new_profile_id': profile.uuid}
         action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
         for gate in gates:
-            gate.until_entered()
+            gate.wait_until_entered()
         self.assertEqual(
             {'n1': 'ACTIVE', 'n2': 'UPDATING', 'n3': 'UPDATING'},
             self.statuses(world, cluster),
@@ -262,7 +262,7 @@ class TestUpdate(ClusterActionCase):
         self.assertEqual(['n2', 'n3'], sorted(world.outside.of('update')))
         for gate in gates:
             gate.open()
-        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
         self.assertEqual('n1', world.outside.of('update')[-1])
         self.assertEqual(
             ['NODE_UPDATE'] * 3, [a.action_type for a in self.derived(world, action)]
@@ -273,15 +273,18 @@ class TestUpdate(ClusterActionCase):
         profile = world.profile('q', value='new')
         inputs = {'new_profile_id': profile.uuid}
         action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
-        world.until(lambda: world.store.get_action(action.uuid).token is not None)
+        world.wait_until(lambda: world.store.get_action(action.uuid).token is not None)
         paused = world.store.get_action(action.uuid)
         self.assertEqual('RUNNING', paused.status)
         world.plans.signal_action(action.uuid, action_states.CANCEL)
-        self.assertEqual('CANCELLED', world.ended(action).status)
+        self.assertEqual('CANCELLED', world.wait_for_end(action).status)
         self.assertEqual(['n1'], world.outside.of('update'))
         self.assertEqual(
             ('ACTIVE', cluster.profile_id),
-            (self.now(world, cluster).status, self.now(world, cluster).profile_id),
+            (
+                self.reload(world, cluster).status,
+                self.reload(world, cluster).profile_id,
+            ),
         )
 
     def test_after_a_failure_no_further_batch_is_begun(self) -> None:
@@ -297,7 +300,7 @@ class TestUpdate(ClusterActionCase):
             (action.status, (action.outputs or {})['reason']),
         )
         self.assertEqual(['n1', 'n2'], world.outside.of('update'))
-        cluster = self.now(world, cluster)
+        cluster = self.reload(world, cluster)
         self.assertEqual(('WARNING', old), (cluster.status, cluster.profile_id))
 
 
@@ -331,11 +334,11 @@ class TestCheck(ClusterActionCase):
     """CLUSTER_CHECK checks every node; unhealthy nodes are not a failure of it."""
 
     def test_nodes_that_are_not_there_are_found_as_that_is_asked_for(self) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         cluster = self.make(world, 2, min_size=2)
         lost = world.nodes(cluster)[0]
         del world.outside.things[lost.physical_id or '']
-        told = len(world.facts())
+        told = len(world.transitions())
         modes = {'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]}
         inputs = {'detection': modes}
         action = world.do(action_types.CLUSTER_CHECK, cluster, inputs)
@@ -351,9 +354,9 @@ class TestCheck(ClusterActionCase):
         )
         self.assertEqual(
             'CLUSTER_CHECK: number of active nodes is below min_size (2).',
-            self.now(world, cluster).status_reason,
+            self.reload(world, cluster).status_reason,
         )
-        node = world.now(lost)
+        node = world.reload(lost)
         self.assertEqual(f'{lost.physical_id} is not there', node.status_reason)
 
 
@@ -362,7 +365,7 @@ class TestRecover(ClusterActionCase):
 
     def broken(self, size: int = 3, **values: object) -> None:
         """Create a cluster whose node n1 is known to have vanished."""
-        self.world = self.a_cluster_world()
+        self.world = self.create_cluster_world()
         self.cluster = self.make(self.world, size, **values)
         self.lost = self.world.nodes(self.cluster)[0]
         del self.world.outside.things[self.lost.physical_id or '']
@@ -382,10 +385,10 @@ class TestRecover(ClusterActionCase):
             ('SUCCEEDED', ['NODE_RECOVER'], ['n1'], 'ACTIVE', 3),
             (
                 *(action.status, self.kinds(action), world.outside.of('create')),
-                *(self.now(world, self.cluster).status, len(world.outside.things)),
+                *(self.reload(world, self.cluster).status, len(world.outside.things)),
             ),
         )
-        del world.outside.things[world.now(self.lost).physical_id]
+        del world.outside.things[world.reload(self.lost).physical_id]
         action = world.do(action_types.CLUSTER_RECOVER, self.cluster, {'check': True})
         self.assertEqual(
             ('SUCCEEDED', ['NODE_CHECK'] * 3 + ['NODE_RECOVER'], 3),
@@ -409,7 +412,7 @@ class TestRecover(ClusterActionCase):
             ('FAILED', 'Failed in recovering nodes: n1: create of n1 does not work'),
             (action.status, (action.outputs or {})['reason']),
         )
-        self.assertEqual('WARNING', self.now(self.world, self.cluster).status)
+        self.assertEqual('WARNING', self.reload(self.world, self.cluster).status)
 
     def test_what_a_health_policy_decided_counts_more(self) -> None:
         said = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
@@ -427,7 +430,7 @@ class TestRecover(ClusterActionCase):
         self.assertEqual(['n1', 'n2'], self.names(world, cluster))
         world.do(action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True})
         self.assertEqual(['n1', 'n2', 'n3', 'n4'], self.names(world, cluster))
-        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+        self.assertEqual('ACTIVE', self.reload(world, cluster).status)
         world.set(cluster, desired_capacity=1)
         action = world.do(
             action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True}
@@ -440,7 +443,7 @@ class TestOperation(ClusterActionCase):
     """CLUSTER_OPERATION executes an operation of the profile on nodes."""
 
     def test_all_nodes_or_those_that_are_named_do_it_and_no_others(self) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         cluster = self.make(world, 3)
         paint = {'operation': 'paint', 'params': {'colour': 'red'}}
         action = world.do(action_types.CLUSTER_OPERATION, cluster, paint)
@@ -455,7 +458,7 @@ class TestOperation(ClusterActionCase):
         self.assertEqual(['n2'], world.outside.of('reboot'))
         names = {(a.name or '')[:-9] for a in self.derived(world, action)}
         self.assertIn(f'node_paint_{node[:8]}', names)
-        stranger = world.a_node(world.profile())
+        stranger = world.insert_node(world.profile())
         inputs = {'operation': 'reboot', 'nodes': [stranger.uuid]}
         action = world.do(action_types.CLUSTER_OPERATION, cluster, inputs)
         self.assertEqual('FAILED', action.status)
@@ -463,4 +466,4 @@ class TestOperation(ClusterActionCase):
             f'Nodes not members of specified cluster: {stranger.uuid}.',
             action.status_message or '',
         )
-        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+        self.assertEqual('ACTIVE', self.reload(world, cluster).status)

@@ -41,7 +41,7 @@ class TestConnections(ClusterActionCase):
     """A thread needs one connection only, so an exhausted pool is no deadlock."""
 
     def test_no_step_of_an_action_needs_two_at_once(self) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         way: Any = Single(world)
         world.worker(store=way)
         cluster = self.make(world, 2)
@@ -59,19 +59,19 @@ class TestConnections(ClusterActionCase):
             (action_types.CLUSTER_DELETE, {}),
         ):
             action = world.do(action_type, cluster, inputs)
-            self.assertEqual('SUCCEEDED', action.status, world.happened())
+            self.assertEqual('SUCCEEDED', action.status, world.full_report())
 
 
 class TestWaiting(ClusterActionCase):
     """An action that waits for its nodes holds no thread, and its status is visible."""
 
     def test_one_thread_is_enough_for_many_clusters_at_once(self) -> None:
-        world = self.a_world_of_one()
+        world = self.create_single_thread_world()
         begun = [self.begin(world, 3, name=f'c{at}', timeout=77) for at in range(4)]
         world.worker()
         for cluster, action in begun:
-            self.assertEqual('SUCCEEDED', world.ended(action).status)
-            self.assertEqual('ACTIVE', self.now(world, cluster).status)
+            self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
+            self.assertEqual('ACTIVE', self.reload(world, cluster).status)
             # Derived actions get the remainder of the timeout.
             left = [one.timeout for one in self.derived(world, action)]
             self.assertEqual([True] * 3, [40 < seconds <= 77 for seconds in left])
@@ -82,35 +82,35 @@ class TestAFailedMember(ClusterActionCase):
     """The other nodes end before the action on the cluster releases its lock."""
 
     def test_the_lock_is_held_until_the_last_of_them_has_ended(self) -> None:
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         world.outside.fails.add(('create', 'n1'))
-        gate = self.a_gate_at(world, 'create', 'n2')
+        gate = self.create_gate_at(world, 'create', 'n2')
         world.worker()
         cluster, action = self.begin(world, 2)
-        gate.until_entered()
-        world.until(lambda: 'ERROR' in self.statuses(world, cluster).values())
+        gate.wait_until_entered()
+        world.wait_until(lambda: 'ERROR' in self.statuses(world, cluster).values())
         after = world.ask(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
         self.assertRaises(
             exceptions.ResourceIsLocked, world.ask, action_types.CLUSTER_CHECK, cluster
         )
-        world.until(
+        world.wait_until(
             lambda: world.store.get_action(after.uuid).blocked_on == cluster.uuid
         )
         self.assertEqual(
             ('WAITING', 'CREATING', {'n1': 'ERROR', 'n2': 'CREATING'}),
             (
                 world.store.get_action(action.uuid).status,
-                self.now(world, cluster).status,
+                self.reload(world, cluster).status,
                 self.statuses(world, cluster),
             ),
         )
         gate.open()
-        ended = world.ended(action)
+        ended = world.wait_for_end(action)
         self.assertEqual('FAILED', ended.status)
         self.assertIn('create of n1 does not work', ended.status_message or '')
-        self.assertEqual('SUCCEEDED', world.ended(after).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(after).status)
         self.assertEqual({'n1': 'ERROR', 'n2': 'ACTIVE'}, self.statuses(world, cluster))
-        facts = [fact for fact in world.facts() if fact[0] in ('c', 'n2')]
+        facts = [fact for fact in world.transitions() if fact[0] in ('c', 'n2')]
         self.assertEqual(
             [
                 ('c', 'create.start', 'CREATING'),
@@ -127,26 +127,26 @@ class TestCancel(ClusterActionCase):
     """CANCEL reaches the actions of nodes; the lock is held until the last ends."""
 
     def test_what_runs_ends_first_and_the_cluster_says_what_is_there(self) -> None:
-        world = self.a_world_of_one()
-        gate = self.a_gate_at(world, 'create', 'n1')
+        world = self.create_single_thread_world()
+        gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
         cluster, action = self.begin(world, 9)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         after = world.ask(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
-        world.until(lambda: self.statuses(world, cluster)['n9'] == 'ERROR')
+        world.wait_until(lambda: self.statuses(world, cluster)['n9'] == 'ERROR')
         self.assertEqual(
             ('WAITING', 'CREATING', 'CREATING', True),
             (
                 world.store.get_action(action.uuid).status,
-                self.now(world, cluster).status,
+                self.reload(world, cluster).status,
                 self.statuses(world, cluster)['n1'],
                 self.held(world, cluster),
             ),
         )
         gate.open()
-        self.assertEqual('CANCELLED', world.ended(action).status)
-        world.ended(after)
+        self.assertEqual('CANCELLED', world.wait_for_end(action).status)
+        world.wait_for_end(after)
         # A worker may have claimed a few before it received the signal.
         made = world.outside.of('create')
         self.assertNotIn('n9', made)
@@ -157,7 +157,7 @@ class TestCancel(ClusterActionCase):
             },
             self.statuses(world, cluster),
         )
-        told = [fact for fact in world.facts() if fact[0] == 'c']
+        told = [fact for fact in world.transitions() if fact[0] == 'c']
         self.assertEqual(
             [
                 ('c', 'create.start', 'CREATING'),
@@ -170,19 +170,19 @@ class TestCancel(ClusterActionCase):
 
     def test_a_cancelled_growth_shows_that_nodes_are_lacking(self) -> None:
         """A cancelled action that has not started leaves the cluster unchanged."""
-        world = self.a_world_of_one()
+        world = self.create_single_thread_world()
         cluster = self.make(world, 1)
-        gate = self.a_gate_at(world, 'create', 'n2')
+        gate = self.create_gate_at(world, 'create', 'n2')
         growth = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 8})
-        gate.until_entered()
+        gate.wait_until_entered()
         waiting = world.ask(action_types.CLUSTER_SCALE_IN, cluster, by=QUEUED)
         for action in (waiting, growth):
             world.plans.signal_action(action.uuid, action_states.CANCEL)
         gate.open()
         for action in (growth, waiting):
-            self.assertEqual('CANCELLED', world.ended(action).status)
+            self.assertEqual('CANCELLED', world.wait_for_end(action).status)
         self.assertEqual(9, len(world.nodes(cluster)))
-        cluster = self.now(world, cluster)
+        cluster = self.reload(world, cluster)
         self.assertEqual(
             (
                 'WARNING',
@@ -198,14 +198,14 @@ class TestSuspend(ClusterActionCase):
     """A suspended action starts no further nodes; RESUME continues it."""
 
     def test_no_further_node_is_made_until_it_is_resumed(self) -> None:
-        world = self.a_world_of_one()
-        gate = self.a_gate_at(world, 'create', 'n1')
+        world = self.create_single_thread_world()
+        gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
         cluster, action = self.begin(world, 9)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.SUSPEND)
         gate.open()
-        world.until(lambda: self.statuses(world, cluster)['n1'] == 'ACTIVE')
+        world.wait_until(lambda: self.statuses(world, cluster)['n1'] == 'ACTIVE')
         last = self.derived(world, action)[-1]
         self.assertEqual(('READY', action.uuid), (last.status, last.blocked_on))
         self.assertEqual(
@@ -219,26 +219,26 @@ class TestSuspend(ClusterActionCase):
         )
         self.assertNotIn('n9', world.outside.of('create'))
         world.plans.signal_action(action.uuid, action_states.RESUME)
-        self.assertEqual('SUCCEEDED', world.ended(action).status)
-        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
+        self.assertEqual('ACTIVE', self.reload(world, cluster).status)
 
 
 class TestTimeout(ClusterActionCase):
     """The timeout of a cluster applies to its actions, including those of nodes."""
 
     def test_a_member_that_takes_too_long_fails_it(self) -> None:
-        world = self.a_cluster_world()
-        gate = self.a_gate_at(world, 'create', 'n1')
+        world = self.create_cluster_world()
+        gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
         world.clock.pause()
         cluster, action = self.begin(world, 1, timeout=1)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.clock.resume()
-        self.assertEqual('FAILED', world.ended(action).status)
+        self.assertEqual('FAILED', world.wait_for_end(action).status)
         gate.open()
         self.assertEqual(
             ('ERROR', {'n1': 'ERROR'}),
-            (self.now(world, cluster).status, self.statuses(world, cluster)),
+            (self.reload(world, cluster).status, self.statuses(world, cluster)),
         )
 
 
@@ -258,23 +258,23 @@ class TestALostWorker(ClusterActionCase):
 
     def _made_though_a_worker_dies(self, death: str, commit: int) -> bool:
         """Run a creation whose worker dies at a commit; return whether it died."""
-        world = self.a_cluster_world(lease=60.0)
+        world = self.create_cluster_world(lease=60.0)
         lost = world.worker(**{death: commit})
         cluster, action = self.begin(world, 4)
-        world.until(
+        world.wait_until(
             lambda: world.is_dead(lost) or world.store.get_action(action.uuid).finished
         )
         died = world.is_dead(lost)
         if died:
             world.kill(lost)
         world.worker()
-        self.assertEqual('SUCCEEDED', world.ended(action).status, commit)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status, commit)
         self.assertEqual(
             {f'n{at}': 'ACTIVE' for at in range(1, 5)},
             self.statuses(world, cluster),
             f'it {death.replace("_", " ")} commit {commit}',
         )
-        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+        self.assertEqual('ACTIVE', self.reload(world, cluster).status)
         self.assertEqual(4, len(world.outside.things))
         world.stop()
         return died
@@ -292,42 +292,42 @@ class TestALostWorker(ClusterActionCase):
     def _made_once(
         self, action_type: str, inputs: dict[str, Any] | None = None, desired: int = 0
     ) -> None:
-        world = self.a_cluster_world(lease=1000)
-        cluster = world.a_cluster(world.profile(), desired_capacity=desired)
+        world = self.create_cluster_world(lease=1000)
+        cluster = world.insert_cluster(world.profile(), desired_capacity=desired)
         way: Any = Noticing(world)
 
         def die() -> None:
-            world.let_die(lost)
+            world.disconnect(lost)
             raise SystemExit
 
         way.then = die
         lost = world.worker(store=way)
         action = world.ask(action_type, cluster, inputs)
-        world.until(lambda: world.is_dead(lost), world.happened)
+        world.wait_until(lambda: world.is_dead(lost), world.full_report)
         self.assertEqual(['INIT'] * 2, [n.status for n in world.nodes(cluster)])
         self.assertEqual([], self.derived(world, action))
         world.kill(lost)
         world.worker()
-        self.assertEqual('SUCCEEDED', world.ended(action).status, action_type)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status, action_type)
         self.assertEqual(['ACTIVE'] * 2, [n.status for n in world.nodes(cluster)])
-        cluster = self.now(world, cluster)
+        cluster = self.reload(world, cluster)
         self.assertEqual(
             (2, 'ACTIVE', 3),
             (cluster.desired_capacity, cluster.status, cluster.next_index),
         )
 
     def test_what_comes_back_from_the_dead_changes_nothing(self) -> None:
-        world = self.a_cluster_world()
-        gate = self.a_gate_at(world, 'create', 'n1')
+        world = self.create_cluster_world()
+        gate = self.create_gate_at(world, 'create', 'n1')
         lost = world.worker()
         cluster, action = self.begin(world, 1)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.kill(lost)
         world.outside.gates.clear()
         world.worker()
-        self.assertEqual('SUCCEEDED', world.ended(action).status)
-        facts = world.facts()
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
+        facts = world.transitions()
         gate.open()
         world.do(action_types.CLUSTER_CHECK, cluster)
-        self.assertEqual(facts, world.facts()[: len(facts)])
+        self.assertEqual(facts, world.transitions()[: len(facts)])
         self.assertEqual({'n1': 'ACTIVE'}, self.statuses(world, cluster))

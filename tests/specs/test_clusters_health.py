@@ -39,7 +39,7 @@ class HealthCase(ClusterActionCase):
     """A world with a monitored cluster of two nodes."""
 
     def watched(self, kind: type[Policy] = Watching) -> tuple[ClusterWorld, Cluster]:
-        world = self.a_cluster_world(policies={'senlin.policy.health-1.0': kind})
+        world = self.create_cluster_world(policies={'senlin.policy.health-1.0': kind})
         cluster = self.make(world, 2)
         self.policy: PolicyObject = self.a_policy(world, 'senlin.policy.health-1.0')
         self.assertEqual('SUCCEEDED', self.attach(world, cluster, self.policy).status)
@@ -66,15 +66,15 @@ class HealthCase(ClusterActionCase):
         """Run a round now, and return its result."""
         before = self.watch(world)
         self.assertEqual('READY', before.status)
-        world.be_due(before)
-        world.until(
+        world.make_due(before)
+        world.wait_until(
             lambda: self.watch(world).end_time not in (None, before.end_time),
-            world.happened,
+            world.full_report,
         )
         said = str((self.watch(world).outputs or {})['round'])
         if ' ' in said:
             return said
-        self.begun = world.ended(said)
+        self.begun = world.wait_for_end(said)
         return str((self.begun.outputs or {})['round'])
 
 
@@ -83,7 +83,7 @@ class TestRounds(HealthCase):
 
     def test_a_node_that_dies_is_found_and_made_anew_and_that_is_kept(self) -> None:
         world, cluster = self.watched()
-        told = len(world.facts())
+        told = len(world.transitions())
         name = self.lose(world, cluster)
         self.assertEqual('recovered', self.round(world))
         recovered = self.begun
@@ -109,12 +109,12 @@ class TestRounds(HealthCase):
         self.assertEqual(
             ('ACTIVE', {'n1': 'ACTIVE', 'n2': 'ACTIVE'}, 2),
             (
-                self.now(world, cluster).status,
+                self.reload(world, cluster).status,
                 self.statuses(world, cluster),
                 len(world.outside.things),
             ),
         )
-        facts = world.facts()[told:]
+        facts = world.transitions()[told:]
         repaired = [('recover.start', 'RECOVERING'), ('recover.end', 'ACTIVE')]
         for who, found in (('c', 'WARNING'), ('n1', 'ERROR')):
             self.assertEqual(
@@ -132,7 +132,7 @@ class TestRounds(HealthCase):
                 [action_types.CLUSTER_CHECK],
                 [a.action_type for a in self.derived(world, self.begun)],
             )
-            row = self.now(world, cluster)
+            row = self.reload(world, cluster)
             kept.append((len(world._actions()), world.events(), row))
         self.assertEqual(kept[0], kept[1])
         self.assertEqual([], self.derived(world, self.watch(world)))
@@ -147,17 +147,17 @@ class TestRounds(HealthCase):
     def test_rounds_come_by_themselves_in_the_interval_of_the_policy(self) -> None:
         world, cluster = self.watched(Often)
         self.lose(world, cluster)
-        world.until(lambda: len(world.outside.things) == 2, world.happened)
+        world.wait_until(lambda: len(world.outside.things) == 2, world.full_report)
 
     def test_a_recovery_that_fails_is_tried_again_in_the_next_round(self) -> None:
         world, cluster = self.watched()
         self.lose(world, cluster)
         world.outside.fails.add(('create', 'n1'))
         self.assertEqual('recovered', self.round(world))
-        self.assertEqual('WARNING', self.now(world, cluster).status)
+        self.assertEqual('WARNING', self.reload(world, cluster).status)
         world.outside.fails.clear()
         self.assertEqual('recovered', self.round(world))
-        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+        self.assertEqual('ACTIVE', self.reload(world, cluster).status)
 
 
 class TestWays(HealthCase):
@@ -178,7 +178,7 @@ class TestWays(HealthCase):
             (None, ['delete', 'create']),
         ):
             with self.subTest(operation=operation):
-                world = self.a_cluster_world(
+                world = self.create_cluster_world(
                     policies={'senlin.policy.health-1.0': Health}
                 )
                 cluster = self.make(world, 2)
@@ -193,14 +193,14 @@ class TestWays(HealthCase):
                 self.assertEqual('recovered', self.round(world))
 
                 self.assertEqual(calls, [call for call, _ in world.outside.calls])
-                node = world.now(first)
+                node = world.reload(first)
                 self.assertEqual(
                     ('ACTIVE', {'recovery': operation or 'RECREATE'}),
                     (node.status, node.data),
                 )
 
     def test_a_way_that_its_nodes_do_not_have_is_refused_at_once(self) -> None:
-        world = self.a_cluster_world(policies={'senlin.policy.health-1.0': Health})
+        world = self.create_cluster_world(policies={'senlin.policy.health-1.0': Health})
         cluster = self.make(world, 1, world.profile(type_='plain'))
 
         action = self.attach(world, cluster, self.wanted(world, 'REBOOT'))
@@ -219,35 +219,37 @@ class TestLocks(HealthCase):
         self,
     ) -> None:
         world, cluster = self.watched()
-        gate = self.a_gate_at(world, 'check', 'n1')
+        gate = self.create_gate_at(world, 'check', 'n1')
         action = world.ask(action_types.NODE_CHECK, world.nodes(cluster)[0])
-        gate.until_entered()
+        gate.wait_until_entered()
         self.assertEqual('left out: the cluster is busy', self.round(world))
         gate.open()
-        world.ended(action)
+        world.wait_for_end(action)
         self.assertEqual('all is well', self.round(world))
         world.outside.calls.clear()
-        gate = self.a_gate_at(world, 'delete', 'n1')
+        gate = self.create_gate_at(world, 'delete', 'n1')
         world.outside.gates['delete', 'n2'] = gate
         action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
-        gate.until_entered()
+        gate.wait_until_entered()
         self.lose(world, cluster)
         self.assertEqual('left out: the cluster is RESIZING', self.round(world))
         self.assertEqual([], world.outside.of('check'))
         gate.open()
-        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
         self.assertIn(self.round(world), ('all is well', 'recovered'))
         self.assertEqual(1, len(world.outside.things))
 
     def test_a_node_that_is_a_locked_stack_is_left_as_it_is(self) -> None:
-        world = self.a_cluster_world(policies={'senlin.policy.health-1.0': Watching})
+        world = self.create_cluster_world(
+            policies={'senlin.policy.health-1.0': Watching}
+        )
         stacked = world.profile('s', 'os.heat.stack', template=template({'a': res()}))
         cluster = self.make(world, 1, stacked)
         self.attach(world, cluster, self.a_policy(world, 'senlin.policy.health-1.0'))
         (node,) = world.nodes(cluster)
         stacks = StackOperations(world.stack_parts(world.store), world.clock, world)
         stacks.act(node.physical_id or '', 'a-project', stack_states.LOCK)
-        world.until(
+        world.wait_until(
             lambda: (
                 world.store.find_stack(node.physical_id or '', 'a-project').status
                 == stack_states.COMPLETE
@@ -255,7 +257,7 @@ class TestLocks(HealthCase):
         )
 
         self.assertEqual('all is well', self.round(world))
-        self.assertEqual(node.status_reason, world.now(node).status_reason)
+        self.assertEqual(node.status_reason, world.reload(node).status_reason)
         world.set(node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smokes'})
         said = self.round(world)
 
@@ -264,16 +266,16 @@ class TestLocks(HealthCase):
             [action_types.CLUSTER_CHECK],
             [a.action_type for a in self.derived(world, self.begun)],
         )
-        self.assertEqual(node.physical_id, world.now(node).physical_id)
+        self.assertEqual(node.physical_id, world.reload(node).physical_id)
 
     def test_a_request_during_a_look_waits_for_it_and_is_not_refused(self) -> None:
         world, cluster = self.watched()
-        gate = self.a_gate_at(world, 'check', 'n1')
-        world.be_due(self.watch(world))
-        gate.until_entered()
+        gate = self.create_gate_at(world, 'check', 'n1')
+        world.make_due(self.watch(world))
+        gate.wait_until_entered()
         action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster)
         gate.open()
-        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
         self.assertEqual(['n1', 'n2', 'n3'], self.names(world, cluster))
 
 

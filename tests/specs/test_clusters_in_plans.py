@@ -70,7 +70,7 @@ class ClusterPlanCase(ClusterCase):
         self.operations = self.world.operations
 
     def run_plan(self, *actions: Mapping[str, Any], **plan: Any) -> ActionPlan:
-        return self.world.until_ended(self.world.start(*actions, **plan))
+        return self.world.wait_until_ended(self.world.start(*actions, **plan))
 
 
 class TestPlans(ClusterPlanCase):
@@ -120,20 +120,20 @@ class TestPlans(ClusterPlanCase):
         self.assertEqual(['ACTIVE'] * 4, self.world.statuses_of(self.cluster))
 
     def test_it_waits_for_the_lock_that_users_wait_for(self) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'n3')
+        gate = self.create_gate_at(self.world, 'create', 'n3')
         first = self.operations.scale('c', BY, 'CLUSTER_SCALE_OUT', 1)
-        gate.until_entered()
+        gate.wait_until_entered()
 
         plan = self.world.start(self.world.step('CLUSTER_CHECK', self.cluster))
-        self.world.until(
+        self.world.wait_until(
             lambda: any(a.blocked_on == self.cluster.uuid for a in self._actions())
         )
         waiting = self.world.action('CLUSTER_CHECK')
         self.assertEqual(('WAITING', None), (waiting.status, waiting.owner))
         gate.open()
 
-        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
-        ended = self.world.ended(first.action).end_time
+        self.assertEqual('SUCCEEDED', self.world.wait_until_ended(plan).state)
+        ended = self.world.wait_for_end(first.action).end_time
         (check,) = [a for a in self._actions() if a.name == self._name('check')]
         assert ended is not None and check.start_time is not None
         self.assertLessEqual(ended, check.start_time)
@@ -179,39 +179,41 @@ class TestPlans(ClusterPlanCase):
         )
 
     def test_a_plan_that_is_cancelled_ends_what_it_asked_for(self) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'n3')
+        gate = self.create_gate_at(self.world, 'create', 'n3')
         plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
-        gate.until_entered()
+        gate.wait_until_entered()
 
         self.world.plans.cancel(plan.uuid)
         gate.open()
 
-        self.assertEqual('CANCELLED', self.world.until_ended(plan).state)
+        self.assertEqual('CANCELLED', self.world.wait_until_ended(plan).state)
         name = self._name('scale_out')
-        self.world.until(
+        self.world.wait_until(
             lambda: self.world.store.find_cluster_action(name, None).action.finished
         )
         self.assertEqual([], [a for a in self._actions() if not a.finished])
 
     def test_a_signal_to_it_is_one_to_what_it_asked_for(self) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'n3')
+        gate = self.create_gate_at(self.world, 'create', 'n3')
         plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
-        gate.until_entered()
+        gate.wait_until_entered()
         names = ('CLUSTER_SCALE_OUT', self._name('scale_out'))
         mine, asked = (self.world.action(name).uuid for name in names)
 
         self.world.plans.signal_action(mine, 'SUSPEND')
         gate.open()
 
-        self.world.until(lambda: self.world.statuses_of(self.cluster)[2] == 'ACTIVE')
+        self.world.wait_until(
+            lambda: self.world.statuses_of(self.cluster)[2] == 'ACTIVE'
+        )
         found = [self.world.store.get_action(uuid) for uuid in (mine, asked)]
         self.assertEqual(['SUSPENDED', 'SUSPENDED'], [one.status for one in found])
         self.world.plans.signal_action(mine, 'RESUME')
-        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        self.assertEqual('SUCCEEDED', self.world.wait_until_ended(plan).state)
         self.assertEqual('SUCCEEDED', self.world.store.get_action(asked).status)
 
     def test_a_name_that_is_taken_is_given_by_no_plan(self) -> None:
-        other = self.world.a_cluster(self.world.profile('q'), 1, name='d')
+        other = self.world.insert_cluster(self.world.profile('q'), 1, name='d')
         (node,) = self.world.nodes(other)
         for row, kind, name, why in (
             (self.cluster, 'CLUSTER_UPDATE', 'd', "A cluster named 'd'"),
@@ -222,7 +224,7 @@ class TestPlans(ClusterPlanCase):
 
                 self.assertEqual('FAILED', plan.state)
                 self.assertIn(f'{why} already exists.', self.world.message(kind) or '')
-                self.assertEqual(row.name, self.world.now(row).name)
+                self.assertEqual(row.name, self.world.reload(row).name)
 
     def _actions(self) -> list[Any]:
         return self.world._actions()
@@ -246,7 +248,7 @@ class TestLocks(ClusterPlanCase):
 
     def lock(self, name: str) -> None:
         self.world.stacks.act(name, 'a-project', stack_states.LOCK)
-        self.world.quiet()
+        self.world.wait_until_idle()
 
     def test_what_plans_users_and_health_policies_ask_for_leaves_it_as_it_is(
         self,
@@ -278,15 +280,15 @@ class TestLocks(ClusterPlanCase):
             (nodes.recover, node.uuid, 'FAILED'),
             (nodes.delete, node.uuid, 'FAILED'),
         ):
-            ended = self.world.ended(ask(name, BY).action)
+            ended = self.world.wait_for_end(ask(name, BY).action)
             with self.subTest(action=ended.action_type):
                 self.assertEqual(status, ended.status, ended.status_message)
                 self.assertEqual(
                     ('ACTIVE', node.status_reason, node.physical_id),
                     (
-                        self.world.now(node).status,
-                        self.world.now(node).status_reason,
-                        self.world.now(node).physical_id,
+                        self.world.reload(node).status,
+                        self.world.reload(node).status_reason,
+                        self.world.reload(node).physical_id,
                     ),
                 )
                 if ended.target == node.uuid:
@@ -296,27 +298,27 @@ class TestLocks(ClusterPlanCase):
         nodes.mark_unhealthy(other.uuid, BY, reason='it smokes')
         recovered = self.operations.recover(cluster.uuid, BY)
 
-        self.assertEqual('FAILED', self.world.ended(recovered.action).status)
+        self.assertEqual('FAILED', self.world.wait_for_end(recovered.action).status)
         self.assertEqual(['ERROR', 'ACTIVE'], self.world.statuses_of(cluster))
-        row = self.world.now(node)
+        row = self.world.reload(node)
         self.assertEqual(
             ('it smokes', node.physical_id), (row.status_reason, row.physical_id)
         )
         self.world.stacks.act(stack.uuid, 'a-project', stack_states.UNLOCK)
-        self.world.quiet()
+        self.world.wait_until_idle()
         recovered = self.operations.recover(cluster.uuid, BY)
-        self.assertEqual('SUCCEEDED', self.world.ended(recovered.action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(recovered.action).status)
         self.assertEqual(['ACTIVE', 'ACTIVE'], self.world.statuses_of(cluster))
 
     def test_a_node_that_has_a_resource_of_a_locked_stack_is_left_alone(self) -> None:
         new = StackRequest('s', template({'a': res(value='1')}))
         stack = self.world.stacks.create(new, 'a-project')
-        self.world.quiet()
+        self.world.wait_until_idle()
         (row,) = self.world.store.list_resources([stack.id])
         node = self.operations.nodes.adopt(
             AdoptionRequest(row.physical_id or '', 'thing', 'n'), BY
         )
-        self.world.quiet()
+        self.world.wait_until_idle()
         self.lock('s')
 
         self.run_plan(self.world.step('NODE_RECOVER', node))
@@ -348,7 +350,7 @@ class TestLostWorkers(ClusterCase):
             if asked == 'NODE_OPERATION':
                 wanted = world.step(asked, node, operation='reboot', params={})
             plan = world.start(wanted)
-            world.until(
+            world.wait_until(
                 lambda: (
                     world.is_dead(doomed)
                     or world.store.get_plan(plan.uuid).state == 'SUCCEEDED'
@@ -358,7 +360,7 @@ class TestLostWorkers(ClusterCase):
                 world.kill(doomed)
             world.worker(lanes=('applier',))
 
-            self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+            self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
             calls = [call for call, _ in world.outside.calls]
             expected = 'create' if asked == 'CLUSTER_SCALE_OUT' else 'reboot'
             self.assertEqual(['create', expected], calls)

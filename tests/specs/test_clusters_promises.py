@@ -46,7 +46,7 @@ class ClusterPromises(Base):
     #: The number of random runs.
     disorders = 8
 
-    def a_world_of(self, **settings: Any) -> OperatedWorld:
+    def create_world_without_worker(self, **settings: Any) -> OperatedWorld:
         """Return a world with the operations of users, and no worker."""
         world = OperatedWorld(self.make_store(), **settings)
         self.addCleanup(world.stop)
@@ -55,22 +55,24 @@ class ClusterPromises(Base):
     # Nothing waits for a poll.
 
     def test_nothing_that_is_asked_for_waits_for_a_sweep(self) -> None:
-        world = self.a_world_of(sweep_interval=NEVER, lease=NEVER, max_parallel=1)
+        world = self.create_world_without_worker(
+            sweep_interval=NEVER, lease=NEVER, max_parallel=1
+        )
         world.worker()
         cluster = world.cluster(3)
         do = world.operations
         for ask in requests_of(world):
-            self.assertEqual('ACTIVE', world.row(ask()).status, world.happened())
+            self.assertEqual('ACTIVE', world.row(ask()).status, world.full_report())
         # Each of these waits for the preceding one.
         begun = [do.check('c', QUEUED) for _ in range(3)]
         begun.append(do.delete('c', BY))
         self.assertEqual(
-            ['SUCCEEDED'] * 4, [world.ended(one.action).status for one in begun]
+            ['SUCCEEDED'] * 4, [world.wait_for_end(one.action).status for one in begun]
         )
-        self.assertIsNotNone(world.now(cluster).deleted_at)
+        self.assertIsNotNone(world.reload(cluster).deleted_at)
 
     def test_what_nobody_was_told_of_is_found_by_the_sweep(self) -> None:
-        world = self.a_world_of(sweep_interval=NEVER, lease=NEVER)
+        world = self.create_world_without_worker(sweep_interval=NEVER, lease=NEVER)
         store = FailingStore(world.store)
         worker = world.worker(store=store, lanes=LANES)
 
@@ -78,11 +80,11 @@ class ClusterPromises(Base):
             return not any(source.more for source in queues_of(worker))
 
         # Wait for the initial sweep,
-        world.until(lambda: 'active_plans' in store.asked and is_at_rest())
+        world.wait_until(lambda: 'active_plans' in store.asked and is_at_rest())
         cluster = world.cluster(1)
         # and let the query fail by which the worker verifies that no work is left.
         store.failing['has_claimable'] = exceptions.StoreUnavailable('not now')
-        world.until(is_at_rest)
+        world.wait_until(is_at_rest)
         silent = dataclasses.replace(world.cluster_parts, messenger=Silent())
         requests = ClusterOperationBase(silent, world.clock, world)
         wish = ActionRequest(action_types.CLUSTER_SCALE_OUT, BY)
@@ -91,27 +93,27 @@ class ClusterPromises(Base):
 
         self.assertEqual('READY', world.store.get_action(begun.action).status)
         worker.sweeper.sweep()
-        self.assertEqual('SUCCEEDED', world.ended(begun.action).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(begun.action).status)
         self.assertEqual(2, len(world.nodes(cluster)))
 
     # Nothing is lost with a worker.
 
     def test_who_has_taken_over_once_does_so_again_and_leaves_no_lock(self) -> None:
-        world = self.a_world_of(lease=60.0, max_attempts=100)
+        world = self.create_world_without_worker(lease=60.0, max_attempts=100)
         # It executes no actions of clusters; its sweep releases those of lost workers.
         keeper = world.worker(lanes=('applier',), sweep_interval=0.05)
-        cluster = world.a_cluster(world.profile())
+        cluster = world.insert_cluster(world.profile())
         for number in range(1, 4):
             lost = world.worker(lanes=('engine',), dies_after=2, sweep_interval=NEVER)
             action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster)
-            world.until(lambda w=lost: world.is_dead(w), world.happened)
+            world.wait_until(lambda w=lost: world.is_dead(w), world.full_report)
             world.kill(lost)
-            world.until(
+            world.wait_until(
                 lambda uuid=action.uuid: world.store.get_action(uuid).owner is None,
-                world.happened,
+                world.full_report,
             )
             other = world.worker(lanes=('engine',), sweep_interval=NEVER)
-            self.assertEqual('SUCCEEDED', world.ended(action).status)
+            self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
             self.assertEqual(number, len(world.nodes(cluster)))
             world.workers.remove(other)
             other.stop(5)
@@ -119,22 +121,24 @@ class ClusterPromises(Base):
         self.assert_free(world, [cluster])
 
     def test_a_database_that_is_busy_now_and_then_delays_it_and_no_more(self) -> None:
-        world = self.a_world_of(lease=NEVER)
+        world = self.create_world_without_worker(lease=NEVER)
         way: Any = Busy(world.store)
         world.worker(store=way)
         way.busy = True
         cluster = world.cluster(3)
         for ask in requests_of(world):
-            world.ended(ask().action)
-        self.assertEqual(['ACTIVE'] * 2, world.statuses_of(cluster), world.happened())
+            world.wait_for_end(ask().action)
+        self.assertEqual(
+            ['ACTIVE'] * 2, world.statuses_of(cluster), world.full_report()
+        )
         self.assertGreater(way.refused, 20)
         self.assert_told_once(world)
 
     # Of many requests, the system executes exactly those that it has accepted.
 
     def test_of_requests_at_one_moment_one_is_accepted_or_all_that_wait(self) -> None:
-        world = self.a_world_of()
-        cluster = world.a_cluster(world.profile(), 0)
+        world = self.create_world_without_worker()
+        cluster = world.insert_cluster(world.profile(), 0)
         scale = world.operations.scale
 
         answers = together([lambda: scale('c', BY, 'CLUSTER_SCALE_OUT')] * 6)
@@ -145,16 +149,18 @@ class ClusterPromises(Base):
         world.worker()
 
         # They run sequentially.
-        ended = [world.ended(one.action) for one in answers if one not in refused]
+        ended = [
+            world.wait_for_end(one.action) for one in answers if one not in refused
+        ]
         self.assertEqual({'SUCCEEDED'}, {action.status for action in ended})
         self.assertEqual(['ACTIVE'] * 7, world.statuses_of(cluster))
         times = sorted((a.start_time, a.end_time) for a in ended)
         for (_, before), (after, _) in itertools.pairwise(times):
             self.assertLessEqual(before, after)
-        self.assertEqual(7, world.now(cluster).desired_capacity)
+        self.assertEqual(7, world.reload(cluster).desired_capacity)
 
     def test_a_tainted_node_is_the_first_to_go_and_that_is_not_forgotten(self) -> None:
-        world = self.a_world_of()
+        world = self.create_world_without_worker()
         world.worker()
         cluster = world.cluster(6)
         do = world.operations
@@ -181,7 +187,7 @@ class ClusterPromises(Base):
 
     def assert_whole(self, disorder: ClusterChaos) -> None:
         """Check that all accepted actions have ended, and nothing is in progress."""
-        world, report = disorder.world, disorder.world.happened()
+        world, report = disorder.world, disorder.world.full_report()
         ended = [world.store.get_action(uuid) for uuid in disorder.accepted]
         self.assertEqual([], [a.name for a in ended if not a.finished], report)
         clusters = world.store.list_objects(Cluster, Query(limit=1000))
@@ -229,7 +235,7 @@ class ClusterPromises(Base):
             world.worker()
         for cluster in clusters:
             begun = world.operations.check(cluster.uuid, BY)
-            self.assertEqual('SUCCEEDED', world.ended(begun.action).status)
+            self.assertEqual('SUCCEEDED', world.wait_for_end(begun.action).status)
 
 
 class Busy:

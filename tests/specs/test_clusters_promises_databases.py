@@ -32,7 +32,7 @@ class CostTest(CostCase, ClusterCase):
         ends = EndListener(ended_action)
         world.worker().add_listener(ends.hear)
         profile, other = world.profile('p'), world.profile('q', value='new')
-        world.a_cluster(profile, min_size=0, max_size=-1)
+        world.insert_cluster(profile, min_size=0, max_size=-1)
         do = world.operations
         more = {'adjustment_type': 'EXACT_CAPACITY', 'number': size}
         change = {'profile_id': other.uuid}

@@ -37,18 +37,20 @@ class TestStoredNodes(ClusterActionCase):
         end: Callable[[ClusterWorld, Action], None],
     ) -> None:
         creates = action_type == action_types.CLUSTER_CREATE
-        world = self.a_cluster_world(lease=1000, max_attempts=1)
+        world = self.create_cluster_world(lease=1000, max_attempts=1)
         way: Any = Noticing(world)
-        gate = self.a_gate()
-        cluster = world.a_cluster(world.profile(), desired_capacity=2 if creates else 0)
+        gate = self.create_gate()
+        cluster = world.insert_cluster(
+            world.profile(), desired_capacity=2 if creates else 0
+        )
         action = world.ask(action_type, cluster, inputs)
         way.then = gate
         world.worker(store=way)
-        gate.until_entered()
+        gate.wait_until_entered()
         end(world, action)
         gate.open()
 
-        ended = world.ended(action)
+        ended = world.wait_for_end(action)
 
         reason = f'Not made: {ended.status_message}'
         self.assertEqual(
@@ -57,9 +59,9 @@ class TestStoredNodes(ClusterActionCase):
         )
         self.assertEqual([], self.derived(world, action))
         self.assertEqual(
-            'ERROR' if creates else 'WARNING', self.now(world, cluster).status
+            'ERROR' if creates else 'WARNING', self.reload(world, cluster).status
         )
-        told = [fact for fact in world.facts() if fact[0] != 'c']
+        told = [fact for fact in world.transitions() if fact[0] != 'c']
         verb = action_types.DEFINITIONS[action_type].verb
         self.assertEqual([(f'{verb}.error', 'ERROR')] * 2, [fact[1:] for fact in told])
         self.assertFalse(self.held(world, cluster))
@@ -79,26 +81,26 @@ class TestStoredNodes(ClusterActionCase):
 class PauseCase(ClusterActionCase):
     """The base case of tests of actions that pause; the worker has one thread."""
 
-    def until_paused(self, world: ClusterWorld, action: Action) -> None:
-        world.until(lambda: world.store.get_action(action.uuid).token is not None)
+    def wait_until_paused(self, world: ClusterWorld, action: Action) -> None:
+        world.wait_until(lambda: world.store.get_action(action.uuid).token is not None)
 
-    def told(
+    def send_signal(
         self, world: ClusterWorld, action: Action, signal: str, status: str
     ) -> None:
         """Send a signal, and wait until it is handled."""
         world.plans.signal_action(action.uuid, signal)
-        world.until(lambda: world.store.get_action(action.uuid).status == status)
+        world.wait_until(lambda: world.store.get_action(action.uuid).status == status)
 
     def taken_by(self, world: ClusterWorld, action: Action, worker: Worker) -> None:
         """Wait until a worker owns an action."""
         mine = worker.record.uuid
-        world.until(lambda: world.store.get_action(action.uuid).owner == mine)
+        world.wait_until(lambda: world.store.get_action(action.uuid).owner == mine)
 
     def shrinking(self) -> tuple[ClusterWorld, Cluster, Action]:
         """Return a running action that waits for the grace period of a node."""
         world, cluster = self.ruled(Graceful, 2, max_parallel=1)
         action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
-        self.until_paused(world, action)
+        self.wait_until_paused(world, action)
         return world, cluster, action
 
     def updating(self) -> tuple[ClusterWorld, Cluster, Action]:
@@ -106,13 +108,14 @@ class PauseCase(ClusterActionCase):
         world, cluster = self.ruled(LongPause, 2, max_parallel=1)
         inputs = {'new_profile_id': world.profile('q', value='new').uuid}
         action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
-        self.until_paused(world, action)
+        self.wait_until_paused(world, action)
         return world, cluster, action
 
     def assert_paused(self, world: ClusterWorld, action: Action, derived: int) -> None:
         """Check that an action still waits after the worker has run all other work."""
         world.do(
-            action_types.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other')
+            action_types.CLUSTER_CHECK,
+            world.insert_cluster(world.profile(), name='other'),
         )
         found = world.store.get_action(action.uuid)
         self.assertEqual(
@@ -128,8 +131,8 @@ class TestPauses(PauseCase):
         for begin, derived in ((self.shrinking, 0), (self.updating, 1)):
             with self.subTest(begin.__name__):
                 world, cluster, action = begin()
-                self.told(world, action, 'SUSPEND', 'SUSPENDED')
-                self.told(world, action, 'RESUME', 'RUNNING')
+                self.send_signal(world, action, 'SUSPEND', 'SUSPENDED')
+                self.send_signal(world, action, 'RESUME', 'RUNNING')
                 self.assert_paused(world, action, derived)
                 world.kill(world.workers[0])
                 self.taken_by(world, action, world.worker())
@@ -142,11 +145,11 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
 
     def suspended(self, size: int) -> tuple[ClusterWorld, Cluster, Action, Gate]:
         """Return a suspended action whose worker has been lost."""
-        world = self.a_world_of_one()
-        gate = self.a_gate_at(world, 'create', 'n1')
+        world = self.create_single_thread_world()
+        gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
         cluster, action = self.begin(world, size)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.SUSPEND)
         world.kill(world.workers[0])
         return world, cluster, action, gate
@@ -156,12 +159,13 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
         world.outside.gates.clear()
         world.worker()
         (first, *_) = self.derived(world, action)
-        world.until(
+        world.wait_until(
             lambda: world.store.get_action(first.uuid).status == 'SUSPENDED',
-            world.happened,
+            world.full_report,
         )
         world.do(
-            action_types.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other')
+            action_types.CLUSTER_CHECK,
+            world.insert_cluster(world.profile(), name='other'),
         )
 
         self.assertEqual('SUSPENDED', world.store.get_action(action.uuid).status)
@@ -175,7 +179,9 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
         )
         self.assertTrue(self.held(world, cluster))
         world.plans.signal_action(action.uuid, action_states.RESUME)
-        self.assertEqual('SUCCEEDED', world.ended(action).status, world.happened())
+        self.assertEqual(
+            'SUCCEEDED', world.wait_for_end(action).status, world.full_report()
+        )
         self.assertEqual(['ACTIVE'] * 9, [n.status for n in world.nodes(cluster)])
         self.assertEqual(9, len(world.outside.things))
         gate.open()
@@ -186,10 +192,12 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
         world.outside.gates.clear()
         world.worker()
 
-        self.assertEqual('CANCELLED', world.ended(action).status, world.happened())
+        self.assertEqual(
+            'CANCELLED', world.wait_for_end(action).status, world.full_report()
+        )
         self.assertEqual(
             ['CANCELLED'] * 3, [one.status for one in self.derived(world, action)]
         )
-        self.assertEqual('ERROR', self.now(world, cluster).status)
+        self.assertEqual('ERROR', self.reload(world, cluster).status)
         self.assertFalse(self.held(world, cluster))
         gate.open()

@@ -19,7 +19,7 @@ class SizesCase(ClusterActionCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world: ClusterWorld = self.a_cluster_world()
+        self.world: ClusterWorld = self.create_cluster_world()
         self.profile = self.world.profile()
         sizes = {'min_size': 1, 'max_size': 5}
         self.cluster = self.make(self.world, 3, self.profile, **sizes)
@@ -29,10 +29,10 @@ class SizesCase(ClusterActionCase):
 
     def refusal(self, action_type: str, **inputs: Any) -> str:
         """Check that an action fails and changes nothing; return its message."""
-        before = self.now(self.world, self.cluster), self.world.nodes(self.cluster)
+        before = self.reload(self.world, self.cluster), self.world.nodes(self.cluster)
         action = self.do(action_type, **inputs)
         self.assertEqual(('FAILED', []), (action.status, self.derived_from(action)))
-        after = self.now(self.world, self.cluster), self.world.nodes(self.cluster)
+        after = self.reload(self.world, self.cluster), self.world.nodes(self.cluster)
         self.assertEqual(before[1], after[1])
         self.assertEqual(
             self.sizes(before[0]), self.sizes(after[0]), 'the sizes have changed'
@@ -44,19 +44,20 @@ class SizesCase(ClusterActionCase):
         return [one.action_type for one in self.derived(self.world, action)]
 
     def sizes(self, cluster: Cluster | None = None) -> tuple[int, int, int]:
-        row = cluster or self.now(self.world, self.cluster)
+        row = cluster or self.reload(self.world, self.cluster)
         return row.desired_capacity, row.min_size, row.max_size
 
     def orphans(self, *names: str) -> list[Node]:
         """Return ACTIVE nodes without a cluster."""
         return [
-            self.world.made(self.world.a_node(self.profile, name)) for name in names
+            self.world.create_node(self.world.insert_node(self.profile, name))
+            for name in names
         ]
 
     def assert_nodes(self, *names: str) -> None:
         """Check that exactly these nodes are in the cluster, and that it is ACTIVE."""
         self.assertEqual(list(names), self.names(self.world, self.cluster))
-        cluster = self.now(self.world, self.cluster)
+        cluster = self.reload(self.world, self.cluster)
         self.assertEqual(
             ('ACTIVE', len(names)), (cluster.status, cluster.desired_capacity)
         )
@@ -70,15 +71,15 @@ class TestScaleOut(SizesCase):
             "The target capacity (6) is greater than the cluster's max_size (5).",
             self.refusal(action_types.CLUSTER_SCALE_OUT, count=3),
         )
-        told = len(self.world.facts())
-        gate = self.a_gate_at(self.world, 'create', 'n4')
+        told = len(self.world.transitions())
+        gate = self.create_gate_at(self.world, 'create', 'n4')
         action = self.world.ask(action_types.CLUSTER_SCALE_OUT, self.cluster)
-        gate.until_entered()
+        gate.wait_until_entered()
         # The new desired capacity is visible while nodes are created.
-        cluster = self.now(self.world, self.cluster)
+        cluster = self.reload(self.world, self.cluster)
         self.assertEqual(('RESIZING', 4), (cluster.status, cluster.desired_capacity))
         gate.open()
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
         self.assertEqual(
             {
                 'c': [('scale_out.start', 'RESIZING'), ('scale_out.end', 'ACTIVE')],
@@ -95,7 +96,7 @@ class TestScaleOut(SizesCase):
     def test_after_a_failure_it_says_that_nodes_are_lacking(self) -> None:
         self.world.outside.fails.add(('create', 'n4'))
         action = self.do(action_types.CLUSTER_SCALE_OUT, count=2)
-        cluster = self.now(self.world, self.cluster)
+        cluster = self.reload(self.world, self.cluster)
         self.assertEqual(
             ('FAILED', 'WARNING', 5),
             (action.status, cluster.status, cluster.desired_capacity),
@@ -108,17 +109,19 @@ class TestScaleOut(SizesCase):
     def test_a_repeated_one_makes_as_many_in_each_of_its_runs(self) -> None:
         world, cluster = self.world, self.cluster
         action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, interval=3600)
-        world.until(lambda: len(world.nodes(cluster)) == 4, world.happened)
-        world.until(lambda: world.store.get_action(action.uuid).end_time is not None)
+        world.wait_until(lambda: len(world.nodes(cluster)) == 4, world.full_report)
+        world.wait_until(
+            lambda: world.store.get_action(action.uuid).end_time is not None
+        )
         first = world.store.get_action(action.uuid)
         self.assertEqual('READY', first.status)
-        world.be_due(first)
-        world.until(
+        world.make_due(first)
+        world.wait_until(
             lambda: (
                 world.store.get_action(action.uuid).end_time
                 not in (None, first.end_time)
             ),
-            world.happened,
+            world.full_report,
         )
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         outputs = world.store.get_action(action.uuid).outputs
@@ -164,7 +167,7 @@ class TestScaleIn(SizesCase):
             self.refusal(action_types.CLUSTER_SCALE_IN, count=7),
         )
         self.world.set(sick, status='ERROR')
-        told = len(self.world.facts())
+        told = len(self.world.transitions())
         action = self.do(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             {
@@ -190,7 +193,7 @@ class TestScaleIn(SizesCase):
             (action.outputs or {})['reason'],
         )
         self.assertEqual('ERROR', self.statuses(self.world, self.cluster)['n2'])
-        self.assertEqual(2, self.now(self.world, self.cluster).desired_capacity)
+        self.assertEqual(2, self.reload(self.world, self.cluster).desired_capacity)
 
 
 class Chosen(deciding(action_types.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
@@ -227,7 +230,7 @@ class TestScaleInByPolicy(SizesCase):
         action = self.do(action_types.CLUSTER_SCALE_IN, count=2)
         self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
         self.assert_nodes('n2', 'n3')
-        node = self.world.now(first)
+        node = self.world.reload(first)
         self.assertEqual(
             (None, -1, 'ACTIVE', None),
             (node.cluster_id, node.index, node.status, node.deleted_at),
@@ -238,24 +241,24 @@ class TestScaleInByPolicy(SizesCase):
         self.world, self.cluster = self.ruled(Graceful)
         action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
         world = self.world
-        world.until(lambda: world.store.get_action(action.uuid).token is not None)
+        world.wait_until(lambda: world.store.get_action(action.uuid).token is not None)
         self.assertEqual(
             ('RUNNING', 'RESIZING', [], True),
             (
                 world.store.get_action(action.uuid).status,
-                self.now(world, self.cluster).status,
+                self.reload(world, self.cluster).status,
                 self.derived_from(action),
                 self.held(world, self.cluster),
             ),
         )
         world.plans.signal_action(action.uuid, action_states.CANCEL)
-        self.assertEqual('CANCELLED', world.ended(action).status)
+        self.assertEqual('CANCELLED', world.wait_for_end(action).status)
         self.assertEqual(3, len(world.nodes(self.cluster)))
 
     def test_the_cluster_may_be_to_have_as_many_as_before(self) -> None:
         self.world, self.cluster = self.ruled(Lasting)
         self.do(action_types.CLUSTER_SCALE_IN)
-        cluster = self.now(self.world, self.cluster)
+        cluster = self.reload(self.world, self.cluster)
         self.assertEqual(('WARNING', 3), (cluster.status, cluster.desired_capacity))
         self.assertEqual(['n2', 'n3'], self.names(self.world, self.cluster))
 
@@ -272,7 +275,7 @@ class TestResize(SizesCase):
             "The target capacity (6) is greater than the cluster's max_size (5).",
             self.refusal(action_types.CLUSTER_RESIZE, **doubled, strict=True),
         )
-        told = len(self.world.facts())
+        told = len(self.world.transitions())
         resize(**doubled)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         self.assertEqual(
@@ -315,7 +318,7 @@ class TestAddNodes(SizesCase):
             ],
             self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
         )
-        told = len(self.world.facts())
+        told = len(self.world.transitions())
         action = self.do(action_types.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid])
         joined = [('join.start', 'ACTIVE'), ('join.end', 'ACTIVE')]
         self.assertEqual(
@@ -326,7 +329,7 @@ class TestAddNodes(SizesCase):
             },
             self.story(self.world, told),
         )
-        cluster = self.now(self.world, self.cluster)
+        cluster = self.reload(self.world, self.cluster)
         self.assertEqual((5, 6), (cluster.desired_capacity, cluster.next_index))
         self.assertEqual(
             {1, 2, 3, 4, 5}, {n.index for n in self.world.nodes(self.cluster)}
@@ -335,19 +338,19 @@ class TestAddNodes(SizesCase):
 
     def test_a_node_that_something_is_done_with_comes_after_that(self) -> None:
         (node,) = self.orphans('a')
-        gate = self.a_gate_at(self.world, 'check', 'a')
+        gate = self.create_gate_at(self.world, 'check', 'a')
         check = self.world.ask(action_types.NODE_CHECK, node)
-        gate.until_entered()
+        gate.wait_until_entered()
         inputs = {'nodes': [node.uuid]}
         action = self.world.ask(action_types.CLUSTER_ADD_NODES, self.cluster, inputs)
         world = self.world
-        world.until(lambda: self.derived_from(action) == ['NODE_JOIN'])
-        world.until(lambda: self.derived(world, action)[0].blocked_on is not None)
-        self.assertIsNone(self.world.now(node).cluster_id)
+        world.wait_until(lambda: self.derived_from(action) == ['NODE_JOIN'])
+        world.wait_until(lambda: self.derived(world, action)[0].blocked_on is not None)
+        self.assertIsNone(self.world.reload(node).cluster_id)
         gate.open()
-        self.assertEqual('SUCCEEDED', world.ended(action).status)
-        self.assertEqual('SUCCEEDED', world.ended(check).status)
-        self.assertEqual(self.cluster.id, world.now(node).cluster_id)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(check).status)
+        self.assertEqual(self.cluster.id, world.reload(node).cluster_id)
 
 
 class TestDelNodes(SizesCase):
@@ -376,7 +379,7 @@ class TestDelNodes(SizesCase):
         self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
         self.assert_nodes('n2', 'n3')
         self.assertEqual({'nodes_removed': [first.uuid]}, action.outputs)
-        self.assertIsNone(self.world.now(first).deleted_at)
+        self.assertIsNone(self.world.reload(first).deleted_at)
         (leave,) = self.derived(self.world, action)
         found = self.world.store.list_cluster_actions(
             Query({'cluster_id': [self.cluster.uuid]}, tenant=leave.tenant)
@@ -427,26 +430,26 @@ class TestReplaceNodes(SizesCase):
                 action_types.CLUSTER_REPLACE_NODES, candidates=pairs
             ).splitlines(),
         )
-        gate = self.a_gate_at(self.world, 'check', 'new')
+        gate = self.create_gate_at(self.world, 'check', 'new')
         self.world.ask(action_types.NODE_CHECK, new)
-        gate.until_entered()
+        gate.wait_until_entered()
         inputs = {'candidates': {old.uuid: new.uuid}}
         action = self.world.ask(
             action_types.CLUSTER_REPLACE_NODES, self.cluster, inputs
         )
         world = self.world
-        world.until(lambda: len(self.derived_from(action)) == 2)
-        world.until(lambda: self.derived(world, action)[0].blocked_on is not None)
-        self.assertEqual(self.cluster.id, world.now(old).cluster_id)
+        world.wait_until(lambda: len(self.derived_from(action)) == 2)
+        world.wait_until(lambda: self.derived(world, action)[0].blocked_on is not None)
+        self.assertEqual(self.cluster.id, world.reload(old).cluster_id)
         gate.open()
-        action = world.ended(action)
+        action = world.wait_for_end(action)
         self.assertEqual(
             {'nodes_added': [new.uuid], 'nodes_removed': [old.uuid]}, action.outputs
         )
         self.assert_nodes('n2', 'n3', 'new')
         ends = [
             name
-            for name, told, _ in world.facts()
+            for name, told, _ in world.transitions()
             if told in ('join.end', 'leave.start', 'replace_nodes.end')
         ]
         self.assertEqual(['new', 'n1', 'c'], ends)
@@ -454,19 +457,19 @@ class TestReplaceNodes(SizesCase):
     def test_nobody_leaves_whose_place_nobody_takes(self) -> None:
         (new,) = self.orphans('new')
         old = self.world.nodes(self.cluster)[0]
-        gate = self.a_gate_at(self.world, 'delete', 'new')
+        gate = self.create_gate_at(self.world, 'delete', 'new')
         gone = self.world.ask(action_types.NODE_DELETE, new)
-        gate.until_entered()
+        gate.wait_until_entered()
         self.world.set(new, status='ACTIVE')
         inputs = {'candidates': {old.uuid: new.uuid}}
         action = self.world.ask(
             action_types.CLUSTER_REPLACE_NODES, self.cluster, inputs
         )
         world = self.world
-        world.until(lambda: len(self.derived_from(action)) == 2)
+        world.wait_until(lambda: len(self.derived_from(action)) == 2)
         gate.open()
-        self.assertEqual('SUCCEEDED', world.ended(gone).status)
-        action = world.ended(action)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(gone).status)
+        action = world.wait_for_end(action)
         self.assertEqual(
             ('FAILED', ['FAILED', 'CANCELLED']),
             (action.status, [a.status for a in self.derived(world, action)]),

@@ -48,7 +48,7 @@ class GroupCase(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world: StackWorld = self.a_stack_world(HANDLERS)
+        self.world: StackWorld = self.create_stack_world(HANDLERS)
 
     def make(self, **resources: Any) -> Stack:
         stack = self.world.make(resources)
@@ -102,7 +102,7 @@ class GroupCase(StackWorldCase):
     def signal(self, stack: Stack, name: str = 'up', **details: Any) -> None:
         """Signal a resource, and wait until the stack has settled."""
         self.world.stacks.signal(stack.uuid, TENANT, name, details)
-        self.world.settled(stack)
+        self.world.wait_until_settled(stack)
 
 
 class TestResourceGroup(GroupCase):
@@ -177,13 +177,13 @@ class TestResourceGroup(GroupCase):
         self.world.outside.fails.add(('update', '1'))
         more = self.group(4, 'new', _update_policy=policy)
         self.world.change(stack, {'g': more}, disable_rollback=False)
-        self.assertEqual('ROLLBACK_COMPLETE', self.world.now(stack).state.name)
+        self.assertEqual('ROLLBACK_COMPLETE', self.world.reload(stack).state.name)
         self.assertEqual({'0': 'old 0', '1': 'old 1', '2': 'old 2'}, self.values(stack))
         self.assertEqual(3, len(self.world.outside.things))
 
         new = self.group(3, 'new', _update_policy=policy)
         self.world.change(stack, {'g': new}, disable_rollback=True)
-        self.assertEqual('UPDATE_FAILED', self.world.now(stack).state.name)
+        self.assertEqual('UPDATE_FAILED', self.world.reload(stack).state.name)
         self.assertEqual('old 0', self.values(stack)['0'])
         self.world.outside.fails.clear()
         self.world.outside.calls.clear()
@@ -198,16 +198,16 @@ class TestResourceGroup(GroupCase):
         policy = {'rolling_update': {}}
         stack = self.make(g=self.group(3, _update_policy=policy))
         before = self.ids(stack)
-        gate = self.a_gate_at(self.world, 'update', '1')
+        gate = self.create_gate_at(self.world, 'update', '1')
         new = self.group(3, 'new', _update_policy=policy)
         self.world.begin_change(stack, {'g': new})
-        gate.until_entered()
+        gate.wait_until_entered()
         (worker,) = self.world.workers
         del self.world.outside.gates['update', '1']
         self.world.worker(sweep_interval=0.2)
         self.world.kill(worker)
-        self.world.settled(stack)
-        self.assertEqual('UPDATE_COMPLETE', self.world.now(stack).state.name)
+        self.world.wait_until_settled(stack)
+        self.assertEqual('UPDATE_COMPLETE', self.world.reload(stack).state.name)
         self.assertEqual(before, self.ids(stack))
         self.assertEqual({'0': 'new 0', '1': 'new 1', '2': 'new 2'}, self.values(stack))
         self.assertEqual(['2', '1', '1', '0'], self.world.outside.of('update'))
@@ -315,7 +315,7 @@ class TestAutoScaling(GroupCase):
         self.assertEqual(1, len(self.ids(stack)))
 
         signal(stack.uuid, 'up', tokens['up'], {'current': 'alarm'})
-        self.world.settled(stack)
+        self.world.wait_until_settled(stack)
 
         self.assertEqual(2, len(self.ids(stack)))
 
@@ -335,7 +335,9 @@ class TestAutoScaling(GroupCase):
         policy['properties']['auto_scaling_group_id'] = 'up'
         stack = self.make(up=policy)
         self.signal(stack)
-        self.assertEqual([('up', 'SIGNAL_FAILED')] * 2, self.world.facts(stack)[-2:])
+        self.assertEqual(
+            [('up', 'SIGNAL_FAILED')] * 2, self.world.transitions(stack)[-2:]
+        )
 
     def test_a_way_back_keeps_who_was_there_before(self) -> None:
         stack = self.make(g=self.group(desired_capacity=2))
@@ -344,7 +346,7 @@ class TestAutoScaling(GroupCase):
         self.world.outside.fails |= {('create', name) for name in before}
         more = res('ASG', min_size=1, max_size=4, desired_capacity=4, resource=broken)
         self.world.change(stack, {'g': more}, disable_rollback=False)
-        self.assertEqual('ROLLBACK_COMPLETE', self.world.now(stack).state.name)
+        self.assertEqual('ROLLBACK_COMPLETE', self.world.reload(stack).state.name)
         after = self.ids(stack)
         self.assertEqual((2, 2), (len(after), len(self.world.outside.things)))
         (kept,) = before.keys() & after.keys()
@@ -375,12 +377,12 @@ class TestNestedStack(GroupCase):
         )
 
     def test_it_has_the_minutes_that_are_given_and_no_more(self) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'a')
+        gate = self.create_gate_at(self.world, 'create', 'a')
         self.world.worker()
         stack = self.begin()
-        gate.until_entered()
+        gate.wait_until_entered()
         inner = self.world.nested(stack, 'g')
-        begun, around = inner.updated_at, self.world.now(stack).deadline
+        begun, around = inner.updated_at, self.world.reload(stack).deadline
         assert begun and inner.deadline and around
         self.assertLessEqual(inner.deadline - begun, datetime.timedelta(minutes=5))
         self.assertLess(inner.deadline, around)
@@ -389,7 +391,7 @@ class TestNestedStack(GroupCase):
         self,
     ) -> None:
         self.world.worker()
-        stack = self.world.settled(self.begin())
+        stack = self.world.wait_until_settled(self.begin())
         self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)
         # Its outputs are available to the outer stack.
         self.assertEqual(

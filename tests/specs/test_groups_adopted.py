@@ -19,7 +19,7 @@ class AdoptedCase(GroupCase):
         """Adopt a stack; return its state at the end."""
         self.world.outside.calls.clear()
         new = StackRequest('adopted', template, adopt=left)
-        return self.world.settled(self.world.stacks.create(new, TENANT))
+        return self.world.wait_until_settled(self.world.stacks.create(new, TENANT))
 
     def check_kept(self, stack: Stack, before: Mapping[str, Any]) -> None:
         """Check that the members are the same, and that an update keeps them."""

@@ -56,7 +56,7 @@ class TestWhileAGroupScales(GroupCase):
         self.stack = self.make(g=self.group(FOREVER), up=scaling(2))
         self.ring()
         self.inner = self.world.nested(self.stack, 'g')
-        self.world.until(lambda: len(self.world.outside.of('create')) == 2)
+        self.world.wait_until(lambda: len(self.world.outside.of('create')) == 2)
 
     def group(self, wait: int) -> dict[str, Any]:
         member = {'type': 'Thing', 'properties': {'value': 'new', 'wait': wait}}
@@ -73,9 +73,9 @@ class TestWhileAGroupScales(GroupCase):
         after = self.world.stacks.delete(self.stack.uuid, TENANT)
 
         self.assertEqual('DELETE_IN_PROGRESS', after.state.name)
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
-        self.assertIsNotNone(self.world.now(self.inner).deleted_at)
+        self.assertIsNotNone(self.world.reload(self.inner).deleted_at)
         self.assertEqual({}, self.world.outside.things)
         self.assertEqual(2, len(self.world.outside.of('create')))
         self.assertEqual(
@@ -83,7 +83,7 @@ class TestWhileAGroupScales(GroupCase):
                 *('CREATE_IN_PROGRESS', 'CREATE_COMPLETE', *['SIGNAL_FAILED'] * 3),
                 *('DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
             ],
-            [state for name, state in self.world.facts(stack) if name == 'up'],
+            [state for name, state in self.world.transitions(stack) if name == 'up'],
         )
 
     def test_an_update_supersedes_it_and_all_else_is_refused_and_told_what_runs(
@@ -112,13 +112,13 @@ class TestWhileAGroupScales(GroupCase):
         self.assertEqual(
             'Resource g of stack s already has an action (UPDATE) in progress.', busy
         )
-        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', self.world.reload(self.stack).state.name)
 
         new = {'g': self.group(0), 'up': scaling(2)}
         after = self.world.begin_change(self.stack, new)
 
         self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name, stack.status_reason)
         # The update creates as many members as the signal would have.
         self.assertEqual(['new'] * 2, list(self.values(self.stack).values()))
@@ -127,10 +127,10 @@ class TestWhileAGroupScales(GroupCase):
     def test_a_stack_in_it_that_is_being_locked_is_not_deleted(self) -> None:
         stacks = self.world.stacks
         stacks.cancel(self.inner.uuid, TENANT, rollback=False)
-        self.world.settled(self.stack)
-        gate = self.a_gate_at(self.world, 'lock', min(self.ids(self.stack)))
+        self.world.wait_until_settled(self.stack)
+        gate = self.create_gate_at(self.world, 'lock', min(self.ids(self.stack)))
         stacks.act(self.inner.uuid, TENANT, states.LOCK)
-        gate.until_entered()
+        gate.wait_until_entered()
 
         refused = self.assertRaises(
             exceptions.ActionInProgress, stacks.delete, self.stack.uuid, TENANT
@@ -142,17 +142,17 @@ class TestWhileAGroupScales(GroupCase):
 class TestWhileASignalIsFollowed(GroupCase):
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world({**HANDLERS, 'Bell': Bell})
+        self.world = self.create_stack_world({**HANDLERS, 'Bell': Bell})
         Bell.heard.clear()
 
     def test_a_delete_ends_that_too(self) -> None:
         stack: Stack = self.make(bell=res('Bell'))
         self.world.stacks.signal(stack.uuid, TENANT, 'bell', {})
-        self.world.until(lambda: 'signal ringing' in Bell.heard)
+        self.world.wait_until(lambda: 'signal ringing' in Bell.heard)
 
         self.world.stacks.delete(stack.uuid, TENANT)
 
-        stack = self.world.settled(stack)
+        stack = self.world.wait_until_settled(stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual('signal over', Bell.heard[-1])
 
@@ -162,13 +162,13 @@ class TestWhileAGroupPauses(GroupCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world({**HANDLERS, 'Steps': Stepwise})
+        self.world = self.create_stack_world({**HANDLERS, 'Steps': Stepwise})
 
     def pausing(self) -> Stack:
         """Return a stack with a group that pauses after its first step."""
         stack = self.make(g=res('Steps', count=1), other=res())
         self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': 3})
-        self.world.until(
+        self.world.wait_until(
             lambda: (
                 self.pauses() == [action_states.RUNNING]
                 and self.world.nested(stack, 'g').state.name == 'UPDATE_COMPLETE'

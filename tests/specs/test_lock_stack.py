@@ -39,7 +39,7 @@ class LockCase(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.stack = self.world.make(
             {
                 'a': res(value='v'),
@@ -52,7 +52,7 @@ class LockCase(StackWorldCase):
 
     def assert_allowed(self, *allowed: str) -> None:
         """Check that exactly these operations are permitted."""
-        before = self.world.now(self.stack)
+        before = self.world.reload(self.stack)
         for name, begin in OPERATIONS.items():
             if name in allowed:
                 continue
@@ -63,7 +63,7 @@ class LockCase(StackWorldCase):
                 self.stack,
             )
             self.assertIn('Stack s ', str(refused), name)
-            self.assertEqual(before, self.world.now(self.stack), name)
+            self.assertEqual(before, self.world.reload(self.stack), name)
 
     def refusal_of(
         self, operation: str, stack: Stack, error: type[Exception] = exceptions.Conflict
@@ -90,13 +90,13 @@ class TestWhileOneRuns(LockCase):
 
     def test_it_is_so_when_the_request_is_answered(self) -> None:
         for operation in (states.LOCK, states.UNLOCK):
-            gate = self.a_gate_at(self.world, operation.lower(), 'a')
+            gate = self.create_gate_at(self.world, operation.lower(), 'a')
             stack = self.world.stacks.act(self.stack.uuid, TENANT, operation)
             self.assertEqual(f'{operation}_IN_PROGRESS', stack.state.name)
-            gate.until_entered()
+            gate.wait_until_entered()
             self.assert_allowed()
             gate.open()
-            self.world.settled(self.stack)
+            self.world.wait_until_settled(self.stack)
 
 
 class TestLockComplete(LockCase):
@@ -121,9 +121,9 @@ class TestLockComplete(LockCase):
             'Stack s is locked (LOCK_COMPLETE): UPDATE needs an unlock first.',
             self.refusal_of('update', self.stack),
         )
-        before = self.world.facts(self.stack)
+        before = self.world.transitions(self.stack)
         self.world.act(self.stack, states.LOCK)
-        self.assertEqual(before, self.world.facts(self.stack))
+        self.assertEqual(before, self.world.transitions(self.stack))
 
 
 class TestLockFailed(LockCase):
@@ -133,7 +133,7 @@ class TestLockFailed(LockCase):
         self,
     ) -> None:
         self.lock_fails()
-        stack = self.world.now(self.stack)
+        stack = self.world.reload(self.stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         self.assertIn('resources.a: ', stack.status_reason)
         self.assertEqual(
@@ -151,7 +151,7 @@ class TestLockFailed(LockCase):
         self.world.act(self.stack, states.UNLOCK)
         for operation in (states.UNLOCK, states.DELETE):
             self.lock_fails()
-            self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
+            self.assertEqual('LOCK_FAILED', self.world.reload(self.stack).state.name)
             self.assertNotEqual(set(), self.world.outside.locked)
             stack = self.world.act(self.stack, operation)
             self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
@@ -186,7 +186,7 @@ class TestUnlockFailed(LockCase):
     def test_nothing_else_may_begin_and_either_frees_the_rest(self) -> None:
         for operation in (states.UNLOCK, states.DELETE):
             self.unlock_fails()
-            self.assertEqual('UNLOCK_FAILED', self.world.now(self.stack).state.name)
+            self.assertEqual('UNLOCK_FAILED', self.world.reload(self.stack).state.name)
             self.assert_allowed('unlock', 'delete')
             self.assertIn('unlock it first', self.refusal_of('lock', self.stack))
             self.assertNotEqual(set(), self.world.outside.locked)
@@ -207,13 +207,13 @@ class TestOtherStates(LockCase):
             (self.stack, 'check', 'a', self.inner, 'Stack s, which'),
             (self.stack, 'update', 'a', self.stack, 'UPDATE'),
         ):
-            gate = self.a_gate_at(self.world, operation, name)
+            gate = self.create_gate_at(self.world, operation, name)
             OPERATIONS[operation](self.world, stack)
-            gate.until_entered()
+            gate.wait_until_entered()
             refused = self.refusal_of('lock', locked, exceptions.ActionInProgress)
             self.assertIn(text, refused)
             gate.open()
-            self.world.settled(stack)
+            self.world.wait_until_settled(stack)
 
     def test_one_that_failed_can_be_locked_and_is_what_it_was_below_that(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
@@ -236,7 +236,9 @@ class TestOtherStates(LockCase):
         stack = self.world.act(self.stack, states.SUSPEND)
         self.assertEqual('SUSPEND_COMPLETE', stack.state.name)
         # Clients wait for this event.
-        self.assertEqual(('s', 'SUSPEND_COMPLETE'), self.world.facts(self.stack)[-1])
+        self.assertEqual(
+            ('s', 'SUSPEND_COMPLETE'), self.world.transitions(self.stack)[-1]
+        )
         stack = self.world.act(self.stack, states.RESUME)
         self.assertEqual('RESUME_COMPLETE', stack.state.name)
         self.assertEqual(
@@ -262,7 +264,7 @@ class TestLevels(LockCase):
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
         self.assertEqual(states.STACKS, stack.lock_level)
         self.assertEqual([], self.world.outside.of('lock'))
-        self.assertEqual('LOCK_COMPLETE', self.world.now(self.inner).state.name)
+        self.assertEqual('LOCK_COMPLETE', self.world.reload(self.inner).state.name)
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
         self.assert_allowed('lock', 'unlock')
         # An unlock only unlocks locked resources.
@@ -270,7 +272,7 @@ class TestLevels(LockCase):
         self.assertEqual([], self.world.outside.of('unlock'))
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
         # The level can be changed without an interval in which the stack is unlocked.
-        facts = len(self.world.facts(self.stack))
+        facts = len(self.world.transitions(self.stack))
         self.world.act(self.stack, states.LOCK, states.STACKS)
         self.world.act(self.stack, states.LOCK, states.ALL)
         self.assertEqual(3, len(self.world.outside.locked))
@@ -278,7 +280,7 @@ class TestLevels(LockCase):
         self.assertEqual(set(), self.world.outside.locked)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
         self.assertNotIn(
-            ('s', 'UNLOCK_IN_PROGRESS'), self.world.facts(self.stack)[facts:]
+            ('s', 'UNLOCK_IN_PROGRESS'), self.world.transitions(self.stack)[facts:]
         )
 
 
@@ -287,30 +289,30 @@ class TestNestedStacks(LockCase):
 
     def test_the_nested_one_is_locked_with_it_and_unlocked_with_it(self) -> None:
         self.world.act(self.stack, states.LOCK)
-        self.assertEqual(states.ALL, self.world.now(self.inner).inherited_level)
+        self.assertEqual(states.ALL, self.world.reload(self.inner).inherited_level)
         # The nested stack cannot be unlocked alone.
         self.assertIn('unlock s', self.refusal_of('unlock', self.inner))
         self.world.act(self.stack, states.UNLOCK)
-        inner = self.world.now(self.inner)
+        inner = self.world.reload(self.inner)
         self.assertEqual(('UNLOCK_COMPLETE', None), (inner.state.name, inner.level))
         # The lock of a nested stack outlives that of its parent.
         self.world.act(self.inner, states.LOCK)
         self.world.act(self.stack, states.LOCK)
         self.world.act(self.stack, states.UNLOCK)
-        inner = self.world.now(self.inner)
+        inner = self.world.reload(self.inner)
         self.assertEqual(
             ('LOCK_COMPLETE', states.ALL), (inner.state.name, inner.lock_level)
         )
         self.world.act(self.inner, states.UNLOCK)
-        self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.inner).state.name)
+        self.assertEqual('UNLOCK_COMPLETE', self.world.reload(self.inner).state.name)
 
     def test_what_is_in_one_that_failed_is_locked_with_it(self) -> None:
         self.unlock_fails()
-        self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.inner).state.name)
+        self.assertEqual('UNLOCK_COMPLETE', self.world.reload(self.inner).state.name)
         self.assert_kept_out(allowed={'delete'})
         self.world.act(self.stack, states.UNLOCK)
         self.lock_fails('m0')
-        self.assertEqual('LOCK_FAILED', self.world.now(self.inner).state.name)
+        self.assertEqual('LOCK_FAILED', self.world.reload(self.inner).state.name)
         self.assert_kept_out(allowed={'delete'})
 
     def test_a_failure_of_its_own_lock_opens_nothing_under_the_one_around(self) -> None:
@@ -318,13 +320,13 @@ class TestNestedStacks(LockCase):
         self.world.outside.fails.add(('lock', 'm0'))
         self.world.act(self.inner, states.LOCK, states.ALL)
         self.world.outside.fails.clear()
-        found = [self.world.now(s).state.name for s in (self.stack, self.inner)]
+        found = [self.world.reload(s).state.name for s in (self.stack, self.inner)]
         self.assertEqual(['LOCK_COMPLETE', 'LOCK_FAILED'], found)
         self.assert_kept_out()
 
     def assert_kept_out(self, allowed: Collection[str] = ()) -> None:
         """Check that the nested stack cannot be changed while its parent is locked."""
-        before, members = self.world.now(self.inner), self.world.ids(self.inner)
+        before, members = self.world.reload(self.inner), self.world.ids(self.inner)
         for name in {'update', 'delete', 'suspend', 'check', 'abandon'} - {*allowed}:
             self.assertIn('locked', self.refusal_of(name, self.inner), name)
         refused = self.assertRaises(
@@ -336,14 +338,15 @@ class TestNestedStacks(LockCase):
             last = self.world.store.list_events(limit=10_000)[-1].event
             self.assertIn('Signal ignored: ', last.message or '')
         self.assertEqual(
-            (before, members), (self.world.now(self.inner), self.world.ids(self.inner))
+            (before, members),
+            (self.world.reload(self.inner), self.world.ids(self.inner)),
         )
 
     def test_the_stack_around_a_locked_one_is_not_changed_half_way(self) -> None:
         self.world.act(self.inner, states.LOCK)
         for name in ('update', 'delete', 'suspend', 'check'):
             self.assertIn(self.inner.name, self.refusal_of(name, self.stack))
-        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', self.world.reload(self.stack).state.name)
 
 
 class TestSignals(LockCase):
@@ -351,7 +354,7 @@ class TestSignals(LockCase):
 
     def signal(self, stack: Stack, name: str, **details: object) -> None:
         self.world.stacks.signal(stack.uuid, TENANT, name, details)
-        self.world.settled(stack)
+        self.world.wait_until_settled(stack)
 
     def test_under_a_lock_nothing_happens_but_an_event_and_without_it_all(self) -> None:
         self.world.act(self.stack, states.LOCK, states.STACKS)
@@ -360,7 +363,7 @@ class TestSignals(LockCase):
         self.assertEqual([], self.world.outside.of('signal'))
         self.assertEqual(
             [('g', 'SIGNAL_COMPLETE'), ('a', 'SIGNAL_COMPLETE')],
-            self.world.facts(self.stack)[-2:],
+            self.world.transitions(self.stack)[-2:],
         )
         self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
         self.world.act(self.stack, states.UNLOCK)
@@ -372,7 +375,9 @@ class TestSignals(LockCase):
         self.signal(self.stack, 'a', value='told')
         row = self.world.resource(self.stack, 'a')
         self.assertEqual({'output': 'told'}, row.attributes)
-        self.assertEqual(('a', 'SIGNAL_COMPLETE'), self.world.facts(self.stack)[-1])
+        self.assertEqual(
+            ('a', 'SIGNAL_COMPLETE'), self.world.transitions(self.stack)[-1]
+        )
         self.signal(self.stack, 'g', count=3)
         self.assertEqual({'m0', 'm1', 'm2'}, self.world.ids(self.inner).keys())
 
@@ -381,13 +386,13 @@ class TestALostWorker(LockCase):
     """Another worker continues; a lock does not wait for a dead owner."""
 
     def test_a_lock_whose_worker_dies_is_complete_in_the_end(self) -> None:
-        gate = self.a_gate_at(self.world, 'lock', 'a')
+        gate = self.create_gate_at(self.world, 'lock', 'a')
         self.world.stacks.act(self.stack.uuid, TENANT, states.LOCK)
-        gate.until_entered()
+        gate.wait_until_entered()
         (worker,) = self.world.workers
         del self.world.outside.gates['lock', 'a']
         self.world.worker(sweep_interval=0.2)
         self.world.kill(worker)
-        self.world.settled(self.stack)
-        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+        self.world.wait_until_settled(self.stack)
+        self.assertEqual('LOCK_COMPLETE', self.world.reload(self.stack).state.name)
         self.assertEqual({'LOCK_COMPLETE'}, set(self.world.states(self.stack).values()))

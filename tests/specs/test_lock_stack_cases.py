@@ -108,11 +108,11 @@ class TestSignalsUnderALock(LockCase):
             def signal(self, context: base.ResourceContext, details: Any) -> Any:
                 return Ready(attributes={'data': details['data']})
 
-        world = self.a_stack_world({'Handle': Handle})
+        world = self.create_stack_world({'Handle': Handle})
         stack = world.make({'h': res('Handle')})
         world.act(stack, states.LOCK)
         world.stacks.signal(stack.uuid, TENANT, 'h', {'data': 'told'})
-        world.settled(stack)
+        world.wait_until_settled(stack)
         row = world.resource(stack, 'h')
         self.assertEqual({'data': 'told'}, row.attributes)
         self.assertEqual('LOCK_COMPLETE', row.state.name)
@@ -121,13 +121,13 @@ class TestSignalsUnderALock(LockCase):
         for operation in ('lock', 'unlock'):
             if operation == 'unlock':
                 self.world.act(self.stack, states.LOCK)
-            gate = self.a_gate_at(self.world, operation, 'a')
+            gate = self.create_gate_at(self.world, operation, 'a')
             self.world.outside.fails.add((operation, 'a'))
             OPERATIONS[operation](self.world, self.stack)
-            gate.until_entered()
+            gate.wait_until_entered()
             self.assert_ignored()
             gate.open()
-            stack = self.world.settled(self.stack)
+            stack = self.world.wait_until_settled(self.stack)
             self.assertEqual(f'{operation.upper()}_FAILED', stack.state.name)
             self.assert_ignored()
             self.world.outside.fails.clear()
@@ -153,7 +153,7 @@ class TestWhatIsKept(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.stack = self.world.make(
             {
                 'broken': res(),
@@ -170,14 +170,14 @@ class TestWhatIsKept(StackWorldCase):
 
         self.world.act(self.stack, states.DELETE)
 
-        inner = self.world.now(self.inner)
+        inner = self.world.reload(self.inner)
         self.assertEqual((set(), 2), (self.world.outside.locked, self.things()))
         self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
 
     def test_a_group_that_stayed_locked_can_be_unlocked_by_itself(self) -> None:
         self.world.outside.fails.add(('unlock', 'm0'))
         self.world.act(self.stack, states.DELETE)
-        inner = self.world.now(self.inner)
+        inner = self.world.reload(self.inner)
         self.assertEqual(('UNLOCK_FAILED', 'all'), (inner.state.name, inner.level))
         self.world.outside.fails.clear()
 
@@ -202,7 +202,7 @@ class TestWhatIsShown(StackWorldCase):
             def protects(self, context: Any) -> bool:
                 return 'lock' in context.properties
 
-        world = self.a_stack_world({'Declared': Declared})
+        world = self.create_stack_world({'Declared': Declared})
         stack = world.make({'a': res('Declared', lock=1), 'b': res('Declared')})
         world.act(stack, states.LOCK)
         protected = {n: world.resource(stack, n).protected for n in 'ab'}
@@ -231,7 +231,7 @@ class TestWhatIsLocked(LockCase):
 
     def test_all_that_could_not_be_locked_are_named(self) -> None:
         self.lock_fails('a', 'm0')
-        stack = self.world.now(self.stack)
+        stack = self.world.reload(self.stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         for text in ('a: lock of a does not work', 'g: ', 'm0: '):
             self.assertIn(f'resources.{text}', stack.status_reason)
@@ -257,7 +257,7 @@ class TestWhatIsRefused(LockCase):
 
     def test_all_that_changes_the_stack_or_a_stack_in_it_is_refused(self) -> None:
         self.world.act(self.stack, states.LOCK)
-        before = self.world.facts(self.stack)
+        before = self.world.transitions(self.stack)
         new = StackRequest(self.stack.name, template({'a': res(value='new')}))
         found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
         self.assertEqual(['a'], [planned.name for planned in found['updated']])
@@ -265,11 +265,11 @@ class TestWhatIsRefused(LockCase):
         self.assertRaises(
             exceptions.Conflict, self.world.stacks.update, self.stack.uuid, TENANT, new
         )
-        self.assertEqual((), self.world.now(self.stack).tags)
+        self.assertEqual((), self.world.reload(self.stack).tags)
         for name in ('update', 'delete', 'suspend', 'check', 'abandon'):
             self.assertIn(self.inner.name, self.refusal_of(name, self.inner))
         self.assertRaises(exceptions.Conflict, self.world.mark, self.inner, 'm0')
-        self.assertEqual(before, self.world.facts(self.stack))
+        self.assertEqual(before, self.world.transitions(self.stack))
         self.world.act(self.stack, states.UNLOCK)
         row = self.world.mark(self.inner, 'm0')
         self.assertEqual('CHECK_FAILED', row.state.name)
@@ -326,13 +326,13 @@ class TestTime(StackWorldCase):
             def poll(self, context: base.ResourceContext, *arguments: Any) -> Any:
                 return ResourceInProgress({}, 0.05)
 
-        world = self.a_stack_world({'Slow': Slow}, limits=StackLimits(timeout=1))
+        world = self.create_stack_world({'Slow': Slow}, limits=StackLimits(timeout=1))
         world.clock.pause()
         stack = world.make({'x': res('Slow'), 'y': res()})
         world.stacks.act(stack.uuid, TENANT, states.LOCK, None)
-        world.until(lambda: world.states(stack)['y'] == 'LOCK_COMPLETE')
+        world.wait_until(lambda: world.states(stack)['y'] == 'LOCK_COMPLETE')
         world.clock.resume()
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         self.assertIn('Timed out', stack.status_reason)
         self.assertEqual('LOCK_COMPLETE', world.states(stack)['y'])
@@ -382,7 +382,7 @@ class TestTwoLocks(StackWorldCase):
             'heat_template_version: 2018-08-31\n'
             'resources: {y: {type: Thing}, inner: {type: inner.yaml}}\n'
         )
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.outer = self.world.make(
             {'z': res(), 'middle': {'type': 'middle.yaml'}},
             files={'middle.yaml': middle, 'inner.yaml': inner},
@@ -393,7 +393,7 @@ class TestTwoLocks(StackWorldCase):
     def levels(self) -> list[tuple[str, str | None]]:
         """Return the state and the lock level of each stack."""
         stacks = (self.outer, self.middle, self.inner)
-        return [(s.state.name, s.level) for s in map(self.world.now, stacks)]
+        return [(s.state.name, s.level) for s in map(self.world.reload, stacks)]
 
     def protected(self) -> set[str]:
         """Return the names of the locked resources."""
@@ -413,7 +413,7 @@ class TestTwoLocks(StackWorldCase):
         )
         self.assertTrue(str(refused).endswith(f'unlock {self.middle.name}.'), refused)
         self.world.act(self.outer, states.LOCK, states.STACKS)
-        middle = self.world.now(self.middle)
+        middle = self.world.reload(self.middle)
         self.assertEqual(
             (states.ALL, states.STACKS, states.ALL),
             (middle.lock_level, middle.inherited_level, middle.level),

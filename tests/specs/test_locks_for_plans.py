@@ -23,15 +23,19 @@ class TestLocks(PlanWorldCase):
                 'UNLOCK_IN_PROGRESS',
                 'UNLOCK_COMPLETE',
             ],
-            [state for name, state in self.world.facts(self.stack) if name == 's'][2:],
+            [
+                state
+                for name, state in self.world.transitions(self.stack)
+                if name == 's'
+            ][2:],
         )
         # A failed lock is repeated.
         self.world.outside.fails.add(('lock', 'a'))
         self.world.act(self.stack, 'LOCK')
         self.world.outside.fails.clear()
-        self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
+        self.assertEqual('LOCK_FAILED', self.world.reload(self.stack).state.name)
         self.run_plan(self.world.do('stack_lock', self.stack))
-        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('LOCK_COMPLETE', self.world.reload(self.stack).state.name)
         self.assertEqual(2, len(self.world.outside.locked))
 
     def test_what_is_for_a_locked_stack_is_skipped_and_names_the_lock(self) -> None:
@@ -62,11 +66,11 @@ class TestLocks(PlanWorldCase):
                 if name not in ('s', 'a', 'b')
             },
         )
-        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('LOCK_COMPLETE', self.world.reload(self.stack).state.name)
         # A lock with another level is not skipped.
         self.run_plan(self.world.do('stack_lock', self.stack))
 
-        self.assertEqual('all', self.world.now(self.stack).lock_level)
+        self.assertEqual('all', self.world.reload(self.stack).lock_level)
         self.assertEqual(2, len(self.world.outside.locked))
 
     def test_the_lock_of_a_stack_around_it_or_in_it_is_named(self) -> None:
@@ -101,17 +105,17 @@ class TestLocks(PlanWorldCase):
         self.engine.stop(1.0)
         self.world.workers.remove(self.engine)
         plan = self.world.start(self.world.do('stack_update', self.stack))
-        self.world.until_action('stack_update', 'WAITING')
+        self.world.wait_for_action('stack_update', 'WAITING')
 
         self.world.stacks.act(self.stack.uuid, TENANT, 'LOCK')
         self.world.worker(lanes=('engine',))
 
-        self.assertEqual('FAILED', self.world.until_ended(plan).state)
+        self.assertEqual('FAILED', self.world.wait_until_ended(plan).state)
         self.assertIn(
             'Stack s already has an action (LOCK) in progress.',
             self.world.message('stack_update') or '',
         )
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
 
 

@@ -19,7 +19,7 @@ class MarkCase(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.stack = self.world.make(
             {'web': res(value='w'), 'proxy': res(value={'get_resource': 'web'})}
         )
@@ -39,8 +39,8 @@ class TestTheMark(MarkCase):
     """`mark_unhealthy` true: the resource is CHECK_FAILED."""
 
     def test_it_is_one_event_and_changes_the_state_of_the_resource_alone(self) -> None:
-        facts = self.world.facts(self.stack)
-        stack, before = self.world.now(self.stack), self.resource()
+        facts = self.world.transitions(self.stack)
+        stack, before = self.world.reload(self.stack), self.resource()
         row = self.world.mark(self.stack, 'web')
         self.assertEqual(resource_transitions.DEFAULT_REASON, row.status_reason)
         # A second mark changes the reason, and stores no event.
@@ -48,10 +48,10 @@ class TestTheMark(MarkCase):
             row = self.world.mark(self.stack, 'web', reason=reason)
             self.assertEqual(states.State('CHECK', 'FAILED', reason), row.state)
         self.assertEqual(
-            [('web', 'CHECK_FAILED')], self.world.facts(self.stack)[len(facts) :]
+            [('web', 'CHECK_FAILED')], self.world.transitions(self.stack)[len(facts) :]
         )
         self.assertEqual(before.updated_at, row.updated_at)
-        self.assertEqual(stack, self.world.now(self.stack))
+        self.assertEqual(stack, self.world.reload(self.stack))
         self.assertEqual('CREATE_COMPLETE', stack.state.name)
         self.assertEqual(
             {'web': 'CHECK_FAILED', 'proxy': 'CREATE_COMPLETE'},
@@ -66,7 +66,7 @@ class TestTheMark(MarkCase):
             def reference(self, context: base.ResourceContext) -> str:
                 return 'what others call it'
 
-        world = self.a_stack_world({'Named': Named})
+        world = self.create_stack_world({'Named': Named})
         stack = world.make({'n': res('Named')})
         for name in ('the-id', 'what others call it'):
             for healthy, state in ((False, 'CHECK_FAILED'), (True, 'CHECK_COMPLETE')):
@@ -97,9 +97,9 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
         self.world.change(self.stack, {'proxy': res(value='x')})
         before = self.resource()
         self.assertEqual('DELETE_FAILED', before.state.name)
-        facts = self.world.facts(self.stack)
+        facts = self.world.transitions(self.stack)
         self.assertEqual(before, self.world.mark(self.stack, 'web'))
-        self.assertEqual(facts, self.world.facts(self.stack))
+        self.assertEqual(facts, self.world.transitions(self.stack))
 
     def test_any_type_can_be_marked_and_what_a_member_is_part_of_stays(self) -> None:
         resources = {'n': res('Nothing'), 'g': res('Group', count=2)}
@@ -108,7 +108,7 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
         self.assertEqual(
             {'n': 'CREATE_COMPLETE', 'g': 'CREATE_COMPLETE'}, self.world.states(stack)
         )
-        self.assertEqual('CREATE_COMPLETE', self.world.now(stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', self.world.reload(stack).state.name)
         for name in resources:
             self.assertEqual('CHECK_FAILED', self.world.mark(stack, name).state.name)
         # A resource whose type repairs nothing is not replaced.
@@ -232,7 +232,7 @@ class TestAfterALock(MarkCase):
         row = self.resource()
         self.assertEqual(states.State('CHECK', 'FAILED', 'it smokes'), row.state)
         self.assertIsNone(row.under_lock)
-        self.assertIn(('web', 'CHECK_FAILED'), self.world.facts(self.stack)[-4:])
+        self.assertIn(('web', 'CHECK_FAILED'), self.world.transitions(self.stack)[-4:])
 
         self.world.act(self.stack, states.SUSPEND)
         self.world.mark(self.stack, 'web', reason='it smokes')
@@ -250,10 +250,10 @@ class TestTheReset(MarkCase):
     def test_one_that_is_marked_or_found_failed_is_check_complete_and_no_other(
         self,
     ) -> None:
-        facts = self.world.facts(self.stack)
+        facts = self.world.transitions(self.stack)
         row = self.world.mark(self.stack, 'web', False, 'it is well')
         self.assertEqual('CREATE_COMPLETE', row.state.name)
-        self.assertEqual(facts, self.world.facts(self.stack))
+        self.assertEqual(facts, self.world.transitions(self.stack))
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False, 'it answers again')
         well = states.State('CHECK', 'COMPLETE', 'it answers again')
@@ -276,12 +276,12 @@ class TestTheReset(MarkCase):
     def test_what_failed_otherwise_is_neither_healed_nor_by_a_mark_before(self) -> None:
         self.world.outside.fails.add(('update', 'web'))
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
-        before, facts = self.resource(), self.world.facts(self.stack)
+        before, facts = self.resource(), self.world.transitions(self.stack)
         self.assertEqual('UPDATE_FAILED', before.state.name)
         self.assertEqual(
             before, self.world.mark(self.stack, 'web', False, 'it is well')
         )
-        self.assertEqual(facts, self.world.facts(self.stack))
+        self.assertEqual(facts, self.world.transitions(self.stack))
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual(before.state, row.state)
@@ -304,11 +304,11 @@ class TestWhileSomethingRuns(MarkCase):
     def test_what_an_operation_is_at_refuses_it_and_what_it_is_not_takes_it(
         self,
     ) -> None:
-        gate = self.a_gate_at(self.world, 'update', 'web')
+        gate = self.create_gate_at(self.world, 'update', 'web')
         resources = {'web': res(value='x'), 'proxy': res(_depends_on='web')}
         before = self.world.ids(self.stack)
         self.world.begin_change(self.stack, resources)
-        gate.until_entered()
+        gate.wait_until_entered()
         text = self.refused(exceptions.ActionInProgress, 'web')
         self.assertEqual(
             'Resource web of stack s already has an action (UPDATE) in progress.', text
@@ -316,7 +316,7 @@ class TestWhileSomethingRuns(MarkCase):
         row = self.world.mark(self.stack, 'proxy')
         self.assertEqual('CHECK_FAILED', row.state.name)
         gate.open()
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         after = self.world.ids(self.stack)
         self.assertEqual(
@@ -340,16 +340,16 @@ class TestWhileSomethingRuns(MarkCase):
     def test_a_group_that_scales_refuses_it_and_its_idle_members_take_it(self) -> None:
         stack = self.world.make({'g': res('Group', count=1), 'z': res()}, name='outer')
         nested = self.world.nested(stack, 'g')
-        gate = self.a_gate_at(self.world, 'create', 'm1')
+        gate = self.create_gate_at(self.world, 'create', 'm1')
         self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': 2})
-        gate.until_entered()
+        gate.wait_until_entered()
         for of, name in ((stack, 'g'), (nested, 'm1')):
             self.assertRaises(exceptions.ActionInProgress, self.world.mark, of, name)
         for of, name in ((stack, 'z'), (nested, 'm0')):
             row = self.world.mark(of, name)
             self.assertEqual('CHECK_FAILED', row.state.name)
         gate.open()
-        self.world.settled(stack)
+        self.world.wait_until_settled(stack)
 
     def test_one_that_is_marked_while_it_is_decided_to_update_it_is_replaced(
         self,
@@ -366,7 +366,7 @@ class TestWhileSomethingRuns(MarkCase):
                     marks.pop()()
                 return found
 
-        world = self.a_stack_world({'Marked': Marked})
+        world = self.create_stack_world({'Marked': Marked})
         stack = world.make({'a': res('Marked', value='1')}, name='m')
         before = world.ids(stack)
         marks.append(lambda: world.mark(stack, 'a'))
@@ -449,7 +449,7 @@ class TestStacksInStacks(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.stack = self.world.make({'g': res('Group', count=3), 'z': res()})
         self.inner = self.world.nested(self.stack, 'g')
 
@@ -474,6 +474,6 @@ class TestStacksInStacks(StackWorldCase):
         self.world.change(self.stack)
         new = self.world.nested(self.stack, 'g')
         self.assertNotEqual(self.inner.id, new.id)
-        self.assertEqual('DELETE_COMPLETE', self.world.now(self.inner).state.name)
+        self.assertEqual('DELETE_COMPLETE', self.world.reload(self.inner).state.name)
         self.assertEqual(set(), before & set(self.world.ids(new).values()))
         self.assertEqual(set(), before & self.world.outside.things.keys())

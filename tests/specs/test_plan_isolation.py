@@ -63,10 +63,10 @@ class TestStacks(StackWorldCase):
             action('target', 'nop', target=f'stack:{stack}', input_parameters=SAYS),
         ]
 
-    def told(self, creator: Creator, stack: str) -> dict[str, tuple[str, str]]:
+    def run_unchecked(self, creator: Creator, stack: str) -> dict[str, tuple[str, str]]:
         """Return the results of a plan that was not validated at its creation."""
         self.world.creator = creator
-        plan = self.world.until_ended(self.world.start(*self.steps(stack)))
+        plan = self.world.wait_until_ended(self.world.start(*self.steps(stack)))
         return {
             row.name or '': (
                 row.status,
@@ -76,13 +76,13 @@ class TestStacks(StackWorldCase):
         }
 
     def test_a_plan_does_nothing_with_a_stack_of_another_project(self) -> None:
-        before = self.world.now(self.stack)
+        before = self.world.reload(self.stack)
 
-        foreign = self.told(STRANGER, self.stack.uuid)
+        foreign = self.run_unchecked(STRANGER, self.stack.uuid)
         # A plan without a creator may act on no stack.
-        nobody = self.told(Creator(), self.stack.uuid)
+        nobody = self.run_unchecked(Creator(), self.stack.uuid)
 
-        self.assertEqual(before, self.world.now(self.stack))
+        self.assertEqual(before, self.world.reload(self.stack))
         self.assertEqual(
             {
                 (
@@ -94,7 +94,7 @@ class TestStacks(StackWorldCase):
             set(foreign.values()),
         )
         self.assertEqual({'SKIPPED'}, {status for status, _ in nobody.values()})
-        self.assertEqual(foreign, self.told(STRANGER, MISSING))
+        self.assertEqual(foreign, self.run_unchecked(STRANGER, MISSING))
 
     def test_a_plan_works_on_the_stacks_of_its_project_and_names_no_other(self) -> None:
         check, lock = 'stack_check', 'stack_lock'
@@ -105,11 +105,11 @@ class TestStacks(StackWorldCase):
             self.world.creator = creator
             step = action('c', kind, input_parameters=inputs)
 
-            plan = self.world.until_ended(self.world.start(step))
+            plan = self.world.wait_until_ended(self.world.start(step))
 
             self.assertEqual(
                 ('SUCCEEDED', skipped, state),
-                (plan.state, plan.skipped, self.world.now(self.stack).state.name),
+                (plan.state, plan.skipped, self.world.reload(self.stack).state.name),
             )
 
     def test_a_document_is_refused_alike_for_foreign_and_missing_stacks(self) -> None:
@@ -165,9 +165,9 @@ class TestClusters(ClusterCase):
             action('bare', 'nop', target=cluster, input_parameters=SAYS),
         ]
 
-    def told(self, cluster: str, node: str) -> dict[str, tuple[str, str]]:
+    def run_unchecked(self, cluster: str, node: str) -> dict[str, tuple[str, str]]:
         self.world.creator = STRANGER
-        plan = self.world.until_ended(self.world.start(*self.steps(cluster, node)))
+        plan = self.world.wait_until_ended(self.world.start(*self.steps(cluster, node)))
         texts = {
             row.name or '': (row.status, row.status_message or '')
             for row in self.world.store.list_actions(plan_id=plan.id)
@@ -178,14 +178,14 @@ class TestClusters(ClusterCase):
         }
 
     def test_a_plan_does_nothing_with_clusters_of_another_project(self) -> None:
-        before = self.world.now(self.cluster), self.world.nodes(self.cluster)
+        before = self.world.reload(self.cluster), self.world.nodes(self.cluster)
 
-        foreign = self.told(self.cluster.uuid, self.node.uuid)
+        foreign = self.run_unchecked(self.cluster.uuid, self.node.uuid)
 
-        after = self.world.now(self.cluster), self.world.nodes(self.cluster)
+        after = self.world.reload(self.cluster), self.world.nodes(self.cluster)
         self.assertEqual(before, after)
         self.assertEqual({'SKIPPED'}, {status for status, _ in foreign.values()})
-        missing = self.told(MISSING, MISSING.replace('dead', 'beef'))
+        missing = self.run_unchecked(MISSING, MISSING.replace('dead', 'beef'))
         self.assertEqual(foreign, missing)
 
     def test_inputs_name_no_node_of_another_project(self) -> None:

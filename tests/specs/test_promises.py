@@ -85,7 +85,7 @@ class Promises:
     def everything(self) -> World:
         """Return a world for the plan EVERYTHING."""
         self.calls = Calls()
-        note = self.calls.note
+        note = self.calls.record
 
         derived = (
             DerivedAction('x', 'safe'),
@@ -95,7 +95,7 @@ class Promises:
         def busy(context: Any) -> Any:
             return True if context.attempt > 1 else Retry('busy', 0.01)
 
-        return self.a_world(
+        return self.create_world(
             {
                 'unsafe': kind(execute=note('execute', True)),
                 'safe': kind(execute=note('execute', True), idempotent=True),
@@ -144,7 +144,7 @@ class Promises:
 
     def test_an_accepted_request_is_durable(self) -> None:
         # The process that accepted it is gone, and its messages are lost.
-        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
+        world = self.create_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
         started = world.start('a', 'b')
         skipped = world.create('c', 'd')
         world.plans.skip_action(world.action('c').uuid)
@@ -155,8 +155,8 @@ class Promises:
         later = World(world.store)
         self.addCleanup(later.stop)
         later.worker()
-        self.assertEqual(plan_states.SUCCEEDED, later.until_ended(started).state)
-        self.assertEqual(plan_states.SUCCEEDED, later.until_ended(skipped).state)
+        self.assertEqual(plan_states.SUCCEEDED, later.wait_until_ended(started).state)
+        self.assertEqual(plan_states.SUCCEEDED, later.wait_until_ended(skipped).state)
         self.assertEqual({'c': 'SKIPPED', 'd': 'SUCCEEDED'}, later.statuses(skipped))
         self.assertEqual({'e': 'CANCELLED'}, later.statuses(cancelled))
 
@@ -168,7 +168,7 @@ class Promises:
         world = self.everything()
         worker = world.worker(**dies)
         plan = world.start(*EVERYTHING)
-        world.until(
+        world.wait_until(
             lambda: (
                 world.is_dead(worker)
                 or world.store.get_plan(plan.uuid).state in plan_states.ENDED
@@ -177,7 +177,7 @@ class Promises:
         died = world.is_dead(worker)
         world.kill(worker)
         world.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
 
         self.assert_consistent(world, plan)
         executed = self.calls.of('execute')
@@ -203,47 +203,47 @@ class Promises:
 
     def test_no_action_has_two_owners_whose_results_count(self) -> None:
         # Two workers do not know that they have lost everything; a third takes over.
-        world = self.a_world(
+        world = self.create_world(
             {'slow': kind(execute=lambda c: gates[c.attempt - 1](c), idempotent=True)}
         )
         gates: list[Callable[..., Any]] = [
-            self.a_gate(Done({'by': 1})),
-            self.a_gate(Done({'by': 2})),
+            self.create_gate(Done({'by': 1})),
+            self.create_gate(Done({'by': 2})),
             lambda context: Done({'by': 3}),
         ]
         plan = world.start(action('a', 'slow'))
         zombies = []
         for gate in gates[:2]:
             zombies.append(world.worker())
-            gate.until_entered()
+            gate.wait_until_entered()
             world.store.end_lease(zombies[-1].record.uuid)
         world.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         before = world.action('a'), world.events(plan)
         for gate in gates[:2]:
             gate.open()
         for zombie in zombies:
-            world.until(lambda z=zombie: not z.dispatcher.owned)
+            world.wait_until(lambda z=zombie: not z.dispatcher.owned)
         self.assertEqual(before, (world.action('a'), world.events(plan)))
         self.assertEqual({'by': 3}, world.action('a').outputs)
         self.assert_consistent(world, plan)
 
     def test_an_action_that_is_not_safe_is_never_started_twice(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         starts: list[str] = []
 
         def execute(context: Any) -> Any:
             starts.append(context.name)
             return gate()
 
-        world = self.a_world({'unsafe': kind(execute=execute)}, max_parallel=8)
+        world = self.create_world({'unsafe': kind(execute=execute)}, max_parallel=8)
         worker = world.worker()
         plan = world.start(*(action(f'a{n}', 'unsafe') for n in range(8)))
-        gate.until_entered(8)
+        gate.wait_until_entered(8)
         world.kill(worker)
         gate.open()
         world.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(sorted(f'a{n}' for n in range(8)), sorted(starts))
         self.assertEqual({'FAILED'}, set(world.statuses(plan).values()))
 
@@ -299,20 +299,20 @@ class MemoryPromisesTest(Promises, WorldCase):
     growth = 2.5
 
     def test_a_signal_whose_message_is_lost_is_found_by_the_sweep(self) -> None:
-        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
+        world = self.create_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
         world.worker(sweep_interval=0.05)
         plan = world.start(action('a', 'sleeps'))
-        world.until_action('a', states.RUNNING)
+        world.wait_for_action('a', states.RUNNING)
         silent = World(world.store)
         silent.plans.signal_action(world.action('a').uuid, states.CANCEL)
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual({'a': 'CANCELLED'}, world.statuses(plan))
 
     # Every rejection states what was wrong and what would be valid, and changes
     # nothing.
 
     def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         ended = world.run('done')
         proposed = world.create('b')
         done, pending = world.action('done').uuid, world.action('b').uuid
@@ -362,7 +362,7 @@ class MemoryPromisesTest(Promises, WorldCase):
 
     def cost(self, *actions: Any) -> tuple[float, float]:
         """Return the calls and the commits per action of a plan."""
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         counting = Counting(world.store)
         world.worker(store=counting)
         # Run such actions first, so that the worker knows their duration.
@@ -389,7 +389,7 @@ class MemoryPromisesTest(Promises, WorldCase):
     def test_a_plugin_that_is_missing_broken_slow_or_hostile_harms_only_its_action(
         self,
     ) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
 
         class Unspeakable(exceptions.WatcherliteError):
             def __str__(self) -> str:
@@ -418,7 +418,7 @@ class MemoryPromisesTest(Promises, WorldCase):
             'made_badly': kind(),
             'retries_badly': kind(execute=lambda c: Retry('x', float('inf'))),
         }
-        world = self.a_world(hostile)
+        world = self.create_world(hostile)
         plan = world.create(
             *(action(name, name) for name in hostile),
             *chain('a', 'b', 'c'),
@@ -436,7 +436,7 @@ class MemoryPromisesTest(Promises, WorldCase):
         without.worker()
         world.plans.start(plan.uuid)
         without.workers[0].discovery.check_plan(plan.uuid)
-        without.until_ended(plan)
+        without.wait_until_ended(plan)
         statuses = without.statuses(plan)
         for name in ('a', 'b', 'c', 'last'):
             self.assertEqual('SUCCEEDED', statuses.pop(name))

@@ -51,14 +51,14 @@ class Secrets(Base):
                 return Retry('not yet', 0.0)
             return Done({'headers': {'X-Auth-Token': THIRD}})
 
-        world = self.a_world({'asks': kind(execute=ask)})
+        world = self.create_world({'asks': kind(execute=ask)})
         world.worker()
         given = {
             'url': f'https://me:{FOURTH}@127.0.0.1/',
             'headers': {'Authorization': f'Bearer {FIRST}'},
         }
         plan = world.start(action('one', 'asks', input_parameters=given))
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
 
         done = world.action('one')
         self.assertEqual({f'Bearer {FIRST}'}, set(seen))
@@ -92,16 +92,16 @@ class Secrets(Base):
         self.assert_nowhere(FIRST, SECOND, made)
 
         update = world.do('stack_update', stack, parameters={'db': THIRD})
-        self.assertEqual('SUCCEEDED', world.until_ended(world.start(update)).state)
+        self.assertEqual('SUCCEEDED', world.wait_until_ended(world.start(update)).state)
         self.assertEqual(THIRD, world.resource(stack, 'b').properties['value'])
         self.assert_nowhere(FIRST, SECOND, THIRD, made)
 
         world.outside.fails.add(('update', 'b'))
         world.change(stack, parameters={'db': FOURTH}, disable_rollback=True)
-        self.assertEqual('UPDATE_FAILED', world.now(stack).state.name)
+        self.assertEqual('UPDATE_FAILED', world.reload(stack).state.name)
         world.outside.fails.clear()
         world.act(stack, states.DELETE)
-        self.assertEqual('DELETE_COMPLETE', world.now(stack).state.name)
+        self.assertEqual('DELETE_COMPLETE', world.reload(stack).state.name)
         self.assert_nowhere(*CANARIES, made)
 
     def test_a_cluster_leaves_its_secrets_to_nobody(self) -> None:
@@ -118,10 +118,10 @@ class Secrets(Base):
             actor={'trust_id': FOURTH},
         )
         issued = do.receivers.create(new, BY, 'http://127.0.0.1/v1')
-        triggered = world.ended(
+        triggered = world.wait_for_end(
             do.receivers.trigger(issued.receiver.uuid, issued.token).action
         )
-        self.assertEqual('SUCCEEDED', triggered.status, world.happened())
+        self.assertEqual('SUCCEEDED', triggered.status, world.full_report())
         self.assertEqual(THIRD, world.nodes(cluster)[0].attributes['output'])
         world.outside.fails.add(('reboot', 'c-1'))
         world.row(do.operate('c', BY, 'reboot', {}, {}))
@@ -130,8 +130,8 @@ class Secrets(Base):
         self.assert_nowhere(*CANARIES, str(issued.token))
 
         begun = do.delete('c', BY)
-        world.ended(begun.action)
-        self.assertIsNotNone(world.now(cluster).deleted_at)
+        world.wait_for_end(begun.action)
+        self.assertIsNotNone(world.reload(cluster).deleted_at)
         self.assert_nowhere(*CANARIES)
 
 

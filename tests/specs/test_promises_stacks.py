@@ -125,7 +125,7 @@ class Moment:
     has_failed: bool
 
     @classmethod
-    def now(cls, world: StackWorld, factory: Factory, database: bytes) -> Self:
+    def capture(cls, world: StackWorld, factory: Factory, database: bytes) -> Self:
         """Return the current state."""
         outside = world.outside
         return cls(
@@ -172,10 +172,10 @@ class Recorder:
             with _database(store) as database:
                 before = database.serialize()
             yield tx
-            self.unsaved.append(Moment.now(self._world, self._factory, before))
+            self.unsaved.append(Moment.capture(self._world, self._factory, before))
         with _database(store) as database:
             after = database.serialize()
-            self.saved.append(Moment.now(self._world, self._factory, after))
+            self.saved.append(Moment.capture(self._world, self._factory, after))
 
 
 @contextlib.contextmanager
@@ -208,7 +208,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         :param step: the interval between these commits until a resource has failed;
             another test tries every commit up to there
         """
-        world, factory = self.a_factory_world()
+        world, factory = self.create_factory_world()
         stack = None
         if resources is not None:
             first = world.worker()
@@ -225,18 +225,20 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         for number, moment in enumerate(moments):
             if moment.has_failed or number % step == 0:
                 with self.subTest(commit=number):
-                    other, factory = self.a_factory_world()
+                    other, factory = self.create_factory_world()
                     moment.restore(other, factory)
                     other.outside.fails |= world.outside.fails
                     other.store.end_lease(worker.record.uuid)
                     other.worker()
                     self.assert_ends(ends, other, factory, begun)
 
-    def a_factory_world(self) -> tuple[StackWorld, Factory]:
+    def create_factory_world(self) -> tuple[StackWorld, Factory]:
         """Return a world with resources that must not be created twice."""
         factory = Factory()
         handlers = {'Once': factory.once(), 'Steps': Steps}
-        return self.a_stack_world(handlers, lease=60.0, sweep_interval=0.2), factory
+        return self.create_stack_world(
+            handlers, lease=60.0, sweep_interval=0.2
+        ), factory
 
     def assert_ends(
         self, ends: str, world: StackWorld, factory: Factory, stack: Stack
@@ -245,8 +247,8 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
 
         The physical resources are exactly those of the stacks.
         """
-        after = world.settled(stack)
-        self.assertEqual(ends, after.state.name, world.happened())
+        after = world.wait_until_settled(stack)
+        self.assertEqual(ends, after.state.name, world.full_report())
         self.assert_whole(world, after)
         self.assert_world_outside(world, factory, after)
         world.stop()
@@ -318,26 +320,26 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         """Let a worker die right after it created resources; another continues."""
         worker = world.worker()
         stack = world.begin({f'o{at}': res(kind) for at in range(3)})
-        gate.until_entered(3)
+        gate.wait_until_entered(3)
         world.kill(worker)
         gate.open()
         world.worker()
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assert_whole(world, stack)
         return stack
 
     def test_what_a_lost_worker_has_made_is_found_and_not_made_again(self) -> None:
-        world, factory = self.a_factory_world()
-        gate = factory.gate = self.a_gate()
+        world, factory = self.create_factory_world()
+        gate = factory.gate = self.create_gate()
         stack = self.make_at_another(world, 'Once', gate)
-        self.assertEqual('CREATE_COMPLETE', stack.state.name, world.happened())
+        self.assertEqual('CREATE_COMPLETE', stack.state.name, world.full_report())
         self.assertEqual(3, len(factory.made))
         self.assert_world_outside(world, factory, stack)
 
     def test_what_is_begun_and_may_not_be_begun_again_is_failed_not_made_twice(
         self,
     ) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         made: list[str] = []
 
         class Unsafe(base.ResourceHandler):
@@ -349,7 +351,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             def delete(self, context: base.ResourceContext) -> Any:
                 return None
 
-        world = self.a_stack_world({'Unsafe': Unsafe}, sweep_interval=0.2)
+        world = self.create_stack_world({'Unsafe': Unsafe}, sweep_interval=0.2)
         stack = self.make_at_another(world, 'Unsafe', gate)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual(3, len(made))
@@ -358,16 +360,16 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             self.assertIn('Outcome unknown', row.status_reason)
 
     def test_two_workers_share_one_stack(self) -> None:
-        world = self.a_stack_world(max_parallel=1)
-        gates = [self.a_gate_at(world, 'create', name) for name in ('x', 'y')]
+        world = self.create_stack_world(max_parallel=1)
+        gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'y')]
         world.worker()
         world.worker()
         stack = world.begin({'x': res(), 'y': res(), 'z': res(_depends_on=['x', 'y'])})
         for gate in gates:
-            gate.until_entered()
+            gate.wait_until_entered()
         for gate in gates:
             gate.open()
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assertEqual('CREATE_COMPLETE', stack.state.name)
         self.assertEqual(['z'], world.outside.of('create')[-1:])
         self.assert_whole(world, stack)
@@ -376,21 +378,21 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
 
     def test_an_accepted_request_is_durable(self) -> None:
         # The process that accepted it is gone, and its messages are lost.
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.begin(PLAIN)
         later = StackWorld(world.store)
         self.addCleanup(later.stop)
         later.worker()
-        self.assertEqual('CREATE_COMPLETE', later.settled(stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', later.wait_until_settled(stack).state.name)
 
     def test_an_operation_that_is_cancelled_before_a_worker_has_it_has_ended(
         self,
     ) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.begin(PLAIN)
         world.stacks.cancel(stack.uuid, TENANT, rollback=False)
-        self.assertEqual('CREATE_FAILED', world.now(stack).state.name)
-        self.assertEqual('Stack CREATE cancelled', world.now(stack).status_reason)
+        self.assertEqual('CREATE_FAILED', world.reload(stack).state.name)
+        self.assertEqual('Stack CREATE cancelled', world.reload(stack).status_reason)
         self.assert_whole(world, stack)
         world.worker()
         self.assertEqual('UPDATE_COMPLETE', world.change(stack).state.name)
@@ -398,40 +400,40 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
     def test_nor_does_one_stay_that_is_cancelled_while_it_waits_for_another(
         self,
     ) -> None:
-        world = self.a_stack_world()
-        gate = self.a_gate_at(world, 'create', 'b')
+        world = self.create_stack_world()
+        gate = self.create_gate_at(world, 'create', 'b')
         world.worker()
         stack = world.begin(PLAIN)
-        gate.until_entered()
+        gate.wait_until_entered()
         world.begin_change(stack, {'a': res(value='2')})
         world.stacks.cancel(stack.uuid, TENANT, rollback=False)
         gate.open()
-        self.assertEqual('UPDATE_FAILED', world.settled(stack).state.name)
+        self.assertEqual('UPDATE_FAILED', world.wait_until_settled(stack).state.name)
         self.assert_whole(world, stack)
 
     def test_nor_what_waits_to_be_done_again_after_its_worker_was_lost(self) -> None:
-        world = self.a_stack_world(max_parallel=8)
-        gates = [self.a_gate_at(world, 'create', name) for name in ('x', 'm0')]
+        world = self.create_stack_world(max_parallel=8)
+        gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'm0')]
         worker = world.worker()
         stack = world.begin({'x': res(), 'g': res('Group', count=1)})
         for gate in gates:
-            gate.until_entered()
+            gate.wait_until_entered()
         world.kill(worker)
         # A worker without the lane of the engine releases the actions of the lost
         # worker.
         idle = world.worker(lanes=('applier',), sweep_interval=0.05)
-        world.until(
+        world.wait_until(
             lambda: (
                 world.action('x').owner is None and world.action('m0').owner is None
             ),
-            world.happened,
+            world.full_report,
         )
         world.stacks.cancel(stack.uuid, TENANT, rollback=False)
         for gate in gates:
             gate.open()
         world.kill(idle)
         world.worker()
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual(
             {'x': 'CREATE_FAILED', 'g': 'CREATE_FAILED'}, world.states(stack)
@@ -446,7 +448,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         rows = world.store.list_resources([s.id for s in live], superseded=True)
         own = {row.physical_id for row in rows if row.nested_id is None and row.made}
         present = set(world.outside.things) | factory.present
-        self.assertEqual(own, present, world.happened())
+        self.assertEqual(own, present, world.full_report())
         # Each was created for one resource, and only once.
         self.assertEqual(sorted(set(factory.made)), sorted(factory.made))
 
@@ -482,7 +484,7 @@ class CostTest(CostCase, StackWorldCase):
 
     def costs_of(self, shape: Any, size: int) -> Costs:
         """Return the costs per resource of a stack."""
-        world = self.a_stack_world(sweep_interval=3600.0, lease=600.0)
+        world = self.create_stack_world(sweep_interval=3600.0, lease=600.0)
         ends = EndListener(ended_stack)
         world.worker().add_listener(ends.hear)
 

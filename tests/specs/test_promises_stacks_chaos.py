@@ -28,7 +28,7 @@ class Disorders(PromiseCase):
 
     def assert_true(self, disorder: StackChaos) -> None:
         """Check that all resources with a COMPLETE state exist physically."""
-        world, report = disorder.world, disorder.world.happened()
+        world, report = disorder.world, disorder.world.full_report()
         trees = [world.store.stack_tree(s.tree_id) for s in disorder.stacks]
         ids = [stack.id for tree in trees for stack in tree]
         rows = world.store.list_resources(ids)
@@ -46,13 +46,13 @@ class Disorders(PromiseCase):
         world = disorder.world
         disorder.outside.reliable = True
         for stack in disorder.stacks:
-            if world.now(stack).deleted_at is not None:
+            if world.reload(stack).deleted_at is not None:
                 continue
             for inner in world.store.stack_tree(stack.tree_id):
                 if inner.lock_level is not None:
                     world.act(inner, states.UNLOCK)
             world.stacks.delete(stack.uuid, TENANT)
-            after = world.settled(stack)
+            after = world.wait_until_settled(stack)
             self.assertEqual('DELETE_COMPLETE', after.state.name, after.status_reason)
 
 

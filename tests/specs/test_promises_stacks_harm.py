@@ -31,9 +31,9 @@ class HarmlessPromises(PromiseCase):
     def test_a_handler_that_is_missing_broken_slow_or_hostile_harms_only_its_resource(
         self,
     ) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         hostile = _hostile(gate)
-        world = self.a_stack_world(
+        world = self.create_stack_world(
             {**hostile, 'missing': hostile['rubbish']}, limits=StackLimits(timeout=2)
         )
         resources = {name: res(name) for name in (*hostile, 'missing')}
@@ -48,7 +48,7 @@ class HarmlessPromises(PromiseCase):
         # created.
         without.clock.pause()
         without.worker()
-        without.until(
+        without.wait_until(
             lambda: (
                 fine.keys()
                 <= {
@@ -57,14 +57,14 @@ class HarmlessPromises(PromiseCase):
                     if s == 'CREATE_COMPLETE'
                 }
             ),
-            without.happened,
+            without.full_report,
         )
         without.clock.resume()
-        stack = without.settled(stack)
-        self.assertEqual('CREATE_FAILED', stack.state.name, without.happened())
+        stack = without.wait_until_settled(stack)
+        self.assertEqual('CREATE_FAILED', stack.state.name, without.full_report())
         found = without.states(stack)
         for name in fine:
-            self.assertEqual('CREATE_COMPLETE', found.pop(name), without.happened())
+            self.assertEqual('CREATE_COMPLETE', found.pop(name), without.full_report())
         self.assertEqual(dict.fromkeys(resources, 'CREATE_FAILED'), found)
         for name in resources:
             self.assertIn(f'resources.{name}: ', stack.status_reason)
@@ -78,17 +78,17 @@ class HarmlessPromises(PromiseCase):
             def create(self, context: base.ResourceContext) -> Any:
                 raise OSError('password=hunter2')
 
-        world = self.a_stack_world({'Leaks': Leaks})
+        world = self.create_stack_world({'Leaks': Leaks})
         stack = world.make({'x': res('Leaks')})
         row = world.resource(stack, 'x')
-        for text in (stack.status_reason, row.status_reason, str(world.happened())):
+        for text in (stack.status_reason, row.status_reason, str(world.full_report())):
             self.assertNotIn('hunter2', text)
         self.assertIn('OSError', row.status_reason)
 
     # Every rejected request changes nothing.
 
     def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.make(PLAIN)
         stacks, uuid = world.stacks, stack.uuid
         nobody = '00000000-0000-4000-8000-000000000000'
@@ -133,7 +133,7 @@ class HarmlessPromises(PromiseCase):
     def all_of(self, world: StackWorld, stack: Stack) -> Any:
         """Return everything that is stored about a stack."""
         return (
-            world.now(stack),
+            world.reload(stack),
             world.store.list_resources([stack.id]),
             world.store.list_actions(limit=1000),
             world.store.list_events(limit=1000),

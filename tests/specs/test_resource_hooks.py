@@ -77,7 +77,7 @@ def _failing(operation: str, error: Exception, at_once: bool) -> type[Scripted]:
 class HookCase(StackWorldCase):
     """A stack of one resource whose handler has prescribed answers."""
 
-    def a_told_world(
+    def create_scripted_world(
         self,
         answer: Callable[[str], Any],
         polled: Callable[[str, Any], Any] = lambda operation, token: None,
@@ -85,7 +85,7 @@ class HookCase(StackWorldCase):
     ) -> StackWorld:
         handler = _scripted(answer, polled)
         self.calls = handler.calls
-        return self.a_stack_world({'Told': handler}, **settings)
+        return self.create_stack_world({'Told': handler}, **settings)
 
     def whole_life(self, world: StackWorld) -> list[tuple[str, str]]:
         """Execute every operation; return the resulting states."""
@@ -94,8 +94,8 @@ class HookCase(StackWorldCase):
         for operation in OPERATIONS[1:-2]:
             if operation == 'signal':
                 world.stacks.signal(stack.uuid, TENANT, 'a', {})
-                world.settled(stack)
-                told.append(('signal', self.last_fact(world, stack)))
+                world.wait_until_settled(stack)
+                told.append(('signal', self.last_transition(world, stack)))
                 continue
             world.act(stack, operation.upper())
             told.append((operation, world.states(stack)['a']))
@@ -105,8 +105,8 @@ class HookCase(StackWorldCase):
         told.append(('delete', ended.state.name))
         return told
 
-    def last_fact(self, world: StackWorld, stack: Stack, of: str = 'a') -> str:
-        return [state for name, state in world.facts(stack) if name == of][-1]
+    def last_transition(self, world: StackWorld, stack: Stack, of: str = 'a') -> str:
+        return [state for name, state in world.transitions(stack) if name == of][-1]
 
 
 class TestAnswers(HookCase):
@@ -128,7 +128,7 @@ class TestAnswers(HookCase):
             (lambda operation: ready, []),
             (pending, [2, 1]),
         ):
-            world = self.a_told_world(answer, polled)
+            world = self.create_scripted_world(answer, polled)
 
             told = self.whole_life(world)
 
@@ -160,13 +160,13 @@ class TestAnswers(HookCase):
         self, operation: str, handlers: Mapping[str, type[Scripted]]
     ) -> None:
         """Execute operations until one fails, and check the failure."""
-        world = self.a_stack_world(handlers)
+        world = self.create_stack_world(handlers)
         stack = world.make({name: res(name, value='x') for name in handlers})
         for each in OPERATIONS[1 : OPERATIONS.index(operation) + 1]:
             if each == 'signal':
                 for name in handlers:
                     world.stacks.signal(stack.uuid, TENANT, name, {})
-                world.settled(stack)
+                world.wait_until_settled(stack)
             elif each == 'update':
                 world.change(stack, {name: res(name, value='y') for name in handlers})
             else:
@@ -177,18 +177,18 @@ class TestAnswers(HookCase):
             self.assertEqual(operation, handler.calls[-1 if at_once == 'True' else -2])
             if operation == 'signal':
                 # A failed signal does not affect the state of the resource.
-                ended = self.last_fact(world, stack, name)
+                ended = self.last_transition(world, stack, name)
                 self.assertEqual('UNLOCK_COMPLETE', row.state.name)
             else:
                 ended = row.state.name
                 text = 'no quota is left' if error == 'NoQuotaError' else error
                 self.assertIn(text, row.status_reason)
             self.assertEqual(f'{operation.upper()}_FAILED', ended)
-        self.assertNotIn('hunter2', str(world.happened()))
+        self.assertNotIn('hunter2', str(world.full_report()))
         world.stop()
 
     def test_what_is_no_result_fails_it_by_name(self) -> None:
-        world = self.a_told_world(lambda operation: 'made')
+        world = self.create_scripted_world(lambda operation: 'made')
 
         stack = world.make({'a': res('Told')})
 
@@ -209,7 +209,7 @@ class TestWaiting(HookCase):
         def polled(operation: str, token: Any) -> Any:
             return None if there.is_set() else ResourceInProgress(token, 0.02)
 
-        world = self.a_told_world(
+        world = self.create_scripted_world(
             lambda operation: ResourceInProgress(
                 {'job': 7}, 0.02, 'outside-7', {'kept': True}
             ),
@@ -219,12 +219,12 @@ class TestWaiting(HookCase):
         stack = world.begin({'a': res('Told'), 'b': res(), 'c': res()})
         others = dict.fromkeys('bc', 'CREATE_COMPLETE')
         expected = {'a': 'CREATE_IN_PROGRESS', **others}
-        world.until(lambda: world.states(stack) == expected, world.happened)
+        world.wait_until(lambda: world.states(stack) == expected, world.full_report)
         row = world.resource(stack, 'a')
         self.assertEqual(('outside-7', {'kept': True}), (row.physical_id, row.data))
 
         there.set()
-        done = world.settled(stack)
+        done = world.wait_until_settled(stack)
 
         self.assertEqual('CREATE_COMPLETE', done.state.name)
         self.assertEqual('create', self.calls[0])
@@ -235,7 +235,7 @@ class TestWaiting(HookCase):
 
     def test_what_is_cancelled_is_told_to_stop(self) -> None:
         for operation in ('create', 'update'):
-            world = self.a_told_world(
+            world = self.create_scripted_world(
                 lambda called, operation=operation: (
                     ResourceInProgress({'of': called}, 3600.0, data={'told': True})
                     if called == operation
@@ -245,18 +245,18 @@ class TestWaiting(HookCase):
             world.worker()
             stack = world.begin({'a': res('Told', value='x')})
             if operation == 'update':
-                world.settled(stack)
+                world.wait_until_settled(stack)
                 world.begin_change(stack, {'a': res('Told', value='y')})
-            world.until(
+            world.wait_until(
                 lambda world=world, stack=stack: (
                     [row.data for row in world.store.list_resources([stack.id])]
                     == [{'told': True}]
                 ),
-                world.happened,
+                world.full_report,
             )
 
             world.stacks.cancel(stack.uuid, TENANT, rollback=False)
-            ended = world.settled(stack)
+            ended = world.wait_until_settled(stack)
 
             self.assertEqual(f'{operation.upper()}_FAILED', ended.state.name)
             self.assertEqual(
@@ -266,7 +266,7 @@ class TestWaiting(HookCase):
     def test_what_takes_too_long_is_told_to_stop_however_late_it_wants_to_be_asked(
         self,
     ) -> None:
-        world = self.a_told_world(
+        world = self.create_scripted_world(
             lambda operation: ResourceInProgress('token', 3600.0),
             limits=StackLimits(timeout=1),
         )

@@ -60,7 +60,7 @@ class TestActions(StoryCase):
             begun = call(*args, **keys)
             self.assertEqual(
                 'SUCCEEDED',
-                self.world.ended(begun.action).status,
+                self.world.wait_for_end(begun.action).status,
                 str(self.action(begun.action).status_message),
             )
 
@@ -106,7 +106,7 @@ class TestActionProperties(StoryCase):
         (node,) = self.world.nodes(cluster)
         (derived,) = self.of_type('NODE_CREATE')
 
-        found = self.world.ended(self.scale_out(2))
+        found = self.world.wait_for_end(self.scale_out(2))
 
         added = [node.uuid for node in self.world.nodes(cluster)[1:]]
         self.assert_has(
@@ -140,9 +140,9 @@ class TestActionProperties(StoryCase):
 
     def test_what_it_waits_for_depends_on_it_until_that_has_ended(self) -> None:
         self.create(0)
-        gate = self.a_gate_at(self.world, 'create', 'n1')
+        gate = self.create_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out()
-        gate.until_entered()
+        gate.wait_until_entered()
 
         (child,) = self.of_type('NODE_CREATE')
         found = self.world.store.find_cluster_action
@@ -153,7 +153,7 @@ class TestActionProperties(StoryCase):
         self.assertIsNotNone(waiting.start_time)
 
         gate.open()
-        ended = self.world.ended(uuid)
+        ended = self.world.wait_for_end(uuid)
         self.assertEqual((), found(uuid, None).depends_on)
         self.assertEqual((), found(child.uuid, None).depended_by)
         self.assertIsNotNone(ended.end_time)
@@ -177,8 +177,8 @@ class TestActionProperties(StoryCase):
         asked = self.world.user_action(
             'CLUSTER_SCALE_OUT', cluster, not_before=due.isoformat()
         )
-        other = self.world.ended(self.scale_out())
-        later = self.world.ended(asked.uuid)
+        other = self.world.wait_for_end(self.scale_out())
+        later = self.world.wait_for_end(asked.uuid)
 
         self.assertEqual('SUCCEEDED', later.status)
         assert later.start_time is not None and other.start_time is not None
@@ -190,18 +190,18 @@ class TestActionProperties(StoryCase):
         cluster = self.create(1)
         asked = self.world.user_action('CLUSTER_CHECK', cluster, interval=1)
 
-        self.world.until(lambda: len(self.of_type('NODE_CHECK')) >= 2)
+        self.world.wait_until(lambda: len(self.of_type('NODE_CHECK')) >= 2)
 
         self.operations.actions.update(asked.uuid, BY, 'CANCELLED')
-        self.assertEqual('CANCELLED', self.world.ended(asked.uuid).status)
-        self.world.quiet()
-        self.assertEqual('ACTIVE', self.world.now(cluster).status)
+        self.assertEqual('CANCELLED', self.world.wait_for_end(asked.uuid).status)
+        self.world.wait_until_idle()
+        self.assertEqual('ACTIVE', self.world.reload(cluster).status)
 
     def test_one_that_takes_too_long_fails_and_ends_what_it_derived(self) -> None:
         cluster = self.create(0, timeout=1)
-        self.a_gate_at(self.world, 'create', 'n1')
+        self.create_gate_at(self.world, 'create', 'n1')
 
-        found = self.world.ended(self.scale_out(2))
+        found = self.world.wait_for_end(self.scale_out(2))
 
         late = 'The timeout of the cluster was over before all of it was done.'
         self.assertEqual(
@@ -216,7 +216,7 @@ class TestActionProperties(StoryCase):
             {'n1': 'FAILED', 'n2': 'SUCCEEDED'},
             {name: self.action(node.last or '').status for name, node in nodes.items()},
         )
-        self.assertEqual('WARNING', self.world.now(cluster).status)
+        self.assertEqual('WARNING', self.world.reload(cluster).status)
 
 
 class TestTheActionDataProperty(StoryCase):
@@ -235,7 +235,7 @@ class TestTheActionDataProperty(StoryCase):
                 adjustment={'cooldown': 600},
             ),
         )
-        self.world.ended(self.scale_out())
+        self.world.wait_for_end(self.scale_out())
 
         with self.assertRaises(exceptions.ActionCooldown) as caught:
             self.scale_out()
@@ -264,7 +264,7 @@ class TestExecuteAndReturnValues(StoryCase):
         cluster = self.create(0)
 
         def ends(name: str) -> tuple[str, str | None]:
-            found = self.world.ended(self.world.user_action(name, cluster))
+            found = self.world.wait_for_end(self.world.user_action(name, cluster))
             return found.status, found.status_message
 
         self.assertEqual(('SUCCEEDED', None), ends('ok'))
@@ -279,25 +279,25 @@ class TestExecuteAndReturnValues(StoryCase):
     def test_a_retry_is_ready_for_anybody_and_keeps_its_target(self) -> None:
         cluster = self.create(0)
         asked = self.world.user_action('retry', cluster)
-        self.world.until(lambda: self.waits_for_its_try(asked.uuid))
+        self.world.wait_until(lambda: self.waits_for_its_try(asked.uuid))
 
         found = self.action(asked.uuid)
-        self.assertEqual(('READY', None, 'later'), self.told(found))
+        self.assertEqual(('READY', None, 'later'), self.outcome(found))
         self.assertLess(found.updated_at, found.not_before)
         with self.assertRaises(exceptions.Conflict):
             self.scale_out()
 
         self.operations.actions.update(asked.uuid, BY, 'CANCELLED')
 
-        self.assertEqual('CANCELLED', self.world.ended(asked.uuid).status)
-        self.assertEqual('SUCCEEDED', self.world.ended(self.scale_out()).status)
+        self.assertEqual('CANCELLED', self.world.wait_for_end(asked.uuid).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(self.scale_out()).status)
 
     def waits_for_its_try(self, uuid: str) -> bool:
         """Return whether an action waits for its retry with the maximum delay."""
         found = self.action(uuid)
         return found.attempt >= 5 and found.owner is None
 
-    def told(self, action: Action) -> tuple[str, str | None, str | None]:
+    def outcome(self, action: Action) -> tuple[str, str | None, str | None]:
         return action.status, action.owner, action.status_message
 
 
@@ -361,7 +361,7 @@ class TestCreatingAnAction(StoryCase):
                 for text, detail in details
             ]
 
-        world.until(lambda: len(runs()) >= 3)
+        world.wait_until(lambda: len(runs()) >= 3)
         self.assertEqual(
             [
                 ('end', 'SUCCEEDED', 'theirs SUCCEEDED', False),
@@ -387,11 +387,11 @@ class TestCreatingAnAction(StoryCase):
             timeout=60,
             cause='RPC Request',
         )
-        self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(asked).status)
 
         def run(row: Cluster | Node, *argv: str) -> tuple[Any, ...]:
             asked = self.world.user_action('command', row, inputs={'argv': [*argv]})
-            said = self.world.ended(asked).outputs or {}
+            said = self.world.wait_for_end(asked).outputs or {}
             return said['exit_code'], said['stdout']
 
         self.assertEqual((0, 'hello\n'), run(node, '/bin/echo', 'hello'))
@@ -407,7 +407,7 @@ class TestCreatingAnAction(StoryCase):
         self,
     ) -> None:
         cluster = self.create(0)
-        gate = self.a_gate_at(self.world, 'create', 'n1')
+        gate = self.create_gate_at(self.world, 'create', 'n1')
 
         def refuses(
             name: str, error: type[Exception], text: str, **inputs: Any
@@ -425,10 +425,10 @@ class TestCreatingAnAction(StoryCase):
         refuses('no such type', exceptions.PluginNotFound, '')
         refuses('stack_update', exceptions.BadRequest, 'is not for clusters')
         first = self.scale_out()
-        gate.until_entered()
+        gate.wait_until_entered()
         refuses('paper', exceptions.ResourceIsLocked, '')
         gate.open()
-        self.world.ended(first)
+        self.world.wait_for_end(first)
 
     def test_policies_are_asked_about_it(self) -> None:
         watched = self.another_world(
@@ -439,8 +439,8 @@ class TestCreatingAnAction(StoryCase):
         policy = watched.operations.policies.create('w', spec, BY)
         watched.attach(cluster, policy)
 
-        well = watched.ended(watched.user_action('paper', cluster))
-        ill = watched.ended(
+        well = watched.wait_for_end(watched.user_action('paper', cluster))
+        ill = watched.wait_for_end(
             watched.user_action('paper', cluster, inputs={'burn': True})
         )
 
@@ -474,27 +474,28 @@ class TestSignalingAnAction(StoryCase):
     def test_cancel_reaches_what_was_derived_and_the_cluster_tells_the_truth(
         self,
     ) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'n1')
+        gate = self.create_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out(2)
-        gate.until_entered()
+        gate.wait_until_entered()
 
         self.signal(uuid, 'CANCELLED')
         with self.assertRaises(exceptions.ResourceIsLocked):
             self.operations.check('c', BY)
         gate.open()
 
-        self.assertEqual('CANCELLED', self.world.ended(uuid).status)
-        self.world.quiet()
+        self.assertEqual('CANCELLED', self.world.wait_for_end(uuid).status)
+        self.world.wait_until_idle()
         active = self.world.statuses_of(self.cluster).count('ACTIVE')
         self.assertEqual(
-            'ACTIVE' if active >= 2 else 'WARNING', self.world.now(self.cluster).status
+            'ACTIVE' if active >= 2 else 'WARNING',
+            self.world.reload(self.cluster).status,
         )
         self.assertEqual([None], [self.action(uuid).owner])
 
     def test_suspended_it_starts_nothing_more_until_it_is_resumed(self) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'n1')
+        gate = self.create_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out(1)
-        gate.until_entered()
+        gate.wait_until_entered()
 
         self.assertEqual('SUSPENDED', self.signal(uuid, 'SUSPENDED'))
         gate.open()
@@ -503,7 +504,7 @@ class TestSignalingAnAction(StoryCase):
             self.operations.check('c', BY)
 
         self.signal(uuid, 'RUNNING')
-        self.assertEqual('SUCCEEDED', self.world.ended(uuid).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(uuid).status)
         self.assertEqual(['ACTIVE'], self.world.statuses_of(self.cluster))
 
     def test_what_its_status_does_not_allow_is_refused(self) -> None:
@@ -512,7 +513,7 @@ class TestSignalingAnAction(StoryCase):
         # An action that has not started is cancelled immediately.
         self.assertEqual('CANCELLED', self.signal(asked.uuid, 'CANCELLED'))
         uuid = self.scale_out()
-        self.world.ended(uuid)
+        self.world.wait_for_end(uuid)
         for status, expected in (
             ('CANCELLED', 'INIT, WAITING, READY, RUNNING, SUSPENDED'),
             ('SUSPENDED', 'WAITING, RUNNING'),
@@ -528,16 +529,16 @@ class TestSignalingAnAction(StoryCase):
                 )
 
     def test_by_force_it_ends_whoever_works_on_it(self) -> None:
-        gate = self.a_gate_at(self.world, 'create', 'n1')
+        gate = self.create_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out()
-        gate.until_entered()
+        gate.wait_until_entered()
         (child,) = self.of_type('NODE_CREATE')
 
         self.assertEqual('CANCELLED', self.signal(uuid, 'CANCELLED', force=True))
         begun = self.operations.check('c', BY)
-        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(begun.action).status)
         gate.open()
-        self.world.quiet()
+        self.world.wait_until_idle()
 
         self.assertEqual('CANCELLED', self.action(child.uuid).status)
         self.assertEqual('CANCELLED', self.action(uuid).status)

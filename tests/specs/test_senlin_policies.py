@@ -25,7 +25,7 @@ class TestTheActionDataProperty(PolicyStories):
 
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.a_cluster(size=4)
+        self.cluster = self.insert_cluster(size=4)
         # Attached in another order than that of their priorities.
         vip = {'protocol_port': 8000}
         self.balance = self.attach(self.cluster, LOAD_BALANCE, driver='told', vip=vip)
@@ -38,13 +38,13 @@ class TestTheActionDataProperty(PolicyStories):
         self.outside.members.clear()
 
     def test_each_step_finds_and_leaves_what_the_spec_says(self) -> None:
-        gate = self.a_gate_at(self.world, 'delete', 'n4')
+        gate = self.create_gate_at(self.world, 'delete', 'n4')
         asked = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
-        gate.until_entered()
+        gate.wait_until_entered()
         # The nodes leave the load balancer before they are deleted.
         self.assertEqual([['n1', 'n2']], self.outside.members)
         gate.open()
-        action = self.world.ended(asked)
+        action = self.world.wait_for_end(asked)
 
         counted = {'deletion': {'count': 2}}
         chosen = {
@@ -70,7 +70,7 @@ class TestTheActionDataProperty(PolicyStories):
         )
         self.assertEqual(['n1', 'n2'], self.names(self.cluster))
         self.assertEqual([['n1', 'n2']] * 2, self.outside.members)
-        row = self.world.now(self.cluster)
+        row = self.world.reload(self.cluster)
         self.assertEqual(
             (2, 'ACTIVE', {self.balance.uuid: {'vip_address': '127.0.0.1'}}),
             (row.desired_capacity, row.status, row.data['loadbalancers']),
@@ -94,10 +94,10 @@ class TestTheActionDataProperty(PolicyStories):
         (worker,) = self.world.workers
         self.outside.meanwhile = lambda: self.world.kill(worker)
         action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
-        self.world.until(lambda: self.world.is_dead(worker))
+        self.world.wait_until(lambda: self.world.is_dead(worker))
         self.world.worker()
 
-        ended = self.world.ended(action)
+        ended = self.world.wait_for_end(action)
 
         self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
         self.assertEqual(self.oldest, ended.data['deletion']['candidates'])
@@ -114,7 +114,7 @@ class TestDecisions(PolicyStories):
     """The decisions of policies are applied."""
 
     def test_a_policy_that_refuses_fails_the_action_and_nothing_is_done(self) -> None:
-        cluster = self.a_cluster(size=2)
+        cluster = self.insert_cluster(size=2)
         self.world.set(cluster, min_size=2)
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
         self.attach(cluster, DELETION)
@@ -135,13 +135,13 @@ class TestDecisions(PolicyStories):
                 action.status_message,
                 action.data,
                 self.names(cluster),
-                self.world.now(cluster).status,
+                self.world.reload(cluster).status,
             ),
         )
         self.assertEqual([], self.outside.steps)
 
     def test_nodes_that_come_are_where_the_policies_say(self) -> None:
-        cluster = self.a_cluster(size=0)
+        cluster = self.insert_cluster(size=0)
         self.attach(cluster, REGIONS, regions=[{'name': 'a'}, {'name': 'b'}])
         self.attach(cluster, ZONES, zones=[{'name': 'x', 'weight': 300}, {'name': 'y'}])
         self.attach(cluster, AFFINITY, servergroup={'name': 'g'})
@@ -178,7 +178,7 @@ class TestDecisions(PolicyStories):
             # Nodes in none of the regions are removed first.
             ('abbba', 'a', False, ['n1', 'n5']),
         ):
-            cluster = self.a_cluster(*({'region_name': name} for name in places))
+            cluster = self.insert_cluster(*({'region_name': name} for name in places))
             self.attach(cluster, REGIONS, regions=[{'name': name} for name in regions])
             if deletion:
                 self.attach(cluster, DELETION, criteria='YOUNGEST_FIRST')
@@ -188,17 +188,17 @@ class TestDecisions(PolicyStories):
             self.assertEqual(left, self.names(cluster))
 
     def test_a_node_that_is_made_in_a_cluster_is_placed(self) -> None:
-        cluster = self.a_cluster({'zone': 'x'})
+        cluster = self.insert_cluster({'zone': 'x'})
         self.attach(cluster, ZONES, zones=[{'name': 'x'}, {'name': 'y'}])
-        node = self.world.a_node(self.profile, 'n2', cluster, 2)
+        node = self.world.insert_node(self.profile, 'n2', cluster, 2)
 
-        self.world.made(node)
+        self.world.create_node(node)
 
-        self.assertEqual({'zone': 'y'}, self.world.now(node).data['placement'])
+        self.assertEqual({'zone': 'y'}, self.world.reload(node).data['placement'])
 
     def test_equal_priorities_are_asked_in_the_order_of_their_attachment(self) -> None:
         for first, second in ((REGIONS, BATCH), (BATCH, REGIONS)):
-            cluster = self.a_cluster(size=1)
+            cluster = self.insert_cluster(size=1)
             for type_ in (first, second):
                 said = {'regions': [{'name': 'a'}]} if type_ == REGIONS else {}
                 self.attach(cluster, type_, **said)
@@ -209,7 +209,7 @@ class TestDecisions(PolicyStories):
 
     def test_the_priority_that_counts_is_that_of_the_attachment(self) -> None:
         """A disabled policy is not called."""
-        cluster = self.a_cluster(size=2)
+        cluster = self.insert_cluster(size=2)
         said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
         policy = self.attach(cluster, SCALING, **said)
         change = {'policy_id': policy.uuid, 'enabled': False}
@@ -235,7 +235,7 @@ class TestLoadBalancing(PolicyStories):
 
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.a_cluster(size=2)
+        self.cluster = self.insert_cluster(size=2)
         self.policy = self.attach(self.cluster, LOAD_BALANCE, driver='told')
 
     def members(self) -> list[str]:
@@ -248,11 +248,11 @@ class TestLoadBalancing(PolicyStories):
         # A node whose creation failed gets no requests.
         self.world.outside.fails.add(('create', 'n4'))
         for index in (3, 4):
-            node = self.world.a_node(
+            node = self.world.insert_node(
                 *(self.profile, f'n{index}', self.cluster, index),
                 metadata={'address': '127.0.0.1'},
             )
-            self.world.made(node)
+            self.world.create_node(node)
             self.assertEqual(['n1', 'n2', 'n3'], self.outside.members[-1])
             self.assertEqual(['n1', 'n2', 'n3'], self.members())
         self.outside.members.clear()
@@ -282,14 +282,14 @@ class TestLoadBalancing(PolicyStories):
     def test_one_that_stays_because_that_was_cancelled_gets_them_again(self) -> None:
         self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST', grace_period=3600)
         action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
-        self.world.until(lambda: self.members() == ['n1'])
-        self.world.until(
+        self.world.wait_until(lambda: self.members() == ['n1'])
+        self.world.wait_until(
             lambda: self.world.store.get_action(action.uuid).token is not None
         )
 
         self.world.plans.signal_action(action.uuid, 'CANCEL')
 
-        self.assertEqual('CANCELLED', self.world.ended(action).status)
+        self.assertEqual('CANCELLED', self.world.wait_for_end(action).status)
         self.assertEqual(['n1', 'n2'], self.members())
         self.assertEqual([['n1'], ['n1', 'n2']], self.outside.members[-2:])
 
@@ -303,7 +303,7 @@ class TestLoadBalancing(PolicyStories):
         self.outside.broken = False
         self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
 
-        row = self.world.now(self.cluster)
+        row = self.world.reload(self.cluster)
         self.assertEqual(
             (1, [], [], {}),
             (self.outside.removed, self.members(), self.bound(row), row.data),
@@ -313,7 +313,7 @@ class TestLoadBalancing(PolicyStories):
         self.world.do(action_types.CLUSTER_DELETE, self.cluster)
         self.assertEqual((1, []), (self.outside.removed, self.bound(self.cluster)))
 
-        cluster = self.a_cluster(size=2)
+        cluster = self.insert_cluster(size=2)
         self.attach(cluster, LOAD_BALANCE, driver='told')
         self.outside.broken = True
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
@@ -329,7 +329,7 @@ class TestAttachment(PolicyStories):
     """The policies that can be attached to a cluster."""
 
     def test_it_has_one_of_each_type_unless_there_may_be_several(self) -> None:
-        cluster = self.a_cluster(size=1)
+        cluster = self.insert_cluster(size=1)
         first = self.attach(cluster, DELETION)
         (bound,) = self.bound(cluster)
         # The default priority is that of the policy type.
@@ -372,7 +372,7 @@ class TestAttachment(PolicyStories):
         self.assertEqual({DELETION: True, SCALING: True, BATCH: False}, enabled)
 
     def test_one_that_is_deleted_meanwhile_leaves_nothing_behind(self) -> None:
-        cluster = self.a_cluster(size=1)
+        cluster = self.insert_cluster(size=1)
         policy = self.a_policy(LOAD_BALANCE, driver='told')
 
         def deleted() -> None:
@@ -384,7 +384,7 @@ class TestAttachment(PolicyStories):
 
         self.assertEqual('FAILED', action.status)
         self.assertIn('The policy has been deleted.', action.status_message or '')
-        row = self.world.now(cluster)
+        row = self.world.reload(cluster)
         self.assertEqual(
             (1, [], {}, [{}]),
             (
@@ -396,7 +396,7 @@ class TestAttachment(PolicyStories):
         )
 
     def test_one_that_cannot_be_asked_can_be_got_rid_of(self) -> None:
-        cluster = self.a_cluster(size=1)
+        cluster = self.insert_cluster(size=1)
         policy = self.attach(cluster, DELETION)
         gone = NewPolicyObject(
             events.new_uuid(), 'gone', 'others.policy-1.0', {}, BY.owner

@@ -29,7 +29,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         self.skip('b')
         self.world.plans.start(plan.uuid)
         self.world.worker()
-        ended = self.world.until_ended(plan)
+        ended = self.world.wait_until_ended(plan)
 
         message = 'One or more actions were skipped. Action b was skipped by user.'
         self.assert_story(
@@ -52,7 +52,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
 
         self.skip('a')
         self.world.worker()
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
 
         self.assertEqual(
             {'a': states.SKIPPED, 'b': states.SUCCEEDED}, self.world.statuses(plan)
@@ -60,7 +60,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         # The last action, scheduled for later, is skipped while a worker runs.
         plan = self.world.start(action('c', not_before='2999-01-01T00:00:00Z'))
         self.skip('c')
-        self.assertEqual(plan_states.SUCCEEDED, self.world.until_ended(plan).state)
+        self.assertEqual(plan_states.SUCCEEDED, self.world.wait_until_ended(plan).state)
 
     def test_all_actions_of_a_plan_may_be_skipped(self) -> None:
         plan = self.world.create(*chain('a', 'b'))
@@ -68,7 +68,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         self.skip('b')
         self.world.worker()
         self.world.plans.start(plan.uuid)
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
         message = (
             'One or more actions were skipped. Action a was skipped by user. '
             'Action b was skipped by user.'
@@ -88,8 +88,8 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
     def test_what_follows_a_skipped_action_waits_only_for_what_came_before_it(
         self,
     ) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)})
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)})
         plan = world.create(
             action('drain', 'waits'),
             action('reboot', parents=['drain']),
@@ -103,13 +103,13 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
             world.plans.skip_action(world.action(name).uuid)
         world.worker()
         world.plans.start(plan.uuid)
-        gate.until_entered()
-        world.until_action('end', states.SUCCEEDED)
+        gate.wait_until_entered()
+        world.wait_for_action('end', states.SUCCEEDED)
 
         self.assertEqual(states.INIT, world.action('enable').status)
         self.assertEqual([*ran('b'), *ran('end')], world.story(plan, 'b', 'end'))
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         held = ('drain', 'reboot', 'check', 'enable')
         self.assertEqual([*ran('drain'), *ran('enable')], world.story(plan, *held)[2:])
 
@@ -174,7 +174,7 @@ class TestTransitionsFromPending(SkipCase):
 
     def test_ongoing_implies_that_pre_condition_finished(self) -> None:
         at_execute: list[Any] = []
-        world = self.a_world(
+        world = self.create_world(
             {
                 'checked': kind(
                     pre_condition=lambda context: at_execute.append(
@@ -202,7 +202,7 @@ class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
         if not self.world.workers:
             self.world.worker()
         self.world.plans.start(created.uuid)
-        return self.world.until_ended(created).state
+        return self.world.wait_until_ended(created).state
 
     def test_only_failed_actions_make_it_fail_or_stop(self) -> None:
         gone, fails = action('b', 'gone'), action('b', 'fails')
@@ -254,7 +254,7 @@ class TestCancelledIsForOtherCases(SkipCase):
         )
 
     def test_skipped_is_reserved_for_what_never_ran(self) -> None:
-        world: World = self.a_world(
+        world: World = self.create_world(
             {
                 'late': kind(
                     execute=raises(exceptions.ActionSkipException('too late'))

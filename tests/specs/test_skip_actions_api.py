@@ -27,7 +27,7 @@ class TestAdminOverride(ApiCase):
         # The example of the spec.
         answer = self.patch('b', SKIP, because('Exclude migration of intance foo'))
         started = self.client('POST', f'/v1/action_plans/{plan.uuid}/start')
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
 
         self.assertEqual(
             (200, 'SKIPPED', f'{BY_USER} Reason: Exclude migration of intance foo'),
@@ -68,7 +68,7 @@ class TestOnlyWhileThePlanIsPending(ApiCase):
 
         def taken() -> None:
             self.world.worker()
-            self.world.until_plan(plan, plan_states.ONGOING)
+            self.world.wait_for_plan(plan, plan_states.ONGOING)
 
         client = Client(self.world, Meanwhile(self.world.plans, taken))
         self.assert_refused(
@@ -161,7 +161,7 @@ class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
         ]
         self.world.worker()
         self.world.plans.start(plan.uuid)
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
         answers.append(self.patch('a', because('two')))
         one = f'{BY_USER} Reason: one'
         self.assertEqual(

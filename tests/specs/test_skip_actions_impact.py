@@ -33,7 +33,7 @@ class TestDataModelImpact(SkipCase):
 class TestNotificationsImpact(SkipCase):
     """Notifications of actions and of action plans have the new field."""
 
-    def told(self) -> dict[str, list[tuple[str, str, Any]]]:
+    def notifications(self) -> dict[str, list[tuple[str, str, Any]]]:
         """Return uuid -> (event type, state, status message) of the notifications."""
         found: dict[str, list[tuple[str, str, Any]]] = {}
         for message in published(self.world.store):
@@ -49,8 +49,8 @@ class TestNotificationsImpact(SkipCase):
         self.skip('a', 'not tonight')
         self.world.worker()
         self.world.plans.start(plan.uuid)
-        ended = self.world.until_ended(plan)
-        found = self.told()
+        ended = self.world.wait_until_ended(plan)
+        found = self.notifications()
         a, b = (self.world.action(name).uuid for name in 'ab')
         for uuid, message in ((a, BY_USER), (b, BY_ITSELF)):
             self.assertEqual(

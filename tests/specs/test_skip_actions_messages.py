@@ -13,7 +13,7 @@ class TestTheStatusMessageOfActions(SkipCase):
 
     def test_without_a_message_it_is_a_plain_one_and_a_long_one_is_cut(self) -> None:
         skip = exceptions.ActionSkipException
-        world = self.a_world(
+        world = self.create_world(
             {
                 'empty': kind(pre_condition=raises(skip())),
                 'said': kind(pre_condition=lambda context: Skipped('')),
@@ -39,7 +39,7 @@ class TestTheStatusMessageOfPlans(SkipCase):
         self.skip('a')
         self.world.worker()
         self.world.plans.start(plan.uuid)
-        self.world.until_ended(plan)
+        self.world.wait_until_ended(plan)
         self.assertEqual(
             (
                 'plan',

@@ -33,7 +33,7 @@ class StackHealthCase(StackWorldCase):
     def execute(self, document: PlanDocument) -> str:
         plan = self.world.plans.create(document, {}, LOCAL)
         self.world.plans.start(plan.uuid)
-        return self.world.until_ended(plan).state
+        return self.world.wait_until_ended(plan).state
 
     def break_one(self, stack: Stack, name: str) -> None:
         """Let a physical resource vanish unnoticed."""
@@ -56,7 +56,7 @@ class TestPlan(StackHealthCase):
 
         after = self.world.ids(stack)
         self.assertEqual({'a', 'b'}, {n for n in before if before[n] != after[n]})
-        self.assertEqual('UPDATE_COMPLETE', self.world.now(stack).state.name)
+        self.assertEqual('UPDATE_COMPLETE', self.world.reload(stack).state.name)
         self.assertEqual((), self.propose().actions)
 
     def test_a_member_of_a_group_is_repaired_by_the_stack_around_it(self) -> None:
@@ -135,10 +135,10 @@ class TestModel(StackHealthCase):
         self.world.act(inner, 'LOCK')
         resting = self.world.make(TWO, name='resting')
         self.world.act(resting, 'SUSPEND')
-        gate = self.a_gate_at(self.world, 'check', 'a')
+        gate = self.create_gate_at(self.world, 'check', 'a')
         busy = self.world.make(TWO, name='busy')
         self.world.stacks.act(busy.uuid, TENANT, 'CHECK')
-        gate.until_entered()
+        gate.wait_until_entered()
 
         found = {seen.name: seen.hindrance for seen in self.model().stacks()}
         gate.open()

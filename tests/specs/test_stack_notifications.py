@@ -16,7 +16,7 @@ class TestStackNotifications(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.messages: list[Any] = []
 
     def sent(self) -> list[Any]:

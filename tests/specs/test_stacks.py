@@ -18,46 +18,46 @@ class TestCreate(StackWorldCase):
     """Resources are created in parallel along their dependencies."""
 
     def test_each_resource_follows_those_that_it_needs(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.begin(CHAIN)
         # The state when the request returns.
         self.assertEqual('CREATE_IN_PROGRESS', stack.state.name)
-        self.assertEqual('CREATE_IN_PROGRESS', world.now(stack).state.name)
+        self.assertEqual('CREATE_IN_PROGRESS', world.reload(stack).state.name)
         refused = self.assertRaises(exceptions.StackExists, world.begin, CHAIN)
         self.assertIn('s', str(refused))
         world.worker()
-        world.settled(stack)
+        world.wait_until_settled(stack)
         begins, ends = 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'
         made = [(name, state) for name in 'abc' for state in (begins, ends)]
-        self.assertEqual([('s', begins), *made, ('s', ends)], world.facts(stack))
+        self.assertEqual([('s', begins), *made, ('s', ends)], world.transitions(stack))
         self.assertEqual('1', world.resource(stack, 'b').properties['value'])
         self.assertEqual(
             world.ids(stack)['b'], world.resource(stack, 'c').properties['value']
         )
 
     def test_those_that_need_nothing_of_each_other_run_at_once(self) -> None:
-        world = self.a_stack_world()
-        gates = [self.a_gate_at(world, 'create', name) for name in ('x', 'y')]
+        world = self.create_stack_world()
+        gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'y')]
         world.worker()
         stack = world.begin({'x': res(), 'y': res()})
         for gate in gates:
-            gate.until_entered()
+            gate.wait_until_entered()
         for gate in gates:
             gate.open()
-        self.assertEqual('CREATE_COMPLETE', world.settled(stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', world.wait_until_settled(stack).state.name)
         self.assertEqual('CREATE_COMPLETE', world.make({}, name='empty').state.name)
 
     def test_one_that_is_not_yet_made_is_asked_again_and_known_meanwhile(self) -> None:
-        world = self.a_stack_world()
-        gate = self.a_gate_at(world, 'poll', 'x')
+        world = self.create_stack_world()
+        gate = self.create_gate_at(world, 'poll', 'x')
         world.worker()
         stack = world.begin({'x': res(wait=3)})
-        gate.until_entered()
+        gate.wait_until_entered()
         row = world.resource(stack, 'x')
         self.assertEqual('CREATE_IN_PROGRESS', row.state.name)
         self.assertIsNotNone(row.physical_id)
         gate.open()
-        world.settled(stack)
+        world.wait_until_settled(stack)
         self.assertEqual(
             (1, 3), tuple(map(len, map(world.outside.of, ('create', 'poll'))))
         )
@@ -66,7 +66,7 @@ class TestCreate(StackWorldCase):
     def test_after_a_failure_what_needs_it_is_left_and_what_does_not_is_made(
         self,
     ) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         world.outside.fails.add(('create', 'b'))
         stack = world.make({**CHAIN, 'free': res()})
         self.assertEqual('CREATE_FAILED', stack.state.name)
@@ -93,7 +93,7 @@ class TestCreate(StackWorldCase):
                 *('CREATE_IN_PROGRESS', 'CREATE_FAILED'),
                 *('ROLLBACK_IN_PROGRESS', 'ROLLBACK_COMPLETE'),
             ],
-            [state for name, state in world.facts(stack) if name == 'back'],
+            [state for name, state in world.transitions(stack) if name == 'back'],
         )
 
 
@@ -102,14 +102,14 @@ class TestUpdate(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.stack = self.world.make(CHAIN)
         self.before = self.world.ids(self.stack)
-        self.told = len(self.world.facts(self.stack))
+        self.count_before = len(self.world.transitions(self.stack))
 
     def news(self) -> list[tuple[str, str]]:
         """Return the changes since the creation of the stack."""
-        return self.world.facts(self.stack)[self.told :]
+        return self.world.transitions(self.stack)[self.count_before :]
 
     def test_what_changed_is_updated_in_place_with_what_depends_on_it(self) -> None:
         del self.world.outside.calls[:]
@@ -176,10 +176,10 @@ class TestUpdate(StackWorldCase):
         stack = self.world.make({'g': res('Group', count=1)}, name='around')
         inner = self.world.nested(stack, 'g')
         self.world.change(inner, disable_rollback=False)
-        told = len(self.world.facts(inner))
+        told = len(self.world.transitions(inner))
         self.world.outside.fails.add(('update', 'm0'))
         self.world.change(stack, {'g': res('Group', count=1, value='x')})
-        self.assertEqual('UPDATE_FAILED', self.world.now(stack).state.name)
+        self.assertEqual('UPDATE_FAILED', self.world.reload(stack).state.name)
         self.assertEqual(
             [
                 (inner.name, 'UPDATE_IN_PROGRESS'),
@@ -187,7 +187,7 @@ class TestUpdate(StackWorldCase):
                 ('m0', 'UPDATE_FAILED'),
                 (inner.name, 'UPDATE_FAILED'),
             ],
-            self.world.facts(inner)[told:],
+            self.world.transitions(inner)[told:],
         )
 
     def test_without_it_the_next_update_does_the_rest(self) -> None:
@@ -210,11 +210,11 @@ class TestNestedStacks(StackWorldCase):
     """A resource that is a stack."""
 
     def test_one_that_an_update_does_not_change_keeps_its_state(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         resources = {'g': res('Group', count=1), 'h': res('Group', count=1), 'a': res()}
         stack = world.make(resources)
         inner = [world.nested(stack, name) for name in 'gh']
-        told = len(world.facts(*inner))
+        told = len(world.transitions(*inner))
         world.mark(inner[1], 'm0')
 
         stack = world.change(stack, {**resources, 'a': res(value='new')})
@@ -224,13 +224,13 @@ class TestNestedStacks(StackWorldCase):
             {'g': 'CREATE_COMPLETE', 'h': 'UPDATE_COMPLETE', 'a': 'UPDATE_COMPLETE'},
             world.states(stack),
         )
-        self.assertEqual('CREATE_COMPLETE', world.now(inner[0]).state.name)
+        self.assertEqual('CREATE_COMPLETE', world.reload(inner[0]).state.name)
         # Unhealthy resources in a nested stack cause its update.
-        self.assertLess(told, len(world.facts(*inner)))
+        self.assertLess(told, len(world.transitions(*inner)))
         self.assertEqual('CREATE_COMPLETE', world.states(inner[1])['m0'])
 
     def test_an_output_can_say_what_is_its_id(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         text = template(
             {'deep': res(value='x')},
             outputs={'OS::stack_id': {'value': {'get_resource': 'deep'}}},
@@ -251,11 +251,11 @@ class TestWhileAnotherRuns(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
-        self.gate = self.a_gate_at(self.world, 'create', 'b')
+        self.world = self.create_stack_world()
+        self.gate = self.create_gate_at(self.world, 'create', 'b')
         self.world.worker()
         self.stack = self.world.begin(CHAIN)
-        self.gate.until_entered()
+        self.gate.wait_until_entered()
 
     def test_an_update_takes_over_when_what_runs_has_ended_and_no_other_can(
         self,
@@ -273,7 +273,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
         self.assertNotIn('new', self.world.outside.of('create'))
         self.gate.open()
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual({'a', 'new'}, self.world.ids(self.stack).keys())
         self.assertEqual(2, len(self.world.outside.things))
@@ -282,13 +282,13 @@ class TestWhileAnotherRuns(StackWorldCase):
         first = self.world.stacks.delete(self.stack.uuid, TENANT)
         second = self.world.stacks.delete(self.stack.uuid, TENANT)
         self.gate.open()
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertEqual({}, self.world.outside.things)
         self.assertEqual(first.operation, second.operation)
         self.assertEqual(
             ['CREATE_IN_PROGRESS', 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'],
-            [state for name, state in self.world.facts(stack) if name == 's'],
+            [state for name, state in self.world.transitions(stack) if name == 's'],
         )
 
     def test_a_creation_can_be_cancelled_without_rollback_and_an_update_with_it(
@@ -300,20 +300,20 @@ class TestWhileAnotherRuns(StackWorldCase):
         )
         cancel(self.stack.uuid, TENANT, rollback=False)
         self.gate.open()
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual('Stack CREATE cancelled', stack.status_reason)
         self.assertNotIn('c', self.world.outside.of('create'))
         # A cancelled update is rolled back.
         self.world.change(self.stack, CHAIN)
         before = self.world.ids(self.stack)
-        gate = self.a_gate_at(self.world, 'create', 'new')
+        gate = self.create_gate_at(self.world, 'create', 'new')
         self.world.begin_change(self.stack, {**CHAIN, 'new': res()})
-        gate.until_entered()
+        gate.wait_until_entered()
         after = self.world.stacks.cancel(self.stack.uuid, TENANT, rollback=True)
         self.assertEqual('ROLLBACK_IN_PROGRESS', after.state.name)
         gate.open()
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(self.stack))
         self.assertEqual(set(before.values()), self.world.outside.things.keys())
@@ -327,7 +327,7 @@ class TestOtherOperations(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_stack_world()
+        self.world = self.create_stack_world()
         self.stack = self.world.make({**CHAIN, 'g': res('Group', count=2)})
 
     def test_a_check_looks_at_everything_and_names_all_that_failed(self) -> None:
@@ -429,7 +429,7 @@ class TestOtherOperations(StackWorldCase):
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertIsNotNone(stack.deleted_at)
-        self.assertIsNotNone(self.world.now(inner).deleted_at)
+        self.assertIsNotNone(self.world.reload(inner).deleted_at)
         self.assertEqual(['b', 'a'], self.world.outside.of('delete'))
         self.assertEqual({}, self.world.outside.things)
         self.assertRaises(exceptions.StackNotFound, self.world.named, 's')
@@ -452,33 +452,33 @@ class TestTimeouts(StackWorldCase):
     """An operation ends at its deadline, however long its resources take."""
 
     def test_what_waits_outside_fails_and_says_why(self) -> None:
-        world = self.a_stack_world(limits=StackLimits(timeout=1))
-        gate = self.a_gate_at(world, 'create', 'x')
+        world = self.create_stack_world(limits=StackLimits(timeout=1))
+        gate = self.create_gate_at(world, 'create', 'x')
         world.worker()
         world.clock.pause()
         stack = world.begin({'x': res(wait=10**9)})
-        gate.until_entered()
+        gate.wait_until_entered()
         gate.open()
         world.clock.resume()
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         begin = 'Timed out: Resource action failed: resources.x: '
         self.assertEqual(begin, stack.status_reason[: len(begin)])
         self.assertEqual({'x': 'CREATE_FAILED'}, world.states(stack))
 
     def test_what_did_not_get_its_turn_is_not_begun_any_more(self) -> None:
-        world = self.a_stack_world(limits=StackLimits(timeout=1))
-        gate = self.a_gate_at(world, 'create', 'x')
+        world = self.create_stack_world(limits=StackLimits(timeout=1))
+        gate = self.create_gate_at(world, 'create', 'x')
         world.worker(max_parallel=1)
         world.clock.pause()
         stack = world.begin({'x': res(), 'y': res()})
-        gate.until_entered()
-        deadline = world.now(stack).deadline
+        gate.wait_until_entered()
+        deadline = world.reload(stack).deadline
         assert deadline is not None
         world.clock.resume()
-        world.until(lambda: world.clock.now() >= deadline)
+        world.wait_until(lambda: world.clock.now() >= deadline)
         gate.open()
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual(['x'], world.outside.of('create'))
         row = world.resource(stack, 'y')
@@ -495,37 +495,37 @@ class TestLostWorkers(StackWorldCase):
 
     def test_a_creation_is_complete_in_the_end_and_each_was_made_once(self) -> None:
         for commit in self.commits:
-            world = self.a_stack_world(lease=60.0, sweep_interval=0.2)
+            world = self.create_stack_world(lease=60.0, sweep_interval=0.2)
             resources = {f'r{at}': res(wait=1) for at in range(12)}
             resources['last'] = res(_depends_on=list(resources))
             doomed = world.worker(dies_after=commit)
             stack = world.begin(resources)
-            world.until(
+            world.wait_until(
                 lambda world=world, doomed=doomed, stack=stack: (
-                    world.is_dead(doomed) or not world.now(stack).state.busy
+                    world.is_dead(doomed) or not world.reload(stack).state.busy
                 )
             )
             world.worker()
             if world.is_dead(doomed):
                 world.kill(doomed)
-            stack = world.settled(stack)
+            stack = world.wait_until_settled(stack)
             self.assertEqual('CREATE_COMPLETE', stack.state.name, commit)
             self.assertEqual(13, len(world.outside.things), commit)
             world.stop()
 
     def test_an_update_goes_on_too(self) -> None:
-        world = self.a_stack_world(lease=60.0, sweep_interval=0.2)
+        world = self.create_stack_world(lease=60.0, sweep_interval=0.2)
         stack = world.make({**CHAIN, 'g': res('Group', count=2)})
-        gate = self.a_gate_at(world, 'update', 'b')
+        gate = self.create_gate_at(world, 'update', 'b')
         world.begin_change(
             stack, {**CHAIN, 'a': res(value='2'), 'g': res('Group', count=3)}
         )
-        gate.until_entered()
+        gate.wait_until_entered()
         (worker,) = world.workers
         del world.outside.gates['update', 'b']
         world.worker()
         world.kill(worker)
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual('2', world.resource(stack, 'b').attributes['output'])
         self.assertEqual(3, len(world.ids(world.nested(stack, 'g'))))

@@ -90,7 +90,7 @@ class PlanWorldCase(StackWorldCase):
         )
 
     def run_plan(self, *actions: Mapping[str, Any], **plan: Any) -> ActionPlan:
-        return self.world.until_ended(self.world.start(*actions, **plan))
+        return self.world.wait_until_ended(self.world.start(*actions, **plan))
 
 
 class TestUpdate(PlanWorldCase):
@@ -112,18 +112,18 @@ class TestUpdate(PlanWorldCase):
         self.assertEqual((2, 0), (plan.total, plan.unfinished))
         self.assertEqual(before['a'], after['a'])
         self.assertNotEqual(before['b'], after['b'])
-        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('UPDATE_COMPLETE', self.world.reload(self.stack).state.name)
 
     def test_the_plan_waits_for_the_end_without_a_thread_or_a_poll(self) -> None:
-        gate = self.a_gate_at(self.world, 'update', 'a')
+        gate = self.create_gate_at(self.world, 'update', 'a')
         plan = self.begin_update()
-        gate.until_entered()
+        gate.wait_until_entered()
 
         waiting = self.world.action('stack_update')
         self.assertEqual(('WAITING', None), (waiting.status, waiting.owner))
         gate.open()
 
-        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        self.assertEqual('SUCCEEDED', self.world.wait_until_ended(plan).state)
         self.assertEqual(
             [
                 ('plan', 'RECOMMENDED', 'PENDING', None),
@@ -170,11 +170,11 @@ class TestUpdate(PlanWorldCase):
     def test_it_fails_with_the_reason_of_the_stack(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
 
-        plan = self.world.until_ended(self.begin_update())
+        plan = self.world.wait_until_ended(self.begin_update())
 
         self.assertEqual('FAILED', plan.state)
         reason = 'Resource action failed: resources.a: update of a does not work'
-        self.assertEqual(reason, self.world.now(self.stack).status_reason)
+        self.assertEqual(reason, self.world.reload(self.stack).status_reason)
         self.assertEqual(
             f'Action failed in execute: UPDATE of stack {self.stack.uuid} failed: '
             f'{reason}',
@@ -199,27 +199,31 @@ class TestUpdate(PlanWorldCase):
             'Action failed in pre_condition: The Stack (nobody) could not be found.',
             self.world.message('u'),
         )
-        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', self.world.reload(self.stack).state.name)
 
     def test_it_waits_its_turn_behind_what_runs(self) -> None:
-        gate = self.a_gate_at(self.world, 'check', 'a')
+        gate = self.create_gate_at(self.world, 'check', 'a')
         self.world.stacks.act(self.stack.uuid, TENANT, 'CHECK')
-        gate.until_entered()
+        gate.wait_until_entered()
 
         plan = self.world.start(self.world.do('stack_update', self.stack))
-        self.world.until_action('stack_update', 'WAITING')
+        self.world.wait_for_action('stack_update', 'WAITING')
         gate.open()
 
-        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        self.assertEqual('SUCCEEDED', self.world.wait_until_ended(plan).state)
         self.assertEqual(
             ['CHECK_COMPLETE', 'UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'],
-            [state for name, state in self.world.facts(self.stack) if name == 's'][3:],
+            [
+                state
+                for name, state in self.world.transitions(self.stack)
+                if name == 's'
+            ][3:],
         )
 
     def test_one_that_a_user_replaces_by_another_has_failed(self) -> None:
-        gate = self.a_gate_at(self.world, 'update', 'a')
+        gate = self.create_gate_at(self.world, 'update', 'a')
         plan = self.begin_update()
-        gate.until_entered()
+        gate.wait_until_entered()
 
         self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
         gate.open()
@@ -230,7 +234,7 @@ class TestUpdate(PlanWorldCase):
         self.engine.stop(1.0)
         self.world.workers.remove(self.engine)
         plan = self.begin_update()
-        self.world.until_action('stack_update', 'WAITING')
+        self.world.wait_for_action('stack_update', 'WAITING')
 
         self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
         self.world.worker(lanes=('engine',))
@@ -241,16 +245,16 @@ class TestUpdate(PlanWorldCase):
 
     def assert_superseded(self, plan: ActionPlan, text: str) -> None:
         """Check that a plan failed, and that the operation of the user succeeded."""
-        self.assertEqual('FAILED', self.world.until_ended(plan).state)
+        self.assertEqual('FAILED', self.world.wait_until_ended(plan).state)
         self.assertIn(text, self.world.message('stack_update') or '')
-        stack = self.world.settled(self.stack)
+        stack = self.world.wait_until_settled(self.stack)
         value = self.world.resource(stack, 'a').properties['value']
         self.assertEqual(('UPDATE_COMPLETE', '4'), (stack.state.name, value))
 
     def test_a_name_that_two_projects_use_needs_the_project(self) -> None:
         whole = template(TWO)
         other = self.world.stacks.create(StackRequest('s', whole), 'another-project')
-        self.world.settled(other)
+        self.world.wait_until_settled(other)
 
         self.run_plan(
             action('u', 'stack_update', input_parameters={'stack': 's'}),
@@ -261,8 +265,8 @@ class TestUpdate(PlanWorldCase):
 
         self.assertIn('specify the tenant', self.world.message('u') or '')
         self.assertEqual('SUCCEEDED', self.world.statuses()['v'])
-        self.assertEqual('CREATE_COMPLETE', self.world.now(other).state.name)
-        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', self.world.reload(other).state.name)
+        self.assertEqual('UPDATE_COMPLETE', self.world.reload(self.stack).state.name)
 
 
 class TestCheck(PlanWorldCase):
@@ -275,7 +279,7 @@ class TestCheck(PlanWorldCase):
         plan = self.run_plan(self.world.do('stack_check', self.stack))
 
         self.assertEqual('SUCCEEDED', plan.state)
-        self.assertEqual('CHECK_FAILED', self.world.now(self.stack).state.name)
+        self.assertEqual('CHECK_FAILED', self.world.reload(self.stack).state.name)
         outputs = self.world.action('stack_check').outputs or {}
         self.assertEqual(
             [{'stack': 's', 'resource': 'b', 'reason': f'{gone} is not there'}],
@@ -288,10 +292,10 @@ class TestCancel(PlanWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.gate = self.a_gate_at(self.world, 'update', 'a')
+        self.gate = self.create_gate_at(self.world, 'update', 'a')
         self.plan = self.begin_update()
-        self.gate.until_entered()
-        self.world.until_action('stack_update', 'WAITING')
+        self.gate.wait_until_entered()
+        self.world.wait_for_action('stack_update', 'WAITING')
 
     def test_with_the_plan_it_is_cancelled(self) -> None:
         self.world.plans.cancel(self.plan.uuid)
@@ -305,8 +309,8 @@ class TestCancel(PlanWorldCase):
     def assert_cancelled(self) -> ActionPlan:
         """Check that the operation and the action are cancelled; return the plan."""
         self.gate.open()
-        plan = self.world.until_ended(self.plan)
-        stack = self.world.settled(self.stack)
+        plan = self.world.wait_until_ended(self.plan)
+        stack = self.world.wait_until_settled(self.stack)
         self.assertEqual(
             ('UPDATE_FAILED', 'Stack UPDATE cancelled'),
             (stack.state.name, stack.status_reason),
@@ -324,20 +328,20 @@ class TestLostWorkers(PlanWorldCase):
     def test_of_the_plan_while_it_waits_and_of_the_operation_in_the_middle(
         self,
     ) -> None:
-        gate = self.a_gate_at(self.world, 'update', 'a')
+        gate = self.create_gate_at(self.world, 'update', 'a')
         plan = self.begin_update()
-        gate.until_entered()
-        self.world.until_action('stack_update', 'WAITING')
+        gate.wait_until_entered()
+        self.world.wait_for_action('stack_update', 'WAITING')
 
         self.world.kill(self.applier)
         self.world.kill(self.engine)
         del self.world.outside.gates['update', 'a']
         self.world.worker(lanes=('engine',))
-        self.world.settled(self.stack)
+        self.world.wait_until_settled(self.stack)
         self.world.worker(lanes=('applier',))
 
-        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
-        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('SUCCEEDED', self.world.wait_until_ended(plan).state)
+        self.assertEqual('UPDATE_COMPLETE', self.world.reload(self.stack).state.name)
 
     def test_at_every_commit_it_ends_well_and_is_done_once(self) -> None:
         for lane, other, commits in (
@@ -353,7 +357,7 @@ class TestLostWorkers(PlanWorldCase):
         try:
             first = world.worker(lanes=('applier', 'engine'))
             stack = world.make(TWO)
-            before = len(world.facts(stack))
+            before = len(world.transitions(stack))
             first.stop(1.0)
             world.workers.remove(first)
             world.worker(lanes=(other,))
@@ -361,7 +365,7 @@ class TestLostWorkers(PlanWorldCase):
             plan = world.start(
                 world.do('stack_update', stack, template=template({**TWO, 'c': res()}))
             )
-            world.until(
+            world.wait_until(
                 lambda: (
                     world.is_dead(doomed)
                     or world.store.get_plan(plan.uuid).state == 'SUCCEEDED'
@@ -370,7 +374,7 @@ class TestLostWorkers(PlanWorldCase):
             if world.is_dead(doomed):
                 world.kill(doomed)
             world.worker(lanes=(lane,))
-            self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+            self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
             self.assertEqual(3, len(world.outside.things), world.report(plan))
             self.assertEqual(
                 [
@@ -379,7 +383,7 @@ class TestLostWorkers(PlanWorldCase):
                     ('c', 'CREATE_COMPLETE'),
                     ('s', 'UPDATE_COMPLETE'),
                 ],
-                world.facts(stack)[before:],
+                world.transitions(stack)[before:],
             )
         finally:
             world.stop()
@@ -394,9 +398,9 @@ class TestInTheLaneOfTheEngine(PlanWorldCase):
         )
         self.world.add(new)
 
-        self.world.until_action('alone', 'SUCCEEDED')
+        self.world.wait_for_action('alone', 'SUCCEEDED')
 
-        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual('UPDATE_COMPLETE', self.world.reload(self.stack).state.name)
         target = f'stack:{self.stack.uuid}'
         plan = self.run_plan(
             {**self.world.do('stack_update', self.stack), 'target': target}

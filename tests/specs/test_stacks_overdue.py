@@ -8,28 +8,28 @@ class TestWhatDoesNotEndByItself(StackWorldCase):
     """An operation past its deadline whose resources no worker has cancelled."""
 
     def test_it_is_cancelled_and_what_was_made_is_undone(self) -> None:
-        world = self.a_stack_world()
-        gate = self.a_gate_at(world, 'create', 'x')
+        world = self.create_stack_world()
+        gate = self.create_gate_at(world, 'create', 'x')
         worker = world.worker()
         stack = world.begin(
             {'x': res(), 'y': res(), 'z': res(_depends_on=['x'])},
             disable_rollback=False,
         )
-        gate.until_entered()
-        world.until(lambda: world.states(stack)['y'] == 'CREATE_COMPLETE')
+        gate.wait_until_entered()
+        world.wait_until(lambda: world.states(stack)['y'] == 'CREATE_COMPLETE')
         (operation,) = [a for a in world._actions() if a.action_type == 'stack']
         deadline, now = operation.deadline, world.clock.now()
         assert deadline is not None
         # By its own deadline, the operation would end before the timeout of the action.
-        self.assertGreater(deadline, world.now(stack).deadline)
+        self.assertGreater(deadline, world.reload(stack).deadline)
         with world.store.transaction() as tx:
             tx.change_actions([ActionChange(operation, operation.evolve(deadline=now))])
 
         worker.sweeper.sweep()
-        self.assertEqual('CREATE_IN_PROGRESS', world.now(stack).state.name)
+        self.assertEqual('CREATE_IN_PROGRESS', world.reload(stack).state.name)
         gate.open()
 
-        stack = world.settled(stack)
+        stack = world.wait_until_settled(stack)
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
         self.assertEqual(['x', 'y'], sorted(world.outside.of('create')))
         self.assertEqual({}, world.outside.things)

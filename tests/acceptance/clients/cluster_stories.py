@@ -19,10 +19,10 @@ class ScalingStories:
         shown = self.json('show', 'life')
         collected = self.json('collect', '--path', 'details.output', 'life')
         updated = self.json('update', '--name', 'longer', '--profile', other, 'life')
-        self.quiet(shown['id'])
+        self.wait_until_idle(shown['id'])
         later = self.json('collect', '--path', 'details.output', 'longer')
         deleted = self.done('delete', '--force', 'longer')
-        self.ended(deleted.split()[-1])
+        self.wait_for_end(deleted.split()[-1])
         gone = self.refusal('show', 'longer')
 
         self.assertEqual(
@@ -104,7 +104,7 @@ class ClusterStories:
             self.done('node', 'create', '--profile', profile, name)
             node = self.ask('GET', f'/nodes/{name}')['node']['id']
             (action,) = self.ask('GET', f'/actions?target={node}')['actions']
-            self.ended(action['id'])
+            self.wait_for_end(action['id'])
 
         self.begun('members', 'add', '--nodes', 'team-a', 'team')
         self.begun('members', 'replace', '--nodes', 'team-a=team-b', 'team')
@@ -119,22 +119,22 @@ class ClusterStories:
         self.json('node', 'create', '--profile', profile, '--role', 'db', 'alone')
         node = self.ask('GET', '/nodes/alone')['node']['id']
         (made,) = self.ask('GET', f'/actions?target={node}')['actions']
-        self.ended(made['id'])
+        self.wait_for_end(made['id'])
 
         checked = self.begun('node', 'check', 'alone')
         recovered = self.begun('node', 'recover', '--check', 'true', 'alone')
         # The command says what became of it, and then fails by itself
         operated = self.command('node', 'op', '--operation', 'reboot', 'alone')
-        self.ended(operated.out.split()[-1])
+        self.wait_for_end(operated.out.split()[-1])
         shown = self.json('node', 'show', '--details', 'alone')
         self.json('node', 'update', '--name', 'renamed', '--tainted', 'true', 'alone')
         (update,) = self.ask('GET', f'/actions?target={node}&action=NODE_UPDATE')[
             'actions'
         ]
-        self.ended(update['id'])
+        self.wait_for_end(update['id'])
         rows = self.json('node', 'list', '--filters', 'name=renamed')
         deleted = self.done('node', 'delete', '--force', 'renamed')
-        self.ended(deleted.split()[-1])
+        self.wait_for_end(deleted.split()[-1])
 
         self.assertEqual(
             [('NODE_CHECK', 'SUCCEEDED'), ('NODE_RECOVER', 'SUCCEEDED')],
@@ -222,7 +222,7 @@ class ClusterStories:
         )
         url = renewed['receiver']['channel']['alarm_url']
         triggered = self.ask('POST', url.partition('/v1')[2])
-        self.ended(triggered['action'])
+        self.wait_for_end(triggered['action'])
         self.done('receiver', 'delete', '--force', 'more')
 
         self.assertIn('count', str(shown['params']))

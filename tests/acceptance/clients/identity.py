@@ -237,10 +237,10 @@ class Keystone(fixtures.Fixture):
 
         :param expiry: a datetime, in the past for a token that is not good any more
         """
-        until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
+        wait_until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
         options = ('-I', '-W', 'ignore', str(TOKEN))
         ids = (self._users[name], self.projects[PROJECT])
-        printed = self._run('python', *options, *ids, until)
+        printed = self._run('python', *options, *ids, wait_until)
         return printed.split()[-1]
 
     @contextlib.contextmanager

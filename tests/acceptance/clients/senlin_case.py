@@ -34,9 +34,9 @@ class SenlinCase(OpenStackCase):
 
     def begun(self, *argv):
         """Run a command that begins an action, and wait for the action; return it."""
-        return self.ended(self.done(*argv).rstrip(' .\n').rpartition(' ')[2])
+        return self.wait_for_end(self.done(*argv).rstrip(' .\n').rpartition(' ')[2])
 
-    def ended(self, uuid):
+    def wait_for_end(self, uuid):
         """Wait until an action has ended; return it."""
 
         def now():
@@ -59,7 +59,7 @@ class SenlinCase(OpenStackCase):
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
-    def quiet(self, name):
+    def wait_until_idle(self, name):
         """Wait until nothing is done with a cluster any more."""
         cluster = self.ask('GET', f'/clusters/{name}')['cluster']['id']
 
@@ -82,7 +82,7 @@ class SenlinCase(OpenStackCase):
             *('create', '--profile', profile, '--desired-capacity', str(size)),
             *(*argv, name),
         )
-        self.quiet(name)
+        self.wait_until_idle(name)
         self.assertEqual('ACTIVE', self.status(name))
         return profile
 

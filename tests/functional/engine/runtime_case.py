@@ -44,13 +44,13 @@ class RuntimeCase(base.TestCase):
         with self.changed:
             self.changed.notify_all()
 
-    def until(self, condition: Any) -> None:
+    def wait_until(self, condition: Any) -> None:
         with self.changed:
             self.assertTrue(self.changed.wait_for(condition, PATIENCE), self.log.output)
 
     def ended_plan(self) -> ActionPlan:
         """Wait for the end of the only plan."""
-        self.until(
+        self.wait_until(
             lambda: [
                 plan
                 for plan in all_plans(self.runtime.store)

@@ -57,15 +57,15 @@ class HookCase(WorldCase):
         spec = {'type': DELETION, 'version': '1.1', 'properties': said}
         policy = self.operations.policies.create('po', spec, self.by)
         self.assertEqual('SUCCEEDED', self.world.attach(cluster, policy).status)
-        return self.world.now(cluster)
+        return self.world.reload(cluster)
 
     def shrunk(self, cluster, count=1):
         """Request a scale-in; return the action and the messages of its hooks."""
         begun = self.operations.scale(cluster.uuid, self.by, 'CLUSTER_SCALE_IN', count)
-        return begun.action, self.told(count)
+        return begun.action, self.hook_messages(count)
 
-    def told(self, count=1):
-        self.server.until_received(count)
+    def hook_messages(self, count=1):
+        self.server.wait_until_received(count)
         return [json.loads(one.body) for one in self.server.received]
 
     def complete(self, cluster, message, by=None):
@@ -126,7 +126,7 @@ class TestHooks(HookCase):
         ended = self.complete(cluster, message)
 
         self.assertEqual((token, 'SUCCEEDED'), (ended.uuid, ended.status))
-        ended = self.world.ended(action)
+        ended = self.world.wait_for_end(action)
         self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
         self.assertEqual({'nodes_removed': [first.uuid]}, ended.outputs)
         self.assertEqual([2], self.names(cluster))
@@ -146,7 +146,7 @@ class TestHooks(HookCase):
         self.server.behaviour = at_once
         action, _ = self.shrunk(cluster)
 
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
         self.assertEqual(([2], 1), (self.names(cluster), len(self.server.received)))
         self.assertEqual(
             [(LIFECYCLE_HOOK, 'SUCCEEDED'), ('NODE_DELETE', 'SUCCEEDED')],
@@ -157,16 +157,18 @@ class TestHooks(HookCase):
         cluster = self.hooked()
         action, (message,) = self.shrunk(cluster)
         token = message['lifecycle_action_token']
-        self.world.until(lambda: self.world.store.get_action(token).token is not None)
+        self.world.wait_until(
+            lambda: self.world.store.get_action(token).token is not None
+        )
         self.world.kill(self.worker)
         other = self.world.worker()
-        self.world.until(
+        self.world.wait_until(
             lambda: self.world.store.get_action(token).owner == other.record.uuid
         )
 
         self.complete(cluster, message)
 
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
         self.assertEqual(([2], 1), (self.names(cluster), len(self.server.received)))
 
 
@@ -198,11 +200,11 @@ class TestWays(HookCase):
         action, messages = self.shrunk(cluster, 2)
 
         self.complete(cluster, messages[0])
-        self.world.until(lambda: len(self.names(cluster)) == 2)
+        self.world.wait_until(lambda: len(self.names(cluster)) == 2)
         self.assertFalse(self.world.store.get_action(action).finished)
         self.complete(cluster, messages[1])
 
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
         self.assertEqual([3], self.names(cluster))
 
     def test_a_node_is_removed_after_the_timeout_of_its_hook(self):
@@ -212,7 +214,7 @@ class TestWays(HookCase):
             cluster = self.hooked(timeout=timeout)
             action, _ = self.shrunk(cluster)
 
-            self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+            self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
             self.assertEqual([2], self.names(cluster))
 
     def test_a_node_that_only_leaves_waits_for_its_hook(self):
@@ -221,7 +223,7 @@ class TestWays(HookCase):
 
         self.complete(cluster, message)
 
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
         self.assertEqual(
             [(LIFECYCLE_HOOK, 'SUCCEEDED'), ('NODE_LEAVE', 'SUCCEEDED')],
             self.derived(action),
@@ -232,27 +234,27 @@ class TestWays(HookCase):
         cluster = self.hooked(grace_period=1)
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
-        (message,) = self.told()
-        self.assertEqual('DELETING', self.world.now(first).status)
+        (message,) = self.hook_messages()
+        self.assertEqual('DELETING', self.world.reload(first).status)
         self.assertEqual(2, len(self.world.outside.things))
 
         self.complete(cluster, message)
 
-        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(begun.action).status)
         self.assertEqual([2], self.names(cluster))
-        self.assertEqual(1, self.world.now(cluster).desired_capacity)
+        self.assertEqual(1, self.world.reload(cluster).desired_capacity)
 
     def test_a_node_that_was_never_created_is_removed_at_once(self):
         cluster = self.hooked(0)
-        node = self.world.a_node(self.world.profile(), 'new', cluster, 9)
+        node = self.world.insert_node(self.world.profile(), 'new', cluster, 9)
         self.world.set(cluster, desired_capacity=1)
 
         begun = self.operations.nodes.delete(node.uuid, self.by)
 
-        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
-        self.world.a_node(self.world.profile(), 'new', cluster, 9)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(begun.action).status)
+        self.world.insert_node(self.world.profile(), 'new', cluster, 9)
         begun = self.operations.scale(cluster.uuid, self.by, 'CLUSTER_SCALE_IN')
-        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(begun.action).status)
         self.assertEqual(([], []), (self.names(cluster), self.server.received))
 
     def test_a_cancelled_hook_keeps_its_node(self):
@@ -262,7 +264,7 @@ class TestWays(HookCase):
 
         self.operations.actions.update(token, self.by, 'CANCELLED')
 
-        self.assertEqual('CANCELLED', self.world.ended(action).status)
+        self.assertEqual('CANCELLED', self.world.wait_for_end(action).status)
         self.assertEqual([1, 2], self.names(cluster))
         self.assertEqual(
             ['ACTIVE', 'ACTIVE'], [node.status for node in self.world.nodes(cluster)]
@@ -271,25 +273,25 @@ class TestWays(HookCase):
         (first, _) = self.world.nodes(cluster)
         self.server.received.clear()
         begun = self.operations.nodes.delete(first.uuid, self.by)
-        (message,) = self.told()
+        (message,) = self.hook_messages()
         token = message['lifecycle_action_token']
         self.operations.actions.update(token, self.by, 'CANCELLED')
-        ended = self.world.ended(begun.action)
+        ended = self.world.wait_for_end(begun.action)
         self.assertEqual('FAILED', ended.status)
         self.assertIn('The node stays, because of its hook', ended.status_message)
-        self.assertEqual('ACTIVE', self.world.now(first).status)
+        self.assertEqual('ACTIVE', self.world.reload(first).status)
 
     def test_a_cancelled_or_timed_out_deletion_leaves_the_node_unchanged(self):
         cluster = self.hooked()
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
-        self.told()
+        self.hook_messages()
 
         self.operations.actions.update(begun.action, self.by, 'CANCELLED')
 
-        self.assertEqual('CANCELLED', self.world.ended(begun.action).status)
+        self.assertEqual('CANCELLED', self.world.wait_for_end(begun.action).status)
         self.assertEqual([(LIFECYCLE_HOOK, 'CANCELLED')], self.derived(begun.action))
-        row = self.world.now(first)
+        row = self.world.reload(first)
         self.assertEqual(
             ('ACTIVE', first.status_reason, first.data, first.physical_id),
             (row.status, row.status_reason, row.data, row.physical_id),
@@ -298,22 +300,22 @@ class TestWays(HookCase):
         self.world.set(cluster, timeout=1)
         begun = self.operations.nodes.delete(first.uuid, self.by)
 
-        ended = self.world.ended(begun.action)
+        ended = self.world.wait_for_end(begun.action)
         self.assertEqual('FAILED', ended.status)
         self.assertIn('its timeout was over before its hook was', ended.status_message)
-        self.assertEqual('ACTIVE', self.world.now(first).status)
+        self.assertEqual('ACTIVE', self.world.reload(first).status)
 
     def test_a_failed_deletion_after_the_hook_has_a_reason(self):
         cluster = self.hooked()
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
-        (message,) = self.told()
+        (message,) = self.hook_messages()
         self.world.outside.fails.add(('delete', first.name))
 
         self.complete(cluster, message)
 
-        self.assertEqual('FAILED', self.world.ended(begun.action).status)
-        self.assertEqual('ERROR', self.world.now(first).status)
+        self.assertEqual('FAILED', self.world.wait_for_end(begun.action).status)
+        self.assertEqual('ERROR', self.world.reload(first).status)
 
     def test_a_cancelled_action_ends_its_hooks(self):
         cluster = self.hooked()
@@ -321,7 +323,7 @@ class TestWays(HookCase):
 
         self.operations.actions.update(action, self.by, 'CANCELLED')
 
-        self.assertEqual('CANCELLED', self.world.ended(action).status)
+        self.assertEqual('CANCELLED', self.world.wait_for_end(action).status)
         self.assertEqual(
             [(LIFECYCLE_HOOK, 'CANCELLED'), ('NODE_DELETE', 'CANCELLED')],
             self.derived(action),
@@ -354,7 +356,7 @@ class TestWays(HookCase):
         )
 
         self.assertIn('it is LIFECYCLE_HOOK, SUCCEEDED.', str(error))
-        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
 
 
 define_stories(__name__, {TestHooks: (POSTGRESQL, MYSQL)})

@@ -27,10 +27,10 @@ class UrlCase(ClusterCase):
     def setUp(self):
         super().setUp()
         self.server = self.useFixture(Server(answering((200, b'all is well'))))
-        self.world = self.a_cluster_world()
-        cluster = self.world.a_cluster(self.world.profile(), 1, 'web')
+        self.world = self.create_cluster_world()
+        cluster = self.world.insert_cluster(self.world.profile(), 1, 'web')
         (self.node,) = self.world.nodes(cluster)
-        self.world.made(self.node)
+        self.world.create_node(self.node)
 
     def url(self, path='/health', **options):
         given = {
@@ -77,7 +77,7 @@ class TestUrls(UrlCase):
         text = f'{self.server.url}/health answered 503'
         self.assertEqual(('ERROR', text), said)
         self.assertEqual(3, len(self.paths()))
-        self.assertEqual('ERROR', self.world.now(self.node).status)
+        self.assertEqual('ERROR', self.world.reload(self.node).status)
 
     def test_a_destination_that_is_not_allowed_is_inconclusive(self):
         url = 'http://169.254.169.254/'
@@ -85,7 +85,7 @@ class TestUrls(UrlCase):
         said, why = self.looked(self.url(poll_url=url))
 
         self.assertEqual('ACTIVE', said)
-        self.assertEqual('ACTIVE', self.world.now(self.node).status)
+        self.assertEqual('ACTIVE', self.world.reload(self.node).status)
         self.assertIn(f'Its state is unknown: {url}: 169.254.169.254 is in a', why)
 
     def test_a_refused_connection_counts_as_configured(self):
@@ -127,7 +127,7 @@ class TestUrls(UrlCase):
 
         self.assertEqual('FAILED', action.status)
         self.assertIn('poll_url_healthy_response', action.status_message)
-        self.assertEqual('ACTIVE', self.world.now(self.node).status)
+        self.assertEqual('ACTIVE', self.world.reload(self.node).status)
 
 
 class TestHangingServers(UrlCase):
@@ -136,17 +136,19 @@ class TestHangingServers(UrlCase):
         self.addCleanup(release.set)
         self.server.behaviour = lambda *_: release.wait(PATIENCE)
         # Making the nodes starts its only worker.
-        world = self.a_cluster_world(max_parallel=1)
-        cluster = world.a_cluster(world.profile(), 3, 'slow')
-        nodes = [world.made(node) for node in world.nodes(cluster)]
+        world = self.create_cluster_world(max_parallel=1)
+        cluster = world.insert_cluster(world.profile(), 3, 'slow')
+        nodes = [world.create_node(node) for node in world.nodes(cluster)]
         self.assertEqual(1, len(world.workers))
         wanted = {'detection_modes': [self.url(poll_url_retry_limit=1)]}
         asked = [world.ask(NODE_CHECK, node, {'detection': wanted}) for node in nodes]
-        self.server.until_received(3)
+        self.server.wait_until_received(3)
 
         plan = world.run(action('a', input_parameters={'message': None}))
 
         checks = [world.store.get_action(one.uuid).status for one in asked]
         self.assertEqual(('SUCCEEDED', ['RUNNING'] * 3), (plan.state, checks))
         release.set()
-        self.assertEqual(['SUCCEEDED'] * 3, [world.ended(one).status for one in asked])
+        self.assertEqual(
+            ['SUCCEEDED'] * 3, [world.wait_for_end(one).status for one in asked]
+        )

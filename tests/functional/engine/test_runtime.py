@@ -31,7 +31,9 @@ class RuntimeTest(RuntimeCase):
                 auto_trigger=True,
             )
         )
-        self.until(lambda: 'SUCCEEDED' in [p.state for p in all_plans(runtime.store)])
+        self.wait_until(
+            lambda: 'SUCCEEDED' in [p.state for p in all_plans(runtime.store)]
+        )
         return audit
 
     def test_plans_of_users_and_audits_have_the_configured_on_worker_loss(self) -> None:

@@ -29,11 +29,11 @@ class RuntimeOfClustersTest(RuntimeCase):
         )
         begun = self.clusters.create(wanted, BY)
         self.cluster = begun.row
-        self.ended(begun.action)
+        self.wait_for_end(begun.action)
 
-    def ended(self, uuid: str) -> Any:
+    def wait_for_end(self, uuid: str) -> Any:
         """Wait for the end of an action, and return it."""
-        self.until(lambda: self.runtime.store.get_action(uuid).finished)
+        self.wait_until(lambda: self.runtime.store.get_action(uuid).finished)
         return self.runtime.store.get_action(uuid)
 
     def nodes(self) -> list[Node]:
@@ -67,9 +67,11 @@ class RuntimeOfClustersTest(RuntimeCase):
             'properties': {'event': 'CLUSTER_SCALE_IN', 'adjustment': {'number': 2}},
         }
         policy = self.clusters.policies.create('two', spec, BY)
-        self.ended(self.clusters.attach_policy('c', BY, policy.uuid).action)
+        self.wait_for_end(self.clusters.attach_policy('c', BY, policy.uuid).action)
 
-        done = self.ended(self.clusters.scale('c', BY, 'CLUSTER_SCALE_IN').action)
+        done = self.wait_for_end(
+            self.clusters.scale('c', BY, 'CLUSTER_SCALE_IN').action
+        )
 
         self.assertEqual(('SUCCEEDED', []), (done.status, self.nodes()))
         self.assertEqual(2, done.data['deletion']['count'])
@@ -83,5 +85,5 @@ class RuntimeOfClustersTest(RuntimeCase):
             self.clusters.actions.create(NewClusterAction('sleep', 'c'), BY)
 
         asked = NewClusterAction('nop', 'n1', inputs={'message': 'hello'})
-        done = self.ended(self.clusters.actions.create(asked, BY).action)
+        done = self.wait_for_end(self.clusters.actions.create(asked, BY).action)
         self.assertEqual('SUCCEEDED', done.status)

@@ -21,9 +21,9 @@ class RuntimeOfStacksTest(RuntimeCase):
         super().setUp()
         self.runtime = self.start(self.options())
         self.stack = self.runtime.stacks.create(StackRequest('web', TEMPLATE), TENANT)
-        self.until(lambda: self.now().state.name == 'CREATE_COMPLETE')
+        self.wait_until(lambda: self.reload().state.name == 'CREATE_COMPLETE')
 
-    def now(self) -> Stack:
+    def reload(self) -> Stack:
         return self.runtime.store.find_stack(self.stack.uuid, TENANT)
 
     def ids(self) -> dict[str, str | None]:
@@ -47,7 +47,7 @@ class RuntimeOfStacksTest(RuntimeCase):
         plan = self.ended_plan()
 
         self.assertEqual(('SUCCEEDED', 2), (plan.state, plan.total))
-        self.assertEqual('UPDATE_COMPLETE', self.now().state.name)
+        self.assertEqual('UPDATE_COMPLETE', self.reload().state.name)
         after = self.ids()
         self.assertEqual(
             {'one': True, 'two': False}, {n: before[n] == after[n] for n in before}
@@ -57,7 +57,7 @@ class RuntimeOfStacksTest(RuntimeCase):
 
     def test_an_action_of_a_plan_on_a_locked_stack_is_skipped(self) -> None:
         self.runtime.stacks.act('web', TENANT, 'LOCK')
-        self.until(lambda: self.now().state.name == 'LOCK_COMPLETE')
+        self.wait_until(lambda: self.reload().state.name == 'LOCK_COMPLETE')
 
         plan = self.runtime.plans.create(
             plan_document.from_mapping(

@@ -47,7 +47,7 @@ Ask = Callable[[], Any]
 class SameMoment(Base):
     """Nothing is executed."""
 
-    def a_world(self, limits: ClusterLimits) -> OperatedWorld:
+    def create_world(self, limits: ClusterLimits) -> OperatedWorld:
         world = OperatedWorld(self.make_store(), limits=limits)
         world.profile()
         return world
@@ -92,7 +92,7 @@ class SameMoment(Base):
         return sorted(became)
 
     def test_concurrent_requests_respect_the_cluster_quota(self) -> None:
-        world = self.a_world(ClusterLimits(clusters=1))
+        world = self.create_world(ClusterLimits(clusters=1))
 
         def ask() -> None:
             world.operations.create(ClusterRequest('c', 'p'), BY)
@@ -115,7 +115,7 @@ class SameMoment(Base):
         )
 
     def test_a_unique_name_is_assigned_once(self) -> None:
-        world = self.a_world(ClusterLimits(unique_names=True))
+        world = self.create_world(ClusterLimits(unique_names=True))
         users = world.operations
         users.create(ClusterRequest('c', 'p'), BY)
         receiver = ReceiverRequest('r', 'webhook', 'c', 'CLUSTER_CHECK')
@@ -139,7 +139,7 @@ class SameMoment(Base):
                 )
 
     def test_one_of_two_requests_with_a_key_creates(self) -> None:
-        world = self.a_world(ClusterLimits())
+        world = self.create_world(ClusterLimits())
         key = RequestKey('d' * 64, 'f' * 64, world.clock.now())
 
         def ask() -> None:
@@ -153,7 +153,7 @@ class SameMoment(Base):
         self.assertEqual(['twice'], [row.name for row in rows if row.name == 'twice'])
 
     def test_a_creation_and_a_rename_do_not_share_a_name(self) -> None:
-        world = self.a_world(ClusterLimits(unique_names=True))
+        world = self.create_world(ClusterLimits(unique_names=True))
         users = world.operations
         users.create(ClusterRequest('old', 'p'), BY)
 
@@ -167,7 +167,7 @@ class SameMoment(Base):
         self.assertEqual(['BadRequest', 'done'], became)
 
     def test_concurrent_changes_are_both_kept(self) -> None:
-        world = self.a_world(ClusterLimits())
+        world = self.create_world(ClusterLimits())
         users = world.operations.receivers
         world.operations.create(ClusterRequest('c', 'p'), BY)
         new = ReceiverRequest('r', 'webhook', 'c', 'CLUSTER_SCALE_OUT')

@@ -9,21 +9,21 @@ from watcherlite.domain.outcomes import InProgress
 class ReleaseTest(DispatcherCase):
     def setUp(self) -> None:
         super().setUp()
-        self.gate = self.a_gate()
+        self.gate = self.create_gate()
 
     def take_many(self, **types: type) -> None:
         """Run short actions first, so that the dispatcher claims many at once."""
         self.build({'waits': kind(execute=self.gate), **types}, max_parallel=1)
-        self.a_plan(*(make_action(name=f'short {n}') for n in range(100)))
-        self.until_status('short 99', 'SUCCEEDED')
+        self.create_plan(*(make_action(name=f'short {n}') for n in range(100)))
+        self.wait_for_status('short 99', 'SUCCEEDED')
 
     def test_unstarted_actions_are_released_and_hinted(self) -> None:
         self.take_many()
         actions = [make_action(name=f'a{n}', action_type='waits') for n in range(6)]
-        self.a_plan(*actions)
+        self.create_plan(*actions)
         for action in actions:
-            self.until_status(action.name or '', 'RUNNING')
-        self.gate.until_entered()
+            self.wait_for_status(action.name or '', 'RUNNING')
+        self.gate.wait_until_entered()
         self.hinted.clear()
         # Otherwise it would claim them again: its window is still large.
         self.settings.claim_batch = 1
@@ -31,8 +31,8 @@ class ReleaseTest(DispatcherCase):
         self.dispatcher.give_back()
 
         for name in ('a1', 'a2', 'a3', 'a4', 'a5'):
-            self.until_status(name, 'READY')
-        self.until(lambda: len(self.dispatcher.owned) == 1)
+            self.wait_for_status(name, 'READY')
+        self.wait_until(lambda: len(self.dispatcher.owned) == 1)
         found = {a.name: a for a in self.store.list_actions()}
         self.assertEqual(
             [(found[f'a{n}'].owner, found[f'a{n}'].attempt) for n in range(6)],
@@ -40,21 +40,21 @@ class ReleaseTest(DispatcherCase):
         )
         plan = all_plans(self.store)[-1]
         self.assertEqual((1, 6), (plan.active, plan.unfinished))
-        self.until(lambda: ([plan.uuid], []) in self.hinted)
+        self.wait_until(lambda: ([plan.uuid], []) in self.hinted)
         self.gate.open()
-        self.until_status('a5', 'SUCCEEDED')
+        self.wait_for_status('a5', 'SUCCEEDED')
 
     def test_an_action_in_progress_is_kept(self) -> None:
-        polls = self.a_gate()
+        polls = self.create_gate()
         self.take_many(
             outside=kind(
                 execute=lambda context: InProgress(1, 1), poll=lambda *args: polls()
             )
         )
-        self.a_plan(make_action(name='outside', action_type='outside'))
-        self.until(lambda: self.store.list_actions()[-1].token is not None)
-        self.a_plan(make_action(name='waits', action_type='waits'))
-        self.gate.until_entered()
+        self.create_plan(make_action(name='outside', action_type='outside'))
+        self.wait_until(lambda: self.store.list_actions()[-1].token is not None)
+        self.create_plan(make_action(name='waits', action_type='waits'))
+        self.gate.wait_until_entered()
 
         self.dispatcher.give_back()
 
@@ -62,13 +62,15 @@ class ReleaseTest(DispatcherCase):
 
     def test_a_drain_releases_unstarted_actions_first(self) -> None:
         self.take_many()
-        self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(3)))
+        self.create_plan(
+            *(make_action(name=f'a{n}', action_type='waits') for n in range(3))
+        )
         for name in ('a0', 'a1', 'a2'):
-            self.until_status(name, 'RUNNING')
-        self.gate.until_entered()
+            self.wait_for_status(name, 'RUNNING')
+        self.gate.wait_until_entered()
 
         self.assertFalse(self.dispatcher.drain(0))
 
         for name in ('a1', 'a2'):
-            self.until_status(name, 'READY')
-        self.until(lambda: len(self.dispatcher.owned) == 1)
+            self.wait_for_status(name, 'READY')
+        self.wait_until(lambda: len(self.dispatcher.owned) == 1)

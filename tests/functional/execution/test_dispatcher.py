@@ -132,12 +132,12 @@ class DispatcherCase(base.TestCase):
         with self.condition:
             self.condition.notify_all()
 
-    def a_plan(self, *actions: Action, **plan: Any) -> list[Action]:
+    def create_plan(self, *actions: Action, **plan: Any) -> list[Action]:
         stored, members = store_plan(self.store, *actions, **plan)
         self.queues.hint_plan(stored.id, stored.uuid)
         return members
 
-    def until(self, condition: Callable[[], bool]) -> None:
+    def wait_until(self, condition: Callable[[], bool]) -> None:
         with self.condition:
             for _ in range(round(PATIENCE / 0.05)):
                 if condition():
@@ -149,10 +149,10 @@ class DispatcherCase(base.TestCase):
         (found,) = [a for a in self.store.list_actions() if a.name == name]
         return found.status
 
-    def until_status(self, name: str, *wanted: str) -> None:
-        self.until(lambda: self.status(name) in wanted)
+    def wait_for_status(self, name: str, *wanted: str) -> None:
+        self.wait_until(lambda: self.status(name) in wanted)
 
-    def a_gate(self) -> Gate:
+    def create_gate(self) -> Gate:
         gate = Gate()
         self.addCleanup(gate.open)
         return gate
@@ -162,22 +162,26 @@ class ClaimTest(DispatcherCase):
     """The number and the times of claims."""
 
     def test_long_actions_beyond_one_for_each_thread_are_hinted(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         self.build({'waits': kind(execute=gate)})
-        self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(5)))
-        gate.until_entered(2)
+        self.create_plan(
+            *(make_action(name=f'a{n}', action_type='waits') for n in range(5))
+        )
+        gate.wait_until_entered(2)
         self.assertEqual(2, len(self.dispatcher.owned))
-        self.until(lambda: bool(self.hinted))
+        self.wait_until(lambda: bool(self.hinted))
         (plan,) = all_plans(self.store)
         self.assertEqual(([plan.uuid], []), self.hinted[0])
         gate.open()
         for n in range(5):
-            self.until_status(f'a{n}', states.SUCCEEDED)
+            self.wait_for_status(f'a{n}', states.SUCCEEDED)
 
     def test_short_actions_are_claimed_many_at_once(self) -> None:
         self.build({}, max_parallel=1, claim_batch=50)
-        self.a_plan(*(make_action(name=f'a{n}') for n in range(300)))
-        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
+        self.create_plan(*(make_action(name=f'a{n}') for n in range(300)))
+        self.wait_until(
+            lambda: not self.store.list_actions(statuses=states.NOT_STARTED)
+        )
         self.assertGreater(self.queues.window.size, 1)
 
     def test_the_first_short_actions_start_before_the_next_claim(self) -> None:
@@ -190,8 +194,10 @@ class ClaimTest(DispatcherCase):
 
         self.build({}, look, max_parallel=2, claim_batch=500)
         self.queues.window = Wide(self.settings)
-        self.a_plan(*(make_action(name='b') for _ in range(300)))
-        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
+        self.create_plan(*(make_action(name='b') for _ in range(300)))
+        self.wait_until(
+            lambda: not self.store.list_actions(statuses=states.NOT_STARTED)
+        )
         first = next(pair for pair in seen if pair[0])
         more = next(pair for pair in seen if pair[0] > FIRST_LIMIT)
         self.assertEqual((FIRST_LIMIT, 0), first)
@@ -200,39 +206,39 @@ class ClaimTest(DispatcherCase):
     def test_an_empty_claim_requests_the_due_times(self) -> None:
         self.build({})
         later = self.clock.now().replace(year=2999)
-        self.a_plan(make_action(name='a'), make_action(name='b', not_before=later))
-        self.until_status('a', states.SUCCEEDED)
-        self.until(lambda: self.empty_queues > 0)
+        self.create_plan(make_action(name='a'), make_action(name='b', not_before=later))
+        self.wait_for_status('a', states.SUCCEEDED)
+        self.wait_until(lambda: self.empty_queues > 0)
 
     def test_a_plan_with_all_actions_in_flight_requests_no_due_times(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         self.build({'waits': kind(execute=gate)})
         self.queues.hint_lane('applier')
-        self.until(lambda: self.empty_queues == 1)
-        self.a_plan(make_action(name='a', action_type='waits'))
-        gate.until_entered()
+        self.wait_until(lambda: self.empty_queues == 1)
+        self.create_plan(make_action(name='a', action_type='waits'))
+        gate.wait_until_entered()
         self.assertEqual(1, self.empty_queues)
 
     def test_actions_of_a_lane_beyond_the_window_are_hinted(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         self.build({'waits': kind(execute=gate)})
         store_actions(
             self.store,
             *(make_action(action_type='waits', status=states.READY) for _ in range(5)),
         )
         self.queues.hint_lane('applier')
-        gate.until_entered(2)
-        self.until(lambda: ([], ['applier']) in self.hinted)
+        gate.wait_until_entered(2)
+        self.wait_until(lambda: ([], ['applier']) in self.hinted)
 
     def test_unblocked_actions_of_other_queues_are_announced(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         self.build({'waits': kind(execute=gate)})
-        self.a_plan(make_action(name='a', action_type='waits', target='x'))
-        gate.until_entered()
+        self.create_plan(make_action(name='a', action_type='waits', target='x'))
+        gate.wait_until_entered()
         blocked = {'target': 'x', 'status': states.WAITING, 'blocked_on': 'x'}
         store_plan(self.store, make_action(name='of a plan', **blocked))
         gate.open()
-        self.until(lambda: self.unowned == ['of a plan'])
+        self.wait_until(lambda: self.unowned == ['of a plan'])
 
     def test_hints_for_other_lanes_are_ignored(self) -> None:
         self.build({})
@@ -248,15 +254,15 @@ class HandOverTest(DispatcherCase):
         # Independent of the load of the machine.
         self.build(types, quick=3600.0)
         first = make_action(name='warm', action_type='checked')
-        self.a_plan(first)
-        self.until_status('warm', states.SUCCEEDED)
+        self.create_plan(first)
+        self.wait_for_status('warm', states.SUCCEEDED)
         a = make_action(name='a', action_type='does')
         b = make_action(name='b', action_type='checked', parents=(a.uuid,))
-        return self.a_plan(a, b)
+        return self.create_plan(a, b)
 
     def test_a_quick_dependent_starts_with_the_end_of_its_parent(self) -> None:
         self.a_chain({'checked': kind(), 'does': kind()})
-        self.until_status('b', states.SUCCEEDED)
+        self.wait_for_status('b', states.SUCCEEDED)
         names = {a.id: a.name for a in self.store.list_actions()}
         changes = [
             (names[s.event.action_id], s.event.new_status)
@@ -274,75 +280,77 @@ class HandOverTest(DispatcherCase):
         )
 
     def test_a_hanging_dependent_delays_its_parent_for_a_moment(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
 
         def pre_condition(context: Any) -> None:
             if context.name == 'b':
                 gate()
 
         self.a_chain({'checked': kind(pre_condition=pre_condition), 'does': kind()})
-        gate.until_entered()
+        gate.wait_until_entered()
         self.assertEqual(states.RUNNING, self.status('a'))
         self.dispatcher.watch_deadlines()
         self.clock.advance(PREPARE_TIMEOUT)
         self.timers.run_due()
-        self.until_status('a', states.SUCCEEDED)
+        self.wait_for_status('a', states.SUCCEEDED)
         # It is claimed and hangs in a thread of its own.
-        gate.until_entered(2)
+        gate.wait_until_entered(2)
         gate.open()
-        self.until_status('b', states.SUCCEEDED)
+        self.wait_for_status('b', states.SUCCEEDED)
 
     def test_a_dependent_that_fails_its_preparation_is_claimed_later(self) -> None:
         calls = Calls()
 
         def pre_condition(context: Any) -> None:
-            calls.note('pre_condition')(context)
+            calls.record('pre_condition')(context)
             if context.name == 'b':
                 raise exceptions.ActionSkipException('gone')
 
         self.a_chain({'checked': kind(pre_condition=pre_condition), 'does': kind()})
-        self.until_status('b', states.SKIPPED)
+        self.wait_for_status('b', states.SKIPPED)
         self.assertEqual(2, calls.of('pre_condition').count('b'))
 
     def test_a_cancel_ends_a_claimed_action_before_its_start(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         checks = kind(pre_condition=gate, execute=raises(AssertionError))
         self.build({'checks': checks}, max_parallel=1, claim_batch=4)
-        self.a_plan(*(make_action(name=f'n{n}') for n in range(100)))
-        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
-        checked, waiting = self.a_plan(
+        self.create_plan(*(make_action(name=f'n{n}') for n in range(100)))
+        self.wait_until(
+            lambda: not self.store.list_actions(statuses=states.NOT_STARTED)
+        )
+        checked, waiting = self.create_plan(
             make_action(name='checked', action_type='checks'),
             make_action(name='waiting', action_type='checks'),
         )
-        gate.until_entered()
-        self.until(lambda: len(self.dispatcher.owned) == 2)
+        gate.wait_until_entered()
+        self.wait_until(lambda: len(self.dispatcher.owned) == 2)
         for action in (waiting, checked):
             with self.store.transaction() as tx:
                 tx.set_control(states.CANCEL, NOW, action_ids=[action.id])
             self.dispatcher.deliver([(action.id, states.CANCEL)])
         # It does not wait for a thread.
-        self.until_status('waiting', states.CANCELLED)
+        self.wait_for_status('waiting', states.CANCELLED)
         self.assertEqual(states.READY, self.status('checked'))
         gate.open()
-        self.until_status('checked', states.CANCELLED)
+        self.wait_for_status('checked', states.CANCELLED)
         self.assertEqual(1, gate.entered)
 
     def test_a_parent_of_derived_actions_is_claimed_with_its_signal(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         calls = Calls()
         derives = kind(
             execute=lambda c: Derived((DerivedAction('b', 'waits'),)),
-            complete=calls.note('complete'),
+            complete=calls.record('complete'),
         )
         # Independent of the load of the machine.
         self.build({'derives': derives, 'waits': kind(execute=gate)}, quick=3600.0)
-        (a,) = self.a_plan(make_action(name='a', action_type='derives'))
-        gate.until_entered()
-        self.until(lambda: bool(self.dispatcher._prefetcher._loaded))
+        (a,) = self.create_plan(make_action(name='a', action_type='derives'))
+        gate.wait_until_entered()
+        self.wait_until(lambda: bool(self.dispatcher._prefetcher._loaded))
         with self.store.transaction() as tx:
             tx.set_control(states.CANCEL, self.clock.now(), action_ids=[a.id])
         gate.open()
-        self.until_status('a', states.SUCCEEDED, states.CANCELLED)
+        self.wait_for_status('a', states.SUCCEEDED, states.CANCELLED)
         self.assertEqual((states.CANCELLED, []), (self.status('a'), calls.made))
 
 
@@ -350,22 +358,24 @@ class EndTest(DispatcherCase):
     """Drain and abandon."""
 
     def test_a_drain_releases_unstarted_actions(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
         self.build({'checks': kind(pre_condition=gate)}, max_parallel=1, claim_batch=4)
         # Short actions first, so that it claims more actions than it has threads.
-        self.a_plan(*(make_action(name=f'n{n}') for n in range(100)))
-        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
-        self.a_plan(
+        self.create_plan(*(make_action(name=f'n{n}') for n in range(100)))
+        self.wait_until(
+            lambda: not self.store.list_actions(statuses=states.NOT_STARTED)
+        )
+        self.create_plan(
             *(make_action(name=f'a{n}', action_type='checks') for n in range(3))
         )
-        gate.until_entered()
-        self.until(lambda: len(self.dispatcher.owned) == 3)
+        gate.wait_until_entered()
+        self.wait_until(lambda: len(self.dispatcher.owned) == 3)
         drained: list[bool] = []
         thread = threading.Thread(
             target=lambda: drained.append(self.dispatcher.drain(PATIENCE)), daemon=True
         )
         thread.start()
-        self.until(lambda: self.queues.is_closed)
+        self.wait_until(lambda: self.queues.is_closed)
         gate.open()
         thread.join(PATIENCE)
         self.assertEqual([True], drained)
@@ -381,14 +391,14 @@ class EndTest(DispatcherCase):
 
     def test_an_abandoned_attempt_does_not_start(self) -> None:
         executed: list[Any] = []
-        gate = self.a_gate()
+        gate = self.create_gate()
 
         def pre_condition(context: Any) -> None:
             gate()
 
         self.build({'x': kind(pre_condition=pre_condition, execute=executed.append)})
-        self.a_plan(make_action(name='a', action_type='x'))
-        gate.until_entered()
+        self.create_plan(make_action(name='a', action_type='x'))
+        gate.wait_until_entered()
         self.dispatcher.abandon()
         gate.open()
         self.assertEqual(
@@ -409,7 +419,7 @@ class EndTest(DispatcherCase):
             return True
 
         self.build({'sleeps': kind(execute=execute)})
-        self.a_plan(make_action(name='a', action_type='sleeps'))
+        self.create_plan(make_action(name='a', action_type='sleeps'))
         self.assertTrue(entered.wait(PATIENCE))
         self.dispatcher.abandon()
         self.assertTrue(over.wait(PATIENCE))
@@ -421,15 +431,15 @@ class EndTest(DispatcherCase):
             raise RuntimeError('a bug')
 
         self.runner.perform = broken  # type: ignore[method-assign]
-        self.a_plan(make_action(name='a'))
-        self.until_status('a', states.FAILED)
+        self.create_plan(make_action(name='a'))
+        self.wait_for_status('a', states.FAILED)
         (found,) = self.store.list_actions()
         self.assertEqual(
             'Action failed in pre_condition: an error of watcherlite itself; see the '
             'log',
             found.status_message,
         )
-        self.until(lambda: not self.dispatcher.owned)
+        self.wait_until(lambda: not self.dispatcher.owned)
         self.assertIn('RuntimeError: a bug', self.log.output)
 
 
@@ -449,12 +459,12 @@ class SignalTest(DispatcherCase):
             return True
 
         self.build({'does': kind(execute=execute)}, after_commit=committed)
-        self.a_plan(make_action(name='warm', action_type='does'))
-        self.until_status('warm', states.SUCCEEDED)
+        self.create_plan(make_action(name='warm', action_type='does'))
+        self.wait_for_status('warm', states.SUCCEEDED)
         a = make_action(name='a', action_type='does')
         b = make_action(name='b', action_type='does', parents=(a.uuid,))
-        self.a_plan(a, b)
-        self.until_status('b', states.CANCELLED)
+        self.create_plan(a, b)
+        self.wait_for_status('b', states.CANCELLED)
 
     def test_a_signal_during_the_adoption_is_delivered(self) -> None:
         gate = Gate(returns=None)
@@ -477,10 +487,10 @@ class SignalTest(DispatcherCase):
             ),
         )
         self.dispatcher.adopt(a)
-        gate.until_entered()
+        gate.wait_until_entered()
         self.dispatcher.deliver([(a.id, states.CANCEL)])
         gate.open()
-        self.until_status('a', states.CANCELLED)
+        self.wait_for_status('a', states.CANCELLED)
 
     def test_a_drain_does_not_wait_for_an_idle_suspended_action(self) -> None:
         self.build(
@@ -491,24 +501,24 @@ class SignalTest(DispatcherCase):
                 )
             }
         )
-        (a,) = self.a_plan(make_action(name='a', action_type='outside'))
-        self.until(lambda: self.store.get_action(a.uuid).token is not None)
+        (a,) = self.create_plan(make_action(name='a', action_type='outside'))
+        self.wait_until(lambda: self.store.get_action(a.uuid).token is not None)
         self.dispatcher.deliver([(a.id, states.SUSPEND)])
-        self.until_status('a', states.SUSPENDED)
+        self.wait_for_status('a', states.SUSPENDED)
         self.assertTrue(self.dispatcher.drain(PATIENCE))
         # It is polled at once after the resume.
         self.dispatcher.deliver([(a.id, states.RESUME)])
-        self.until_status('a', states.SUCCEEDED)
+        self.wait_for_status('a', states.SUCCEEDED)
 
     def test_an_idle_action_times_out(self) -> None:
         self.build({'outside': kind(execute=lambda c: InProgress('job', 3600.0))})
-        (a,) = self.a_plan(make_action(name='a', action_type='outside', timeout=5))
-        self.until(lambda: self.store.get_action(a.uuid).token is not None)
-        self.until(lambda: self.in_flight.busy == 0)
+        (a,) = self.create_plan(make_action(name='a', action_type='outside', timeout=5))
+        self.wait_until(lambda: self.store.get_action(a.uuid).token is not None)
+        self.wait_until(lambda: self.in_flight.busy == 0)
         self.dispatcher.watch_deadlines()
         self.clock.advance(5)
         self.timers.run_due()
-        self.until_status('a', states.FAILED)
+        self.wait_for_status('a', states.FAILED)
 
 
 class RetryTest(DispatcherCase):
@@ -516,12 +526,12 @@ class RetryTest(DispatcherCase):
 
     def test_a_retry_is_claimed_when_it_is_due(self) -> None:
         self.build({'busy': kind(execute=lambda c: c.attempt > 1 or Retry('x', 30.0))})
-        self.a_plan(make_action(name='a', action_type='busy'))
-        self.until_status('a', states.READY)
-        self.until(lambda: not self.dispatcher.owned)
+        self.create_plan(make_action(name='a', action_type='busy'))
+        self.wait_for_status('a', states.READY)
+        self.wait_until(lambda: not self.dispatcher.owned)
         self.clock.advance(29)
         self.timers.run_due()
         self.assertEqual(states.READY, self.status('a'))
         self.clock.advance(1)
         self.timers.run_due()
-        self.until_status('a', states.SUCCEEDED)
+        self.wait_for_status('a', states.SUCCEEDED)

@@ -67,13 +67,13 @@ class LoggedTest(DispatcherCase):
             max_parallel=1,
         )
         # The second action is prepared in the thread of the first.
-        self.a_plan(
+        self.create_plan(
             self.an_action(1),
             self.an_action(2, parents=('uuid-1',)),
             self.an_action(3, context={}),
         )
         for name in ('a1', 'a2', 'a3'):
-            self.until_status(name, states.SUCCEEDED)
+            self.wait_for_status(name, states.SUCCEEDED)
 
         steps = ('pre_condition', 'execute', 'post_condition')
         for number in (1, 2):
@@ -88,7 +88,7 @@ class LoggedTest(DispatcherCase):
         )
 
     def test_a_line_of_the_watchdog_has_the_request_and_the_action(self) -> None:
-        gate = self.a_gate()
+        gate = self.create_gate()
 
         def stays(context: ActionContext) -> bool:
             gate(context)
@@ -96,14 +96,14 @@ class LoggedTest(DispatcherCase):
             return True
 
         self.build({'says': kind(execute=stays)}, signal_grace=5)
-        self.a_plan(self.an_action(1, timeout=10))
-        gate.until_entered()
+        self.create_plan(self.an_action(1, timeout=10))
+        gate.wait_until_entered()
         for _ in range(2):
             self.clock.advance(11)
             self.dispatcher._watchdog.check()
-        self.until_status('a1', states.FAILED)
+        self.wait_for_status('a1', states.FAILED)
         gate.open()
-        self.until(lambda: len(self.handler.lines) == 2)
+        self.wait_until(lambda: len(self.handler.lines) == 2)
 
         who = '[req-1 user-1 project-1] [action: uuid-1] '
         self.assertEqual([True, True], [w.startswith(who) for w in self.handler.lines])

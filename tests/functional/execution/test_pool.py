@@ -19,16 +19,16 @@ class PoolCase(base.TestCase):
         self.addCleanup(pool.stop)
         return pool
 
-    def a_gate(self):
+    def create_gate(self):
         gate = Gate()
         self.addCleanup(gate.open)
         return gate
 
     def a_busy_pool(self, *waiting):
         """Return a pool of one thread, and the job that it does not get done."""
-        pool, gate = self.a_pool(1), self.a_gate()
+        pool, gate = self.a_pool(1), self.create_gate()
         pool.submit([gate, *waiting])
-        gate.until_entered()
+        gate.wait_until_entered()
         return pool, gate
 
     def flush(self):
@@ -44,7 +44,7 @@ class PoolCase(base.TestCase):
 
         return job
 
-    def until(self, wanted):
+    def wait_until(self, wanted):
         with self.condition:
             if not self.condition.wait_for(wanted, PATIENCE):
                 raise AssertionError(f'{self.done} were done, {self.drains} drained')
@@ -56,7 +56,7 @@ class PoolCase(base.TestCase):
         """Run jobs one after another until the average is short."""
         for number in range(1, 1000):
             pool.submit([self.note(number)])
-            self.until(lambda number=number: self.drains >= number)
+            self.wait_until(lambda number=number: self.drains >= number)
             if pool.average < SHORT:
                 return
         raise AssertionError(f'a job takes {pool.average} s on average')
@@ -68,7 +68,7 @@ class TestOrder(PoolCase):
         pool.submit([self.note(2), self.note(3)])
 
         gate.open()
-        self.until(lambda: self.drains == 1)
+        self.wait_until(lambda: self.drains == 1)
 
         self.assertEqual([1, 2, 3], self.done)
 
@@ -84,47 +84,47 @@ class TestOrder(PoolCase):
         pool = self.a_pool(1)
         pool.submit([fail, self.note(1)])
 
-        self.until(lambda: self.done == [1])
+        self.wait_until(lambda: self.done == [1])
         self.assertEqual(1, len(self.threads()))
         self.assertIn('A job of the core failed', self.log.output)
 
 
 class TestSize(PoolCase):
     def test_long_jobs_run_in_parallel_up_to_the_size(self):
-        pool, gate = self.a_pool(3), self.a_gate()
+        pool, gate = self.a_pool(3), self.create_gate()
         pool.submit([gate, gate, gate, self.note('last')])
 
-        gate.until_entered(3)
+        gate.wait_until_entered(3)
         self.assertEqual((1, [], 3), (pool.backlog, self.done, len(self.threads())))
         # Relief never exceeds the size.
         self.assertEqual([True] * 4, [pool.relieve() for _ in range(4)])
         self.assertEqual((1, 3), (pool.backlog, len(self.threads())))
         gate.open()
-        self.until(lambda: self.done == ['last'])
+        self.wait_until(lambda: self.done == ['last'])
         self.assertEqual(3, len(self.threads()))
 
     def test_an_idle_thread_is_reused(self):
         pool = self.a_pool(8)
         for number in range(1, 6):
             pool.submit([self.note(number)])
-            self.until(lambda number=number: self.drains == number)
+            self.wait_until(lambda number=number: self.drains == number)
 
         self.assertEqual(1, len(self.threads()))
 
     def test_short_jobs_share_one_thread_until_one_stalls(self):
-        pool, gate = self.a_pool(4), self.a_gate()
+        pool, gate = self.a_pool(4), self.create_gate()
         self.run_short_jobs(pool)
 
         pool.submit([gate, self.note('next')])
 
-        gate.until_entered()
+        gate.wait_until_entered()
         self.assertEqual((1, 1), (pool.backlog, len(self.threads())))
         # The first call finds that jobs have started since the last one.
         self.assertTrue(pool.relieve())
         self.assertEqual(1, len(self.threads()))
         self.assertTrue(pool.relieve())
 
-        self.until(lambda: self.done[-1] == 'next')
+        self.wait_until(lambda: self.done[-1] == 'next')
         self.assertEqual(2, len(self.threads()))
         self.assertFalse(pool.relieve())
 
@@ -141,7 +141,7 @@ class TestBacklog(PoolCase):
         self.assertGreaterEqual(pool.average, PATIENCE)
         self.assertTrue(pool.is_stuck(0.0))
         gate.open()
-        self.until(lambda: self.done == ['next'])
+        self.wait_until(lambda: self.done == ['next'])
         self.assertFalse(pool.is_stuck(0.0))
 
     def test_only_waiting_jobs_can_be_withdrawn(self):
@@ -164,16 +164,16 @@ class TestDetachedThreads(PoolCase):
             pool.detach(stuck)
             pool.submit([] if waits else jobs)
 
-            self.until(lambda: self.done == ['next'])
+            self.wait_until(lambda: self.done == ['next'])
             self.assertTrue(pool.runs(stuck))
             self.done.clear()
 
     def test_a_detached_thread_ends_after_its_replacement(self):
-        gate = self.a_gate()
+        gate = self.create_gate()
         pool, stuck = self.a_busy_pool(gate)
         (lost,) = self.threads()
         pool.detach(stuck)
-        gate.until_entered()
+        gate.wait_until_entered()
         stuck.open()
         lost.join(PATIENCE)
 
@@ -183,36 +183,36 @@ class TestDetachedThreads(PoolCase):
             (lost.is_alive(), pool.runs(stuck), pool.backlog, self.done),
         )
         gate.open()
-        self.until(lambda: self.done == ['next'])
+        self.wait_until(lambda: self.done == ['next'])
 
     def test_a_detached_thread_without_a_replacement_is_reused(self):
         pool, stuck = self.a_busy_pool()
         pool.detach(stuck)
         stuck.open()
-        self.until(lambda: self.drains == 1)
+        self.wait_until(lambda: self.drains == 1)
 
         pool.submit([self.note('next')])
 
-        self.until(lambda: self.done == ['next'])
+        self.wait_until(lambda: self.done == ['next'])
         self.assertEqual(1, len(self.threads()))
 
     def test_a_reattached_thread_counts_again(self):
-        other = self.a_gate()
+        other = self.create_gate()
         pool, found = self.a_busy_pool(other)
         pool.detach(found)
-        other.until_entered()
+        other.wait_until_entered()
 
         pool.reattach(found)
         pool.submit([self.note('next')])
         other.open()
-        self.until_threads(1)
+        self.wait_for_threads(1)
 
         self.assertEqual([], self.done)
         self.assertTrue(pool.full)
         found.open()
-        self.until(lambda: self.done == ['next'])
+        self.wait_until(lambda: self.done == ['next'])
 
-    def until_threads(self, count):
+    def wait_for_threads(self, count):
         """Wait until there are at most `count` threads."""
         for thread in self.threads():
             if len(self.threads()) > count:
@@ -220,12 +220,12 @@ class TestDetachedThreads(PoolCase):
         self.assertEqual(count, len(self.threads()))
 
     def test_a_job_without_a_thread_cannot_be_detached(self):
-        pool, gate = self.a_pool(1), self.a_gate()
+        pool, gate = self.a_pool(1), self.create_gate()
         ended, waiting = self.note('ended'), self.note('waiting')
         pool.submit([ended])
-        self.until(lambda: self.drains == 1)
+        self.wait_until(lambda: self.drains == 1)
         pool.submit([gate, waiting])
-        gate.until_entered()
+        gate.wait_until_entered()
 
         for job, runs in (
             (gate, True),
@@ -254,7 +254,7 @@ class TestStop(PoolCase):
     def test_the_stop_ends_idle_threads_at_once(self):
         pool = self.a_pool(2)
         pool.submit([self.note(1)])
-        self.until(lambda: self.drains == 1)
+        self.wait_until(lambda: self.drains == 1)
         (thread,) = self.threads()
 
         pool.stop()

@@ -78,7 +78,7 @@ class HintTest(WorldCase):
 
     def test_each_hint_is_followed_without_a_sweep(self) -> None:
         for hint in ('launch', 'available', 'left'):
-            world = self.a_world(sweep_interval=3600.0)
+            world = self.create_world(sweep_interval=3600.0)
             worker = world.worker()
             worker.sweeper.sweep()
             plan = world.create('a')
@@ -91,19 +91,19 @@ class HintTest(WorldCase):
                     'left': commands.WorkerLeft('somebody'),
                 }[hint]
             )
-            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+            self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
     def test_a_hint_about_a_lane_is_followed_without_a_sweep(self) -> None:
         for hint in (commands.WorkAvailable((), ('engine',)), commands.RunActions()):
-            world = self.a_world(sweep_interval=3600.0)
+            world = self.create_world(sweep_interval=3600.0)
             worker = world.worker(lanes=('engine',))
             worker.sweeper.sweep()
-            self.until_idle(worker)
+            self.wait_until_idle(worker)
             silent = World(world.store)
             silent.add(world.new_action('a'))
             worker.on_message(commands.WorkAvailable((), ('applier',)))
             worker.on_message(hint)
-            world.until_action('a', states.SUCCEEDED)
+            world.wait_for_action('a', states.SUCCEEDED)
 
     def settled(self, worker: Worker, command: commands.Command) -> threading.Event:
         """Send a command to a worker; return the event of its settlement."""
@@ -114,8 +114,8 @@ class HintTest(WorldCase):
         return settled
 
     def test_a_command_is_settled_after_its_claim(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
         worker = world.worker(lanes=('applier', 'engine'))
         silent = World(world.store, {'waits': kind()})
         plan = silent.start(action('a', 'waits'))
@@ -132,13 +132,13 @@ class HintTest(WorldCase):
             receipt = worker.on_message(command)
             assert receipt is not None
             receipt.when_settled(found)
-            gate.until_entered()
-            world.until(lambda name=name: name in taken)
+            gate.wait_until_entered()
+            world.wait_until(lambda name=name: name in taken)
 
         self.assertEqual({'a': worker.record.uuid, 'b': worker.record.uuid}, taken)
 
     def test_a_command_without_work_is_settled(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         ended = world.run('a')
         (worker,) = world.workers
 
@@ -150,13 +150,13 @@ class HintTest(WorldCase):
         self.assertIn('about plan nonsense, which does not exist', self.log.output)
 
     def test_a_busy_worker_passes_a_command_on(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
         )
         first = world.worker()
         world.start(action('a', 'waits'))
-        gate.until_entered()
+        gate.wait_until_entered()
         swept = threading.Event()
         # After its first sweep, which would find the plan without a hint.
         world.worker()._services.chores.after(0, swept.set)
@@ -166,37 +166,39 @@ class HintTest(WorldCase):
         settled = self.settled(first, commands.LaunchActionPlan(plan.uuid))
 
         self.assertTrue(settled.wait(LONGEST / 2))
-        world.until(lambda: commands.WorkAvailable((plan.uuid,)) in world.told)
-        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+        world.wait_until(
+            lambda: commands.WorkAvailable((plan.uuid,)) in world.sent_messages
+        )
+        self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
-    def until_idle(self, worker: Worker) -> None:
+    def wait_until_idle(self, worker: Worker) -> None:
         """Wait until claims have emptied the queues."""
-        World(worker._services.store).until(
+        World(worker._services.store).wait_until(
             lambda: not any(source.more for source in queues_of(worker))
         )
 
     def test_remaining_work_of_a_lane_is_hinted_to_another_worker(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world(
+        gate = self.create_gate()
+        world = self.create_world(
             {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
         )
         for _ in range(2):
-            self.until_idle(world.worker(lanes=('engine',)))
+            self.wait_until_idle(world.worker(lanes=('engine',)))
         first, other = world.workers
         # As sent to one worker of the lane.
         world.workers.remove(other)
         world.add(*(world.new_action(f'a{n}', 'waits') for n in range(3)))
-        gate.until_entered()
+        gate.wait_until_entered()
         self.assertEqual({}, other.dispatcher.owned)
         world.workers.append(other)
         first.on_message(commands.RunActions())
-        gate.until_entered(2)
+        gate.wait_until_entered(2)
         gate.open()
 
     def test_an_action_unblocked_by_another_worker_is_claimed(self) -> None:
         for lane in ('applier', 'engine'):
-            gate = self.a_gate()
-            world = self.a_world(
+            gate = self.create_gate()
+            world = self.create_world(
                 {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
             )
             holder = world.create(action('holder', 'waits', target='x'))
@@ -206,66 +208,68 @@ class HintTest(WorldCase):
                 lanes=(lane,), only_plan=waiter.uuid if lane == 'applier' else None
             )
             world.plans.start(holder.uuid)
-            gate.until_entered()
+            gate.wait_until_entered()
             if lane == 'applier':
                 world.plans.start(waiter.uuid)
             else:
                 world.add(world.new_action('waiter', target='x'))
-            world.until_action('waiter', states.WAITING)
-            self.until_idle(other)
+            world.wait_for_action('waiter', states.WAITING)
+            self.wait_until_idle(other)
             gate.open()
-            world.until_action('waiter', states.SUCCEEDED)
+            world.wait_for_action('waiter', states.SUCCEEDED)
 
     def test_a_worker_without_the_applier_lane_ignores_plans(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         engine = world.worker(lanes=('engine',))
         plan = world.start('a')
         engine.on_message(commands.LaunchActionPlan(plan.uuid))
         world.add(world.new_action('b'))
-        world.until_action('b', states.SUCCEEDED)
+        world.wait_for_action('b', states.SUCCEEDED)
         self.assertEqual(plan_states.PENDING, world.store.get_plan(plan.uuid).state)
 
     def test_remaining_work_is_hinted_only_if_there_are_other_workers(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)}, max_parallel=1)
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)}, max_parallel=1)
         first = world.worker()
         plan = world.start(*(action(f'a{n}', 'waits') for n in range(4)))
-        gate.until_entered()
-        self.assertNotIn(commands.WorkAvailable((plan.uuid,)), world.told)
+        gate.wait_until_entered()
+        self.assertNotIn(commands.WorkAvailable((plan.uuid,)), world.sent_messages)
         world.worker()
-        gate.until_entered(2)
+        gate.wait_until_entered(2)
         first.sweeper.sweep()
         other = world.start(*(action(f'b{n}', 'waits') for n in range(4)))
         gate.open()
-        world.until_ended(plan)
-        world.until_ended(other)
-        world.until(
-            lambda: any(isinstance(told, commands.WorkAvailable) for told in world.told)
+        world.wait_until_ended(plan)
+        world.wait_until_ended(other)
+        world.wait_until(
+            lambda: any(
+                isinstance(told, commands.WorkAvailable) for told in world.sent_messages
+            )
         )
 
 
 class SweepTest(WorldCase):
     """The sweep finds work whose message was lost."""
 
-    def a_swept_world(self) -> tuple[World, FailingStore, Worker]:
+    def create_swept_world(self) -> tuple[World, FailingStore, Worker]:
         """Return a world and its worker, whose first sweep is over, with its store."""
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         failing = FailingStore(world.store)
         worker = world.worker(store=failing)
-        world.until(lambda: 'active_plans' in failing.asked)
+        world.wait_until(lambda: 'active_plans' in failing.asked)
         return world, failing, worker
 
     def test_a_failed_check_does_not_prevent_the_others(self) -> None:
-        world, failing, worker = self.a_swept_world()
+        world, failing, worker = self.create_swept_world()
         for question in ('controls', 'expired_workers', 'owned_ids', 'unblock_stale'):
             failing.failing = {question: exceptions.StoreConflict('a deadlock')}
             silent = World(world.store)
             plan = silent.start(question)
             worker.sweeper.sweep()
-            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+            self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
     def test_an_unavailable_store_is_retried_by_the_next_sweep(self) -> None:
-        _, failing, worker = self.a_swept_world()
+        _, failing, worker = self.create_swept_world()
         failing.failing = {'controls': exceptions.StoreUnavailable('no route')}
         failing.asked.clear()
         worker.sweeper.sweep()
@@ -274,7 +278,7 @@ class SweepTest(WorldCase):
 
     def test_an_orphan_is_recovered_by_the_second_sweep(self) -> None:
         # A claim whose answer was lost.
-        world, _, worker = self.a_swept_world()
+        world, _, worker = self.create_swept_world()
         plan, (lost,) = store_plan(
             world.store,
             make_action(
@@ -285,7 +289,7 @@ class SweepTest(WorldCase):
         worker.sweeper.sweep()
         self.assertEqual(worker.record.uuid, world.action('a').owner)
         worker.sweeper.sweep()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         ended = world.action('a')
         self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
         self.assertEqual(1, lost.attempt)
@@ -298,16 +302,16 @@ class SweepTest(WorldCase):
         )
         world.store.register_worker(lost, lease)
         world.worker()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         return world.action('a')
 
     def test_a_lost_worker_is_recovered_when_its_lease_ends(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         ended = self.recover(world, 1.0, status=states.READY, attempt=1)
         self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
 
     def test_the_recovery_of_a_locked_plan_is_retried_soon(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         rules = LockedOnce(world.progress)
         world.progress = rules  # type: ignore[assignment]
         self.recover(world, -1, status=states.RUNNING, start_time=NOW)
@@ -315,45 +319,47 @@ class SweepTest(WorldCase):
 
     def test_a_signal_during_the_recovery_is_delivered(self) -> None:
         outside = kind(poll=lambda context, token: InProgress(token, 3600.0))
-        world = self.a_world({'outside': outside}, sweep_interval=3600.0)
+        world = self.create_world({'outside': outside}, sweep_interval=3600.0)
         world.add(
             world.new_action(
                 'a', 'outside', status=states.RUNNING, owner='lost', token='job'
             )
         )
         world.worker(lanes=('engine',), store=CancellingStore(world.store))
-        world.until_action('a', states.CANCELLED)
+        world.wait_for_action('a', states.CANCELLED)
 
     def test_an_action_in_flight_is_not_an_orphan(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
         worker = world.worker()
         plan = world.start(action('a', 'waits'))
-        gate.until_entered()
+        gate.wait_until_entered()
         for _ in range(3):
             worker.sweeper.sweep()
         gate.open()
-        world.until_ended(plan)
+        world.wait_until_ended(plan)
         self.assertEqual(1, world.action('a').attempt)
 
     def test_the_queues_of_plans_that_others_ended_are_removed(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         worker = world.worker()
         later = '2999-01-01T00:00:00Z'
         plan = world.start('a', action('b', not_before=later))
-        world.until_action('a', states.SUCCEEDED)
+        world.wait_for_action('a', states.SUCCEEDED)
         silent = World(world.store)
         other = silent.worker()
         self.addCleanup(silent.stop)
         silent.plans.cancel(plan.uuid)
-        silent.until_ended(plan)
+        silent.wait_until_ended(plan)
         silent.workers.remove(other)
         other.stop(0)
         worker.sweeper.sweep()
-        world.until(lambda: [s.plan_id for s in queues_of(worker) if s.plan_id] == [])
+        world.wait_until(
+            lambda: [s.plan_id for s in queues_of(worker) if s.plan_id] == []
+        )
 
     def test_the_lock_of_a_purged_holder_is_released(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         worker = world.worker()
         plan, (blocked,) = store_plan(
             world.store, make_action(name='a', target='x', status=states.READY)
@@ -362,28 +368,28 @@ class SweepTest(WorldCase):
             waiting = blocked.evolve(status=states.WAITING, blocked_on='x')
             tx.change_actions([ActionChange(blocked, waiting)])
         worker.sweeper.sweep()
-        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+        self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
 
 class DueTest(WorldCase):
     """The timer for the next due action."""
 
     def test_many_empty_claims_read_the_due_times_once(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         failing = FailingStore(world.store)
         worker = world.worker(store=failing)
-        world.until(lambda: 'next_not_before' in failing.asked)
+        world.wait_until(lambda: 'next_not_before' in failing.asked)
         failing.asked.clear()
         for _ in range(20):
             worker.discovery.on_queue_empty()
-        world.until(lambda: 'next_not_before' in failing.asked)
+        world.wait_until(lambda: 'next_not_before' in failing.asked)
         self.assertEqual(1, failing.asked.count('next_not_before'))
 
     def test_a_known_due_time_has_one_timer(self) -> None:
-        world = self.a_world(sweep_interval=3600.0)
+        world = self.create_world(sweep_interval=3600.0)
         worker = world.worker()
         world.start(action('a', not_before='2999-01-01T00:00:00Z'))
-        world.until(lambda: 'applier' in worker.discovery._due)
+        world.wait_until(lambda: 'applier' in worker.discovery._due)
         timers = len(worker._services.chores._heap)
         since = world.clock.now() - datetime.timedelta(seconds=1)
         for _ in range(5):
@@ -395,7 +401,7 @@ class LifeTest(WorldCase):
     """Start, stop and listeners."""
 
     def test_a_stopped_worker_is_removed_and_may_be_stopped_again(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         worker = world.worker()
         (registered,) = world.store.live_workers()
         self.assertEqual(
@@ -406,10 +412,10 @@ class LifeTest(WorldCase):
         world.workers.remove(worker)
         self.assertEqual([], world.store.live_workers())
         self.assertEqual([], world.store.expired_workers())
-        self.assertIn(commands.WorkerLeft(worker.record.uuid), world.told)
+        self.assertIn(commands.WorkerLeft(worker.record.uuid), world.sent_messages)
 
     def test_a_worker_stops_while_the_store_is_unavailable(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         failing = FailingStore(world.store)
         worker = world.worker(store=failing)
         failing.failing = {'end_lease': exceptions.StoreUnavailable('no route')}
@@ -418,7 +424,7 @@ class LifeTest(WorldCase):
         self.assertEqual(1, len(world.store.live_workers()))
 
     def test_listeners_receive_durable_events(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         worker = world.worker()
         received: list[str] = []
 
@@ -433,5 +439,5 @@ class LifeTest(WorldCase):
         worker.add_listener(broken)
         worker.add_listener(listener)
         world.run('a')
-        world.until(lambda: received[-1:] == ['SUCCEEDED'] and len(received) == 4)
+        world.wait_until(lambda: received[-1:] == ['SUCCEEDED'] and len(received) == 4)
         self.assertEqual(['ONGOING', 'RUNNING', 'SUCCEEDED', 'SUCCEEDED'], received)

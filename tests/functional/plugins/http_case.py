@@ -37,7 +37,7 @@ class HttpTestCase(base.TestCase):
         )
 
         thread.start()
-        server.until_received()
+        server.wait_until_received()
         context.send(signal)
         thread.join(60)
 

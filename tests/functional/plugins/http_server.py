@@ -119,7 +119,7 @@ class Server(fixtures.Fixture):
         self.addCleanup(self._server.shutdown)
         self.addCleanup(self._stopping.set)
 
-    def until_received(self, count=1):
+    def wait_until_received(self, count=1):
         """Return once so many requests have arrived."""
         with self._arrived:
             if not self._arrived.wait_for(

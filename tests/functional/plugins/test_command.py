@@ -63,7 +63,7 @@ class CommandTestCase(base.TestCase):
 
         return result
 
-    def until_state(self, pid, *states):
+    def wait_for_state(self, pid, *states):
         deadline = time.monotonic() + PATIENCE
         wait = threading.Event().wait
         while (state := state_of(pid)) not in states:
@@ -72,7 +72,7 @@ class CommandTestCase(base.TestCase):
 
     def assertGone(self, pid):
         """A killed child of a killed parent may wait for init to reap it."""
-        self.until_state(pid, '', 'Z', 'X')
+        self.wait_for_state(pid, '', 'Z', 'X')
 
 
 def state_of(pid):
@@ -417,7 +417,7 @@ class TestSignals(CommandTestCase):
         )
 
         self.suspend(context)
-        self.until_state(pid, 'T')
+        self.wait_for_state(pid, 'T')
         context.send('RESUME')
         with open(go, 'w') as pipe:
             pipe.write('went on\n')

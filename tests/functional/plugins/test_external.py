@@ -35,7 +35,7 @@ class TestExternal(StackWorldCase):
                 self.options = allowed
 
         handlers: Mapping[str, Any] = {n: kinds[n] for n in names}
-        world = self.a_stack_world({**handlers, 'Local::File': Allowed})
+        world = self.create_stack_world({**handlers, 'Local::File': Allowed})
         resources = {
             name.replace(':', '-'): res(name, _external_id=ids.get(name, 'there'))
             for name in names

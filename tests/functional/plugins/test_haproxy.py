@@ -67,7 +67,7 @@ class Balancer(fixtures.Fixture):
         )
         self.addCleanup(process.wait, PATIENCE)
         self.addCleanup(process.terminate)
-        until((home / 'socket').exists, lambda: (home / 'log').read_text())
+        wait_until((home / 'socket').exists, lambda: (home / 'log').read_text())
         kill = f'import os, signal; os.kill({process.pid}, signal.SIGUSR2)'
         self.options = options.alone(
             HAProxy,
@@ -112,24 +112,26 @@ class HAProxyTest(ClusterCase):
         super().setUp()
         self.program = services.program(services.HAPROXY)
 
-    def a_world(self, templates: str | None = None) -> ClusterWorld:
+    def create_world(self, templates: str | None = None) -> ClusterWorld:
         self.balancer = self.useFixture(Balancer(self.program, templates))
-        return self.a_cluster_world(
+        return self.create_cluster_world(
             policies={LOAD_BALANCE: LoadBalance, DELETION: Deletion},
             load_balancers={'haproxy': self.balancer.driver()},
         )
 
-    def a_cluster(self, world: ClusterWorld, *names: str) -> Cluster:
+    def insert_cluster(self, world: ClusterWorld, *names: str) -> Cluster:
         """Return a cluster of servers that answer with their names."""
         profile = world.profile()
-        cluster = world.a_cluster(profile, next_index=len(names) + 1)
+        cluster = world.insert_cluster(profile, next_index=len(names) + 1)
         for index, name in enumerate(names, 1):
             body = name.encode()
             server = self.useFixture(
                 Server(lambda exchange, _, body=body: exchange.answer(body=body))
             )
             where = {'address': '127.0.0.1', 'port': server.port}
-            world.made(world.a_node(profile, name, cluster, index, metadata=where))
+            world.create_node(
+                world.insert_node(profile, name, cluster, index, metadata=where)
+            )
         return cluster
 
     def attach(
@@ -142,7 +144,7 @@ class HAProxyTest(ClusterCase):
         given = {'policy_id': policy.uuid}
         return policy, world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
 
-    def until_answered_by(self, *names: str) -> None:
+    def wait_until_answered_by(self, *names: str) -> None:
         """Wait until these answer, and no others."""
         answers: set[str] = set()
 
@@ -151,12 +153,12 @@ class HAProxyTest(ClusterCase):
             answers = self.balancer.answers()
             return answers == set(names)
 
-        until(so, lambda: f'{answers} answer, not {names}')
+        wait_until(so, lambda: f'{answers} answer, not {names}')
 
     def test_those_answer_that_are_members(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         # A name that would be more than one, if anybody let it.
-        cluster = self.a_cluster(world, 'n1', 'n2', 'n3 127.0.0.1:1')
+        cluster = self.insert_cluster(world, 'n1', 'n2', 'n3 127.0.0.1:1')
         self.attach(world, cluster, DELETION, criteria='OLDEST_FIRST')
         vip = {'protocol_port': self.balancer.port}
         monitor = {'type': 'HTTP', 'delay': 1}
@@ -165,22 +167,22 @@ class HAProxyTest(ClusterCase):
         )
 
         self.assertEqual('SUCCEEDED', attached.status, attached.status_message)
-        self.until_answered_by('n1', 'n2', 'n3 127.0.0.1:1')
+        self.wait_until_answered_by('n1', 'n2', 'n3 127.0.0.1:1')
 
         shrunk = world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 1})
         self.assertEqual('SUCCEEDED', shrunk.status, shrunk.status_message)
-        self.until_answered_by('n2', 'n3 127.0.0.1:1')
+        self.wait_until_answered_by('n2', 'n3 127.0.0.1:1')
 
         given = {'policy_id': policy.uuid}
         detached = world.do(action_types.CLUSTER_DETACH_POLICY, cluster, given)
         self.assertEqual('SUCCEEDED', detached.status, detached.status_message)
-        self.until_answered_by()
+        self.wait_until_answered_by()
         self.assertEqual([], list(self.balancer.directory.glob('*.cfg')))
 
     def test_what_it_would_not_read_never_gets_to_it(self) -> None:
         (self.home / 'broken.cfg').write_text(BROKEN)
-        world = self.a_world(str(self.home))
-        cluster = self.a_cluster(world, 'n1')
+        world = self.create_world(str(self.home))
+        cluster = self.insert_cluster(world, 'n1')
         vip = {'protocol_port': self.balancer.port}
 
         _, attached = self.attach(
@@ -196,10 +198,10 @@ class HAProxyTest(ClusterCase):
 
         _, attached = self.attach(world, cluster, LOAD_BALANCE, vip=vip)
         self.assertEqual('SUCCEEDED', attached.status, attached.status_message)
-        self.until_answered_by('n1')
+        self.wait_until_answered_by('n1')
 
 
-def until(condition: Callable[[], bool], shown: Callable[[], str]) -> None:
+def wait_until(condition: Callable[[], bool], shown: Callable[[], str]) -> None:
     """Wait until something is so; nobody tells, so it is looked at again and again."""
     deadline, pause = time.monotonic() + PATIENCE, threading.Event()
     while not condition():

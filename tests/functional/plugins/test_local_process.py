@@ -87,7 +87,7 @@ class ProcessCase(base.TestCase):
     def pids(self, run):
         return [process.pid for process in process_table.of_resource(run.uuid)]
 
-    def until(self, condition):
+    def wait_until(self, condition):
         deadline = time.monotonic() + PATIENCE
         while not condition():
             self.assertLess(time.monotonic(), deadline, 'it took too long')
@@ -95,7 +95,9 @@ class ProcessCase(base.TestCase):
 
     def kill(self, run):
         os.kill(run.attributes['pid'], signal.SIGKILL)
-        self.until(lambda: process_table.read_process(run.attributes['pid']) is None)
+        self.wait_until(
+            lambda: process_table.read_process(run.attributes['pid']) is None
+        )
 
     def script(self, text, *words):
         return [sys.executable, '-c', text, *map(str, words)]
@@ -184,7 +186,7 @@ class TestLife(ProcessCase):
         )
         log = pathlib.Path(run.attributes['log'])
 
-        self.until(lambda: 'and on' in log.read_text())
+        self.wait_until(lambda: 'and on' in log.read_text())
 
         said = log.read_text().splitlines()[0]
         told = json.loads(said)
@@ -438,10 +440,10 @@ class TestChanging(ProcessCase):
         (pid,) = self.pids(run)
 
         run.suspend()
-        self.until(lambda: self.state(pid) == 'T')
+        self.wait_until(lambda: self.state(pid) == 'T')
         self.assertEqual('COMPLETE', run.check().status)
         run.resume()
-        self.until(lambda: self.state(pid) == 'S')
+        self.wait_until(lambda: self.state(pid) == 'S')
         run.suspend()
 
         self.assertEqual('COMPLETE', run.delete().status)
@@ -463,7 +465,9 @@ class TestEnding(ProcessCase):
         pids = self.home / str(grace)
         run = self.made(self.script(STUBBORN, pids), stop_grace=grace)
         # Both have to be deaf before they are told to end.
-        self.until(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
+        self.wait_until(
+            lambda: pids.exists() and len(pids.read_text().splitlines()) == 2
+        )
         return run, pids
 
     def test_one_that_does_not_end_is_killed_with_its_children(self):

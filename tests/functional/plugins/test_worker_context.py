@@ -87,7 +87,7 @@ class TestSignals(base.TestCase):
                 {'method': 'GET', 'url': server.url, 'retries': 0},
                 timeout=timeout,
             )
-            server.until_received()
+            server.wait_until_received()
 
             if signal:
                 context.deliver(signal)

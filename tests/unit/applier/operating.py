@@ -66,7 +66,7 @@ class OperationsCase(base.TestCase):
     def broadcast(self, message):
         self.told.append((None, message))
 
-    def a_plan(self, *statuses, **values):
+    def create_plan(self, *statuses, **values):
         """Store a plan with actions in these statuses, named a, b, c and so on."""
         return factories.store_plan(
             self.store,

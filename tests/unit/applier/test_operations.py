@@ -13,7 +13,7 @@ from watcherlite.states import action_plan as states
 
 class TestStart(OperationsCase):
     def test_a_started_plan_is_pending_and_announced(self):
-        plan, _ = self.a_plan('INIT', state='RECOMMENDED')
+        plan, _ = self.create_plan('INIT', state='RECOMMENDED')
 
         after = self.operations.start(plan.uuid)
 
@@ -31,7 +31,9 @@ class TestStart(OperationsCase):
 class TestCancel(OperationsCase):
     def test_an_unclaimed_plan_is_cancelled_with_its_actions(self):
         for state in ('RECOMMENDED', 'PENDING'):
-            plan, _ = self.a_plan('INIT', 'SKIPPED', 'INIT', state=state, unfinished=2)
+            plan, _ = self.create_plan(
+                'INIT', 'SKIPPED', 'INIT', state=state, unfinished=2
+            )
 
             after = self.operations.cancel(plan.uuid)
 
@@ -57,7 +59,7 @@ class TestCancel(OperationsCase):
             )
 
     def test_the_cancel_of_a_running_plan_signals_its_running_actions(self):
-        plan, actions = self.a_plan('RUNNING', 'INIT', 'SUSPENDED', 'SUCCEEDED')
+        plan, actions = self.create_plan('RUNNING', 'INIT', 'SUSPENDED', 'SUCCEEDED')
 
         after = self.operations.cancel(plan.uuid)
 
@@ -84,7 +86,7 @@ class TestCancel(OperationsCase):
 
 class TestDelete(OperationsCase):
     def test_a_plan_is_deleted_with_its_actions(self):
-        plan, actions = self.a_plan('SUCCEEDED', 'SKIPPED', state='SUCCEEDED')
+        plan, actions = self.create_plan('SUCCEEDED', 'SKIPPED', state='SUCCEEDED')
 
         self.operations.delete(plan.uuid)
 
@@ -113,7 +115,7 @@ class TestStates(OperationsCase):
 
         Assert that an operation that does not change it writes and sends nothing.
         """
-        plan, _ = self.a_plan(*statuses, state=state)
+        plan, _ = self.create_plan(*statuses, state=state)
         before = plan, self.events(), list(self.told)
         result = 'refused'
         try:
@@ -185,7 +187,7 @@ class TestCreate(OperationsCase):
 
 class TestConflicts(OperationsCase):
     def test_a_conflict_repeats_the_operation_a_limited_number_of_times(self):
-        plan, _ = self.a_plan('INIT', state='RECOMMENDED')
+        plan, _ = self.create_plan('INIT', state='RECOMMENDED')
         self.store.conflicts = MAX_ATTEMPTS
 
         self.assertRaises(exceptions.StoreConflict, self.operations.start, plan.uuid)
@@ -204,8 +206,8 @@ class TestConflicts(OperationsCase):
             call(*arguments)
             return self.store.conflicts
 
-        proposed, (first,) = self.a_plan('INIT', state='RECOMMENDED')
-        _, (running,) = self.a_plan('RUNNING')
+        proposed, (first,) = self.create_plan('INIT', state='RECOMMENDED')
+        _, (running,) = self.create_plan('RUNNING')
 
         self.assertEqual(
             [0, 0, 0, 0, 0],

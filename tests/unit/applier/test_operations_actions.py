@@ -17,7 +17,7 @@ from watcherlite.states import action_plan as states
 
 class TestSkip(OperationsCase):
     def test_a_pending_action_of_a_proposed_plan_is_skipped(self):
-        plan, (action, _) = self.a_plan('INIT', 'INIT', state='RECOMMENDED')
+        plan, (action, _) = self.create_plan('INIT', 'INIT', state='RECOMMENDED')
 
         after = self.operations.skip_action(action.uuid, 'not tonight')
 
@@ -56,7 +56,7 @@ class TestSkip(OperationsCase):
         self.assertEqual([EVENTS], self.told)
 
     def test_a_skip_in_a_started_plan_is_announced(self):
-        plan, (action,) = self.a_plan('INIT', state='PENDING')
+        plan, (action,) = self.create_plan('INIT', state='PENDING')
 
         after = self.operations.skip_action(action.uuid)
 
@@ -92,7 +92,7 @@ class TestSkip(OperationsCase):
         for state in set(states.STATES) - {'RECOMMENDED', 'PENDING'}:
             text = f'State update not allowed for actionplan state: {state}'
             for status in action_states.NOT_STARTED:
-                cases += [(text, self.a_plan(status, state=state)[1][0])]
+                cases += [(text, self.create_plan(status, state=state)[1][0])]
         for text, action in cases:
             self.assert_refused(
                 exceptions.Conflict, text, self.operations.skip_action, action.uuid
@@ -111,7 +111,9 @@ class TestMessages(OperationsCase):
             self.assertEqual(message, user_message(reason))
 
     def test_a_reason_that_does_not_fit_or_cannot_be_stored_changes_nothing(self):
-        _, (proposed, skipped) = self.a_plan('INIT', 'SKIPPED', state='RECOMMENDED')
+        _, (proposed, skipped) = self.create_plan(
+            'INIT', 'SKIPPED', state='RECOMMENDED'
+        )
         for reason, text in (
             ('ü' * 224, 'The reason has 224 characters; at most 223 are kept'),
             (
@@ -178,7 +180,7 @@ class TestEdit(OperationsCase):
 
     def test_the_edit_of_an_action_that_is_not_skipped_is_refused(self):
         for status in set(action_states.STATES) - {'SKIPPED'}:
-            _, (action,) = self.a_plan(status)
+            _, (action,) = self.create_plan(status)
             self.assert_refused(
                 exceptions.Conflict,
                 'status_message update only allowed when action state is SKIPPED',
@@ -196,7 +198,7 @@ class TestSignal(OperationsCase):
             ('SUSPENDED', 'RESUME'),
             ('SUSPENDED', 'CANCEL'),
         ):
-            plan, (action,) = self.a_plan(status)
+            plan, (action,) = self.create_plan(status)
 
             after = self.operations.signal_action(action.uuid, signal)
 
@@ -348,7 +350,7 @@ class TestSignal(OperationsCase):
             for status in action_states.STATES:
                 if status in action_states.SIGNAL_ALLOWED[signal]:
                     continue
-                _, (action,) = self.a_plan(status)
+                _, (action,) = self.create_plan(status)
                 self.assert_refused(
                     exceptions.Conflict,
                     f'{signal} is not possible for action {action.uuid}: '
@@ -359,7 +361,7 @@ class TestSignal(OperationsCase):
                 )
 
     def test_an_unknown_signal_is_refused(self):
-        _, (action,) = self.a_plan('RUNNING')
+        _, (action,) = self.create_plan('RUNNING')
         for word in ('KILL', 'cancel', ''):
             self.assert_refused(
                 exceptions.Invalid,
@@ -477,7 +479,7 @@ class TestSignal(OperationsCase):
 
 class TestDeleted(OperationsCase):
     def test_an_action_of_a_deleted_plan_cannot_be_changed(self):
-        plan, (action,) = self.a_plan('INIT', state='RECOMMENDED')
+        plan, (action,) = self.create_plan('INIT', state='RECOMMENDED')
         self.operations.delete(plan.uuid)
         stored = self.events()
 

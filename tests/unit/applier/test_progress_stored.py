@@ -22,7 +22,7 @@ class StoredCase(base.TestCase):
         self.store = MemoryStore()
         self.addCleanup(self.store.close)
 
-    def a_plan(self, *actions, **values):
+    def create_plan(self, *actions, **values):
         """Store a plan with actions: each a status, or the values of one."""
         made = [
             factories.make_action(**({'status': a} if isinstance(a, str) else a))
@@ -58,7 +58,9 @@ class TestEndWindow(StoredCase):
             ({'state': 'CANCELLING'}, UNSTARTED),
             ({'stage': STOPPING}, STOPPED),
         ):
-            plan, _ = self.a_plan(*unstarted, *others, active=1, unfinished=5, **values)
+            plan, _ = self.create_plan(
+                *unstarted, *others, active=1, unfinished=5, **values
+            )
 
             after, written, more = self.end(plan)
 
@@ -82,7 +84,7 @@ class TestEndWindow(StoredCase):
             )
 
     def test_at_most_a_window_is_ended_at_one_time(self):
-        plan, _ = self.a_plan(*['INIT'] * 5, state='CANCELLING')
+        plan, _ = self.create_plan(*['INIT'] * 5, state='CANCELLING')
 
         found = []
         for _ in range(3):
@@ -92,7 +94,7 @@ class TestEndWindow(StoredCase):
         self.assertEqual([(2, 3, True), (2, 1, True), (1, 0, False)], found)
 
     def test_the_message_of_a_started_action_says_so(self):
-        plan, (action,) = self.a_plan(
+        plan, (action,) = self.create_plan(
             {'status': 'READY', 'phase': COMPLETE, 'start_time': factories.NOW},
             state='CANCELLING',
         )
@@ -113,7 +115,7 @@ class TestStep(StoredCase):
 
     def test_an_inactive_plan_and_one_in_stage_forward_do_not_change(self):
         for state in set(states.STATES) - {'CANCELLING'}:
-            plan, _ = self.a_plan('INIT', 'READY', state=state)
+            plan, _ = self.create_plan('INIT', 'READY', state=state)
 
             self.assertFalse(self.step(plan))
             self.assertEqual(plan, self.store.get_plan(plan.uuid))
@@ -164,7 +166,7 @@ class TestStep(StoredCase):
                 [('INIT', 'CANCELLED', 'CANCELLING')],
             ),
         ):
-            plan, _ = self.a_plan(*statuses, **values)
+            plan, _ = self.create_plan(*statuses, **values)
             before = len(self.states())
 
             self.assertFalse(self.step(plan))
@@ -178,13 +180,13 @@ class TestStep(StoredCase):
             self.assertEqual(written, self.states()[before:])
 
     def test_a_large_plan_takes_several_steps(self):
-        plan, _ = self.a_plan(*['INIT'] * (WINDOW + 1), state='CANCELLING')
+        plan, _ = self.create_plan(*['INIT'] * (WINDOW + 1), state='CANCELLING')
 
         self.assertEqual((True, False), (self.step(plan), self.step(plan)))
         self.assertEqual('CANCELLED', self.store.get_plan(plan.uuid).state)
 
     def test_a_rollback_starts_after_the_last_action(self):
-        plan, _ = self.a_plan(
+        plan, _ = self.create_plan(
             {'status': 'SUCCEEDED', 'action_type': 'reversible', 'name': 'a'},
             'FAILED',
             'INIT',
@@ -209,7 +211,7 @@ class TestLost(StoredCase):
         return self.progress.on_worker_lost(self.store, plan.id, NOW)
 
     def test_a_failing_plan_stops(self):
-        plan, (action,) = self.a_plan('RUNNING', on_worker_loss='fail')
+        plan, (action,) = self.create_plan('RUNNING', on_worker_loss='fail')
 
         self.assertEqual('FAILED', self.lost(plan))
         self.assertEqual(
@@ -220,7 +222,9 @@ class TestLost(StoredCase):
         )
 
     def test_a_cancelled_plan_signals_its_running_actions(self):
-        plan, (first, second) = self.a_plan('RUNNING', 'INIT', on_worker_loss='cancel')
+        plan, (first, second) = self.create_plan(
+            'RUNNING', 'INIT', on_worker_loss='cancel'
+        )
 
         self.assertEqual('CANCELLED', self.lost(plan))
         self.assertEqual(
@@ -257,6 +261,6 @@ class TestLost(StoredCase):
                 for state in others
             ),
         ):
-            plan, _ = self.a_plan('RUNNING', **values)
+            plan, _ = self.create_plan('RUNNING', **values)
             self.assertIsNone(self.lost(plan), values)
             self.assertEqual(plan, self.store.get_plan(plan.uuid))

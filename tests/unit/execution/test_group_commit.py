@@ -49,7 +49,9 @@ class GroupCase(base.TestCase):
         self.addCleanup(self.store.close)
         self.group = GroupCommit('w', PlanProgress(), claims=FakeClaims())
 
-    def a_plan(self, *names: str, after: str | None = None, **plan: Any) -> ActionPlan:
+    def create_plan(
+        self, *names: str, after: str | None = None, **plan: Any
+    ) -> ActionPlan:
         """Store a plan; `after`: the name of the first action, which others follow."""
         actions = [make_action(name=name) for name in names]
         parent = actions[0].uuid
@@ -124,7 +126,7 @@ class ChangesTest(GroupCase):
     """States, counters and events."""
 
     def test_the_first_claim_makes_the_plan_ongoing(self) -> None:
-        self.a_plan('a', 'b', state='PENDING')
+        self.create_plan('a', 'b', state='PENDING')
         result = self.fill(claim=5)
         self.assertEqual([('plan', 'PENDING', 'ONGOING')], self.changes_of(result))
         self.assertEqual(('ONGOING', 2), (self.plan().state, self.plan().active))
@@ -145,7 +147,7 @@ class ChangesTest(GroupCase):
         self.assertEqual([], self.changes_of(self.fill(claim=5)))
 
     def test_an_item_of_an_older_attempt_does_not_shadow_the_current_one(self) -> None:
-        self.a_plan('a', state='ONGOING')
+        self.create_plan('a', state='ONGOING')
         (attempt,) = self.claim(1)
         lost = attempt.action
         again = lost.evolve(owner=None)
@@ -168,7 +170,7 @@ class ChangesTest(GroupCase):
         )
 
     def test_ends_are_counted_and_the_last_one_ends_the_plan(self) -> None:
-        self.a_plan('a', 'b')
+        self.create_plan('a', 'b')
         a, b = self.running('a', 'b')
         self.assertEqual(
             [('a', 'RUNNING', 'SUCCEEDED')],
@@ -190,7 +192,7 @@ class ChangesTest(GroupCase):
         )
 
     def test_the_conclusion_of_a_lost_action_changes_nothing(self) -> None:
-        self.a_plan('a', 'b')
+        self.create_plan('a', 'b')
         (attempt,) = self.running('a')
         late = self.end(attempt, Done())
         with self.store.transaction() as tx:
@@ -203,7 +205,7 @@ class ChangesTest(GroupCase):
         self.assertEqual(other, self.store.get_action(other.uuid))
 
     def test_of_the_conclusions_for_one_action_the_first_counts(self) -> None:
-        self.a_plan('a', 'b')
+        self.create_plan('a', 'b')
         (attempt,) = self.running('a')
         given_up = self.end(attempt, outcomes.TimedOut())
         came_back = self.end(attempt, Done())
@@ -244,7 +246,7 @@ class ChangesTest(GroupCase):
             ({'state': 'CANCELLING'}, results.CANCELLED_UNSTARTED),
             ({'stage': 'stopping'}, results.STOPPED_UNSTARTED),
         ):
-            self.a_plan('a', 'b')
+            self.create_plan('a', 'b')
             (attempt,) = self.claim(1)
             with self.store.transaction() as tx:
                 plan = tx.lock_plans([self.plan_id])[self.plan_id]
@@ -256,7 +258,7 @@ class ChangesTest(GroupCase):
             self.assertEqual((1, 0), (self.plan().unfinished, self.plan().active))
 
     def test_a_released_action_is_claimable_without_an_event(self) -> None:
-        self.a_plan('a')
+        self.create_plan('a')
         (attempt,) = self.claim(1)
         back = Conclusion(attempt.action.evolve(owner=None))
         self.assertEqual([], self.fill(self.item(attempt, back)).events)
@@ -264,7 +266,7 @@ class ChangesTest(GroupCase):
         self.assertEqual(2, self.claim(1)[0].action.attempt)
 
     def test_derived_actions_are_counted_and_have_events(self) -> None:
-        self.a_plan('a', 'b')
+        self.create_plan('a', 'b')
         a, b = self.running('a', 'b')
         x, y, z = (DerivedAction(key, 'nop') for key in 'xyz')
         result = self.fill(self.end(a, Derived((x, y))), self.end(b, Derived((z,))))
@@ -299,7 +301,7 @@ class ParallelTest(GroupCase):
     """max_parallel."""
 
     def test_only_max_parallel_limits_a_claim(self) -> None:
-        self.a_plan('a', 'b', 'c', 'd', max_parallel=2)
+        self.create_plan('a', 'b', 'c', 'd', max_parallel=2)
         result = self.fill(claim=5)
         (claimed,) = result.claims
         self.assertEqual(
@@ -309,19 +311,19 @@ class ParallelTest(GroupCase):
         self.assertEqual(
             (0, True, True), (len(nothing.actions), nothing.more, nothing.limited)
         )
-        self.a_plan('a')
+        self.create_plan('a')
         (claimed,) = self.fill(claim=5).claims
         self.assertEqual((False, False), (claimed.more, claimed.limited))
 
     def test_an_end_in_the_same_transaction_allows_a_claim(self) -> None:
-        self.a_plan('a', 'b', 'c', max_parallel=1)
+        self.create_plan('a', 'b', 'c', max_parallel=1)
         (attempt,) = self.running('a')
         result = self.fill(self.end(attempt, Done()), claim=5)
         self.assertEqual(['b'], [a.name for a in result.claims[0].actions])
         self.assertEqual(1, self.plan().active)
 
     def test_a_handover_counts_towards_max_parallel(self) -> None:
-        self.a_plan('a', 'b', after='a', max_parallel=1)
+        self.create_plan('a', 'b', after='a', max_parallel=1)
         with self.store.transaction() as tx:
             tx.insert_actions([make_action(name='c', plan_id=self.plan_id)], [])
             plan = tx.lock_plans([self.plan_id])[self.plan_id]
@@ -339,7 +341,7 @@ class HandOverTest(GroupCase):
     def end_with(
         self, outcome: outcomes.Outcome, state: str = 'ONGOING', **plan: Any
     ) -> CommitResult:
-        self.a_plan('a', 'b', after='a', **plan)
+        self.create_plan('a', 'b', after='a', **plan)
         (attempt,) = self.running('a')
         with self.store.transaction() as tx:
             running = tx.lock_plans([self.plan_id])[self.plan_id]
@@ -377,7 +379,7 @@ class HandOverTest(GroupCase):
             )
 
     def test_dependents_of_started_actions_are_prefetched(self) -> None:
-        self.a_plan('a', 'b', after='a')
+        self.create_plan('a', 'b', after='a')
         (attempt,) = self.claim(1)
         result = self.fill(self.start(attempt))
         self.assertEqual(

@@ -121,7 +121,7 @@ class PrepareTest(RunnerCase):
     def test_a_cancelled_action_is_not_prepared(self) -> None:
         after = self.prepare(
             self.attempt(control=states.CANCEL),
-            pre_condition=self.calls.note('pre_condition'),
+            pre_condition=self.calls.record('pre_condition'),
         )
         self.assertEqual(states.CANCELLED, after.status)
         self.assertEqual([], self.calls.made)
@@ -154,7 +154,7 @@ class PerformTest(RunnerCase):
     """The steps from the start to the end."""
 
     def test_the_steps_run_in_order(self) -> None:
-        note = self.calls.note
+        note = self.calls.record
         self.policies = [a_policy(pre_op=note('pre_op'), post_op=note('post_op'))]
         seen: list[Any] = []
         after = self.run_task(
@@ -179,7 +179,7 @@ class PerformTest(RunnerCase):
         )
 
     def test_a_first_failure_keeps_its_own_reason(self) -> None:
-        note = self.calls.note('post_condition', raises(OSError('x')))
+        note = self.calls.record('post_condition', raises(OSError('x')))
         self.assertEqual(
             ('FAILED', 'Action failed in execute: no disk'),
             self.result_of(execute=lambda c: ('ERROR', 'no disk'), post_condition=note),
@@ -188,7 +188,7 @@ class PerformTest(RunnerCase):
 
     def test_a_failed_post_op_fails_the_action(self) -> None:
         self.policies = [a_policy(post_op=raises(OSError))]
-        note = self.calls.note('post_condition')
+        note = self.calls.record('post_condition')
         self.assertEqual(
             ('FAILED', "Policy check failure: Failed policy 'P': OSError"),
             self.result_of(post_condition=note),
@@ -334,7 +334,7 @@ class PerformTest(RunnerCase):
         ):
             self.run_task(
                 execute=lambda c, o=outcome: o,
-                post_condition=self.calls.note('post_condition'),
+                post_condition=self.calls.record('post_condition'),
             )
         self.assertEqual([], self.calls.made)
 
@@ -343,9 +343,9 @@ class PerformTest(RunnerCase):
             status, _ = self.result_of(
                 self.attempt(phase=phase),
                 states.CANCEL,
-                execute=self.calls.note('execute'),
-                complete=self.calls.note('complete'),
-                revert=self.calls.note('revert'),
+                execute=self.calls.record('execute'),
+                complete=self.calls.record('complete'),
+                revert=self.calls.record('revert'),
             )
             self.assertEqual(states.CANCELLED, status)
         self.assertEqual([], self.calls.made)

@@ -161,7 +161,7 @@ class PhaseTest(RunnerCase):
                 post_op=lambda context, data: calls.append(context.result),
             )
         ]
-        runner = self.runner(execute=lose, cancel=self.calls.note('cancel'))
+        runner = self.runner(execute=lose, cancel=self.calls.record('cancel'))
         attempt = self.attempt()
         attempt.action = runner.prepare(attempt).action
         runner.perform(attempt)
@@ -186,7 +186,7 @@ class PhaseTest(RunnerCase):
 
     def test_a_suspend_of_an_action_in_progress_takes_no_thread(self) -> None:
         attempt = self.attempt(status=states.RUNNING, token='job')
-        runner = self.runner(poll=self.calls.note('poll', Done()))
+        runner = self.runner(poll=self.calls.record('poll', Done()))
         self.assertIsNone(runner.adopt(attempt))
         attempt.context.deliver(states.SUSPEND)
         # Otherwise it would wait for a RESUME.
@@ -205,7 +205,8 @@ class PhaseTest(RunnerCase):
     def test_a_suspend_before_the_execution_takes_no_thread(self) -> None:
         attempt = self.attempt(timeout=30)
         runner = self.runner(
-            execute=self.calls.note('execute', True), cancel=self.calls.note('cancel')
+            execute=self.calls.record('execute', True),
+            cancel=self.calls.record('cancel'),
         )
         attempt.action = runner.prepare(attempt).action
         attempt.context.deliver(states.SUSPEND)
@@ -291,7 +292,7 @@ class PhaseTest(RunnerCase):
     def test_revert_receives_the_outputs_and_fails_in_its_own_step(self) -> None:
         attempt = self.attempt(phase=REVERT, data={'outputs': {'id': 7}})
         seen: list[Any] = []
-        note = self.calls.note('post_condition')
+        note = self.calls.record('post_condition')
         self.assertEqual(
             ('SUCCEEDED', None),
             self.result_of(
@@ -315,7 +316,7 @@ class PhaseTest(RunnerCase):
             is_applied=lambda c: True,
             pre_condition=raises(AssertionError),
             execute=raises(AssertionError),
-            post_condition=self.calls.note('post_condition'),
+            post_condition=self.calls.record('post_condition'),
         )
         self.assertEqual(
             ('SUCCEEDED', {'id': 7}), (done.action.status, done.action.outputs)
@@ -326,8 +327,8 @@ class PhaseTest(RunnerCase):
         self.run_task(
             self.attempt(phase=CHECK),
             is_applied=lambda c: False,
-            pre_condition=self.calls.note('pre_condition'),
-            execute=self.calls.note('execute', True),
+            pre_condition=self.calls.record('pre_condition'),
+            execute=self.calls.record('execute', True),
         )
         self.assertEqual(['pre_condition', 'execute'], [h for _, h in self.calls.made])
 
@@ -355,8 +356,8 @@ class CancelTest(RunnerCase):
     def test_cancel_receives_the_token_after_a_poll_that_raises(self) -> None:
         # Before the poll, during it, and without work outside
         for token, signal, poll, seen in (
-            ({'job': 1}, states.CANCEL, self.calls.note('poll', True), [{'job': 1}]),
-            ({'job': 1}, TIMEOUT, self.calls.note('poll', True), [{'job': 1}]),
+            ({'job': 1}, states.CANCEL, self.calls.record('poll', True), [{'job': 1}]),
+            ({'job': 1}, TIMEOUT, self.calls.record('poll', True), [{'job': 1}]),
             ({'job': 1}, None, raises(exceptions.Cancelled()), [{'job': 1}]),
             ({'job': 1}, None, raises(exceptions.TimedOut()), [{'job': 1}]),
             ({'job': 1}, None, raises(OSError('gone')), []),

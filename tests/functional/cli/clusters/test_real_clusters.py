@@ -127,7 +127,7 @@ class LifeTest(RealClusterCase):
         self.succeed('policy', 'create', 'told', '--spec', path)
         self.done('cluster', 'policy', 'attach', 'hooked', 'told')
         scaled = self.rows('cluster', 'scale', 'in', 'hooked')
-        server.until_received()
+        server.wait_until_received()
         token = json.loads(server.received[0].body)['lifecycle_action_token']
         waits = self.members('hooked')
 

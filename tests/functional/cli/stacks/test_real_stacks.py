@@ -51,7 +51,7 @@ class RealStackCase(RealApiCase):
         code, _, err = self.call(*argv, '--wait')
         return code, err.strip().splitlines()[-1].partition(' ')[2]
 
-    def until_it_is_not(self, status, name):
+    def wait_for_other_status(self, status, name):
         """Look until a stack has another status; each look takes its time."""
         for _ in range(LOOKS):
             if self.rows('stack', 'show', name)['Stack Status'] != status:
@@ -230,7 +230,7 @@ class MaintenanceTest(RealStackCase):
         self.succeed('stack', 'create', 'slow', '-t', path)
 
         cancelled = self.rows('stack', 'cancel', 'slow', '--no-rollback')
-        self.until_it_is_not('CREATE_IN_PROGRESS', 'slow')
+        self.wait_for_other_status('CREATE_IN_PROGRESS', 'slow')
         other = self.file(TEMPLATE, 'other.yaml')
         code, last = self.done('stack', 'update', 'slow', '-t', other)
         listed = self.rows('stack', 'event', 'list', 'slow')

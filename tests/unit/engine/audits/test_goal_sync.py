@@ -17,7 +17,7 @@ class CatalogueTest(AuditCase):
         return [g.goal for g in goals] + [s.strategy for s in strategies]
 
     def test_installed_goals_and_strategies_are_stored(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         goal = world.store.find_goal('server_consolidation').goal
         self.assertEqual('Server Consolidation', goal.display_name)
         self.assertEqual(
@@ -39,15 +39,15 @@ class CatalogueTest(AuditCase):
         self.assertIn('actions', found.strategy.parameters_spec['properties'])
 
     def test_a_second_sync_changes_nothing(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         before = self.rows(world)
         self.clock.advance(3600)
         goal_sync.sync(world.store, world.types, self.clock)
         self.assertEqual(before, self.rows(world))
 
     def test_a_new_version_changes_rows_in_place_and_cancels_nothing(self) -> None:
-        world = self.an_engine()
-        audit = world.until_over(world.audit())
+        world = self.create_engine_world()
+        audit = world.wait_for_audit_end(world.audit())
         newer = type('Dummy', (base.Goal,), {'display_name': 'Better'})
         plugins = loader.Plugins.of(
             goals={'dummy': newer}, strategies={'dummy': strategy(display_name='Best')}
@@ -63,14 +63,14 @@ class CatalogueTest(AuditCase):
                 world.store.find_strategy('dummy').strategy.id,
             ),
         )
-        self.assertEqual((audit, told), (world.now(audit), world.events()))
+        self.assertEqual((audit, told), (world.reload(audit), world.events()))
         # What is not installed here may be so elsewhere.
         self.assertEqual(
             'Actuator', world.store.find_strategy('actuator').strategy.display_name
         )
 
     def test_a_strategy_without_its_goal_is_skipped(self) -> None:
-        world = self.an_audit_world(strategies={'lost': strategy(goal='nowhere')})
+        world = self.create_audit_world(strategies={'lost': strategy(goal='nowhere')})
         names = [s.strategy.name for s in world.store.list_strategies(Query())]
         self.assertEqual(['actuator', 'dummy'], sorted(names))
         self.assertIn('its goal nowhere is not installed', self.log.output)

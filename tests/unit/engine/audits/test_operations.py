@@ -24,7 +24,7 @@ class OperationsCase(AuditCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.an_audit_world()
+        self.world = self.create_audit_world()
 
     def make(self, **keys: Any) -> Audit:
         return self.world.audits.create(
@@ -38,16 +38,16 @@ class OperationsCase(AuditCase):
 
     def update(self, audit: Audit, **changes: Any) -> Audit:
         updated = self.world.audits.update(audit.uuid, changes)
-        self.assertEqual(updated, self.world.now(audit))
+        self.assertEqual(updated, self.world.reload(audit))
         return updated
 
     def not_updated(
         self, audit: Audit, error: type[Exception], said: str, **changes: Any
     ) -> None:
-        before = self.world.now(audit), self.world.events()
+        before = self.world.reload(audit), self.world.events()
         raised = self.assertRaises(error, self.world.audits.update, audit.uuid, changes)
         self.assertIn(said, str(raised))
-        self.assertEqual(before, (self.world.now(audit), self.world.events()))
+        self.assertEqual(before, (self.world.reload(audit), self.world.events()))
 
     def in_state(self, state: str, **keys: Any) -> Audit:
         """Return an audit in a state."""
@@ -56,7 +56,7 @@ class OperationsCase(AuditCase):
             locked = tx.lock_audit(audit.uuid)
             assert locked is not None
             tx.save_audit(locked.evolve(state=state))
-        return self.world.now(audit)
+        return self.world.reload(audit)
 
     def a_template(self, **keys: Any) -> Any:
         wanted = {'name': 'a template', 'goal': 'dummy', 'strategy': 'dummy', **keys}
@@ -304,7 +304,7 @@ class CreatorTest(OperationsCase):
         new = AuditRequest('ONESHOT', goal='dummy', strategy='dummy')
         audit = self.world.audits.create(new, creator=before)
         self.world.audits.update(audit.uuid, changes, by=by)
-        return self.world.now(audit).creator
+        return self.world.reload(audit).creator
 
     def test_only_a_change_of_the_proposal_limits_the_authority(self) -> None:
         mine, other = Creator('me', 'a'), Creator('other', 'b')
@@ -369,5 +369,5 @@ class MeanwhileTest(OperationsCase):
             {'parameters': {'para1': 2}},
         )
         self.assertIn('no predefined strategy', str(error))
-        found = self.world.now(audit)
+        found = self.world.reload(audit)
         self.assertEqual((None, {}), (found.strategy_id, found.parameters))

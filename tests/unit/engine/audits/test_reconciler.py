@@ -23,7 +23,7 @@ class ExpiryTest(AuditCase):
         return [plan.state for plan in all_plans(world.store)]
 
     def test_expired_plans_are_superseded(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         old, started = self.plan(world), self.plan(world)
         world.plans.start(started.uuid)
         self.clock.advance(DAY)
@@ -47,19 +47,19 @@ class ExpiryTest(AuditCase):
         )
 
     def test_plans_are_checked_at_the_start_and_every_interval(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         self.plan(world)
         self.clock.advance(2 * DAY)
         world.reconciler.start()
         self.addCleanup(world.reconciler.stop)
-        world.until(lambda: self.states(world) == ['SUPERSEDED'])
+        world.wait_until(lambda: self.states(world) == ['SUPERSEDED'])
         self.plan(world)
         self.clock.until_waiting(1)
         self.clock.advance(2 * DAY)
-        world.until(lambda: self.states(world) == ['SUPERSEDED', 'SUPERSEDED'])
+        world.wait_until(lambda: self.states(world) == ['SUPERSEDED', 'SUPERSEDED'])
 
     def test_no_plan_expires_after_zero_hours_but_after_those_of_a_reload(self) -> None:
-        world = self.an_audit_world(expiry=0)
+        world = self.create_audit_world(expiry=0)
         self.plan(world)
         self.clock.advance(100 * DAY)
         self.assertEqual(0, world.reconciler.expire_plans())
@@ -68,10 +68,10 @@ class ExpiryTest(AuditCase):
         self.clock.until_waiting(1)
         self.assertEqual(['RECOMMENDED'], self.states(world))
         world.reconciler.reconfigure(ReconcilerSettings(24.0))
-        world.until(lambda: self.states(world) == ['SUPERSEDED'])
+        world.wait_until(lambda: self.states(world) == ['SUPERSEDED'])
 
     def test_one_of_several_engines_checks(self) -> None:
-        world = self.an_audit_world()
+        world = self.create_audit_world()
         self.plan(world)
         self.clock.advance(2 * DAY)
         world.store.take_role(ROLE, 'another engine', 100 * DAY)
@@ -86,7 +86,7 @@ class IntervalTest(AuditCase):
 
     def test_a_run_without_a_result_follows_the_changed_interval(self) -> None:
         for interval, seconds in (('60', 60), ('*/5 * * * *', 300)):
-            world = self.an_audit_world()
+            world = self.create_audit_world()
             audit = world.audit(name=interval, audit_type='CONTINUOUS', interval='3600')
             world.audits.update(audit.uuid, {'state': 'ONGOING'})
             world.audits.update(audit.uuid, {'interval': interval})
@@ -102,7 +102,7 @@ class IntervalTest(AuditCase):
                 )
                 tx.change_actions([ActionChange(action, hung)])
                 world.reconciler.settle(tx, audit.uuid)
-            found, due = world.now(audit), now + datetime.timedelta(seconds=seconds)
+            found, due = world.reload(audit), now + datetime.timedelta(seconds=seconds)
             self.assertEqual('It hung.', found.status_message)
             self.assertEqual(
                 (due, due), (found.next_run_time, world.action(interval).not_before)

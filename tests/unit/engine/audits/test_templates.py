@@ -12,7 +12,7 @@ class TemplatesTest(AuditCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.an_audit_world()
+        self.world = self.create_audit_world()
 
     def make(self, **keys: Any) -> AuditTemplate:
         wanted = {'name': 'a template', 'goal': 'dummy', **keys}

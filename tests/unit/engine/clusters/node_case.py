@@ -13,13 +13,13 @@ class NodeCase(ClusterCase):
 
     def a_new_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
         """Return a world with a node that was never created."""
-        world = self.a_cluster_world()
-        return world, world.a_node(world.profile(**profile), 'n')
+        world = self.create_cluster_world()
+        return world, world.insert_node(world.profile(**profile), 'n')
 
     def a_made_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
         """Return a world with a node that was created."""
         world, node = self.a_new_node(**profile)
-        world.made(node)
+        world.create_node(node)
         return world, node
 
 

@@ -22,23 +22,25 @@ class TestAffinity(ClusterCase):
             return 'host-1' if physical_id else None
 
         kind = type('Homed', (machine(Outside()),), {'host': host})
-        self.world = self.a_cluster_world(handlers={'Homed': kind}, sweep_interval=LONG)
-        node = self.world.a_node(self.world.profile(type_='homed'), 'n')
+        self.world = self.create_cluster_world(
+            handlers={'Homed': kind}, sweep_interval=LONG
+        )
+        node = self.world.insert_node(self.world.profile(type_='homed'), 'n')
         # By the first worker, that of host-0
-        self.node = self.world.made(node)
+        self.node = self.world.create_node(node)
 
     def test_an_action_is_forwarded_to_a_worker_of_its_host(self):
         # It is alive, and has not come to it yet.
         there = Worker('w', 'host-1', 'i', ('engine',))
         self.world.store.register_worker(there, LONG)
         asked = self.world.ask(NODE_CHECK, self.node)
-        self.world.until(
+        self.world.wait_until(
             lambda: self.world.store.get_action(asked.uuid).status_message == HANDED_ON
         )
 
         self.world.worker()
 
-        self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(asked).status)
 
     def test_any_worker_executes_it_if_its_host_has_none(self):
         action = self.world.do(NODE_CHECK, self.node)
@@ -72,9 +74,11 @@ class TestWorkUnderWay(ClusterCase):
 
         members = {'idempotent': False, 'host': host, 'poll': poll, 'find': find}
         kind = machine(self.outside, **members)
-        self.world = self.a_cluster_world(handlers={'Homed': kind}, sweep_interval=LONG)
+        self.world = self.create_cluster_world(
+            handlers={'Homed': kind}, sweep_interval=LONG
+        )
         profile = self.world.profile(type_='homed', wait=1)
-        self.node = self.world.a_node(profile, 'n')
+        self.node = self.world.insert_node(profile, 'n')
 
     def register_other_host(self) -> None:
         """Store a worker of host-1 that has claimed nothing."""
@@ -84,21 +88,21 @@ class TestWorkUnderWay(ClusterCase):
     def test_the_worker_of_its_host_finds_the_started_operation(self):
         self.world.worker()
         asked = self.world.ask(NODE_CREATE, self.node)
-        self.world.until(
+        self.world.wait_until(
             lambda: self.world.store.get_action(asked.uuid).status_message == HANDED_ON
         )
 
         self.world.worker()
 
-        self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
-        self.assertEqual('ACTIVE', self.world.now(self.node).status)
+        self.assertEqual('SUCCEEDED', self.world.wait_for_end(asked).status)
+        self.assertEqual('ACTIVE', self.world.reload(self.node).status)
         self.assertEqual(
             [('create', 'n'), ('poll', 'n'), ('find', 'n')], self.outside.calls
         )
 
     def test_an_operation_that_cannot_be_repeated_is_polled_again(self):
         self.unseen = 0
-        node = self.world.made(self.node)
+        node = self.world.create_node(self.node)
         self.unseen = 2
 
         inputs = {'operation': 'paint', 'params': {'colour': 'red'}}

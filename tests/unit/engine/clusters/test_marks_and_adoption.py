@@ -24,10 +24,10 @@ from watcherlite.engine.clusters.services import ClusterLimits
 class TestMarks(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile, 1)
+        self.cluster = self.world.insert_cluster(self.profile, 1)
         (node,) = self.world.nodes(self.cluster)
         self.world.set(node, status='ACTIVE', status_reason='well')
-        self.node = self.world.now(node)
+        self.node = self.world.reload(node)
 
     def mark(self, *values: Any) -> Any:
         return self.operations.nodes.mark_unhealthy(self.node.uuid, BY, *values)
@@ -39,7 +39,7 @@ class TestMarks(OperationsCase):
             ('ERROR', 'it smokes', {'unhealthy': 'it smokes'}),
             (after.status, after.status_reason, after.data),
         )
-        cluster = self.world.now(self.cluster)
+        cluster = self.world.reload(self.cluster)
         self.assertEqual(
             (
                 'WARNING',
@@ -86,7 +86,7 @@ class TestMarks(OperationsCase):
         self.assertEqual(
             ('ACTIVE', 'a mistake', {}), (after.status, after.status_reason, after.data)
         )
-        self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
+        self.assertEqual('ACTIVE', self.world.reload(self.cluster).status)
 
         self.world.set(self.node, status='ERROR', status_reason='broken')
         self.mark(True)
@@ -130,8 +130,8 @@ class TestAdopting(OperationsCase):
             (node.name, node.role, node.physical_id, node.status),
         )
         self.world.worker()
-        self.world.quiet()
-        self.assertEqual('ACTIVE', self.world.now(node).status)
+        self.world.wait_until_idle()
+        self.assertEqual('ACTIVE', self.world.reload(node).status)
 
     def test_the_handler_adopts_a_resource_once(self) -> None:
         world = OperatedWorld(self.make_store())
@@ -151,13 +151,13 @@ class TestAdopting(OperationsCase):
 
         node = operations.nodes.adopt(AdoptionRequest('here', 'found', 'n'), BY)
         world.worker()
-        world.quiet()
-        world.ended(operations.nodes.check('n', BY).action)
+        world.wait_until_idle()
+        world.wait_for_end(operations.nodes.check('n', BY).action)
         world.row(operations.nodes.delete('n', BY))
 
         calls = [call for call, _ in world.outside.calls]
         self.assertEqual(['adopt', 'check', 'delete'], calls)
-        self.assertEqual({'data': {'ours': True}}, world.now(node).kept)
+        self.assertEqual({'data': {'ours': True}}, world.reload(node).kept)
 
     def test_a_type_without_adoption_is_rejected(self) -> None:
         known = self.world.types.resource_types()['Thing']
@@ -178,9 +178,9 @@ class TestAdopting(OperationsCase):
         node = self.operations.nodes.adopt(AdoptionRequest('gone', 'thing'), BY)
 
         self.world.worker()
-        self.world.quiet()
+        self.world.wait_until_idle()
 
-        self.assertEqual('ERROR', self.world.now(node).status)
+        self.assertEqual('ERROR', self.world.reload(node).status)
 
     def test_invalid_adoptions_are_rejected(self) -> None:
         for wanted, kind, text in (
@@ -210,7 +210,7 @@ class TestUserActions(OperationsCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile)
+        self.cluster = self.world.insert_cluster(self.profile)
 
     def ask(self, **values: Any) -> Any:
         given = {'action': 'sleep', 'target': 'c', 'inputs': {'duration': 0}, **values}
@@ -230,7 +230,7 @@ class TestUserActions(OperationsCase):
 
     def test_a_time_in_the_past_means_now(self) -> None:
         for value in ('1960-01-01T00:00:00', '0100-01-01T00:00:00+14:00'):
-            self.world.a_cluster(self.profile, name=f'in-{value[:4]}')
+            self.world.insert_cluster(self.profile, name=f'in-{value[:4]}')
             begun = self.ask(not_before=value, target=f'in-{value[:4]}')
             action = self.world.store.get_action(begun.action)
             self.assertEqual(EPOCH, action.not_before)

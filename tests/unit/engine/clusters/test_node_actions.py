@@ -26,7 +26,7 @@ class TestCreating(NodeCase):
 
         action = world.do(NODE_CREATE, node)
 
-        row = world.now(node)
+        row = world.reload(node)
         name = f'node-n-{node.uuid.replace("-", "")[:12]}'
         self.assertEqual(('SUCCEEDED', {'physical_id': name}), told(action))
         self.assertEqual(
@@ -38,17 +38,17 @@ class TestCreating(NodeCase):
         self.assertEqual(action.uuid, row.last)
         self.assertEqual(
             [('n', 'create.start', 'CREATING'), ('n', 'create.end', 'ACTIVE')],
-            world.facts(),
+            world.transitions(),
         )
 
     def test_a_node_whose_creation_fails_is_in_error_until_its_deletion(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         world.outside.fails.add(('create', 'n'))
-        node = world.a_node(world.profile(), 'n')
+        node = world.insert_node(world.profile(), 'n')
 
         action = world.do(NODE_CREATE, node)
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual('FAILED', action.status)
         self.assertEqual(
             ('ERROR', 'create of n does not work', None),
@@ -56,7 +56,7 @@ class TestCreating(NodeCase):
         )
         self.assertEqual(
             [('n', 'create.start', 'CREATING'), ('n', 'create.error', 'ERROR')],
-            world.facts(),
+            world.transitions(),
         )
         # Its handler may have created something.
         world.do(NODE_DELETE, node)
@@ -68,18 +68,18 @@ class TestCreating(NodeCase):
 
         world.plans.signal_action(asked.uuid, 'CANCEL')
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(('ERROR', []), (row.status, world.outside.calls))
         self.assertIn('Not made', row.status_reason)
-        self.assertEqual([('n', 'create.error', 'ERROR')], world.facts())
+        self.assertEqual([('n', 'create.error', 'ERROR')], world.transitions())
 
     def test_placeholders_distinguish_the_nodes_of_a_profile(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile(value='%name% is number %index%')
-        cluster = world.a_cluster(profile, 2, desired_capacity=0)
+        cluster = world.insert_cluster(profile, 2, desired_capacity=0)
 
         for node in world.nodes(cluster):
-            world.made(node)
+            world.create_node(node)
 
         self.assertEqual(
             ['c-1 is number 1', 'c-2 is number 2'],
@@ -94,11 +94,11 @@ class TestCreating(NodeCase):
                 'wait': Property({'type': 'integer', 'default': 0}),
             }
 
-        world = self.a_cluster_world(handlers={'Placed': Placed})
+        world = self.create_cluster_world(handlers={'Placed': Placed})
         profile = world.profile(type_='placed', value='x')
         data = {'placement': {'zone': 'az1'}}
 
-        row = world.made(world.a_node(profile, 'n', data=data))
+        row = world.create_node(world.insert_node(profile, 'n', data=data))
 
         self.assertEqual({'zone': 'az1'}, row.properties['placement'])
 
@@ -111,23 +111,23 @@ class TestDeleting(NodeCase):
 
         self.assertEqual(('SUCCEEDED', {}), told(action))
         self.assertEqual([], world.outside.calls)
-        self.assertIsNotNone(world.now(node).deleted_at)
+        self.assertIsNotNone(world.reload(node).deleted_at)
 
     def test_a_node_stays_in_error_until_its_deletion_succeeds(self):
         world, node = self.a_made_node(value='red')
-        made = world.now(node)
+        made = world.reload(node)
         world.outside.fails.add(('delete', 'n'))
 
         action = world.do(NODE_DELETE, node)
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(
             ('FAILED', 'ERROR', 'delete of n does not work', None),
             (action.status, *status_of(row), row.deleted_at),
         )
         world.outside.fails.clear()
         world.do(NODE_DELETE, node)
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual({}, world.outside.things)
         self.assertEqual(
             (made.physical_id, {'output': 'red'}, made.properties),
@@ -135,29 +135,31 @@ class TestDeleting(NodeCase):
         )
 
     def test_the_grace_period_holds_no_thread(self):
-        world = self.a_cluster_world()
-        cluster = world.a_cluster(world.profile(), 1)
+        world = self.create_cluster_world()
+        cluster = world.insert_cluster(world.profile(), 1)
         (node,) = world.nodes(cluster)
         world.set(node, status='ACTIVE', physical_id='x')
         asked = world.ask(NODE_DELETE, node)
         world.decided(asked, {'deletion': {'grace_period': 3600}})
 
         world.worker()
-        world.until(lambda: world.store.get_action(asked.uuid).token is not None)
+        world.wait_until(lambda: world.store.get_action(asked.uuid).token is not None)
 
         token = world.store.get_action(asked.uuid).token
         self.assertEqual(('pause', ['delete']), (token['step'], token['left']))
         self.assertEqual([], world.outside.calls)
-        self.assertEqual('DELETING', world.now(node).status)
+        self.assertEqual('DELETING', world.reload(node).status)
         world.plans.signal_action(asked.uuid, 'CANCEL')
-        self.assertEqual('CANCELLED', world.ended(asked).status)
-        self.assertEqual('ACTIVE', world.now(node).status)
+        self.assertEqual('CANCELLED', world.wait_for_end(asked).status)
+        self.assertEqual('ACTIVE', world.reload(node).status)
 
 
 class TestUpdating(NodeCase):
     def test_an_update_of_the_row_alone_keeps_the_status(self):
-        world = self.a_cluster_world()
-        node = world.a_node(world.profile(), 'n', status='ERROR', status_reason='why')
+        world = self.create_cluster_world()
+        node = world.insert_node(
+            world.profile(), 'n', status='ERROR', status_reason='why'
+        )
 
         world.do(
             NODE_UPDATE,
@@ -165,14 +167,14 @@ class TestUpdating(NodeCase):
             {'name': 'm', 'role': 'r', 'metadata': {'k': 'v'}, 'tainted': True},
         )
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(
             ('m', 'r', {'k': 'v'}, True, 'ERROR', 'why'),
             (row.name, row.role, row.metadata, row.tainted, *status_of(row)),
         )
         self.assertEqual(
             [('n', 'update.start', 'ERROR'), ('m', 'update.end', 'ERROR')],
-            world.facts(),
+            world.transitions(),
         )
 
     def test_a_new_profile_updates_recreates_or_keeps_the_resource(self):
@@ -182,13 +184,13 @@ class TestUpdating(NodeCase):
             ({'value': 'red', 'fixed': 'f'}, 'WARNING', []),
         ):
             world, node = self.a_made_node(value='red', fixed='f')
-            made = world.now(node)
+            made = world.reload(node)
             world.set(node, status='WARNING', status_reason='so so')
             other = world.profile('q', **new)
 
             world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
-            row = world.now(node)
+            row = world.reload(node)
             self.assertEqual(
                 (other.id, status, {'output': new['value']}, made.physical_id),
                 (row.profile_id, row.status, row.attributes, row.physical_id),
@@ -205,10 +207,10 @@ class TestUpdating(NodeCase):
             ('create', {'fixed': 'g'}, ['delete', 'create', 'delete', 'create']),
         ):
             with self.subTest(fails=fails):
-                world = self.a_cluster_world()
+                world = self.create_cluster_world()
                 old = world.profile(value='old', fixed='f')
-                node = world.a_node(old, 'n')
-                world.made(node)
+                node = world.insert_node(old, 'n')
+                world.create_node(node)
                 other = world.profile('q', **{'value': 'old', 'fixed': 'f', **new})
                 del world.outside.calls[:]
                 world.outside.fails.add((fails, 'n'))
@@ -217,7 +219,7 @@ class TestUpdating(NodeCase):
 
                 world.do(NODE_UPDATE, node, {'new_profile_id': old.uuid})
 
-                row = world.now(node)
+                row = world.reload(node)
                 self.assertEqual(
                     ('FAILED', old.id, 'ACTIVE'),
                     (failed.status, row.profile_id, row.status),
@@ -242,21 +244,21 @@ class TestUpdating(NodeCase):
                 action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
                 self.assertEqual(('FAILED', text), why(action))
-                self.assertEqual(status, world.now(node).status)
+                self.assertEqual(status, world.reload(node).status)
 
 
 class TestMembership(NodeCase):
     def test_a_joining_node_gets_the_next_index_and_a_leaving_one_none(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile()
-        cluster = world.a_cluster(profile, next_index=7)
-        node = world.a_node(profile, 'n')
+        cluster = world.insert_cluster(profile, next_index=7)
+        node = world.insert_node(profile, 'n')
 
         world.do(NODE_JOIN, node, {'cluster_id': cluster.uuid})
-        inside, around = world.now(node), world.now(cluster)
+        inside, around = world.reload(node), world.reload(cluster)
         world.do(NODE_LEAVE, node)
 
-        outside = world.now(node)
+        outside = world.reload(node)
         self.assertEqual((cluster.id, 7, 8), (*place(inside), around.next_index))
         self.assertEqual((None, -1), place(outside))
         self.assertEqual(
@@ -266,47 +268,47 @@ class TestMembership(NodeCase):
                 ('n', 'leave.start', 'INIT'),
                 ('n', 'leave.end', 'INIT'),
             ],
-            world.facts(),
+            world.transitions(),
         )
 
     def test_a_join_without_a_cluster_fails_alone(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile()
-        node, other = world.a_node(profile, 'n'), world.a_node(profile, 'm')
+        node, other = world.insert_node(profile, 'n'), world.insert_node(profile, 'm')
 
         refused = world.ask(NODE_JOIN, node)
         asked = world.ask(NODE_CREATE, other)
         world.worker()
 
-        self.assertEqual('FAILED', world.ended(refused).status)
-        self.assertEqual('SUCCEEDED', world.ended(asked).status)
+        self.assertEqual('FAILED', world.wait_for_end(refused).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(asked).status)
 
     def test_a_member_of_another_cluster_cannot_join(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile()
-        one = world.a_cluster(profile, 1, 'one')
-        other = world.a_cluster(profile, 0, 'other')
+        one = world.insert_cluster(profile, 1, 'one')
+        other = world.insert_cluster(profile, 0, 'other')
         (node,) = world.nodes(one)
 
         action = world.do(NODE_JOIN, node, {'cluster_id': other.uuid})
 
         self.assertEqual(('FAILED', 'Node one-1 is in another cluster'), why(action))
-        self.assertEqual((one.id, 1), place(world.now(node)))
+        self.assertEqual((one.id, 1), place(world.reload(node)))
 
 
 class TestCancelling(NodeCase):
     def test_a_creation_that_is_cancelled_half_way_can_be_deleted(self):
-        world = self.a_cluster_world()
-        gate = self.a_gate_at(world, 'poll', 'n')
-        node = world.a_node(world.profile(wait=1000), 'n')
+        world = self.create_cluster_world()
+        gate = self.create_gate_at(world, 'poll', 'n')
+        node = world.insert_node(world.profile(wait=1000), 'n')
         world.worker()
         asked = world.ask(NODE_CREATE, node)
-        gate.until_entered()
+        gate.wait_until_entered()
 
         world.plans.signal_action(asked.uuid, 'CANCEL')
         gate.open()
-        action = world.ended(asked)
-        cancelled = world.now(node)
+        action = world.wait_for_end(asked)
+        cancelled = world.reload(node)
         world.do(NODE_DELETE, node)
 
         self.assertEqual('CANCELLED', action.status)
@@ -321,31 +323,33 @@ class TestCancelling(NodeCase):
                 ('n', 'delete.start', 'DELETING'),
                 ('n', 'delete.end', 'DELETING'),
             ],
-            world.facts(),
+            world.transitions(),
         )
 
 
 class TestSuspending(NodeCase):
     def test_a_suspended_action_is_not_polled(self):
-        world = self.a_cluster_world(max_parallel=1)
-        gate = self.a_gate_at(world, 'poll', 'n')
-        cluster = world.a_cluster(world.profile(), 1)
-        node = world.a_node(world.profile(value='red', wait=3), 'n', cluster, 2)
+        world = self.create_cluster_world(max_parallel=1)
+        gate = self.create_gate_at(world, 'poll', 'n')
+        cluster = world.insert_cluster(world.profile(), 1)
+        node = world.insert_node(world.profile(value='red', wait=3), 'n', cluster, 2)
         world.worker()
         asked = world.ask(NODE_CREATE, node)
-        gate.until_entered()
+        gate.wait_until_entered()
 
         world.plans.signal_action(asked.uuid, 'SUSPEND')
         gate.open()
-        world.until(lambda: world.store.get_action(asked.uuid).status == 'SUSPENDED')
+        world.wait_until(
+            lambda: world.store.get_action(asked.uuid).status == 'SUSPENDED'
+        )
         polls = world.outside.of('poll')
-        world.made(world.a_node(world.profile(), 'other'))
+        world.create_node(world.insert_node(world.profile(), 'other'))
 
         self.assertEqual(polls, world.outside.of('poll'))
-        self.assertEqual('CREATING', world.now(node).status)
+        self.assertEqual('CREATING', world.reload(node).status)
         with self.assertRaises(exceptions.ResourceIsLocked):
             world.ask(CLUSTER_CHECK, cluster)
         world.plans.signal_action(asked.uuid, 'RESUME')
-        self.assertEqual('SUCCEEDED', world.ended(asked).status)
-        self.assertEqual('ACTIVE', world.now(node).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(asked).status)
+        self.assertEqual('ACTIVE', world.reload(node).status)
         self.assertEqual(['n', 'other'], world.outside.of('create'))

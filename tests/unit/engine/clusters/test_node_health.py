@@ -24,11 +24,11 @@ class TestChecking(NodeCase):
     def test_a_check_that_finds_a_missing_resource_succeeds(self):
         """A node that has just changed may still be starting."""
         world, node = self.a_made_node()
-        made = world.now(node)
+        made = world.reload(node)
         del world.outside.things[made.physical_id]
 
         world.do(NODE_CHECK, node, {'detection': {'node_update_timeout': 3600}})
-        status, reason = status_of(world.now(node))
+        status, reason = status_of(world.reload(node))
         action = world.do(NODE_CHECK, node)
 
         self.assertEqual('ACTIVE', status)
@@ -37,34 +37,34 @@ class TestChecking(NodeCase):
         self.assertEqual(
             ('SUCCEEDED', {'status': 'ERROR', 'reason': text}), told(action)
         )
-        self.assertEqual(('ERROR', text), status_of(world.now(node)))
+        self.assertEqual(('ERROR', text), status_of(world.reload(node)))
 
     def test_a_check_restores_active_only_for_created_nodes(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile()
-        node = world.a_node(profile, 'n')
-        world.made(node)
+        node = world.insert_node(profile, 'n')
+        world.create_node(node)
         world.set(node, status='ERROR', status_reason='it was away')
-        never = world.a_node(profile, 'm', status='ERROR', status_reason='no room')
+        never = world.insert_node(profile, 'm', status='ERROR', status_reason='no room')
 
         for one, expected in (
             (node, ('ACTIVE', 'Check: Node is ACTIVE.')),
             (never, ('ERROR', 'no room')),
         ):
             world.do(NODE_CHECK, one)
-            self.assertEqual(expected, status_of(world.now(one)))
+            self.assertEqual(expected, status_of(world.reload(one)))
 
     def test_a_check_keeps_the_mark_of_a_user(self):
         world, node = self.a_made_node()
         world.set(node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smells'})
 
         checked = world.do(NODE_CHECK, node)
-        marked = world.now(node)
+        marked = world.reload(node)
         world.do(NODE_RECOVER, node)
 
         self.assertEqual('SUCCEEDED', checked.status)
         self.assertEqual(('ERROR', 'it smells'), status_of(marked))
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(
             ('ACTIVE', None), (row.status, action_types.unhealthy_mark(row))
         )
@@ -74,28 +74,28 @@ class TestChecking(NodeCase):
             raise KeyError('oops')
 
         kind = type('Odd', (machine(Outside()),), {'check': broken})
-        world = self.a_cluster_world(handlers={'Odd': kind})
-        node = world.a_node(world.profile(type_='odd'), 'n')
-        world.made(node)
+        world = self.create_cluster_world(handlers={'Odd': kind})
+        node = world.insert_node(world.profile(type_='odd'), 'n')
+        world.create_node(node)
 
         action = world.do(NODE_CHECK, node)
 
         self.assertEqual('FAILED', action.status)
-        self.assertEqual('ACTIVE', world.now(node).status)
+        self.assertEqual('ACTIVE', world.reload(node).status)
 
     def test_an_inconclusive_check_keeps_the_status(self):
         def unseen(self, context):
             raise exceptions.StateUnknown('n runs on the-other-host')
 
         kind = type('Far', (machine(Outside()),), {'check': unseen})
-        world = self.a_cluster_world(handlers={'Far': kind})
-        node = world.a_node(world.profile(type_='far'), 'n')
-        before = world.made(node)
+        world = self.create_cluster_world(handlers={'Far': kind})
+        node = world.insert_node(world.profile(type_='far'), 'n')
+        before = world.create_node(node)
 
         checked = world.do(NODE_CHECK, node)
         recovered = world.do(NODE_RECOVER, node, {'check': True})
 
-        after = world.now(node)
+        after = world.reload(node)
         unknown = 'Its state is unknown: n runs on the-other-host'
         self.assertEqual(
             ('SUCCEEDED', unknown), (checked.status, checked.outputs['reason'])
@@ -118,13 +118,13 @@ class TestChecking(NodeCase):
 
         members = {'adopt': adopt, 'check': check}
         kind = type('Taken', (machine(Outside()),), members)
-        world = self.a_cluster_world(handlers={'Taken': kind})
-        node = world.a_node(
+        world = self.create_cluster_world(handlers={'Taken': kind})
+        node = world.insert_node(
             world.profile(type_='taken'), 'n', physical_id='x', kept={'adopted': True}
         )
 
         world.do(NODE_CHECK, node)
-        taken = world.now(node)
+        taken = world.reload(node)
         world.do(NODE_CHECK, node)
 
         self.assertEqual(
@@ -153,7 +153,7 @@ class TestRecovering(NodeCase):
                 done = operation or 'RECREATE'
                 self.assertEqual(('SUCCEEDED', done), told_operation(action))
                 self.assertEqual(calls, [call for call, _ in world.outside.calls])
-                row = world.now(node)
+                row = world.reload(node)
                 self.assertEqual(('ACTIVE', 'Recovery succeeded'), status_of(row))
                 self.assertEqual({'recovery': done}, row.data)
 
@@ -175,7 +175,7 @@ class TestRecovering(NodeCase):
                 action = world.do(NODE_RECOVER, node, {'check': True, **inputs})
 
                 self.assertEqual(calls, [call for call, _ in world.outside.calls])
-                self.assertEqual(('ACTIVE', reason), status_of(world.now(node)))
+                self.assertEqual(('ACTIVE', reason), status_of(world.reload(node)))
                 self.assertEqual('SUCCEEDED', action.status)
 
     def test_an_unsupported_recovery_fails_with_the_supported_ones(self):
@@ -193,9 +193,9 @@ class TestRecovering(NodeCase):
         )
 
     def test_a_recovery_creates_a_node_that_was_never_created(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         world.outside.fails.add(('create', 'n'))
-        node = world.a_node(world.profile(), 'n')
+        node = world.insert_node(world.profile(), 'n')
         world.do(NODE_CREATE, node)
         world.outside.fails.clear()
 
@@ -218,7 +218,7 @@ class TestRecovering(NodeCase):
                 action = world.do(NODE_RECOVER, node, {'force_recreate': force})
 
                 self.assertEqual(status, action.status)
-                self.assertEqual(node_status, world.now(node).status)
+                self.assertEqual(node_status, world.reload(node).status)
 
     def test_the_deletion_in_a_recreation_has_a_timeout(self):
         cancelled = []
@@ -234,9 +234,9 @@ class TestRecovering(NodeCase):
         text = 'The resource of the node was not deleted in 0 s'
         for force, ended in ((False, ('FAILED', text)), (True, ('SUCCEEDED', None))):
             with self.subTest(force=force):
-                world = self.a_cluster_world(handlers={'Slow': kind})
-                node = world.a_node(world.profile(type_='slow'), 'n')
-                world.made(node)
+                world = self.create_cluster_world(handlers={'Slow': kind})
+                node = world.insert_node(world.profile(type_='slow'), 'n')
+                world.create_node(node)
                 cancelled.clear()
 
                 action = world.do(
@@ -256,7 +256,9 @@ class TestRecovering(NodeCase):
 
         world.worker()
 
-        self.assertEqual(('SUCCEEDED', 'REBUILD'), told_operation(world.ended(asked)))
+        self.assertEqual(
+            ('SUCCEEDED', 'REBUILD'), told_operation(world.wait_for_end(asked))
+        )
 
 
 class TestOperating(NodeCase):
@@ -270,7 +272,7 @@ class TestOperating(NodeCase):
         )
 
         self.assertEqual(('SUCCEEDED', {'operation': 'paint'}), told(action))
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(
             ('ACTIVE', 'Operation succeeded', {'output': 'red'}),
             (*status_of(row), row.attributes),
@@ -282,7 +284,7 @@ class TestOperating(NodeCase):
                 ('n', 'operation.start', 'OPERATING'),
                 ('n', 'operation.end', 'ACTIVE'),
             ],
-            world.facts(),
+            world.transitions(),
         )
 
     def test_unknown_and_invalid_operations_fail(self):
@@ -295,7 +297,7 @@ class TestOperating(NodeCase):
 
                 self.assertEqual('FAILED', action.status)
                 self.assertIn(text, action.status_message)
-                self.assertEqual('ACTIVE', world.now(node).status)
+                self.assertEqual('ACTIVE', world.reload(node).status)
 
     def test_an_operation_on_a_missing_resource_leaves_the_node_in_error(self):
         world, node = self.a_new_node()
@@ -303,10 +305,10 @@ class TestOperating(NodeCase):
         action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
 
         self.assertEqual(('FAILED', []), (action.status, world.outside.calls))
-        physical_id = world.made(node).physical_id
+        physical_id = world.create_node(node).physical_id
         del world.outside.things[physical_id]
         action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
         self.assertEqual(
             ('FAILED', 'ERROR', f'{physical_id} is not there'),
-            (action.status, *status_of(world.now(node))),
+            (action.status, *status_of(world.reload(node))),
         )

@@ -30,13 +30,13 @@ class Dying(Outside):
 
 
 class LostCase(ClusterCase):
-    def a_world(self, **members):
+    def create_world(self, **members):
         outside = Dying()
         kind = machine(outside, **members)
-        world = self.a_cluster_world(handlers={'Mortal': kind}, lease=1000)
+        world = self.create_cluster_world(handlers={'Mortal': kind}, lease=1000)
         outside.kill = lambda: world._mortals[world.workers[0].record.uuid].die()
         world.outside = outside
-        return world, world.a_node(world.profile(type_='mortal'), 'n')
+        return world, world.insert_node(world.profile(type_='mortal'), 'n')
 
     def lost(self, world, node, at, action_type, inputs=None):
         """Request an action; kill its worker at a call; let another continue."""
@@ -44,10 +44,10 @@ class LostCase(ClusterCase):
         world.worker()
         asked = world.ask(action_type, node, inputs)
         first = world.workers[0]
-        world.until(lambda: world.is_dead(first), world.happened)
+        world.wait_until(lambda: world.is_dead(first), world.full_report)
         world.kill(first)
         world.worker()
-        return world.ended(asked)
+        return world.wait_for_end(asked)
 
     def calls(self, world):
         return [call for call, _ in world.outside.calls]
@@ -55,28 +55,28 @@ class LostCase(ClusterCase):
 
 class TestLostWorkers(LostCase):
     def test_an_idempotent_operation_is_repeated(self):
-        world, node = self.a_world()
+        world, node = self.create_world()
 
         action = self.lost(world, node, ('create', 'n'), NODE_CREATE)
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(('SUCCEEDED', 2), (action.status, action.attempt))
         self.assertEqual(['create', 'create'], self.calls(world))
         self.assertEqual(('ACTIVE', 1), (row.status, len(world.outside.things)))
         self.assertEqual(
             [('n', 'create.start', 'CREATING'), ('n', 'create.end', 'ACTIVE')],
-            world.facts(),
+            world.transitions(),
         )
 
     def test_a_created_resource_is_found_and_not_created_again(self):
         def find(self, context):
             return Ready('the-first', attributes={'output': 'found'})
 
-        world, node = self.a_world(idempotent=False, find=find)
+        world, node = self.create_world(idempotent=False, find=find)
 
         self.lost(world, node, ('create', 'n'), NODE_CREATE)
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(['create'], self.calls(world))
         self.assertEqual(('ACTIVE', 'the-first'), (row.status, row.physical_id))
 
@@ -97,12 +97,12 @@ class TestLostWorkers(LostCase):
             ),
         ):
             with self.subTest(action_type=action_type, idempotent=idempotent):
-                world, node = self.a_world(idempotent=idempotent)
+                world, node = self.create_world(idempotent=idempotent)
                 world.set(node, **before)
 
                 action = self.lost(world, node, (calls[-1], 'n'), action_type, inputs)
 
-                row = world.now(node)
+                row = world.reload(node)
                 self.assertEqual(ended, (action.status, row.status))
                 self.assertEqual(calls, self.calls(world))
                 if action_type == NODE_CREATE:
@@ -117,11 +117,11 @@ class TestLostWorkers(LostCase):
                 world.outside.called('poll', 'n')
             return Ready(attributes={'output': (context.physical_id, context.data)})
 
-        world, node = self.a_world(create=create, poll=poll, idempotent=False)
+        world, node = self.create_world(create=create, poll=poll, idempotent=False)
 
         action = self.lost(world, node, ('poll', 'n'), NODE_CREATE)
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(('SUCCEEDED', 'ACTIVE'), (action.status, row.status))
         self.assertEqual('its-id', row.physical_id)
         self.assertEqual({'output': ['its-id', {'kept': 1}]}, row.attributes)
@@ -136,24 +136,24 @@ class TestLostWorkers(LostCase):
         def find(self, context):
             raise AssertionError('nothing was begun that could be found')
 
-        world, _ = self.a_world(create=create, find=find, idempotent=False)
-        gate = self.a_gate_at(world, 'check', 'first')
+        world, _ = self.create_world(create=create, find=find, idempotent=False)
+        gate = self.create_gate_at(world, 'check', 'first')
         profile = world.profile(type_='mortal')
-        node = world.a_node(profile, 'first', physical_id='y', status='ACTIVE')
+        node = world.insert_node(profile, 'first', physical_id='y', status='ACTIVE')
         world.worker()
         held = world.ask('NODE_CHECK', node)
-        gate.until_entered()
+        gate.wait_until_entered()
         waiting = world.ask(NODE_CREATE, node, by=QUEUED)
-        world.until(
+        world.wait_until(
             lambda: world.store.get_action(waiting.uuid).status == 'WAITING',
-            world.happened,
+            world.full_report,
         )
 
         # Only so could it be checked: what is made is not made again.
         world.set(node, physical_id=None)
         gate.open()
-        world.ended(held)
-        action = world.ended(waiting)
+        world.wait_for_end(held)
+        action = world.wait_for_end(waiting)
 
         self.assertEqual(('SUCCEEDED', 2), (action.status, action.attempt))
         self.assertEqual([1], attempts)

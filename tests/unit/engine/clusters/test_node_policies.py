@@ -40,8 +40,8 @@ class PolicyCase(ClusterCase):
 
     def in_force(self, kind):
         """Return a world and the node of a cluster with this policy."""
-        world = self.a_cluster_world(policies={'a.policy-1.0': kind})
-        cluster = world.a_cluster(
+        world = self.create_cluster_world(policies={'a.policy-1.0': kind})
+        cluster = world.insert_cluster(
             world.profile(value='red'), 1, desired_capacity=0, max_size=5
         )
         spec = {'type': 'a.policy', 'version': '1.0', 'properties': {}}
@@ -67,7 +67,7 @@ class TestPolicies(PolicyCase):
     def test_policies_see_the_created_node(self):
         world, _, node = self.in_force(Seeing)
 
-        made = world.made(node)
+        made = world.create_node(node)
         world.outside.things.clear()
         world.do(NODE_RECOVER, node)
 
@@ -81,10 +81,10 @@ class TestPolicies(PolicyCase):
 
         text = "Policy check failure: Failed policy 'po': not today"
         self.assertEqual(('FAILED', text), (action.status, action.status_message))
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(
             ('ERROR', f'Not made: {text}'), (row.status, row.status_reason)
         )
         self.assertEqual([], world.outside.calls)
-        self.assertEqual(0, world.now(cluster).desired_capacity)
-        self.assertEqual([('c-1', 'create.error', 'ERROR')], world.facts())
+        self.assertEqual(0, world.reload(cluster).desired_capacity)
+        self.assertEqual([('c-1', 'create.error', 'ERROR')], world.transitions())

@@ -7,9 +7,11 @@ from watcherlite.engine.clusters.action_types import NODE_CREATE, NODE_DELETE
 
 class TestSizes(ClusterCase):
     def in_a_cluster(self, size, desired, **limits):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile()
-        cluster = world.a_cluster(profile, size, desired_capacity=desired, **limits)
+        cluster = world.insert_cluster(
+            profile, size, desired_capacity=desired, **limits
+        )
         return world, cluster
 
     def test_a_requested_node_increases_the_size_of_its_cluster(self):
@@ -19,14 +21,14 @@ class TestSizes(ClusterCase):
 
         world.do(NODE_CREATE, second)
 
-        row = world.now(cluster)
+        row = world.reload(cluster)
         self.assertEqual((2, 'ACTIVE'), (row.desired_capacity, row.status))
         self.assertEqual(
             'NODE_CREATE: number of active nodes is equal or above desired_capacity '
             '(2).',
             row.status_reason,
         )
-        self.assertEqual({}, world.now(second).data)
+        self.assertEqual({}, world.reload(second).data)
 
     def test_a_node_beyond_the_maximum_size_is_rejected(self):
         world, cluster = self.in_a_cluster(2, 1, max_size=1)
@@ -37,8 +39,8 @@ class TestSizes(ClusterCase):
 
         text = "The target capacity (2) is greater than the cluster's max_size (1)."
         self.assertEqual(('FAILED', text), why(action))
-        self.assertEqual(('ERROR', text), status_of(world.now(second)))
-        self.assertEqual(1, world.now(cluster).desired_capacity)
+        self.assertEqual(('ERROR', text), status_of(world.reload(second)))
+        self.assertEqual(1, world.reload(cluster).desired_capacity)
         self.assertEqual([], world.outside.calls)
 
     def test_a_deleted_node_reduces_the_size_of_its_cluster(self):
@@ -49,7 +51,7 @@ class TestSizes(ClusterCase):
         ended = world.do(NODE_DELETE, world.nodes(cluster)[1])
         refused = world.do(NODE_DELETE, world.nodes(cluster)[1])
 
-        row = world.now(cluster)
+        row = world.reload(cluster)
         self.assertEqual('SUCCEEDED', ended.status)
         text = "The target capacity (1) is less than the cluster's min_size (2)."
         self.assertEqual(('FAILED', text), why(refused))
@@ -59,7 +61,7 @@ class TestSizes(ClusterCase):
 
     def test_concurrent_deletions_count_each_other(self):
         world, cluster = self.in_a_cluster(3, 3, min_size=2)
-        gate = self.a_gate()
+        gate = self.create_gate()
         for node in world.nodes(cluster):
             world.set(node, status='ACTIVE', physical_id=node.name)
             world.outside.things[node.name] = {}
@@ -68,11 +70,11 @@ class TestSizes(ClusterCase):
         world.worker()
 
         one = world.ask(NODE_DELETE, first)
-        gate.until_entered()
+        gate.wait_until_entered()
         other = world.do(NODE_DELETE, second)
         gate.open()
 
-        self.assertEqual('SUCCEEDED', world.ended(one).status)
+        self.assertEqual('SUCCEEDED', world.wait_for_end(one).status)
         text = "The target capacity (1) is less than the cluster's min_size (2)."
         self.assertEqual(('FAILED', text), why(other))
 
@@ -84,7 +86,7 @@ class TestSizes(ClusterCase):
         world.decided(asked, {'deletion': {'reduce_desired_capacity': False}})
 
         world.worker()
-        world.ended(asked)
+        world.wait_for_end(asked)
 
-        row = world.now(cluster)
+        row = world.reload(cluster)
         self.assertEqual((2, 'WARNING'), (row.desired_capacity, row.status))

@@ -155,7 +155,7 @@ class TestUniqueNames(OperationsCase):
 class TestUpdate(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile)
+        self.cluster = self.world.insert_cluster(self.profile)
 
     def test_the_inputs_of_an_update_are_the_changed_fields(self) -> None:
         better = self.world.profile('better')
@@ -200,7 +200,7 @@ class TestUpdate(OperationsCase):
 
     def test_a_cluster_with_outdated_nodes_can_be_updated_to_its_profile(self) -> None:
         better = self.world.profile('better')
-        cluster = self.world.a_cluster(self.profile, 2, name='half')
+        cluster = self.world.insert_cluster(self.profile, 2, name='half')
         self.world.set(self.world.nodes(cluster)[0], profile_id=better.id)
 
         with self.refused('No property needs an update.'):
@@ -224,7 +224,9 @@ class TestUpdate(OperationsCase):
 class TestSizes(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile, 3, min_size=1, max_size=4)
+        self.cluster = self.world.insert_cluster(
+            self.profile, 3, min_size=1, max_size=4
+        )
 
     def test_scaling_has_a_count_only_if_requested(self) -> None:
         begun = self.operations.scale('c', BY, 'CLUSTER_SCALE_OUT')

@@ -15,7 +15,7 @@ from watcherlite.engine.clusters.requests.values import ClusterRequest, NodeRequ
 class TestBusy(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile, 2)
+        self.cluster = self.world.insert_cluster(self.profile, 2)
         self.first = self.operations.check(self.cluster.uuid, BY).action
 
     def test_a_queued_action_is_a_conflict_unless_the_request_waits(self) -> None:
@@ -98,7 +98,7 @@ class TestBusy(OperationsCase):
         )
 
     def test_every_action_can_be_scheduled_during_other_actions(self) -> None:
-        spare = self.world.a_node(self.profile, 'spare', status='ACTIVE')
+        spare = self.world.insert_node(self.profile, 'spare', status='ACTIVE')
         better = self.world.profile('better').uuid
         policy = self.world.policy('senlin.policy.deletion').uuid
         due = self.world.clock.now() + datetime.timedelta(hours=1)
@@ -151,20 +151,20 @@ class TestBusy(OperationsCase):
 class TestMembers(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile, 2)
-        self.well = self.world.a_node(self.profile, 'well', status='ACTIVE')
+        self.cluster = self.world.insert_cluster(self.profile, 2)
+        self.well = self.world.insert_node(self.profile, 'well', status='ACTIVE')
 
     def test_nodes_are_referenced_by_name_or_uuid(self) -> None:
-        other = self.world.a_node(self.profile, 'other', status='ACTIVE')
+        other = self.world.insert_node(self.profile, 'other', status='ACTIVE')
 
         begun = self.operations.add_nodes('c', BY, ['well', other.uuid, 'well'])
 
         self.assertEqual({'nodes': [self.well.uuid, other.uuid]}, self.inputs(begun))
 
     def test_unsuitable_nodes_are_rejected(self) -> None:
-        bad = self.world.a_node(self.profile, 'bad', status='ERROR')
+        bad = self.world.insert_node(self.profile, 'bad', status='ERROR')
         plain = self.world.profile('plain', 'plain')
-        another = self.world.a_node(plain, 'another', status='ACTIVE')
+        another = self.world.insert_node(plain, 'another', status='ACTIVE')
         member = self.world.nodes(self.cluster)[0]
         owned = f"Nodes ['{member.uuid}'] already owned by some cluster."
         other_type = (
@@ -226,10 +226,10 @@ class TestMembers(OperationsCase):
 class TestHealth(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile, 2)
+        self.cluster = self.world.insert_cluster(self.profile, 2)
 
     def test_a_recovery_must_be_supported_by_the_profile(self) -> None:
-        self.world.a_cluster(self.world.profile('plain', 'plain'), 1, 'plain')
+        self.world.insert_cluster(self.world.profile('plain', 'plain'), 1, 'plain')
         for name, params, text in (
             (
                 'c',
@@ -320,7 +320,7 @@ class TestHealth(OperationsCase):
 class TestDelete(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile)
+        self.cluster = self.world.insert_cluster(self.profile)
 
     def test_a_cluster_in_transition_is_deleted_only_by_force(self) -> None:
         self.world.set(self.cluster, status='UPDATING')
@@ -349,7 +349,7 @@ class TestDelete(OperationsCase):
             self.assertEqual([status, 'READY'], self.statuses(before, again))
 
     def test_force_cancels_what_the_first_deletion_of_a_node_waits_for(self) -> None:
-        cluster = self.world.a_cluster(self.profile, 1, name='d')
+        cluster = self.world.insert_cluster(self.profile, 1, name='d')
         (node,) = self.world.nodes(cluster)
         nodes = self.operations.nodes
         around = self.operations.check('d', BY).action
@@ -366,7 +366,7 @@ class TestDelete(OperationsCase):
         )
 
     def test_a_forced_deletion_of_a_node_leaves_that_of_its_cluster(self) -> None:
-        cluster = self.world.a_cluster(self.profile, 1, name='d')
+        cluster = self.world.insert_cluster(self.profile, 1, name='d')
         (node,) = self.world.nodes(cluster)
         around = self.operations.delete('d', BY).action
 
@@ -410,7 +410,7 @@ class TestDelete(OperationsCase):
 
 class TestCreateNode(OperationsCase):
     def test_a_new_node_gets_the_next_index_of_its_cluster(self) -> None:
-        cluster = self.world.a_cluster(self.profile, 2)
+        cluster = self.world.insert_cluster(self.profile, 2)
 
         begun = self.operations.nodes.create(NodeRequest('n', 'p', 'c', 'master'), BY)
 
@@ -419,7 +419,7 @@ class TestCreateNode(OperationsCase):
             ('n', cluster.id, 3, 'master', 'INIT'),
             (row.name, row.cluster_id, row.index, row.role, row.status),
         )
-        self.assertEqual(4, self.world.now(cluster).next_index)
+        self.assertEqual(4, self.world.reload(cluster).next_index)
         action = self.world.store.get_action(begun.action)
         self.assertEqual(
             ('NODE_CREATE', row.uuid, cluster.uuid, 3600),
@@ -427,7 +427,7 @@ class TestCreateNode(OperationsCase):
         )
 
     def test_a_node_unsuitable_for_its_cluster_is_rejected(self) -> None:
-        self.world.a_cluster(self.profile, 2, max_size=2)
+        self.world.insert_cluster(self.profile, 2, max_size=2)
         self.world.profile('plain', 'plain')
         create = self.operations.nodes.create
         for profile, cluster, text in (

@@ -253,8 +253,8 @@ class TestConcerns(base.TestCase):
 
 class TestEvents(ClusterCase):
     def test_an_event_has_the_action_the_target_and_the_fault(self):
-        world = self.a_cluster_world()
-        cluster = world.a_cluster(world.profile(), 1, desired_capacity=0)
+        world = self.create_cluster_world()
+        cluster = world.insert_cluster(world.profile(), 1, desired_capacity=0)
         (node,) = world.nodes(cluster)
         world.outside.fails.add(('create', 'c-1'))
 

@@ -73,7 +73,7 @@ class TestProfiles(OperationsCase):
             update('q', OTHERS, {'name': 'theirs'})
 
     def test_a_profile_in_use_cannot_be_deleted(self) -> None:
-        self.world.a_cluster(self.profile)
+        self.world.insert_cluster(self.profile)
 
         with self.assertRaises(exceptions.ResourceInUse) as caught:
             self.operations.profiles.delete('p', BY)
@@ -122,7 +122,7 @@ class TestPolicies(OperationsCase):
     def test_a_policy_is_deleted_only_if_no_cluster_is_bound_to_it(self) -> None:
         policy = self.world.policy('senlin.policy.deletion')
         policy = self.operations.policies.update('po', BY, {'name': 'other'})
-        cluster = self.world.a_cluster(self.profile)
+        cluster = self.world.insert_cluster(self.profile)
         binding = NewBinding('b' * 36, cluster.id, policy.id, 400)
         with self.world.store.transaction() as tx:
             stored = tx.insert_binding(binding)
@@ -152,7 +152,7 @@ class TestPolicies(OperationsCase):
 class TestReceivers(OperationsCase):
     def setUp(self) -> None:
         super().setUp()
-        self.cluster = self.world.a_cluster(self.profile, 1)
+        self.cluster = self.world.insert_cluster(self.profile, 1)
 
     def create(self, **values: Any) -> Receiver:
         return self.issue(**values).receiver

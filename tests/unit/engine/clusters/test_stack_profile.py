@@ -16,16 +16,16 @@ from watcherlite.testing.context import FakeContext
 class StackCase(ClusterCase):
     def a_stack(self, name='web', **things):
         """Return a world and a node that is a stack of these resources."""
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile(type_='os.heat.stack', **self.of(**things))
-        return world, world.a_node(profile, name)
+        return world, world.insert_node(profile, name)
 
     def of(self, value='red', **more):
         outputs = {'colour': {'value': {'get_attr': ['t', 'output']}}}
         return {'template': template({'t': res(value=value)}, outputs=outputs), **more}
 
     def stack(self, world, node):
-        return world.store.find_stack(world.now(node).physical_id, TENANT)
+        return world.store.find_stack(world.reload(node).physical_id, TENANT)
 
 
 class TestStacks(StackCase):
@@ -34,7 +34,7 @@ class TestStacks(StackCase):
 
         world.do(NODE_CREATE, node)
 
-        row, stack = world.now(node), self.stack(world, node)
+        row, stack = world.reload(node), self.stack(world, node)
         self.assertEqual(('ACTIVE', stack.uuid), (row.status, row.physical_id))
         self.assertEqual(
             ('CREATE_COMPLETE', None, 300, True),
@@ -52,12 +52,12 @@ class TestStacks(StackCase):
         self.assertEqual(1, len(world.store.list_stacks(Query(tenant=TENANT))))
 
     def test_the_name_of_the_stack_is_valid(self):
-        world = self.a_cluster_world()
+        world = self.create_cluster_world()
         profile = world.profile(type_='os.heat.stack', **self.of())
-        cluster = world.a_cluster(profile, 1, '7~中文', desired_capacity=0)
+        cluster = world.insert_cluster(profile, 1, '7~中文', desired_capacity=0)
         (node,) = world.nodes(cluster)
 
-        made = world.made(node)
+        made = world.create_node(node)
 
         self.assertRegex(made.attributes['stack_name'], '^s7-[a-zA-Z0-9_.-]+$')
 
@@ -66,37 +66,37 @@ class TestStacks(StackCase):
         world.outside.fails.add(('create', 't'))
 
         world.do(NODE_CREATE, node)
-        row, stack = world.now(node), self.stack(world, node)
+        row, stack = world.reload(node), self.stack(world, node)
         world.do(NODE_DELETE, node)
 
         self.assertEqual('ERROR', row.status)
         self.assertIn(f'Stack {stack.name} is CREATE_FAILED', row.status_reason)
         self.assertIn('create of t does not work', row.status_reason)
-        self.assertIsNotNone(world.now(node).deleted_at)
+        self.assertIsNotNone(world.reload(node).deleted_at)
         deleted = world.store.stacks_by_id([stack.id])[stack.id]
         self.assertIsNotNone(deleted.deleted_at)
 
     def test_a_check_covers_the_resources_of_the_stack(self):
         world, node = self.a_stack()
-        world.made(node)
+        world.create_node(node)
 
         world.do(NODE_CHECK, node)
-        well = world.now(node)
+        well = world.reload(node)
         world.outside.things.clear()
         world.do(NODE_CHECK, node)
 
         self.assertEqual('ACTIVE', well.status)
-        self.assertEqual('ERROR', world.now(node).status)
-        self.assertIn('CHECK_FAILED', world.now(node).status_reason)
+        self.assertEqual('ERROR', world.reload(node).status)
+        self.assertIn('CHECK_FAILED', world.reload(node).status_reason)
 
     def test_a_new_profile_updates_the_stack_in_place(self):
         world, node = self.a_stack()
-        made = world.made(node)
+        made = world.create_node(node)
         other = world.profile('q', 'os.heat.stack', **self.of('blue'))
 
         world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
-        row = world.now(node)
+        row = world.reload(node)
         self.assertEqual(
             (made.physical_id, 'ACTIVE', {'colour': 'blue'}),
             (row.physical_id, row.status, row.attributes['outputs']),
@@ -105,13 +105,13 @@ class TestStacks(StackCase):
 
     def test_a_node_whose_stack_is_missing_can_be_deleted(self):
         world, node = self.a_stack()
-        made = world.made(node)
+        made = world.create_node(node)
         operations = world.cluster_parts.stacks.operations
         operations.delete(made.physical_id, TENANT)
-        world.quiet()
+        world.wait_until_idle()
 
         world.do(NODE_CHECK, node)
-        checked = world.now(node)
+        checked = world.reload(node)
         action = world.do(NODE_DELETE, node)
 
         self.assertEqual('ERROR', checked.status)

@@ -39,7 +39,7 @@ SECTIONS: Any = {
 class ReadingCase(StackWorldCase):
     def setUp(self) -> None:
         super().setUp()
-        self.world: StackWorld = self.a_stack_world()
+        self.world: StackWorld = self.create_stack_world()
         self.stack: Stack = self.world.make(
             RESOURCES,
             sections=SECTIONS,

@@ -64,8 +64,8 @@ class TestTheTestResource(base.TestCase):
 
     def test_an_early_poll_continues_to_wait(self):
         context = FakeContext()
-        until = context.now() + datetime.timedelta(seconds=9)
-        token = {'until': until.isoformat()}
+        wait_until = context.now() + datetime.timedelta(seconds=9)
+        token = {'until': wait_until.isoformat()}
 
         said = TestResource().poll(context, 'delete', token)
 

@@ -16,7 +16,7 @@ class HandlerCase(WorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.a_world()
+        self.world = self.create_world()
         self.services = self.services_of(self.world)
 
     def services_of(self, world: World, **parts: Any) -> Services:

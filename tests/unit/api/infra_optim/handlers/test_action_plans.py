@@ -48,7 +48,7 @@ class TestSomebodyElseIsFaster(HandlerCase):
 
         def taken() -> None:
             self.world.worker()
-            self.world.until_plan(plan, states.ONGOING)
+            self.world.wait_for_plan(plan, states.ONGOING)
 
         refusal = self.refused(
             *(taken, plan, 'PATCH', '/v1/action_plans/{uuid}'),

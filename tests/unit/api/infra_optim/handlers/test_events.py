@@ -20,14 +20,14 @@ class TestFollowingAPlan(HandlerCase):
         )
 
     def test_stream_has_all_events_and_ends(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)})
+        gate = self.create_gate()
+        world = self.create_world({'waits': kind(execute=gate)})
         self.services = self.services_of(world)
         streams = self.services.streams
         worker = world.worker()
         worker.add_listener(lambda stored: streams.wake())
         plan = world.start({'name': 'a', 'action_type': 'waits'})
-        gate.until_entered()
+        gate.wait_until_entered()
 
         answer = self.follow(plan)
         assert answer.stream is not None

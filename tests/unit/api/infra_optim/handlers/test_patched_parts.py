@@ -33,7 +33,7 @@ class TestPatchedParts(AuditCase):
     def setUp(self) -> None:
         super().setUp()
         made = strategy(schema=SCHEMA)
-        self.world = self.an_audit_world(strategies={'made': made})
+        self.world = self.create_audit_world(strategies={'made': made})
 
     def patch(self, noun: str, name: str, path: str, **parts: Any) -> Any:
         services = fakes.services(

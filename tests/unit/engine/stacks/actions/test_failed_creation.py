@@ -58,20 +58,20 @@ def _timeout(case: 'TestHalfMade', world: StackWorld) -> Stack:
 def _cancel(case: 'TestHalfMade', world: StackWorld) -> Stack:
     stack = world.begin({'a': half('1', ends=False)})
     world.worker()
-    world.until(lambda: '1' in world.outside.things)
+    world.wait_until(lambda: '1' in world.outside.things)
     world.stacks.cancel(stack.uuid, TENANT, rollback=False)
-    return world.settled(stack)
+    return world.wait_until_settled(stack)
 
 
 def _deletion(case: 'TestHalfMade', world: StackWorld) -> Stack:
-    gate = case.a_gate_at(world, 'create', 'a')
+    gate = case.create_gate_at(world, 'create', 'a')
     stack = world.begin({'a': half('1')})
     world.worker()
-    gate.until_entered()
+    gate.wait_until_entered()
     world.stacks.delete(stack.uuid, TENANT)
     world.outside.fails.add(('create', 'a'))
     gate.open()
-    return world.settled(stack)
+    return world.wait_until_settled(stack)
 
 
 def _rollback(case: 'TestHalfMade', world: StackWorld) -> Stack:
@@ -86,13 +86,13 @@ def _replacement(case: 'TestHalfMade', world: StackWorld) -> Stack:
 
 
 def _lost_worker(case: 'TestHalfMade', world: StackWorld) -> Stack:
-    gate = case.a_gate_at(world, 'create', 'a')
+    gate = case.create_gate_at(world, 'create', 'a')
     stack = world.begin({'a': half('1')})
     doomed = world.worker()
-    gate.until_entered()
+    gate.wait_until_entered()
     world.kill(doomed)
     world.worker()
-    return world.settled(stack)
+    return world.wait_until_settled(stack)
 
 
 #: way -> the states of the stack and of the resource then, and what there is
@@ -112,11 +112,11 @@ def half(key: str, **properties: Any) -> dict[str, Any]:
 
 
 class TestHalfMade(StackWorldCase):
-    def a_world(
+    def create_world(
         self, members: Mapping[str, Any] | None = None, **settings: Any
     ) -> StackWorld:
         handler: Any = type('HalfMade', (HalfMade,), dict(members or {}))
-        world = self.a_stack_world({'HalfMade': handler}, **settings)
+        world = self.create_stack_world({'HalfMade': handler}, **settings)
         handler.world = world
         return world
 
@@ -126,14 +126,14 @@ class TestHalfMade(StackWorldCase):
         for name, (way, *expected) in WAYS.items():
             with self.subTest(way=name):
                 settings = {'limits': StackLimits(timeout=1)} if way is _timeout else {}
-                world = self.a_world(**settings)
+                world = self.create_world(**settings)
                 stack = way(self, world)
                 found = [
-                    world.now(stack).state.name,
+                    world.reload(stack).state.name,
                     world.states(stack).get('a'),
                     set(world.outside.things),
                 ]
-                self.assertEqual(expected, found, world.happened())
+                self.assertEqual(expected, found, world.full_report())
                 if stack.deleted_at is None:
                     stack = world.act(stack, 'DELETE')
                 self.assertEqual('DELETE_COMPLETE', stack.state.name)
@@ -141,7 +141,7 @@ class TestHalfMade(StackWorldCase):
                 world.stop()
 
     def test_the_definition_is_stored_before_the_creation(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         world.outside.fails.add(('create', 'a'))
         stack = world.make(
             {'b': res(value='x'), 'a': half('1', _depends_on='b', _metadata={'m': 1})}
@@ -159,7 +159,7 @@ class TestHalfMade(StackWorldCase):
         )
 
     def test_a_retained_resource_is_not_deleted(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         world.outside.fails.add(('create', 'a'))
         stack = world.make({'a': half('1', _deletion_policy='Retain')})
 
@@ -168,7 +168,7 @@ class TestHalfMade(StackWorldCase):
         self.assertEqual({'1'}, set(world.outside.things))
 
     def test_the_next_update_replaces_the_failed_resource(self) -> None:
-        world = self.a_world()
+        world = self.create_world()
         world.outside.fails.add(('create', 'a'))
         stack = world.make({'a': half('1')})
         world.outside.fails.clear()
@@ -179,7 +179,7 @@ class TestHalfMade(StackWorldCase):
         self.assertEqual({'2'}, set(world.outside.things))
 
     def test_a_resource_that_is_not_replaced_is_created_again(self) -> None:
-        world = self.a_world({'replaces_failed': False})
+        world = self.create_world({'replaces_failed': False})
         world.outside.fails.add(('create', 'a'))
         stack = world.make({'a': half('1')})
         before = world.resource(stack, 'a').uuid

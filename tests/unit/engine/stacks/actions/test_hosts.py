@@ -21,7 +21,7 @@ class HostsCase(StackWorldCase):
         #: How many looks see nothing
         self.unseen = LONG
 
-    def a_world(self, **members: Any) -> StackWorld:
+    def create_world(self, **members: Any) -> StackWorld:
         """Return a world whose resources are visible to the next worker of host-1."""
 
         def host(handler, physical_id, data):
@@ -52,7 +52,7 @@ class HostsCase(StackWorldCase):
                 **members,
             },
         )
-        world = self.a_stack_world({'Homed': kind}, sweep_interval=LONG)
+        world = self.create_stack_world({'Homed': kind}, sweep_interval=LONG)
         world.worker()
         return world
 
@@ -60,22 +60,22 @@ class HostsCase(StackWorldCase):
         """Store a worker of host-1 that has claimed nothing."""
         world.store.register_worker(Worker('w', 'host-1', 'i', ('engine',)), LONG)
 
-    def until_handed_on(self, world: StackWorld) -> None:
-        world.until(
+    def wait_until_handed_over(self, world: StackWorld) -> None:
+        world.wait_until(
             lambda: HANDED_ON in {a.status_message for a in world.store.list_actions()}
         )
 
 
 class TestCreation(HostsCase):
     def test_the_worker_of_its_host_finds_the_started_operation(self):
-        world = self.a_world()
+        world = self.create_world()
         self.register_other_host(world)
         stack = world.begin({'a': res('Homed', wait=1)})
-        self.until_handed_on(world)
+        self.wait_until_handed_over(world)
 
         world.worker()
 
-        self.assertEqual('CREATE_COMPLETE', world.settled(stack).state.name)
+        self.assertEqual('CREATE_COMPLETE', world.wait_until_settled(stack).state.name)
         self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
         self.assertEqual(
             [('create', 'a'), ('look', 'a'), ('find', 'a')], self.outside.calls
@@ -83,7 +83,7 @@ class TestCreation(HostsCase):
 
     def test_an_operation_without_a_worker_of_its_host_is_polled_again(self):
         self.unseen = 2
-        world = self.a_world()
+        world = self.create_world()
 
         stack = world.make({'a': res('Homed', wait=1)})
 
@@ -92,7 +92,7 @@ class TestCreation(HostsCase):
 
     def test_an_operation_that_cannot_be_repeated_is_not_forwarded(self):
         self.unseen = 2
-        world = self.a_world(find=thing(self.outside).find)
+        world = self.create_world(find=thing(self.outside).find)
         self.register_other_host(world)
 
         stack = world.make({'a': res('Homed', wait=1)})
@@ -103,7 +103,7 @@ class TestCreation(HostsCase):
 
 class TestCheck(HostsCase):
     def test_an_inconclusive_check_keeps_a_failure(self):
-        world = self.a_world()
+        world = self.create_world()
         stack = world.make({'a': res('Homed')})
         self.unseen = 0
         self.outside.fails.add(('look', 'a'))
@@ -128,7 +128,7 @@ class TestCheck(HostsCase):
         )
 
     def test_an_inconclusive_check_changes_only_the_reason(self):
-        world = self.a_world()
+        world = self.create_world()
         stack = world.make({'a': res('Homed')})
 
         world.act(stack, states.CHECK)

@@ -36,7 +36,9 @@ class Busy:
 
 class TestBusy(StackWorldCase):
     def test_group_operations_survive_a_busy_database(self) -> None:
-        world = self.a_stack_world({'ASG': AutoScalingGroup, 'Policy': ScalingPolicy})
+        world = self.create_stack_world(
+            {'ASG': AutoScalingGroup, 'Policy': ScalingPolicy}
+        )
         world.worker(store=Busy(world.store))
         resources = {
             'g': res(
@@ -53,7 +55,7 @@ class TestBusy(StackWorldCase):
         stack = world.make(resources)
         self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)
         world.stacks.signal(stack.uuid, TENANT, 'up', {})
-        world.settled(stack)
+        world.wait_until_settled(stack)
         after = world.change(stack, resources)
 
         self.assertEqual('UPDATE_COMPLETE', after.state.name, after.status_reason)

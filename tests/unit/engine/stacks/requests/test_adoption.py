@@ -67,14 +67,14 @@ class Asking(Keeper):
 class AdoptingCase(StackWorldCase):
     def setUp(self) -> None:
         super().setUp()
-        self.world: StackWorld = self.a_stack_world(
+        self.world: StackWorld = self.create_stack_world(
             {'Slow': Slow, 'Keeper': Keeper, 'Asking': Asking}
         )
         self.outside = self.world.outside
 
     def adopt(self, data: Mapping[str, Any], name: str = 'adopted') -> Stack:
         new = StackRequest(name, None, adopt=data)
-        return self.world.settled(self.world.stacks.create(new, TENANT))
+        return self.world.wait_until_settled(self.world.stacks.create(new, TENANT))
 
 
 class TestAdoption(AdoptingCase):
@@ -123,7 +123,7 @@ class TestAdoption(AdoptingCase):
         data = self.world.stacks.abandon(left.uuid, TENANT)
 
         new = StackRequest('adopted', None, parameters={'q': 'z'}, adopt=data)
-        stack = self.world.settled(self.world.stacks.create(new, TENANT))
+        stack = self.world.wait_until_settled(self.world.stacks.create(new, TENANT))
 
         self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
         found = [self.world.resource(stack, n).properties['value'] for n in 'ab']
@@ -141,7 +141,7 @@ class TestAdoption(AdoptingCase):
                 ('b', 'ADOPT_COMPLETE'),
                 ('adopted', 'ADOPT_COMPLETE'),
             ],
-            self.world.facts(stack),
+            self.world.transitions(stack),
         )
 
     def test_nested_stacks_are_adopted(self) -> None:

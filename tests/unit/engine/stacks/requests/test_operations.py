@@ -9,7 +9,7 @@ from watcherlite.domain.stacks import Definition, StackRequest
 
 class TestCreating(StackWorldCase):
     def test_a_rejected_creation_stores_nothing(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
 
         for name, resources in (('1', {}), ('s', {'a': res('Think')})):
             self.assertRaises(
@@ -20,7 +20,7 @@ class TestCreating(StackWorldCase):
         self.assertEqual([], world.store.list_actions(limit=10))
 
     def test_the_stored_stack_has_the_requested_values_and_a_unique_name(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
 
         stack = world.begin(
             {'a': res()}, sections={'description': 'it'}, tags=('t',), timeout_mins=2
@@ -82,11 +82,11 @@ class TestUpdating(StackWorldCase):
 
         world.begin_change(stack, parameters={'p': 'new'})
 
-        definition = world.store.get_definition(world.now(stack).definition_id)
+        definition = world.store.get_definition(world.reload(stack).definition_id)
         self.assertEqual({'p': 'new', 'q': 'new'}, definition.parameters)
 
     def test_an_update_changes_tags_and_timeout(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.begin({'a': res()}, tags=('t',))
 
         kept = world.begin_change(stack, timeout_mins=5)
@@ -101,7 +101,7 @@ class TestUpdating(StackWorldCase):
         )
 
     def test_a_rejected_update_changes_nothing(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.begin({'a': res()})
 
         new = StackRequest('s', template({'a': res(valeu=1)}))
@@ -113,4 +113,4 @@ class TestUpdating(StackWorldCase):
             new,
         )
 
-        self.assertEqual(stack, world.now(stack))
+        self.assertEqual(stack, world.reload(stack))

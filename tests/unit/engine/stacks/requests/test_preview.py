@@ -29,7 +29,7 @@ def names(changes: Mapping[str, Sequence[PlannedResource]]) -> Names:
 
 class TestCreation(StackWorldCase):
     def planned(self, resources: Any, **keys: Any) -> list[PlannedResource]:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         new = StackRequest('s', template(resources, **keys), files=FILES)
         stack, planned = world.stacks.preview(new, TENANT)
         self.assertEqual('s', stack.name)
@@ -63,7 +63,7 @@ class TestCreation(StackWorldCase):
         new = StackRequest('s', template({name: res(value=long) for name in 'ab'}))
         problems = []
         for limits in (StackLimits(shown=500), StackLimits(evaluated=500)):
-            world = self.a_stack_world(limits=limits)
+            world = self.create_stack_world(limits=limits)
             error = self.assertRaises(
                 exceptions.RequestLimitExceeded, world.stacks.preview, new, TENANT
             )
@@ -98,7 +98,7 @@ class TestUpdate(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world: StackWorld = self.a_stack_world()
+        self.world: StackWorld = self.create_stack_world()
         self.stack: Stack = self.world.make(self.RESOURCES, files=FILES)
 
     def preview(self, resources: Any = None, nested: bool = False) -> Names:

@@ -80,7 +80,7 @@ class Keeper(Group):
 class CheckingCase(StackWorldCase):
     def world(self, **limits: Any) -> StackWorld:
         kinds = (Whatever, Careful, Careless, Choosy, Keeper, Surprised, Wrapper)
-        return self.a_stack_world(
+        return self.create_stack_world(
             {kind.__name__: kind for kind in kinds}, limits=StackLimits(**limits)
         )
 
@@ -310,7 +310,7 @@ class TestRuntime(CheckingCase):
 
         for count in (3, 4):
             world.stacks.signal(stack.uuid, stack.tenant, 'k', {'count': count})
-            world.settled(stack)
+            world.wait_until_settled(stack)
 
         told = world.states(world.nested(stack, 'k'))
         self.assertEqual(['m0', 'm1', 'm2'], sorted(told))
@@ -330,7 +330,7 @@ class TestRuntime(CheckingCase):
         stricter.worker()
 
         stricter.stacks.signal(stack.uuid, stack.tenant, 'k', {'count': 2})
-        stricter.settled(stack)
+        stricter.wait_until_settled(stack)
 
         told = stricter.states(stricter.nested(stack, 'k'))
         self.assertEqual(['m0', 'm1'], sorted(told))
@@ -340,14 +340,14 @@ class TestRuntime(CheckingCase):
             def adjust(self, context: Any, members: Any, details: Any) -> Any:
                 return [Batch(template({'deeper': res('Group', count=1)}))]
 
-        world = self.a_stack_world({'Digger': Digger}, limits=StackLimits(depth=1))
+        world = self.create_stack_world({'Digger': Digger}, limits=StackLimits(depth=1))
         stack = world.make({'g': res('Digger', count=1)})
         within = world.nested(stack, 'g')
 
         world.stacks.signal(stack.uuid, stack.tenant, 'g', {})
-        world.settled(stack)
+        world.wait_until_settled(stack)
 
-        after = world.now(within)
+        after = world.reload(within)
         self.assertEqual('UPDATE_FAILED', after.state.name)
         self.assertIn(
             'deeper is 2 stacks deep; at most 1 may be in each other',

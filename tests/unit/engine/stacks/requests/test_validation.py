@@ -106,7 +106,7 @@ class TestChanges(base.TestCase):
 
 class TestRoom(StackWorldCase):
     def test_the_stack_quota_is_enforced(self) -> None:
-        world = self.a_stack_world(limits=StackLimits(stacks=1))
+        world = self.create_stack_world(limits=StackLimits(stacks=1))
         world.begin({'a': res()})
 
         self.assertRaises(
@@ -123,7 +123,7 @@ class TestImmutable(StackWorldCase):
     }
 
     def test_an_immutable_parameter_keeps_its_value(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.begin({'a': res()}, sections=self.SECTIONS, parameters={'p': 'x'})
 
         world.begin_change(stack, parameters={'p': 'x'})
@@ -137,7 +137,7 @@ class TestImmutable(StackWorldCase):
 
 class TestMendingATemplate(StackWorldCase):
     def test_the_previous_definition_may_be_invalid(self) -> None:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         stack = world.begin({'a': res()})
         with world.store.transaction() as tx:
             (locked,) = tx.lock_stacks([stack.id]).values()
@@ -164,7 +164,7 @@ class TestDescribed(StackWorldCase):
     """The validation of a template whose parameters have no values."""
 
     def described(self, resources: Any, parameters: Any) -> dict[str, Any]:
-        world = self.a_stack_world()
+        world = self.create_stack_world()
         whole = template(resources, parameters=parameters)
         return world.stacks.validate(StackRequest('s', whole))
 
@@ -193,7 +193,7 @@ class TestDescribed(StackWorldCase):
         p, b = {'get_param': 'p'}, {'get_param': 'b'}
         equal = {'equals': [p, 'x']}
         group = {'type': 'n.yaml', 'properties': {'q': p}}
-        world = self.a_stack_world({'Values': Values})
+        world = self.create_stack_world({'Values': Values})
         for name, resources in {
             'a file': {'a': res(value={'get_file': p})},
             'a resource': {'a': res(value={'get_resource': p})},
@@ -228,7 +228,7 @@ class TestDescribed(StackWorldCase):
                 world.stacks.validate(StackRequest('s', whole, files=files))
 
     def test_the_size_limit_applies_to_nested_templates(self) -> None:
-        world = self.a_stack_world(limits=StackLimits(template=600_000))
+        world = self.create_stack_world(limits=StackLimits(template=600_000))
         large = template({'b': res()}, description='x' * 550_000)
         new = StackRequest(
             's', template({'a': res('n.yaml')}), files={'n.yaml': json.dumps(large)}
