@@ -533,7 +533,7 @@ class World:
     def wait_until(
         self,
         condition: Callable[[], bool],
-        shown: Callable[[], object] = lambda: 'it did not happen',
+        shown: Callable[[], object] = lambda: 'the condition stayed false',
     ) -> None:
         """Wait for a condition; fail if it takes too long."""
         if not self.wait_for(condition, PATIENCE):

@@ -1,7 +1,7 @@
 """Check the history of an execution for contradictions.
 
-The ledger of the target is believed, and what the database and the broker say is
-held against it.
+The ledger of the target is the reference; the database and the notifications are
+compared with it.
 """
 
 import collections
@@ -17,7 +17,7 @@ from watcherlite.domain.events import StoredEvent
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
-#: Types that leave a mark at the target.
+#: Action types that leave a mark at the target.
 MARKS = ('mark', 'mark_checked', 'mark_once')
 
 
@@ -26,7 +26,7 @@ class History:
     """The stored rows and events of one plan.
 
     :param calls: the whole ledger
-    :param heard: its notifications in their order; None when nobody listened
+    :param heard: its notifications in order; None if they were not consumed
     """
 
     plan: ActionPlan
@@ -37,7 +37,7 @@ class History:
 
 
 def problems(history: History) -> list[str]:
-    """Return one line for everything that must not be."""
+    """Return one line for each contradiction."""
     found = [*_lost(history), *_events(history), *_heard(history)]
     ledger = collections.defaultdict(list)
     for call in history.calls:
@@ -55,7 +55,7 @@ def _lost(history: History) -> Iterator[str]:
         yield f'the plan is {history.plan.state}'
     for action in history.actions:
         if action.status not in states.FINAL:
-            yield f'{action.name}: it is {action.status}, and its plan has ended'
+            yield f'{action.name}: it is {action.status}, but the plan has ended'
 
 
 def _calls(calls: Sequence[Call]) -> Iterator[str]:
@@ -64,34 +64,34 @@ def _calls(calls: Sequence[Call]) -> Iterator[str]:
     latest = 0
     for call in calls:
         if owners.setdefault(call.token, call.pid) != call.pid:
-            yield f'two processes are its attempt {call.token}'
+            yield f'two processes executed attempt {call.token}'
         if call.token < latest and call.result != STALE:
-            yield f'attempt {call.token} was heard after attempt {latest}'
+            yield f'attempt {call.token} was accepted after attempt {latest}'
         latest = max(latest, call.token)
     if sum(1 for call in calls if call.result == APPLIED) > 1:
-        yield 'its effect was applied twice'
+        yield 'the effect was applied twice'
 
 
 def _mark(action: Action, calls: Sequence[Call]) -> Iterator[str]:
     applied = any(call.result == APPLIED for call in calls)
     begun = {call.token for call in calls if call.what == BEGIN}
     if action.status == states.SUCCEEDED and not applied:
-        yield 'it SUCCEEDED without an effect'
+        yield 'SUCCEEDED without an effect'
     if action.status == states.SUCCEEDED and action.outputs is not None:
         result = (action.outputs['attempt'], action.outputs['pid'])
         if result not in {(call.token, call.pid) for call in calls}:
-            yield f'its result is of {result}, which has not called'
+            yield f'the result is of {result}, which made no call'
         if action.outputs['attempt'] != action.attempt:
-            yield f'a result of attempt {result[0]} counts; it is at {action.attempt}'
+            yield f'the result is of attempt {result[0]}, not {action.attempt}'
     if action.action_type == 'mark_once':
         if len(begun) > 1:
-            yield f'it can be run once only, and was run by attempts {sorted(begun)}'
+            yield f'it must run once, but attempts ran it: {sorted(begun)}'
         if action.status == states.FAILED and not (
             action.status_message or ''
         ).startswith('Outcome unknown: worker '):
-            yield f'it FAILED: {action.status_message}'
+            yield f'FAILED: {action.status_message}'
     elif action.status != states.SUCCEEDED:
-        yield f'it can be run again, and is {action.status}: {action.status_message}'
+        yield f'it is recoverable, but {action.status}: {action.status_message}'
 
 
 def _events(history: History) -> Iterator[str]:
@@ -105,22 +105,22 @@ def _events(history: History) -> Iterator[str]:
         whose = event.action_id
         old, new = _outside(event, event.old_status), _outside(event, event.new_status)
         if whose in ended:
-            yield f'{_name(stored)}: it became {new} after it had ended'
+            yield f'{_name(stored)}: it became {new} after its end'
         if last.get(whose) != old:
             was = last.get(whose)
-            yield f'{_name(stored)}: it was {was} and became {new} from {old}'
+            yield f'{_name(stored)}: it was {was}, but the event is {old} -> {new}'
         last[whose] = new
         if event.new_status in states.FINAL | plan_states.ENDED:
             ended.add(whose)
     for action in history.actions:
         if last.get(action.id) != action.state:
-            yield f'{action.name}: it is {action.state}, not {last.get(action.id)}'
+            yield f'{action.name}: {action.state}, last event {last.get(action.id)}'
     if last.get(None) != history.plan.state:
-        yield f'the plan is {history.plan.state}, not {last.get(None)}'
+        yield f'the plan is {history.plan.state}, last event {last.get(None)}'
 
 
 def _outside(event: events.Event, status: str | None) -> str | None:
-    """Return a status without what is of the core only, such as being READY."""
+    """Return the public status, which omits core statuses such as READY."""
     if event.subject == events.ACTION and status is not None:
         return states.INFRA_OPTIM[status]
     return status
@@ -142,6 +142,6 @@ def _heard(history: History) -> Iterator[str]:
     for missing in set(expected) - set(first):
         yield f'{missing} was not sent'
     for forged in set(first) - set(expected):
-        yield f'{forged} tells of nothing that happened'
+        yield f'{forged} has no event'
     if set(first) == set(expected) and list(first) != expected:
-        yield 'the notifications are not in the order of what happened'
+        yield 'the notifications are not in the order of the events'

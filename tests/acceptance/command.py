@@ -1,4 +1,4 @@
-"""The command as a user starts it: a process with a home of its own."""
+"""The command as a user starts it: a process with an empty home directory."""
 
 import os
 import queue
@@ -12,7 +12,7 @@ from testtools import content
 from tests import base
 from tests.acceptance import preloaded
 
-#: Seconds after which a process that should have ended is taken for stuck.
+#: Seconds after which a process is considered stuck.
 PATIENCE = 60
 
 UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
@@ -21,13 +21,13 @@ SECONDS = re.compile(r'after \d+\.\d s')
 
 
 def plain(text):
-    """Return a text without what differs from run to run."""
+    """Return a text without the values that vary between runs."""
     text = CLOCK.sub('TIME ', UUID.sub('UUID', text))
     return SECONDS.sub('after N s', text)
 
 
 class Running:
-    """A command that runs; its output is read as it comes."""
+    """A running command, whose output is read continuously."""
 
     def __init__(self, process):
         self.process = process
@@ -54,7 +54,7 @@ class Running:
         return ''.join(self._err)
 
     def wait_for(self, text):
-        """Wait for a line of standard output that has `text` in it; return it."""
+        """Wait for a line of standard output that contains `text`; return it."""
         while True:
             line = self._lines.get(timeout=PATIENCE)
             if line is None:
@@ -79,18 +79,18 @@ class Running:
 
 
 class CommandTestCase(base.TestCase):
-    """A test that starts `watcherlite` and its like."""
+    """The base case of tests that start `watcherlite`."""
 
     def write(self, name, text):
-        """Write a file in the home; return its path."""
+        """Write a file in the home directory; return its path."""
         path = self.home / name
         path.write_text(textwrap.dedent(text))
         return str(path)
 
     def start(self, *argv, stdout=None, **environment):
-        """Start a command in the home; it is killed when the test ends.
+        """Start a command in the home directory; kill it at the end of the test.
 
-        :param stdout: where its standard output goes, if not to `Running.out`
+        :param stdout: its standard output, instead of `Running.out`
         """
         process = preloaded.start(
             ['watcherlite', *argv],
@@ -122,11 +122,11 @@ class CommandTestCase(base.TestCase):
         return self.start(*argv, **options).end()
 
     def files(self):
-        """Return the paths of all files in the home, relative to it."""
+        """Return the paths of all files in the home directory, relative to it."""
         found = (path for path in self.home.rglob('*') if path.is_file())
         return sorted(
             str(path.relative_to(self.home))
             for path in found
-            # A cache that stevedore keeps of the entry points
+            # stevedore caches the entry points there.
             if '.cache' not in path.parts
         )

@@ -1,4 +1,4 @@
-"""Daemons as an operator starts them, and an operator in another process than they."""
+"""Daemons as an operator starts them, and the operator in another process."""
 
 import contextlib
 import importlib
@@ -24,29 +24,28 @@ from watcherlite.plugins.action_types import command, nop, sleep
 from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as plan_states
 
-#: Seconds of real time after which a test that waits is taken to be stuck.
+#: Seconds of real time after which a waiting test is considered stuck.
 PATIENCE = 90
 ZETA = pathlib.Path(__file__).parent / 'zeta'
 SCRIPTS = pathlib.Path(sysconfig.get_path('scripts'))
-#: The action types of the third party that tell the target what they do.
+#: The third-party action types that report their calls to the target.
 TELLING = ('mark', 'mark_once', 'mark_checked', 'patient', 'moody')
 APPLIER = ('watcherlite-applier',)
 ENGINE = ('watcherlite-engine',)
 STANDALONE = ('watcherlite', 'standalone')
 API = ('watcherlite-api',)
-#: How often a look is taken at what changes in other processes, at first and later.
+#: The first and the last interval of polls of other processes, in seconds.
 FIRST_LOOK, LAST_LOOK = 0.01, 0.1
 
 _zeta = importlib.import_module('tests.acceptance.zeta.zeta_actions')
 
 
 def wait_until(answer, problem, patience=PATIENCE):
-    """Ask until the answer is true, ever more slowly; return it.
+    """Poll a condition with growing intervals until it is true; return its value.
 
-    For what other processes do to a database or to themselves, of which nobody is
-    told.
+    For changes of a database or of a process that nothing signals.
 
-    :param problem: returns what to say when it has not become true in time
+    :param problem: returns the failure message after a timeout
     """
     deadline = time.monotonic() + patience
     pause, pausing = FIRST_LOOK, threading.Event()
@@ -59,16 +58,16 @@ def wait_until(answer, problem, patience=PATIENCE):
 
 
 def start_script(argv, **options):
-    """Start a program as it was installed."""
+    """Start a program by its installed script."""
     return subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, start_new_session=True, **options
     )
 
 
 class Daemon:
-    """One daemon: its manager process, and the workers that this one has forked.
+    """A daemon: its manager process, and the workers that the manager has forked.
 
-    :param start: how its process is started; default: as it was installed
+    :param start: starts the process; by default the installed script
     """
 
     def __init__(self, argv, environment, directory, log, start=start_script):
@@ -80,11 +79,11 @@ class Daemon:
         self.pid = self._process.pid
 
     def text(self):
-        """Return what it has written so far."""
+        """Return its log."""
         return self.log.read_text(errors='replace')
 
     def wait_for_text(self, text, times=1):
-        """Wait until it has written a text so often."""
+        """Wait until the log contains a text this number of times."""
         wait_until(
             lambda: self.text().count(text) >= times,
             lambda: f'{text!r} in the log of {self.pid}:\n{self.text()}',
@@ -94,7 +93,7 @@ class Daemon:
         """Return the pids of its workers."""
         try:
             children = pathlib.Path(f'/proc/{self.pid}/task/{self.pid}/children')
-            # The manager's thread forks: its children are listed with that.
+            # The thread of the manager that forks has the children in its list.
             tasks = children.parents[1].iterdir()
             return {
                 int(pid)
@@ -109,7 +108,7 @@ class Daemon:
         self._process.send_signal(number)
 
     def send_all(self, number):
-        """Send a signal to the manager and its workers at once."""
+        """Send a signal to the manager and its workers."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
@@ -121,15 +120,15 @@ class Daemon:
             raise AssertionError(f'{self.pid} does not end:\n{self.text()}') from None
 
     def kill(self):
-        """Kill all of it at once, and wait until it is gone."""
+        """Kill all of its processes, and wait for the end."""
         self.send_all(signal.SIGKILL)
         return self.end()
 
 
 class Operator:
-    """Makes, starts and watches plans from the process of the test.
+    """Creates, starts and observes plans in the process of the test.
 
-    It has the action types of the third party too, without what is broken there.
+    It has the third-party action types too, without the broken ones.
     """
 
     def __init__(self, ini):
@@ -155,7 +154,7 @@ class Operator:
         self.store = self.runtime.store
 
     def close(self):
-        """Give connections back, once what waits to be told is told."""
+        """Publish pending events, and close all connections."""
         self.runtime.stop(0)
 
     def create(self, *actions, **options):
@@ -187,11 +186,11 @@ class Operator:
         return uuid
 
     def plan(self, uuid):
-        """Return a plan as it is now."""
+        """Return the current state of a plan."""
         return self.store.get_plan(uuid)
 
     def actions(self, uuid):
-        """Return the actions of a plan as they are now, by name."""
+        """Return the current actions of a plan, by name."""
         plan_id = self.plan(uuid).id
         return {a.name: a for a in self.store.list_actions(plan_id=plan_id)}
 
@@ -217,7 +216,7 @@ class Operator:
         )
 
     def describe(self, uuid):
-        """Return a plan and its actions as a text for failures."""
+        """Return a description of a plan and its actions for failure messages."""
         lines = [
             f'{a.name} ({a.action_type}): {a.status}, owner {a.owner}, attempt '
             f'{a.attempt}: {a.status_message}'
@@ -238,7 +237,7 @@ class Operator:
         }
 
     def worker_of(self, pid):
-        """Return the uuid of the worker that is a process, once it has a lease."""
+        """Wait for the lease of the worker in a process; return its uuid."""
 
         def found():
             workers = self.store.live_workers()
@@ -248,15 +247,15 @@ class Operator:
 
 
 class DaemonTestCase(base.TestCase):
-    """Has a database and a broker, and starts daemons.
+    """Provides a database and a broker, and starts daemons.
 
     The database is empty for each test.
 
     :cvar database: the kind of the database, None for SQLite
-    :cvar broker: whether there is one; else messages stay within each process
-    :cvar own_broker: whether notifications of other classes would be in the way
-    :cvar third_party: whether plugins of others are installed, broken ones included
-    :cvar start_process: how processes are started
+    :cvar broker: whether to use one; else messages stay within each process
+    :cvar own_broker: whether notifications of other classes would interfere
+    :cvar third_party: whether third-party plugins are installed, including broken ones
+    :cvar start_process: starts a process
     """
 
     database = services.POSTGRESQL
@@ -296,17 +295,17 @@ class DaemonTestCase(base.TestCase):
         self.target = self.useFixture(Target())
         self._daemons = 0
 
-    # the surroundings
+    # Configuration and processes
 
     def ini(self, name='watcherlite.conf', **groups):
         """Write an ini file; return its path.
 
-        :param groups: group -> {option: value}; beside these stands what all daemons
-            of a test have in common
+        :param groups: group -> {option: value}, in addition to the options of all
+            daemons of a test
         """
         lane = {
             'lease': 2,
-            # Whoever waits for the sweep has not been told.
+            # Too long for a test, so that it fails if a message is missing.
             'sweep_interval': 300,
             'signal_grace': 0.2,
         }
@@ -316,9 +315,9 @@ class DaemonTestCase(base.TestCase):
             'DEFAULT': {'host': 'here', 'state_path': self.home},
             'database': {'connection': self.database_url},
             'messaging': {'url': self.broker_url, 'reconnect_max': 1},
-            # The role of the relay is held for ten seconds longer than this.
+            # The lease of the relay role is ten seconds longer than this.
             'notifications': {'publish_timeout': 1},
-            # Any that is free; the log tells which one.
+            # Any free port; the log contains its number.
             'api': {'port': 0},
             'outgoing_http': {'allowed_networks': '127.0.0.0/8'},
             **(own if self.third_party else {}),
@@ -338,7 +337,7 @@ class DaemonTestCase(base.TestCase):
         return path
 
     def start(self, what, ini, *arguments):
-        """Start a daemon; it is killed when the test ends.
+        """Start a daemon; kill it at the end of the test.
 
         :param what: APPLIER, ENGINE or STANDALONE
         """
@@ -356,7 +355,7 @@ class DaemonTestCase(base.TestCase):
             log,
             self.start_process,
         )
-        # The file is gone when a failure is reported.
+        # Reads the text now: the file is gone when a failure is reported.
         self.addCleanup(
             lambda: self.addDetail(log.name, content.text_content(daemon.text()))
         )
@@ -364,19 +363,19 @@ class DaemonTestCase(base.TestCase):
         return daemon
 
     def start_ready(self, what, ini):
-        """Start a daemon and wait until it has a lease, and hears messages."""
+        """Start a daemon; wait until it has a lease and consumes messages."""
         daemon = self.start(what, ini)
         self.wait_until_ready(daemon)
         return daemon
 
     def wait_until_ready(self, daemon, times=1):
-        """Wait until the worker of a daemon works, or works again."""
+        """Wait until the worker of a daemon is ready, for the given time."""
         daemon.wait_for_text(' serves ', times)
         if self.broker:
             daemon.wait_for_text('Consuming messages from', times)
 
     def operator(self, ini):
-        """Return an operator who uses the same database and broker."""
+        """Return an operator with the same database and broker."""
         operator = Operator(ini)
         self.addCleanup(operator.close)
         return operator

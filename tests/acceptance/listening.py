@@ -20,10 +20,9 @@ QUEUE = 'everything'
 
 
 class Ear(fixtures.Fixture):
-    """A queue of its own that is given every notification, in the order of sending.
+    """A queue that receives every notification, in the order of publication.
 
-    Those of ERROR and those of INFO have two queues otherwise, between which there is
-    no order.
+    By default ERROR and INFO notifications have two queues, without a common order.
     """
 
     def __init__(self, url):
@@ -41,14 +40,14 @@ class Ear(fixtures.Fixture):
         self._queue.purge()
 
     def heard(self, *plans):
-        """Return what has arrived so far, of these plans or of all."""
+        """Return the received notifications, of these plans or of all."""
         while (message := self._queue.get(no_ack=True)) is not None:
             outer = json.loads(message.body)
             self._heard.append(json.loads(outer['oslo.message']))
         return [n for n in self._heard if not plans or plan_of(n) in plans]
 
     def hear_all(self, store, *plans):
-        """Wait until nothing is left to be sent; return what has arrived."""
+        """Wait until all events are published; return the received notifications."""
         wait_until(
             lambda: store.oldest_pending_event() is None,
             lambda: f'events from {store.oldest_pending_event()} are not sent',
@@ -57,7 +56,7 @@ class Ear(fixtures.Fixture):
 
 
 class Endpoint:
-    """The parts of an oslo.messaging consumer."""
+    """The endpoint of an oslo.messaging consumer."""
 
     def __init__(self):
         self._heard = []
@@ -83,10 +82,10 @@ class Endpoint:
             self._condition.notify_all()
 
     def wait_for(self, count):
-        """Return the messages received once they are so many, or after a time limit.
+        """Return the received messages once there are `count`, or after a timeout.
 
-        A message that was delivered again counts once, by its `message_id`:
-        oslo.messaging drops a repetition only among the last 16 messages.
+        A redelivered message counts once, by its `message_id`: oslo.messaging drops a
+        repetition only among the last 16 messages.
         """
         with self._condition:
             self._condition.wait_for(lambda: len(self._unique()) >= count, PATIENCE)
@@ -97,11 +96,11 @@ class Endpoint:
 
 
 class Listener(fixtures.Fixture):
-    """A notification listener of oslo.messaging, with none of its options changed.
+    """A notification listener of oslo.messaging with default options.
 
-    But one: that its endpoints are called one after the other.
+    Except that it calls its endpoints sequentially.
 
-    :param rabbit: options of [oslo_messaging_rabbit] all the same
+    :param rabbit: options of [oslo_messaging_rabbit] to change
     """
 
     def __init__(self, url, exchange=EXCHANGE, topic=TOPIC, **rabbit):
@@ -130,7 +129,7 @@ class Listener(fixtures.Fixture):
 
 
 class HearingCase:
-    """Mix into a test case with daemons; an ear hears them from their start on."""
+    """A mixin for a test case with daemons, whose notifications it records."""
 
     own_broker = True
 
@@ -141,9 +140,9 @@ class HearingCase:
         self.operators = self.operator(self.path)
 
     def hear(self, *uuids):
-        """Return all that is told of plans and audits; a listener is told the same.
+        """Return all notifications; check that a listener receives the same.
 
-        :param uuids: of all that anything is told of
+        :param uuids: of all objects that have notifications
         """
         told = self.ear.hear_all(self.operators.store, *uuids)
         for notification in told:
@@ -153,7 +152,7 @@ class HearingCase:
         listener = self.useFixture(Listener(self.vhost.url))
         heard = listener.endpoint.wait_for(len(sent))
         for priority in ('INFO', 'ERROR'):
-            # Each priority is a queue of its own, and has an order of its own.
+            # Each priority has a queue, and an order of its own.
             self.assertEqual(
                 [without_id(n) for n in sent if n['priority'] == priority],
                 [n for n in heard if n['priority'] == priority],
@@ -161,14 +160,14 @@ class HearingCase:
         return told
 
     def assert_payload_reads_back(self, payload):
-        """Check that the classes of the payloads make the same of it."""
+        """Check that the payload classes deserialise and serialise it unchanged."""
         cls = registry.payload_classes()[payload['watcher_object.name']]
         jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)
         self.assertEqual(payload, cls.obj_from_primitive(payload).to_wire())
 
 
 def unique(notifications):
-    """Return the notifications once each, in the order of their first copies."""
+    """Return the notifications without repetitions, ordered by their first copies."""
     first = {}
     for notification in notifications:
         first.setdefault(notification['message_id'], notification)
@@ -181,18 +180,18 @@ def data(notification):
 
 
 def without_id(notification):
-    """Return a notification without what oslo.messaging keeps to itself."""
+    """Return a notification without the private fields of oslo.messaging."""
     return {key: value for key, value in notification.items() if key != '_unique_id'}
 
 
 def plan_of(notification):
-    """Return the uuid of the plan that a notification is about."""
+    """Return the uuid of the plan of a notification."""
     fields = data(notification)
     return fields.get('action_plan_uuid', fields['uuid'])
 
 
 def expected(stored_events):
-    """Return the ids of the messages that a history is to give rise to, in order."""
+    """Return the ids of the messages that the events must produce, in order."""
     found = []
     for stored in stored_events:
         told = subjects.match(stored.event)
@@ -202,14 +201,14 @@ def expected(stored_events):
 
 
 def ids(notifications):
-    """Return the ids of messages, in the order in which each came first."""
+    """Return the ids of messages, in the order of their first occurrence."""
     return list(dict.fromkeys(n['message_id'] for n in notifications))
 
 
 def story(notifications, names):
     """Return one line for each notification.
 
-    :param names: uuid of an action -> how to call it
+    :param names: uuid of an action -> its name
     """
     return [_line(notification, names) for notification in notifications]
 

@@ -1,14 +1,13 @@
-"""Processes of ours that are forked where their modules have been imported once.
+"""Processes of watcherlite, forked from a process that has imported the modules.
 
-To import them takes a processor longer than most stories take after that. A process of
-the tests starts one that imports them, `python -m tests.acceptance.preloaded`, at the
-first program that it needs, and has it fork each program. A program differs from one
-that its script has started only in what was imported before; the examples of the
-documentation run in a shell, which finds `Scripts` of the same names; the clients start
-those that were installed.
+Importing them takes longer than most tests. For its first program, a test process
+starts `python -m tests.acceptance.preloaded`, which imports the modules and then forks
+every program. A forked program differs from one that its installed script starts only
+in the imported modules; the examples of the documentation run in a shell, which finds
+`Scripts` of the same names; the tests of clients start the installed scripts.
 
-Over a socket go, as lines of JSON: what to start, with its three standard files, and
-its pid; later that pid with its exit code.
+The protocol on the socket is JSON, one line per message: a request with a program and
+its three standard files, a response with its pid, and later its exit code.
 """
 
 import atexit
@@ -36,7 +35,7 @@ import stevedore
 
 from watcherlite import bootstrap, conf
 
-#: What programs import once they know what to do.
+#: Modules that programs import only when they execute a command.
 LATER = (
     'cotyledon',
     'kombu.transport.memory',
@@ -50,16 +49,16 @@ LATER = (
     'watcherlite.objects.registry',
 )
 ROOT = pathlib.Path(__file__).parents[2]
-#: Seconds that a fork may take.
+#: The timeout of a fork in seconds.
 PATIENCE = 60
 _FILES = 3
 _LARGEST = 2**20
 
 
 class Program:
-    """A program that runs, with what `subprocess.Popen` has of one.
+    """A running program with the interface of `subprocess.Popen`.
 
-    :ivar stdout: text of its standard output, if that is a pipe; stderr likewise
+    :ivar stdout: its standard output as text, if it is a pipe; also `stderr`
     """
 
     def __init__(self, pid, ended, stdout, stderr):
@@ -69,7 +68,7 @@ class Program:
         self._ended = ended
 
     def poll(self):
-        """Return its exit code, None if it has not ended."""
+        """Return its exit code, or None if it is running."""
         return self._ended.result() if self._ended.done() else None
 
     def wait(self, timeout=None):
@@ -80,13 +79,13 @@ class Program:
             raise subprocess.TimeoutExpired(str(self.pid), timeout) from None
 
     def send_signal(self, number):
-        """Send it a signal, unless it has ended."""
+        """Send a signal, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
 
 class Forks:
-    """The process that programs are forked from."""
+    """The process from which programs are forked."""
 
     def __init__(self):
         own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -95,10 +94,10 @@ class Forks:
                 [sys.executable, '-m', __name__, str(its.fileno())],
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
-                # Its own is the report of the tests.
+                # The standard output of the test process is the test report.
                 stdout=subprocess.DEVNULL,
                 pass_fds=[its.fileno()],
-                # A signal for all programs of a test is none for it.
+                # Signals to the process group of the tests must not reach it.
                 start_new_session=True,
             )
         self._socket = own
@@ -133,7 +132,7 @@ class Forks:
                 self._ended.pop(told['number']).set_result(told['code'])
 
     def close(self):
-        """End it."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
 
@@ -146,9 +145,9 @@ def _forks():
 
 
 def start(argv, *, env, cwd, stdout=None, stderr=None):
-    """Start a program, in a session of its own, without standard input.
+    """Start a program in a session of its own, without standard input.
 
-    :param argv: the name of a script of ours, or its path, and arguments
+    :param argv: the name or the path of a script of watcherlite, and its arguments
     :param stdout: a file or its number; default: a pipe that `Program.stdout` reads
     :returns: a `Program`
     """
@@ -169,8 +168,8 @@ def start(argv, *, env, cwd, stdout=None, stderr=None):
     return Program(pid, ended, *ours)
 
 
-#: A script that asks the process of the tests to fork a program, and exits with the
-#: exit code of that program. Each command of an example starts it: it imports little.
+#: A script that requests a program from the test process, and exits with its exit code.
+#: Each command of an example starts it, so it imports little.
 _SCRIPT = """\
 #!{python} -IS
 import json, os, socket, sys
@@ -183,7 +182,7 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
 
 
 class Scripts(fixtures.Fixture):
-    """A directory of scripts, for the PATH of a shell, whose programs are forked.
+    """A directory of scripts for the PATH of a shell, whose programs are forked.
 
     :ivar path: the directory of the scripts
     """
@@ -202,7 +201,7 @@ class Scripts(fixtures.Fixture):
         accepting = threading.Thread(target=self._accept)
         accepting.start()
         self.addCleanup(accepting.join)
-        # It wakes the thread, which close does not.
+        # A shutdown wakes the thread; a close does not.
         self.addCleanup(self._listener.shutdown, socket.SHUT_RDWR)
 
     def _accept(self):
@@ -213,7 +212,7 @@ class Scripts(fixtures.Fixture):
 
 
 def _serve_script(connection):
-    """Start the program of a script, and send the exit code of the program."""
+    """Start the program of a script, and send its exit code."""
     with connection:
         text, files, _, _ = socket.recv_fds(connection, _LARGEST, _FILES)
         try:
@@ -224,13 +223,13 @@ def _serve_script(connection):
         connection.send(str(ended.result()).encode())
 
 
-# where programs are forked
+# The process that forks programs
 
 
 def serve(connection):
-    """Fork programs until nobody asks any more.
+    """Fork programs until the connection is closed.
 
-    :returns: in a program, what to call, and None where all have been forked
+    :returns: in a program, its entry point; otherwise None
     """
     running = {}
     hears, wakes = socket.socketpair()
@@ -273,7 +272,7 @@ def _tell_ends(connection, running):
 
 
 def become(asked, files):
-    """Be in the new process what its script is; return what that calls."""
+    """Turn the new process into that of a program; return its entry point."""
     os.setsid()
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -300,23 +299,23 @@ def become(asked, files):
 
 @functools.cache
 def programs():
-    """Return the entry points of our programs by their names."""
+    """Return the entry points of the programs of watcherlite, by name."""
     found = metadata.distribution('watcherlite').entry_points
     return {point.name: point for point in found.select(group='console_scripts')}
 
 
 def main():
-    """Import what programs need, and serve."""
+    """Import the modules of the programs, and serve."""
     for point in programs().values():
         point.load()
     for name in LATER:
         importlib.import_module(name)
-    # The schemas of built-in plugins, validated once in a process, take as long as the
-    # rest of the start of a daemon.
+    # Validating the schemas of built-in plugins, which each process does once, takes as
+    # long as the rest of the start of a daemon.
     bootstrap.load_plugins(conf.new([], [], []))
     # Programs may have other distributions on their paths.
     stevedore.ExtensionManager.ENTRY_POINT_CACHE.clear()
-    # What is shared is not to be copied.
+    # Keep the shared pages from being copied.
     gc.collect()
     gc.freeze()
     call = serve(socket.socket(fileno=int(sys.argv[1])))

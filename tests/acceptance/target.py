@@ -1,7 +1,7 @@
 """A target of actions: it records calls, honors idempotency keys and fencing tokens.
 
-What it says happened, happened: a worker that was killed may have been unable to say
-so, and one that was paused may believe what is not so any more.
+Its ledger is the reference: a killed worker may not have reported its call, and a
+paused one may have an outdated state.
 """
 
 import collections
@@ -12,15 +12,15 @@ import threading
 
 import fixtures
 
-#: Seconds after which a test that waits here is taken to be stuck.
+#: Seconds after which a waiting test is considered stuck.
 PATIENCE = 40
 
-#: What an action calls: before its effect, for its effect, to see whether it is there.
+#: The calls of an action: before its effect, for its effect, and to query it.
 BEGIN, APPLY, LOOK = 'begin', 'apply', 'look'
-#: Not a call: between an effect and the answer to who asked for it.
+#: Not a call: the moment between an effect and its response.
 ANSWER = 'answer'
-#: What came of it: a call that reads, an effect, an effect that was there already, and
-#: a call that was refused because a later owner has been here.
+#: The result of a call: a query, an effect, an effect that had been applied already,
+#: and a call that was rejected because a later owner has called.
 HEARD, APPLIED, REPEATED, STALE = 'heard', 'applied', 'repeated', 'stale'
 
 
@@ -42,7 +42,7 @@ class Call:
 
 
 class Gate:
-    """Keeps calls back; made by `Target.hold`."""
+    """Blocks calls; created by `Target.hold`."""
 
     def __init__(self, condition, names, what):
         self._condition = condition
@@ -54,24 +54,24 @@ class Gate:
         self._dropped = False
 
     def let_newcomers_pass(self):
-        """Keep back whom it has, and nobody else."""
+        """Keep blocking the blocked calls, but no new ones."""
         with self._condition:
             self._takes = False
 
     def open(self):
-        """Let go of everybody."""
+        """Release all calls."""
         with self._condition:
             self._takes, self._open = False, True
             self._condition.notify_all()
 
     def drop(self):
-        """Let nothing come of the calls that are kept back."""
+        """Abort the blocked calls, without an effect or a response."""
         with self._condition:
             self._dropped = True
         self.open()
 
     def wait(self, *names):
-        """Wait until a call of each of these actions, or of all, has been kept back."""
+        """Wait until a call of each of these actions, or of all, is blocked."""
         wanted = self._names & set(names) if names else self._names
         with self._condition:
             if not self._condition.wait_for(
@@ -80,7 +80,7 @@ class Gate:
                 raise AssertionError(f'{sorted(self._took)}, not {sorted(wanted)}')
 
     def keep(self, name, what):
-        """Keep a call back if it is to; return whether it may go on."""
+        """Block a call if it matches; return whether it may continue."""
         with self._condition:
             if not self._takes or name not in self._names or what != self._what:
                 return True
@@ -91,11 +91,11 @@ class Gate:
 
 
 class Target(fixtures.Fixture):
-    """An HTTP server on this machine.
+    """A local HTTP server.
 
     :ivar ledger: every call, in the order in which they took effect
     :ivar on_call: called with (what, pid) before a call takes effect, and with ANSWER
-        after an effect; may be replaced. False: nothing more comes of the call
+        after an effect; may be replaced. If it returns False, the call is aborted
     """
 
     def __init__(self):
@@ -123,14 +123,14 @@ class Target(fixtures.Fixture):
                 self.wfile.write(text)
 
             def log_message(self, *args):
-                """The ledger has it all."""
+                """Log nothing, since the ledger records all calls."""
 
         class Server(http.server.ThreadingHTTPServer):
             daemon_threads = True
             request_queue_size = 128
 
             def handle_error(self, request, address):
-                """Callers that are gone are what the tests are about."""
+                """Ignore callers that have gone, as tests kill them."""
 
         server = Server(('127.0.0.1', 0), Handler)
         self.url = f'http://127.0.0.1:{server.server_port}'
@@ -143,12 +143,12 @@ class Target(fixtures.Fixture):
         self.addCleanup(server.shutdown)
         self.addCleanup(self._end)
 
-    # what a test does with it
+    # Methods for tests
 
     def hold(self, *names, what=BEGIN):
-        """Return a gate that keeps calls of these actions back.
+        """Return a gate that blocks calls of these actions.
 
-        :param what: which call of each
+        :param what: the kind of the blocked calls
         """
         gate = Gate(self._condition, names, what)
         with self._condition:
@@ -156,7 +156,7 @@ class Target(fixtures.Fixture):
         return gate
 
     def wait_for_calls(self, count, what=None):
-        """Wait until there are so many lines in the ledger, of a kind or of all."""
+        """Wait until the ledger has this number of calls, of one kind or of all."""
 
         def found():
             return sum(1 for call in self.ledger if what in (None, call.what))
@@ -171,7 +171,7 @@ class Target(fixtures.Fixture):
             return list(self.ledger)
 
     def story(self):
-        """Return for each action, by name, its calls as (what, token, result)."""
+        """Return the calls of each action, by name, as (what, token, result)."""
         found = {}
         for call in self.calls():
             line = (call.what, call.token, call.result)
@@ -179,13 +179,13 @@ class Target(fixtures.Fixture):
         return found
 
     def pids(self, *names):
-        """Return the processes that have called, for these actions or for any."""
+        """Return the pids of the callers, for these actions or for all."""
         return {c.pid for c in self.calls() if not names or c.name in names}
 
-    # what actions do with it
+    # Calls of actions
 
     def _answer(self, what, call):
-        """Return the answer to a call, or None if there is none."""
+        """Return the response to a call, or None to send none."""
         name, pid = call['name'], call['pid']
         if not self.on_call(what, pid) or not self._keep(name, what):
             return None

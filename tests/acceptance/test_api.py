@@ -1,4 +1,4 @@
-"""The API as an operator starts it, and as clients find it."""
+"""The API as an operator starts it and as clients use it."""
 
 import http.client
 import json
@@ -30,7 +30,7 @@ DOCUMENT = {
 
 
 class ApiCase(DaemonTestCase):
-    """Talks HTTP to a daemon."""
+    """Sends HTTP requests to a daemon."""
 
     database = None
     broker = False
@@ -42,12 +42,12 @@ class ApiCase(DaemonTestCase):
         return daemon, self.port_of(daemon)
 
     def port_of(self, daemon):
-        """Return the port that it serves on, once it does."""
+        """Return the port of the API, once it is served."""
         daemon.wait_for_text('The API is served on')
         return int(SERVED.search(daemon.text())[2])
 
     def ask(self, port, method, path, body=None, **headers):
-        """Return (status, JSON of the body) of an answer."""
+        """Return (status, JSON body) of a response."""
         connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
         self.addCleanup(connection.close)
         data = None if body is None else json.dumps(body)
@@ -60,7 +60,7 @@ class ApiCase(DaemonTestCase):
         return answer.status, json.loads(text) if text else None
 
     def execute(self, port):
-        """Ask for a plan, start it, and wait until it has succeeded."""
+        """Create a plan, start it, and wait until it has succeeded."""
         status, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
         place = f'/v1/action_plans/{plan["uuid"]}'
         self.ask(port, 'POST', f'{place}/start')
@@ -72,7 +72,7 @@ class ApiCase(DaemonTestCase):
         wait_until(lambda: state() == 'SUCCEEDED', state)
 
     def refused(self, what=API, **groups):
-        """Start a daemon that must not start; return what it says about it."""
+        """Start a daemon that must reject its configuration; return the message."""
         daemon = self.start(what, self.ini(**groups))
         self.assertEqual(2, daemon.end(), daemon.text())
         self.assertEqual(1, daemon.text().count('\n'), daemon.text())
@@ -123,7 +123,7 @@ class TestApi(ApiCase):
 
     def test_what_is_created_here_is_executed_by_a_worker_elsewhere(self):
         _, port = self.serve()
-        # Without a broker nobody tells the worker; it looks by itself.
+        # Without a broker no message arrives; the worker finds it by its sweep.
         self.start_ready(APPLIER, self.ini(applier={'sweep_interval': 0.2}))
 
         self.execute(port)
@@ -257,7 +257,7 @@ for client in sys.argv[1:]:
 """
 
     def run_it(self, *clients, **groups):
-        """Return the status lines that clients at these addresses get."""
+        """Return the status lines of responses to clients at these addresses."""
         ini = self.ini(**groups)
         done = subprocess.run(
             [sys.executable, '-c', self.PROGRAM, *clients],
@@ -267,7 +267,7 @@ for client in sys.argv[1:]:
             timeout=PATIENCE,
         )
         self.assertEqual(0, done.returncode, done.stderr)
-        # The log is written there too.
+        # The log is on standard output too.
         return re.findall(r'^\d{3} [A-Z].*$', done.stdout, re.MULTILINE)
 
     def test_it_serves_this_machine_only_and_tries_again_a_database_that_is_away(self):

@@ -1,4 +1,4 @@
-"""A daemon that cannot work says why, in one line, and ends."""
+"""A daemon that cannot start prints the reason in one line, and exits."""
 
 import base64
 import sqlite3
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from tests import services
 from tests.acceptance.daemons import APPLIER, ENGINE, STANDALONE, DaemonTestCase
 
-#: A port on which nobody listens.
+#: A port without a listener.
 NOWHERE = '127.0.0.1:1'
 
 
@@ -18,9 +18,9 @@ class BadStartTest(DaemonTestCase):
     third_party = False
 
     def refused(self, code, *arguments, what=APPLIER, **groups):
-        """Start a daemon that must not start; return what it says about it.
+        """Start a daemon that must exit; return its message.
 
-        The name of the command in front is left out.
+        The name of the command at the beginning is removed.
         """
         daemon = self.start(what, self.ini(**groups), *arguments)
         self.assertEqual(code, daemon.end(), daemon.text())
@@ -129,7 +129,7 @@ class BadStartTest(DaemonTestCase):
         )
 
     def test_a_host_that_has_not_the_key_of_the_others(self):
-        # Whoever has something secret first makes the key.
+        # The first process that stores a secret creates the key.
         inputs = {'message': 'password=hunter2'}
         self.operator(self.ini()).create(('one', 'nop', inputs))
         key = self.home / 'secrets.key'

@@ -1,7 +1,7 @@
-"""Workers die and fall asleep at random; nothing is lost and nothing happens twice.
+"""Workers are killed and stopped at random; no action is lost or executed twice.
 
-The faults are seeded, and strike where it counts: each hits a worker in the middle of
-an action, before its effect, or between the effect and the news of it.
+The faults are seeded. Each hits a worker during an action: before its effect, or
+between the effect and the report of it.
 """
 
 import os
@@ -16,26 +16,26 @@ from tests.acceptance.listening import Ear
 
 FAULTS = 20
 LEASE = 1
-#: Of the faults, how many are sleeps; how long these are, in leases.
+#: The share of stops among the faults, and their durations in leases.
 SLEEPY, SLEEP = 0.3, (0.5, 2.2)
-#: Of the calls that a worker dies in, how many reach the target all the same.
+#: The share of calls that still reach the target after their worker was killed.
 LATE = 0.5
-#: Calls from one fault to the next.
+#: The minimum and maximum number of calls between two faults.
 SPACING = (3, 12)
-#: Workers that are left alone, so that there is progress between the faults.
+#: The number of workers that are never hit, so that work progresses.
 SPARED = 2
 LEAST_PLANS = 3
-#: More than twice as many as the faults need: else nothing calls any more.
+#: More than twice the number that the faults need; more means that nothing calls.
 MOST_PLANS = 40
 ACTIONS = 60
-#: Seconds for a plan, whose workers start again and again on a machine that is busy.
+#: Seconds for a plan, whose workers restart repeatedly on a busy machine.
 PLAN_PATIENCE = 5 * PATIENCE
 
 
 class Chaos:
-    """Kills workers, or stops them for a while, as they call the target.
+    """Kills workers, or stops them temporarily, when they call the target.
 
-    :param workers: returns the pids of those that there are
+    :param workers: returns the pids of the current workers
     """
 
     def __init__(self, seed, workers):
@@ -49,12 +49,13 @@ class Chaos:
         self.faults = []
 
     def on_call(self, what, pid):
-        """Strike, if it is time; return whether the call goes on."""
+        """Inject a fault if it is due; return whether the call continues."""
         with self._lock:
             self._calls += 1
             if self._calls < self._next or len(self.faults) == FAULTS:
                 return True
-            # Calls of a killed one may still be on their way, and its pid be there.
+            # A killed worker may have calls in transit, and its pid may still be
+            # listed.
             awake = self._workers() - set(self._asleep) - self._killed
             if pid not in awake or len(awake) <= SPARED:
                 return True
@@ -69,7 +70,7 @@ class Chaos:
             return self._random.random() < LATE
 
     def wake_all(self):
-        """Strike no more, and let everybody go on."""
+        """Stop injecting faults, and wait until all workers run."""
         with self._lock:
             self._next = float('inf')
             timers = list(self._asleep.values())
@@ -93,7 +94,7 @@ class Chaos:
 
 
 class Surviving:
-    """The random faults on one kind of database; mixed in."""
+    """The random faults on one kind of database; a mixin."""
 
     seed = 0
 
@@ -104,7 +105,7 @@ class Surviving:
                 'sweep_interval': 0.2,
                 'workers': 3,
                 'max_parallel': 4,
-                # Bad luck shall not look like an action that kills its workers.
+                # Random kills must not count as an action that kills its workers.
                 'max_attempts': FAULTS + 1,
             },
             database={'max_pool_size': 4},
@@ -124,7 +125,7 @@ class Surviving:
             rng = random.Random(f'{self.seed} {len(plans)}')
             plans.append(operator.start(*random_actions(rng)))
             self.assertLess(len(plans), MOST_PLANS, chaos.faults)
-            # A few at a time, until all the faults have struck.
+            # Start further plans one by one until all faults have occurred.
             if len(plans) >= LEAST_PLANS:
                 operator.wait_until_ended(*plans, patience=PLAN_PATIENCE)
         chaos.wake_all()
@@ -147,7 +148,7 @@ class Surviving:
             for plan in plans
             for action in operator.actions(plan).values()
         )
-        # Each of them had an action in hand that others had to see to.
+        # Each killed worker owned an action that another worker recovered.
         self.assertGreaterEqual(taken_over, struck)
 
 
@@ -163,7 +164,7 @@ class SqliteChaosTest(Surviving, DaemonTestCase):
 
 
 def random_actions(rng):
-    """Return the actions of a plan: each may follow some of those before it."""
+    """Return the actions of a plan; parents are random preceding actions."""
     actions = []
     for n in range(ACTIONS):
         kind = rng.choices(

@@ -1,4 +1,4 @@
-"""The checker of histories is able to fail: each forgery is found."""
+"""The checker of histories finds every kind of contradiction."""
 
 import dataclasses
 
@@ -23,7 +23,7 @@ def stored(sequence, subject, old, new, name=None, **values):
 
 
 class CheckerTest(base.TestCase):
-    """`mark` was taken over by SECOND and run again, `once` was FAILED for it."""
+    """SECOND recovered and repeated `mark`; `once` FAILED, as it is unrepeatable."""
 
     def setUp(self):
         super().setUp()
@@ -79,7 +79,7 @@ class CheckerTest(base.TestCase):
         ]
 
     def problems(self, **changes):
-        """Return what is wrong with the history after some changes."""
+        """Return the problems of the history after some changes."""
         history = History(
             changes.get('plan', self.plan),
             [changes.get('mark', self.mark), changes.get('once', self.once)],
@@ -91,11 +91,11 @@ class CheckerTest(base.TestCase):
 
     def test_what_happened_is_as_it_must_be(self):
         self.assertEqual([], self.problems())
-        # Repeats are allowed, at any time.
+        # Repetitions are permitted at any time.
         self.assertEqual([], self.problems(heard=[*self.heard, self.heard[3]]))
 
     def assert_found(self, *forgeries):
-        """Check that each of these changes has these problems."""
+        """Check that each of these changes causes these problems."""
         for changes, *expected in forgeries:
             with self.subTest(expected):
                 self.assertEqual(expected, self.problems(**changes))
@@ -105,30 +105,27 @@ class CheckerTest(base.TestCase):
             return {'mark': self.mark.evolve(outputs=outputs)}
 
         failed = self.problems(mark=self.mark.evolve(status='FAILED'))
-        self.assertEqual('mark: it is FAILED, not SUCCEEDED', failed[0])
+        self.assertEqual('mark: FAILED, last event SUCCEEDED', failed[0])
         self.assert_found(
             (
                 {'mark': self.mark.evolve(status='RUNNING')},
-                'mark: it is RUNNING, and its plan has ended',
-                'mark: it is ONGOING, not SUCCEEDED',
-                'mark: it can be run again, and is RUNNING: None',
+                'mark: it is RUNNING, but the plan has ended',
+                'mark: ONGOING, last event SUCCEEDED',
+                'mark: it is recoverable, but RUNNING: None',
             ),
             (
                 {'plan': self.plan.evolve(state='ONGOING')},
                 'the plan is ONGOING',
-                'the plan is ONGOING, not FAILED',
+                'the plan is ONGOING, last event FAILED',
             ),
-            (
-                result(attempt=1, pid=FIRST),
-                'mark: a result of attempt 1 counts; it is at 2',
-            ),
+            (result(attempt=1, pid=FIRST), 'mark: the result is of attempt 1, not 2'),
             (
                 result(attempt=2, pid=FIRST),
-                f'mark: its result is of (2, {FIRST}), which has not called',
+                f'mark: the result is of (2, {FIRST}), which made no call',
             ),
             (
                 {'once': self.once.evolve(status_message='HTTPError')},
-                'once: it FAILED: HTTPError',
+                'once: FAILED: HTTPError',
             ),
         )
 
@@ -142,22 +139,22 @@ class CheckerTest(base.TestCase):
             if c.result != STALE
         ]
         self.assert_found(
-            ({'calls': without_effect}, 'mark: it SUCCEEDED without an effect'),
+            ({'calls': without_effect}, 'mark: SUCCEEDED without an effect'),
             (
                 after('mark', APPLY, 2, SECOND, APPLIED),
-                'mark: its effect was applied twice',
+                'mark: the effect was applied twice',
             ),
             (
                 after('once', BEGIN, 2, SECOND, HEARD),
-                'once: it can be run once only, and was run by attempts [1, 2]',
+                'once: it must run once, but attempts ran it: [1, 2]',
             ),
             (
                 after('mark', BEGIN, 2, FIRST, HEARD),
-                'mark: two processes are its attempt 2',
+                'mark: two processes executed attempt 2',
             ),
             (
                 after('mark', BEGIN, 1, FIRST, HEARD),
-                'mark: attempt 1 was heard after attempt 2',
+                'mark: attempt 1 was accepted after attempt 2',
             ),
         )
 
@@ -169,19 +166,19 @@ class CheckerTest(base.TestCase):
         self.assert_found(
             (
                 {'events': [*self.events, late], 'heard': None},
-                'once: it became SUCCEEDED after it had ended',
-                'once: it was FAILED and became SUCCEEDED from ONGOING',
-                'once: it is FAILED, not SUCCEEDED',
+                'once: it became SUCCEEDED after its end',
+                'once: it was FAILED, but the event is ONGOING -> SUCCEEDED',
+                'once: FAILED, last event SUCCEEDED',
             ),
             (
                 {'events': missing, 'heard': None},
-                'mark: it was ONGOING and became ONGOING from PENDING',
+                'mark: it was ONGOING, but the event is PENDING -> ONGOING',
             ),
             ({'heard': [second, *rest]}, f'{first["message_id"]} was not sent'),
-            ({'heard': [*self.heard, forged]}, 'forged tells of nothing that happened'),
+            ({'heard': [*self.heard, forged]}, 'forged has no event'),
             (
                 {'heard': [second, first, *rest]},
-                'the notifications are not in the order of what happened',
+                'the notifications are not in the order of the events',
             ),
             (
                 {'heard': [*self.heard, {**first, 'what': 'delete'}]},

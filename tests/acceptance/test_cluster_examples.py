@@ -1,4 +1,4 @@
-"""The examples of clusters: their commands, as the documentation has them."""
+"""The commands of the cluster examples in the documentation."""
 
 import random
 import re
@@ -8,7 +8,7 @@ from tests.acceptance.daemons import wait_until
 from tests.acceptance.test_stack_examples import ROOT, ExampleCase
 
 PAGE = ROOT / 'doc/source/clusters_command_line.rst'
-#: How the ports of the nodes begin, as the examples have it; behind it is the index.
+#: The common prefix of the ports of the nodes in the examples; the index follows.
 PREFIX = '2866'
 RECOVERED = 'watcherlite cluster event list --action CLUSTER_RECOVER -f value -c Status'
 _NODE = re.compile(r'\bweb-\d\b')
@@ -25,7 +25,7 @@ def is_free(port):
 
 
 def free_prefix():
-    """Return a beginning for three ports on which nobody listens."""
+    """Return a prefix of three free ports."""
     while True:
         prefix = random.randint(2000, 3199)
         if all(is_free(int(f'{prefix}{index}')) for index in (1, 2, 3)):
@@ -33,29 +33,29 @@ def free_prefix():
 
 
 class ClusterExampleCase(ExampleCase):
-    """Has ports for its nodes, too."""
+    """Also assigns free ports to nodes."""
 
     def setUp(self):
         self.prefix = free_prefix()
         super().setUp()
 
     def own(self, text):
-        """Return a text with what this test has for itself, and with short waits."""
+        """Return a text with the values of this test and with short waits."""
         text = super().own(text).replace(PREFIX, self.prefix)
         return text.replace('interval: 10\n', 'interval: 1\n')
 
     def plain(self, lines):
-        """Return lines without what differs from run to run, as which nodes it are."""
+        """Return lines without the values that vary between runs."""
         text = _TIMESTAMP.sub('TIMESTAMP', '\n'.join(lines))
         return super().plain(_NODE.sub('web-N', text).splitlines())
 
     def delete_stack(self):
-        """Delete what a test that failed has left: its processes outlive all of it."""
+        """Delete the cluster of a failed test; its processes would outlive the test."""
         if 'web' in self.shell('watcherlite cluster list -f value')[1]:
             self.shell('watcherlite cluster delete web --force --yes --wait')
 
     def wait_for_the_recovery(self):
-        """Wait until what was killed is there again."""
+        """Wait until the killed process has been replaced."""
         wait_until(
             lambda: 'end' in self.shell(RECOVERED)[1],
             lambda: self.shell('watcherlite cluster event list')[1],
@@ -63,7 +63,7 @@ class ClusterExampleCase(ExampleCase):
 
 
 class TestWebServers(ClusterExampleCase):
-    """The example of the page on the command, which shows everything."""
+    """The example of the page on the command, which contains all steps."""
 
     def test_every_command_does_what_the_page_shows(self):
         self.follow(PAGE)

@@ -16,7 +16,7 @@ from watcherlite.states import action as action_states
 
 BY = RequestContext(Owner('a-project'))
 COUNT = 50
-#: Names of nodes by their index: m01 and so on.
+#: The name format of nodes: m01 and so on.
 NAMES = {'node.name.format': 'm$2I'}
 
 
@@ -26,7 +26,7 @@ def names(count):
 
 
 class Keeper(Orchestrator):
-    """Makes and watches clusters of marks from the process of the test."""
+    """Creates and observes clusters of marks in the process of the test."""
 
     def __init__(self, ini):
         super().__init__(ini)
@@ -35,7 +35,7 @@ class Keeper(Orchestrator):
         self.clusters.profiles.create('mark', spec, BY)
 
     def begin(self, size, name='shared'):
-        """Have a cluster made; return it and the uuid of the action."""
+        """Request a cluster; return it and the uuid of the action."""
         new = ClusterRequest(name, 'mark', desired_capacity=size, config=NAMES)
         begun = self.clusters.create(new, BY)
         return begun.row, begun.action
@@ -56,7 +56,7 @@ class Keeper(Orchestrator):
         return status()
 
     def statuses(self, action):
-        """Return how many of the actions that one derived are in each status."""
+        """Return the number of derived actions of an action by status."""
         derived = self.store.derived_actions(self.store.get_action(action).id)
         return dict(collections.Counter(one.status for one in derived))
 
@@ -104,7 +104,7 @@ class SharedTest(SharedCase):
         self.assert_notified(cluster, 'delete', 12)
 
 
-#: Of the cluster of the README: its name, and how many nodes it has at first.
+#: The cluster of the README: its name, and its initial number of nodes.
 WEB = 'web'
 SIZE = 3
 
@@ -119,10 +119,10 @@ def runs(pid):
 
 
 class WebServersTest(ClusterExampleCase):
-    """The story of the README, by the processes that it is about: on SQLite."""
+    """The example of the README with its processes, on SQLite."""
 
     def pids(self):
-        """Return the process of each node, by the id of the node."""
+        """Return the pid of each node, by the id of the node."""
         line = f'watcherlite cluster collect {WEB} details.pid -f value'
         return dict(row.split() for row in self.shell(line)[1].splitlines())
 
@@ -131,7 +131,7 @@ class WebServersTest(ClusterExampleCase):
         return self.shell(line)[1].split()
 
     def answering(self):
-        """Return the numbers of the nodes whose web server answers."""
+        """Return the indexes of the nodes whose web servers respond."""
         found = []
         for at in range(1, SIZE + 1):
             try:
@@ -143,7 +143,7 @@ class WebServersTest(ClusterExampleCase):
         return found
 
     def replaced(self, before):
-        """Wait until one has ended and all is well again; return the processes."""
+        """Wait until the process of one node has been replaced; return the pids."""
 
         def found():
             now = self.pids()

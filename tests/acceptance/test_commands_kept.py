@@ -1,4 +1,4 @@
-"""A command to a worker that dies before it has claimed goes to another one at once."""
+"""A command to a worker that dies before it claims is redelivered immediately."""
 
 import sqlalchemy as sa
 
@@ -11,20 +11,20 @@ BLOCKED = sa.text(
     "SELECT application_name FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
     'AND datname = current_database()'
 )
-#: Rows of actions can be read, and none can be locked or changed.
+#: Permits reading the rows of actions, and blocks locking or changing them.
 HOLD_CLAIMS = sa.text('LOCK TABLE actions IN EXCLUSIVE MODE')
 
 
 class KilledBeforeTheClaimTest(DaemonTestCase):
-    """Nobody sweeps: that is five minutes away, longer than anybody here waits."""
+    """The next sweep is five minutes away, longer than the test waits."""
 
     def worker(self, name):
-        """Start an applier whose connections to the database have a name."""
+        """Start an applier whose database connections have a name."""
         named = {'connection': f'{self.database_url}?application_name={name}'}
         return self.start_ready(APPLIER, self.ini(f'{name}.conf', database=named))
 
     def test_the_other_worker_takes_the_plan_without_a_sweep(self):
-        # Its own commands reach nobody: the test sends that one when it is prepared.
+        # Sends no commands: the test sends the only one when everything is prepared.
         silent = self.operator(self.ini('silent.conf', messaging={'url': 'memory://'}))
         operator = self.operator(self.ini())
         workers = {name: self.worker(name) for name in ('first', 'second')}
@@ -37,7 +37,7 @@ class KilledBeforeTheClaimTest(DaemonTestCase):
                 return {row[0] for row in connection.execute(BLOCKED)}
 
         with engine.begin() as lock:
-            # The plan is read, and none of its actions is claimed.
+            # The worker reads the plan, but cannot claim its actions.
             lock.execute(HOLD_CLAIMS)
             operator.runtime.bus.send_command(
                 LANE, commands.to_message(commands.LaunchActionPlan(uuid))

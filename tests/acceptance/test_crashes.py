@@ -31,7 +31,7 @@ ONCE = [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]
 
 
 class CrashTestCase(DaemonTestCase):
-    """Has a plan with an action of each kind, in whose middle a worker is gone.
+    """A plan with an action of each kind, whose worker is killed halfway.
 
     :cvar lane: the options of the lane
     """
@@ -46,7 +46,7 @@ class CrashTestCase(DaemonTestCase):
         self.gates = []
 
     def history(self, uuid):
-        """Return what is left of a plan."""
+        """Return the rows, events, calls and notifications of a plan."""
         operator = self.operators
         heard = self.ear.hear_all(operator.store, uuid) if self.ear else None
         return History(
@@ -74,10 +74,10 @@ class CrashTestCase(DaemonTestCase):
         )
 
     def wait_for_the_middle(self, uuid):
-        """Wait until all that can run of the plan does; return when it fell asleep."""
+        """Wait until all runnable actions run; return the start time of `sleeps`."""
         for gate in self.gates:
             gate.wait()
-        # Before its token is stored, too, nobody would know that it had begun.
+        # Until its token is stored, no other worker knows that it has started.
         wait_until(
             lambda: self.operators.actions(uuid)['sleeps'].token is not None,
             lambda: f'the token of sleeps in {self.operators.describe(uuid)}',
@@ -85,9 +85,9 @@ class CrashTestCase(DaemonTestCase):
         return self.operators.actions(uuid)['sleeps'].start_time
 
     def lose(self, kill):
-        """Kill whoever executes the plan; nothing more comes of what it asked for.
+        """Kill the worker of the plan, and abort its blocked calls.
 
-        :param kill: returns when it is gone
+        :param kill: returns after the worker has ended
         """
         for gate in self.gates:
             gate.let_newcomers_pass()
@@ -96,7 +96,7 @@ class CrashTestCase(DaemonTestCase):
             gate.drop()
 
     def assert_recovered(self, uuid, worker, asleep_since):
-        """Check what has become of the plan since a worker was lost."""
+        """Check the plan after the loss of a worker."""
         operator = self.operators
         self.assertEqual('FAILED', operator.wait_until_ended(uuid))
         self.assertEqual(
@@ -129,7 +129,7 @@ class CrashTestCase(DaemonTestCase):
                 for name, action in operator.actions(uuid).items()
             },
         )
-        # It was not begun anew: it went on.
+        # It was continued, not restarted.
         self.assertEqual(asleep_since, operator.actions(uuid)['sleeps'].start_time)
         self.assertEqual([], problems(self.history(uuid)))
 
@@ -151,7 +151,7 @@ class CrashTest(CrashTestCase):
 
     def test_a_worker_that_was_away_for_longer_than_its_lease_changes_nothing(self):
         operator = self.operators
-        # It sends the notifications of all; of its absence the other test tells.
+        # It publishes all notifications; another test covers its loss.
         self.start_ready(ENGINE, self.path)
         first = self.start_ready(APPLIER, self.path)
         (pid,) = first.workers()
@@ -192,21 +192,21 @@ class CrashTest(CrashTestCase):
                 'applied': [*ONCE, (BEGIN, 2, HEARD), (APPLY, 2, REPEATED)],
                 'unknown': ONCE,
             },
-            # What came late was refused, if it came at all.
+            # Late calls, if any, were rejected.
             {
                 name: [line for line in lines if line[2] != STALE]
                 for name, lines in self.target.story().items()
             },
         )
         self.assertEqual([], problems(after))
-        # Another worker has taken its place.
+        # Another worker has replaced it.
         self.wait_until_ready(first, times=2)
         more = operator.start(('more', 'mark', {}))
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(more))
 
 
 class ReplacedTest(CrashTestCase):
-    """Neither a lease that runs out nor a sweep helps: whoever comes next looks."""
+    """A new worker recovers the actions; no lease expires and no sweep runs."""
 
     lane: ClassVar[dict[str, float]] = {'lease': 300, 'sweep_interval': 300}
 
@@ -249,7 +249,7 @@ class ReplacedTest(CrashTestCase):
 
 
 class StartedAgainTest(CrashTestCase):
-    """The same on one machine without servers, where all of the daemon is killed."""
+    """The same on one machine without servers, where the whole daemon is killed."""
 
     database = None
     broker = False
@@ -257,7 +257,7 @@ class StartedAgainTest(CrashTestCase):
 
     def test_a_daemon_that_is_started_again_goes_on_at_once(self):
         operator = self.operators
-        # Nobody tells it of the plan, and later looks are far away.
+        # No message reaches the daemon, and later sweeps are far away.
         uuid = self.start_plan()
         killed = self.start_ready(STANDALONE, self.path)
         asleep_since = self.wait_for_the_middle(uuid)

@@ -1,4 +1,4 @@
-"""Several daemons on one database: they share the work, and hear of it at once."""
+"""Several daemons on one database share the work, and receive messages immediately."""
 
 import signal
 
@@ -20,12 +20,12 @@ from watcherlite.messaging import addresses
 
 
 def once(attempt=1):
-    """Return what an action did that was executed once, at this attempt."""
+    """Return the calls of an action that was executed once, at this attempt."""
     return [(BEGIN, attempt, HEARD), (APPLY, attempt, APPLIED)]
 
 
 class Sharing:
-    """Four daemons on one kind of database; mixed in."""
+    """Four daemons on one kind of database; a mixin."""
 
     def test_two_appliers_share_a_plan_and_two_engines_share_the_rest(self):
         lane = {'max_parallel': 2, 'claim_batch': 2}
@@ -37,7 +37,7 @@ class Sharing:
             self.wait_until_ready(daemon)
         marks = [f'mark-{n}' for n in range(12)]
         others = [f'other-{n}' for n in range(8)]
-        # Four are more than one of them takes: it has to leave some to the other.
+        # Four exceed the capacity of one daemon, so the other must execute some.
         gates = [self.target.hold(*marks[:4]), self.target.hold(*others[:4])]
 
         uuid = operator.start(
@@ -54,7 +54,8 @@ class Sharing:
             lambda: all(a.finished for a in found()),
             lambda: f'{[(a.name, a.status, a.owner) for a in found()]} have not ended',
         )
-        # One whose threads are all taken for long gives back what it took too many.
+        # A worker whose threads are busy for long releases the actions that it cannot
+        # start.
         attempts = {
             a.name: a.attempt for a in (*operator.actions(uuid).values(), *found())
         }
@@ -76,7 +77,7 @@ class Sharing:
         )
 
     def request(self, operator, names):
-        """Have the engines do something that belongs to no plan."""
+        """Store actions of the engine lane that belong to no plan."""
         now = operator.runtime.clock.now()
         with operator.store.transaction() as tx:
             ids = tx.insert_actions(
@@ -93,7 +94,7 @@ class Sharing:
                 ],
                 [],
             )
-        # One for each: a command is given to one worker of its lane.
+        # One per engine: a command is delivered to one worker of its lane.
         for _ in range(2):
             operator.runtime.bus.send_command(
                 domain.ENGINE, commands.to_message(commands.RunActions())
@@ -108,7 +109,7 @@ class PostgresqlTest(Sharing, DaemonTestCase):
         ini = self.ini(applier={'lease': 30, 'max_parallel': 2})
         operator = self.operator(ini)
         appliers = [self.start_ready(APPLIER, ini)]
-        # It is used to actions that take no time, and takes many at once.
+        # After short actions, the worker claims many at once.
         short = ((f'short-{n}', 'nop', {'message': 'x'}) for n in range(200))
         operator.wait_until_ended(operator.start(*short))
         appliers.append(self.start_ready(APPLIER, ini))
@@ -135,7 +136,7 @@ class MysqlTest(Sharing, DaemonTestCase):
 
 
 class StandaloneTest(DaemonTestCase):
-    """One process for everything, on SQLite, without a broker."""
+    """One process for all, on SQLite, without a broker."""
 
     database = None
     broker = False
@@ -157,10 +158,10 @@ class StandaloneTest(DaemonTestCase):
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual({'a': once(), 'c': once()}, self.target.story())
         self.assertEqual(workers([standalone]), self.target.pids())
-        # There is nobody to tell of it, and so nothing that waits.
+        # Without a destination of notifications, no event stays pending.
         wait_until(
             lambda: operator.store.oldest_pending_event() is None,
-            lambda: 'events wait to be sent to nobody',
+            lambda: 'events are still pending',
         )
 
     def test_ctrl_c_lets_what_runs_finish(self):
@@ -181,7 +182,7 @@ class StandaloneTest(DaemonTestCase):
 
 
 class ControlTest(DaemonTestCase):
-    """Signals of an operator in another process: no sweep helps, they are told."""
+    """Signals of an operator in another process arrive by message, without a sweep."""
 
     def setUp(self):
         super().setUp()
@@ -223,7 +224,7 @@ class ControlTest(DaemonTestCase):
         operator = self.operators
         uuid = operator.start(
             ('waits', 'patient', {'seconds': 0.3}),
-            # Longer than it takes a busy machine to see that it sleeps
+            # Long enough for a busy machine to observe that it is running.
             ('sleeps', 'sleep', {'duration': 10}),
         )
         gate = self.target.hold('waits')
@@ -232,7 +233,7 @@ class ControlTest(DaemonTestCase):
         for name in ('waits', 'sleeps'):
             operator.wait_for_status(uuid, 'RUNNING', name)
             operator.plans.signal_action(found[name].uuid, 'SUSPEND')
-        # One heeds it when its plugin asks, the other needs nobody for it.
+        # One plugin handles it at its checkpoint; the core suspends the other.
         gate.open()
         operator.wait_for_status(uuid, 'SUSPENDED', 'waits', 'sleeps')
         self.assertEqual('ONGOING', operator.plan(uuid).state)
@@ -245,7 +246,7 @@ class ControlTest(DaemonTestCase):
 
 
 class BrokerAwayTest(DaemonTestCase):
-    """The daemon starts while there is no broker."""
+    """The daemon starts while the broker is not available."""
 
     def setUp(self):
         super().setUp()

@@ -1,6 +1,6 @@
-"""The pages that a new user reads first: every command, as printed and in order.
+"""The first pages of the documentation: every command, as printed and in order.
 
-Those of the README on clusters are in `test_clusters`.
+`test_clusters` covers the clusters of the README.
 """
 
 import signal
@@ -15,7 +15,7 @@ from tests.acceptance.test_stack_examples import (
 )
 
 QUICKSTART = ROOT / 'doc/source/quickstart.rst'
-#: What the user's shell has, and the test without it.
+#: Commands for the shell of a user that the test does not need.
 ENVIRONMENT = '. .venv/bin/activate'
 CRASH = 'timeout -s KILL 8 '
 
@@ -24,7 +24,7 @@ class FirstPagesTest(ExampleCase):
     stack = 'maintained'
 
     def own(self, text):
-        """Return a text with what this test has for itself, and with short waits."""
+        """Return a text with the values of this test and with short waits."""
         return super().own(text).replace('duration: 12}', 'duration: 3}')
 
     def crash(self, line):
@@ -77,7 +77,7 @@ class FirstPagesTest(ExampleCase):
         self.assertEqual(
             {
                 f'{CRASH}watcherlite run etc/watcherlite/examples/nightly.yaml': 9,
-                # The check finds what was killed; the lock refuses the update.
+                # The check finds the killed process; the lock rejects the update.
                 'watcherlite stack check maintained --wait': 1,
                 'watcherlite stack update maintained --existing': 1,
             },

@@ -1,4 +1,4 @@
-"""[notifications]: where they go, in which form, and which of them go at all."""
+"""The options of [notifications]: destination, format and selection."""
 
 import signal
 
@@ -29,12 +29,12 @@ OF_ONE_THAT_FAILS = [
 
 
 class OptionsTest(DaemonTestCase):
-    """Consumers made with oslo.messaging have options of the same names."""
+    """oslo.messaging consumers have options of the same names."""
 
     third_party = False
 
     def listen(self, topic):
-        """Return the endpoint of a listener that is set up as the daemon is."""
+        """Return the endpoint of a listener with the options of the daemon."""
         listener = Listener(
             self.vhost.url, 'elsewhere', topic, amqp_durable_queues=True
         )
@@ -79,7 +79,7 @@ class OptionsTest(DaemonTestCase):
         applier.send(signal.SIGHUP)
         applier.wait_for_text('[notifications] level changed from error to info')
         uuid = self.run_one_that_fails(operator)
-        # Beside the errors from before there are all that are told of a plan.
+        # All notifications of a plan follow the errors from before.
         for endpoint in endpoints:
             heard = endpoint.wait_for(2 + len(OF_ONE_THAT_FAILS))[2:]
             self.assertEqual(OF_ONE_THAT_FAILS, sorted(n['event_type'] for n in heard))

@@ -8,7 +8,7 @@ WATCHER = ('watcher_object.name', 'watcher_object.version', 'watcher_object.name
 
 
 class StoryTest(HearingCase, DaemonTestCase):
-    """The whole story of a plan, as an unmodified oslo.messaging listener hears it."""
+    """The notifications of a plan, received by an oslo.messaging listener."""
 
     def setUp(self):
         super().setUp()
@@ -149,7 +149,7 @@ class StoryTest(HearingCase, DaemonTestCase):
                 f'Action {found["by_user"].uuid} was skipped by user. '
                 f'Action {found["by_itself"].uuid} was skipped automatically.',
             },
-            # What was told last of each
+            # The last notification of each object.
             {
                 self.names(uuid).get(data(n)['uuid'], ''): data(n)['status_message']
                 for n in told
@@ -191,7 +191,7 @@ class StoryTest(HearingCase, DaemonTestCase):
             ],
             lines[begin : begin + 3],
         )
-        # Two threads, of which either may be the first.
+        # Two threads run them, in any order.
         self.assertEqual(
             [
                 'action.cancel.end stopped: CANCELLED',
@@ -210,9 +210,9 @@ class StoryTest(HearingCase, DaemonTestCase):
 
 
 class AuditStoryTest(HearingCase, ApiCase):
-    """The whole story of an audit that a user asks for over HTTP.
+    """The notifications of an audit that a user requests over HTTP.
 
-    The API stores what is asked for, the engine runs it and tells of both.
+    The API stores the request, the engine executes it; both publish notifications.
     """
 
     database = DaemonTestCase.database
@@ -224,7 +224,7 @@ class AuditStoryTest(HearingCase, ApiCase):
         _, self.port = self.serve()
 
     def post(self, **body):
-        """Ask for an audit; return its uuid."""
+        """Request an audit; return its uuid."""
         status, audit = self.ask(self.port, 'POST', '/v1/audits', body)
         self.assertEqual(201, status, audit)
         return audit['uuid']
@@ -319,7 +319,7 @@ class AuditStoryTest(HearingCase, ApiCase):
                 first: f'Strategy failed: {no_strategy}',
                 second: f'Planner weight failed: {no_weight}',
             },
-            # What was told last of each
+            # The last notification of each object.
             {data(n)['uuid']: data(n)['status_message'] for n in told},
         )
 
@@ -328,7 +328,7 @@ class AuditStoryTest(HearingCase, ApiCase):
             goal='dummy', strategy='dummy', audit_type='CONTINUOUS', interval='3600'
         )
         self.wait_for_plans(uuid, 1)
-        # What is no state is told as it is when it is told of.
+        # Fields other than states are read when the notification is built.
         self.ear.hear_all(self.operators.store)
         self.patch(uuid, interval='7200')
         self.patch(uuid, state='SUSPENDED')
@@ -453,12 +453,12 @@ class AuditStoryTest(HearingCase, ApiCase):
         )
 
 
-#: What is not alike in all that is told of an audit.
+#: The fields that differ between the notifications of an audit.
 CHANGING = ('state', 'created_at', 'updated_at', 'deleted_at')
 
 
 def _whose(notification):
-    """Return the noun of a notification, and its audit and its plan."""
+    """Return the noun of a notification, its audit and its plan."""
     noun, fields = notification['event_type'].partition('.')[0], data(notification)
     if noun == 'action':
         terse = fields['action_plan']['watcher_object.data']

@@ -13,7 +13,7 @@ PLAN = """\
 
 
 class BadInputTest(CommandTestCase):
-    """Each is one message, exit code 2, and nothing is stored."""
+    """Each error is one message with exit code 2, and nothing is stored."""
 
     def refused(self, text, *options):
         self.write('plan.yaml', text)
@@ -24,7 +24,7 @@ class BadInputTest(CommandTestCase):
         self.assertTrue(err.startswith('watcherlite: '), err)
         stored = [name for name in self.files() if name != 'plan.yaml']
         if stored:
-            # Only an empty database: there is no plan to go on with
+            # Only an empty database exists, without a plan to resume.
             code, _, problem = self.run_command('run', '--resume', 'last')
             self.assertEqual(
                 (2, 'watcherlite: all action plans have ended\n'), (code, problem)
@@ -69,7 +69,7 @@ class BadInputTest(CommandTestCase):
                   parents: [b]
                 """,
             ),
-            # A wrong configuration does not hide what is wrong with a plan.
+            # An invalid configuration does not hide the errors of a plan.
             (
                 'plan.yaml:2: actions: the plan has no actions; list at least one',
                 *('name: x\nactions: []\n', '--config-file', str(ini)),

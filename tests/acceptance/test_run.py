@@ -1,4 +1,4 @@
-"""`watcherlite run`, as a user runs it: processes, files and signals."""
+"""`watcherlite run` as a user runs it: processes, files and signals."""
 
 import contextlib
 import json
@@ -96,7 +96,7 @@ class SuccessTest(CommandTestCase):
 
         self.assertEqual(0, code)
         self.assertIn('SUCCEEDED after N s, 3 SKIPPED', plain(out))
-        # The log goes to standard error, and progress stays where it is.
+        # Log messages are on standard error, progress on standard output.
         self.assertIn('INFO watcherlite.', err)
         self.assertNotIn('INFO', out)
         self.assertEqual(
@@ -343,9 +343,9 @@ class InterruptionTest(CommandTestCase):
         running = self.start('run', plan, '--config-file', ini)
         uuid = UUID.search(running.wait_for('Action plan')).group()
         running.wait_for('ONGOING')
-        # From then on it ignores SIGTERM.
+        # The command ignores SIGTERM from now on.
         wait_until((self.home / 'started').exists, lambda: 'not started')
-        # Nobody waits for it any more, and so nobody ends it.
+        # Its parent is gone, so no process ends it.
         self.addCleanup(self.kill_what_it_left, self.home / 'started')
 
         running.send(signal.SIGINT)
@@ -431,7 +431,7 @@ class InterruptionTest(CommandTestCase):
 
 
 def json_plan(count, broken=None):
-    """Return a plan of so many actions, of which one may fail, as JSON."""
+    """Return a plan with this number of actions as JSON; one of them may fail."""
     actions = [
         {
             'name': f'a{i}',

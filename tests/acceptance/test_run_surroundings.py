@@ -1,4 +1,4 @@
-"""`watcherlite run` on a terminal, without its broker, with the plan of the README."""
+"""`watcherlite run` on a terminal, without a broker, with the plan of the README."""
 
 import contextlib
 import json
@@ -18,21 +18,21 @@ PLAN = """\
     - {name: rest, action_type: nop, input_parameters: {message: x}, parents: [wait]}
     """
 ENDED = 'Action plan UUID: SUCCEEDED after N s, 2 SUCCEEDED'
-#: What moves the cursor and what colours.
+#: Control sequences for the cursor and for colours.
 ESCAPES = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]')
 CURSOR_UP = '\x1b[1A'
 
 
 class TerminalTest(CommandTestCase):
     def shown(self, **environment):
-        """Return what a plan leaves on a terminal."""
+        """Return the terminal output of a plan."""
         plan = self.write('plan.yaml', PLAN)
         terminal, its_end = pty.openpty()
         self.addCleanup(os.close, terminal)
         running = self.start('run', plan, stdout=its_end, **environment)
         os.close(its_end)
         found = b''
-        # A terminal whose last process has gone cannot be read.
+        # Reading from a terminal fails after its last process has ended.
         with contextlib.suppress(OSError):
             while data := os.read(terminal, 65536):
                 found += data
@@ -84,7 +84,7 @@ class BrokerAwayTest(CommandTestCase):
 
 
 class ExampleTest(CommandTestCase):
-    """The plan of the README does what the README says of it."""
+    """The plan of the README has the results that the README describes."""
 
     def test_it_succeeds_in_its_order_with_one_action_skipped(self):
         examples = ROOT / 'etc/watcherlite/examples'
@@ -126,7 +126,7 @@ class ExampleTest(CommandTestCase):
                     self.assertLessEqual(
                         actions[names[parent]]['end_time'], action['start_time']
                     )
-        # One waits for the other, and not for its end.
+        # `call` waits for the start of `endpoint`, and not for its end.
         endpoint, call = actions['endpoint'], actions['call']
         self.assertLess(endpoint['start_time'], call['end_time'])
         self.assertLess(call['start_time'], endpoint['end_time'])

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP: a daemon leaves without harm, and reads its files again."""
+"""SIGTERM and SIGHUP: a daemon stops without harm, and reloads its options."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ ONCE = [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]
 
 
 class DrainTest(DaemonTestCase):
-    """No sweep and no lease that runs out helps: whoever leaves says so."""
+    """A stopping worker releases its actions; no sweep and no expired lease helps."""
 
     LONG = 300
 
@@ -36,7 +36,7 @@ class DrainTest(DaemonTestCase):
         late.wait()
         pids = [first.workers(), second.workers()]
 
-        # Both have their hands full, and there is more to do.
+        # All threads are busy, and more actions are ready.
         first.send(signal.SIGTERM)
         first.wait_for_text('Shutting down: running actions')
         early.open()
@@ -54,7 +54,7 @@ class DrainTest(DaemonTestCase):
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual(dict.fromkeys('abcdefgh', ONCE), self.target.story())
         self.assertEqual(pids, [self.target.pids(*'ab'), self.target.pids(*'cdefgh')])
-        # What waits outside is polled by the other one from then on.
+        # From then on the other worker polls the external work.
         wait_until(
             lambda: operator.actions(asleep)['sleeps'].attempt == 2,
             lambda: operator.describe(asleep),
@@ -67,7 +67,7 @@ class DrainTest(DaemonTestCase):
         operator = self.operators
         path = self.ini('greedy.conf', applier={'lease': self.LONG, 'max_parallel': 2})
         first = self.start_ready(APPLIER, path)
-        # As long as actions are short it takes many at once.
+        # After short actions, the worker claims many at once.
         short = ((f'short-{n}', 'nop', {'message': 'x'}) for n in range(200))
         operator.wait_until_ended(operator.start(*short))
         gate = self.target.hold('a', 'b')
@@ -157,7 +157,7 @@ class ReloadTest(DaemonTestCase):
     COMMANDS = 'watcherlite.action_types.command'
 
     def reload(self, daemon, text, **groups):
-        """Have an ini file read again; wait until the log says so."""
+        """Reload an ini file; wait for this text in the log."""
         self.ini(**groups)
         daemon.send(signal.SIGHUP)
         daemon.wait_for_text(text)
@@ -167,7 +167,7 @@ class ReloadTest(DaemonTestCase):
         return operator.wait_until_ended(uuid)
 
     def test_what_is_mutable_changes_and_a_bad_file_changes_nothing(self):
-        # As slow as the sweep is at first, nobody would live to see it.
+        # With the initial sweep interval, the test would time out.
         allowed = {self.COMMANDS: {'allowed': '/bin/true'}}
         operator = self.operator(self.ini('operator.conf', **allowed))
         path = self.ini(**{self.TYPE: {'target': self.target.url, 'token': 'hunter1'}})
@@ -203,7 +203,7 @@ class ReloadTest(DaemonTestCase):
 
         self.assertEqual('SUCCEEDED', self.run_true(operator))
         self.assertNotIn('hunter', applier.text())
-        # What takes the place of a worker has the options of now as well.
+        # A replacement worker also has the current options.
         (pid,) = applier.workers()
         os.kill(pid, signal.SIGKILL)
         self.wait_until_ready(applier, times=2)

@@ -1,4 +1,4 @@
-"""The examples of stacks: their commands, as the documentation has them, one by one."""
+"""The commands of the stack examples in the documentation."""
 
 import os
 import pathlib
@@ -14,12 +14,12 @@ from tests.ports import reserve_port
 ROOT = pathlib.Path(__file__).parents[2]
 PAGE = ROOT / 'doc/source/stacks_command_line.rst'
 README = ROOT / 'README.rst'
-#: As the pages and the examples have them; the tests have others for themselves.
+#: The directories in the documentation; each test replaces them by its own.
 DIRECTORIES = ('/tmp/watcherlite-maintained', '/tmp/watcherlite-pages')
 EXAMPLES = 'etc/watcherlite/examples'
 PORTS = ('28659', '28658')
 API = '9322'
-#: Starts the service of the examples.
+#: The command that starts the service of the examples.
 SERVE = f'watcherlite standalone --config-file {EXAMPLES}/example.conf &'
 _CLOCK = re.compile(r'\b\d\d:\d\d:\d\d\b')
 _PROCESS = re.compile(r'Process \S+:\d+:\d+')
@@ -27,7 +27,7 @@ _PID = re.compile(r'worker_pid \d+')
 
 
 def told_commands(page, heading=None):
-    """Return (command, the lines that it is said to print) of a section of a page.
+    """Return (command, documented output lines) of a section of a page.
 
     :param heading: of the section; None: the whole page
     """
@@ -46,9 +46,9 @@ def told_commands(page, heading=None):
 
 
 def plain(lines):
-    """Return lines without what differs from run to run.
+    """Return sorted lines without the values that vary between runs.
 
-    In any order: what is done at the same time is told as it comes.
+    They are sorted because concurrent operations print in any order.
     """
     text = '\n'.join(lines)
     for pattern, word in (
@@ -62,12 +62,12 @@ def plain(lines):
 
 
 class ExampleCase(CommandTestCase):
-    """Has a directory and ports for itself, and runs lines as somebody types them.
+    """Provides a directory and ports, and runs lines in a shell.
 
     :cvar stack: the name of the stack of the example
     """
 
-    #: Returns lines without what differs from run to run.
+    #: Returns lines without the values that vary between runs.
     plain = staticmethod(plain)
 
     def setUp(self):
@@ -80,7 +80,7 @@ class ExampleCase(CommandTestCase):
         for path in self.examples.iterdir():
             path.write_text(self.own(path.read_text()))
         self.scripts = self.useFixture(preloaded.Scripts()).path
-        #: The service and the command that is killed are the installed programs
+        #: The service and the killed command are the installed programs.
         self.environment = {
             **os.environ,
             'OS_API__PORT': str(self.api),
@@ -89,7 +89,7 @@ class ExampleCase(CommandTestCase):
         }
 
     def own(self, text):
-        """Return a text with what this test has for itself."""
+        """Return a text with the directories and ports of this test."""
         for directory in DIRECTORIES:
             text = text.replace(directory, self.directory)
         for port, own in zip(PORTS, self.ports, strict=True):
@@ -97,16 +97,16 @@ class ExampleCase(CommandTestCase):
         return text.replace(API, str(self.api))
 
     def delete_stack(self):
-        """Delete what a test that failed has left: its processes outlive all of it."""
+        """Delete the stack of a failed test, whose processes would outlive the test."""
         if self.stack in self.shell('watcherlite stack list -f value')[1]:
             self.shell(f'watcherlite stack unlock {self.stack} --wait')
             self.shell(f'watcherlite stack delete {self.stack} --wait')
 
     def shell(self, line):
-        """Run a line; return the exit code, and what it prints."""
+        """Run a line; return the exit code and the output."""
         done = subprocess.run(
-            # Not as an argument: what looks for a process by its command line would
-            # find this one
+            # Not as an argument: searching processes by command line would find this
+            # one.
             ['/bin/sh', '-c', 'eval "$LINE"'],
             cwd=self.home,
             env={
@@ -124,7 +124,7 @@ class ExampleCase(CommandTestCase):
         return done.returncode, done.stdout
 
     def serve(self, line):
-        """Start what stays in the background, and wait until it answers."""
+        """Start a background process, and wait until it responds."""
         process = subprocess.Popen(
             ['/bin/sh', '-c', f'exec {line.removesuffix("&")}'],
             cwd=self.home,
@@ -147,7 +147,7 @@ class ExampleCase(CommandTestCase):
         process.wait(PATIENCE)
 
     def follow(self, page):
-        """Run the example of a page on a command; compare what each line prints."""
+        """Run the example of a page; compare the output of each command."""
         variables = ''
         told, seen = [], []
         for line, expected in told_commands(page, 'An example from beginning to end'):
@@ -166,7 +166,8 @@ class ExampleCase(CommandTestCase):
             _, printed = self.shell(variables + line)
             found = self.plain(printed.splitlines())
             if 'event list' in line:
-                # Perhaps it was looked at before it was killed, or is again
+                # Whether the check ran before the kill, and repeated it, depends on
+                # timing.
                 found = sorted(set(found))
             told.append((line, self.plain(self.own(text) for text in expected)))
             seen.append((line, found))
@@ -178,7 +179,7 @@ class ExampleCase(CommandTestCase):
 
 
 class TestMaintainedStack(ExampleCase):
-    """The example of the page on the command, which shows everything."""
+    """The example of the page on the command, which contains all steps."""
 
     stack = 'maintained'
 

@@ -24,7 +24,7 @@ _zeta = importlib.import_module('tests.acceptance.zeta.zeta_resources')
 
 
 class Orchestrator:
-    """Makes and watches stacks from the process of the test."""
+    """Creates and observes stacks in the process of the test."""
 
     def __init__(self, ini):
         configuration = conf.new([f'--config-file={ini}'])
@@ -42,7 +42,7 @@ class Orchestrator:
         self.runtime.stop(0)
 
     def create(self, resources, name='shared', **keys):
-        """Have a stack made; return it as it is then."""
+        """Request a stack; return its initial state."""
         template = {'heat_template_version': '2018-08-31', 'resources': resources}
         return self.stacks.create(StackRequest(name, template, **keys), TENANT)
 
@@ -50,14 +50,14 @@ class Orchestrator:
         return self.store.stacks_by_id([stack.id])[stack.id]
 
     def wait_until_settled(self, stack):
-        """Wait until nothing is done with a stack; return it."""
+        """Wait until no operation runs on a stack; return it."""
         wait_until(
             lambda: not self.reload(stack).state.busy, lambda: self.describe(stack)
         )
         return self.reload(stack)
 
     def states(self, stack):
-        """Return how many resources of a stack are in each state."""
+        """Return the number of resources of a stack in each state."""
         rows = self.store.list_resources([stack.id])
         return dict(collections.Counter(row.state.name for row in rows))
 
@@ -66,7 +66,7 @@ class Orchestrator:
 
 
 class Middle:
-    """Keeps back whoever is the one that makes so many marks, from then on."""
+    """Blocks all further calls of the process that creates mark number `count`."""
 
     def __init__(self, count):
         self._count = count
@@ -86,18 +86,18 @@ class Middle:
         return not mine
 
     def wait(self):
-        """Return the process that is kept back, once there is one."""
+        """Return the pid of the blocked process, once there is one."""
         with self._condition:
             self._condition.wait_for(lambda: self._pid is not None, PATIENCE)
         return self._pid
 
     def go_on(self):
-        """Let nothing come of what was kept back."""
+        """Abort the blocked calls."""
         self._over.set()
 
 
 def marks(count=COUNT):
-    """Return marks of which ten are made first, and one last."""
+    """Return marks, ten of which have no dependencies, and one depends on all."""
     found = {
         f'r{at}': {'type': MARK, **({} if at < 10 else {'depends_on': f'r{at % 10}'})}
         for at in range(count - 1)
@@ -108,8 +108,8 @@ def marks(count=COUNT):
 class SharedCase(HearingCase, DaemonTestCase):
     """Two daemons on PostgreSQL and RabbitMQ; one of them is killed with SIGKILL.
 
-    :cvar nouns: of the notifications: what is made, and what it is made of
-    :cvar maker: makes it, from the process of the test
+    :cvar nouns: of the notifications: the created object and its parts
+    :cvar maker: the class that creates it in the process of the test
     """
 
     nouns: ClassVar[tuple[str, str]]
@@ -127,7 +127,7 @@ class SharedCase(HearingCase, DaemonTestCase):
         self.daemons = [self.start_ready(ENGINE, self.path) for _ in range(2)]
 
     def kill_one_half_way(self, count, begin):
-        """Kill a daemon that has made some of many marks; return what was begun."""
+        """Kill a daemon that has created half of the marks; return the whole object."""
         middle = self.target.on_call = Middle(count // 2)
         begun = begin()
         pid = middle.wait()
@@ -138,13 +138,13 @@ class SharedCase(HearingCase, DaemonTestCase):
         return begun
 
     def assert_each_was_made_once(self, names):
-        """Check that each mark was made once, and that both daemons made some."""
+        """Check that each mark was created once, and that both daemons created some."""
         made = [c.name for c in self.target.calls() if c.result == APPLIED]
         self.assertEqual(dict.fromkeys(names, 1), dict(collections.Counter(made)))
         self.assertEqual(self.both, self.target.pids())
 
     def kill_all_at(self, name, begin):
-        """Kill both daemons at a mark, start another one; return what was begun."""
+        """Kill both daemons at a mark, start another one; return the created object."""
         gate = self.target.hold(name, what=BEGIN)
         begun = begin()
         gate.wait()
@@ -157,7 +157,7 @@ class SharedCase(HearingCase, DaemonTestCase):
         return begun
 
     def assert_notified(self, row, verb, count):
-        """Check that there was one notification of each start and of each end."""
+        """Check that each start and each end has exactly one notification."""
         whole, part = self.nouns
         heard = {n['message_id']: n for n in self.hear()}.values()
         types = collections.Counter(n['event_type'] for n in heard)

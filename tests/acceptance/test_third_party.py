@@ -1,4 +1,4 @@
-"""Plugins of others in a real daemon: what they do wrong harms only their action."""
+"""Third-party plugins in a real daemon: their errors harm only their own actions."""
 
 from tests.acceptance.command import UUID
 from tests.acceptance.daemons import APPLIER, DaemonTestCase
@@ -9,7 +9,7 @@ MOODS = {
     f'{how} in {where}': {'how': how, 'where': where}
     for how in ('raises', 'rubbish', 'exits', 'hangs')
     for where in ('pre_condition', 'execute', 'post_condition')
-    # What a post_condition returns is of no interest.
+    # The return value of a post_condition is ignored.
     if (how, where) != ('rubbish', 'post_condition')
 }
 RUBBISH = '{} returned a dict, which is not an outcome'
@@ -77,7 +77,7 @@ class ThirdPartyTest(DaemonTestCase):
             },
             self.target.story(),
         )
-        # All of it in one process, which is well.
+        # One process executed everything, and is still running.
         self.assertEqual({worker}, self.target.pids())
         self.assertEqual({worker}, self.applier.workers())
 
@@ -108,9 +108,9 @@ class ThirdPartyTest(DaemonTestCase):
 
 
 def reason(how, where):
-    """Return what the status message says of a mood, behind `Action failed in`."""
+    """Return the status message of a mood, after `Action failed in`."""
     if how == 'hangs':
-        # Until it is durable that an action has ended it executes.
+        # An action executes until its end is durable.
         where = 'execute' if where == 'post_condition' else where
     text = {
         'raises': 'RuntimeError',

@@ -1,1 +1,1 @@
-"""Clients and an identity service of others, unmodified, against our processes."""
+"""Tests of watcherlite with unmodified third-party clients and keystone."""

@@ -1,10 +1,10 @@
-"""Audits of every type, and the plans that come of them."""
+"""Tests of audits of every type, and of the plans that they propose."""
 
 import json
 
 from testtools import matchers
 
-#: How the clients show an audit that nothing has been done with.
+#: The output of the clients for an audit in its initial state.
 AUDIT = {
     'UUID': 'UUID',
     'Name': None,
@@ -26,7 +26,7 @@ AUDIT = {
     'Force': False,
     'Status Message': None,
 }
-#: How they show a plan of the strategy dummy that nothing has been done with.
+#: The output of the clients for an untouched plan of the strategy dummy.
 PLAN = {
     'UUID': 'UUID',
     'Created At': 'AWARE',
@@ -41,7 +41,7 @@ PLAN = {
     'Status Message': None,
 }
 SKIPPED = 'Action skipped by user. Reason: not on a sunday'
-#: Ten seconds of one action, which ends at once when it is told to.
+#: An action of ten minutes, which ends immediately when it is cancelled.
 LONG = json.dumps([{'action_type': 'sleep', 'input_parameters': {'duration': 600}}])
 SHORT = json.dumps([{'action_type': 'nop', 'input_parameters': {'message': 'hi'}}])
 

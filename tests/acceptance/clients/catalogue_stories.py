@@ -1,8 +1,8 @@
-"""Stories of strategies, services and audit templates."""
+"""Tests of strategies, services and audit templates."""
 
 import pathlib
 
-#: The three names that this project and Watcher have in common, of more.
+#: Some of the names that watcherlite and Watcher have in common.
 GOALS = {'dummy', 'server_consolidation', 'unclassified'}
 STRATEGIES = {
     ('actuator', 'unclassified'),
@@ -161,7 +161,7 @@ class TemplateStories:
                 'Goal': 'dummy',
                 'Strategy': 'dummy',
                 'Audit Scope': SCOPE_READ,
-                # Only from 1.7 on; the client shows a column for it all the same.
+                # In the API only since 1.7; the client always shows a column for it.
                 'Default Parameters': '',
             },
             made,

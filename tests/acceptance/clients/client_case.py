@@ -1,17 +1,17 @@
-"""The base case of the tests of clients: clients and an API."""
+"""The base case of the tests of the Watcher clients."""
 
 from tests.acceptance.clients.commands import Clients
 from tests.acceptance.clients.serving import ServedCase, Standalone
 from tests.acceptance.daemons import wait_until
 
-#: What the clients ask for when they are not told otherwise.
+#: The default version of the clients.
 NEWEST_KNOWN = '1.5'
 
 
 class ClientCase(ServedCase):
-    """One process of ours, and one program that talks to it.
+    """A watcherlite process and a client that sends requests to it.
 
-    What a test needs it makes itself, under names that no other test uses.
+    Each test creates its own objects, with unique names.
 
     :cvar program: 'watcher' or 'openstack'
     """
@@ -26,20 +26,20 @@ class ClientCase(ServedCase):
 
     @classmethod
     def settings(cls, home):
-        """Return options of our process, which runs in a directory.
+        """Return options of the watcherlite process, which runs in a directory.
 
         :returns: group -> {option: value}
         """
         return {}
 
     def access(self):
-        """Return the arguments that say where to ask, and as whom."""
+        """Return the arguments for the endpoint and the credentials."""
         if self.program == 'openstack':
             return ('--os-auth-type=none', f'--os-endpoint={self.standalone.url}')
         return (f'--os-endpoint-override={self.standalone.url}',)
 
     def command(self, *argv, version=NEWEST_KNOWN):
-        """Run a command; return what became of it."""
+        """Run a command; return its result."""
         noun = ('optimize',) if self.program == 'openstack' else ()
         return self.clients.run(
             self.program,
@@ -50,20 +50,20 @@ class ClientCase(ServedCase):
         )
 
     def json(self, *argv, **options):
-        """Run a command that succeeds; return what it shows."""
+        """Run a command that must succeed; return its output."""
         return self.command(*argv, '-f', 'json', **options).json()
 
     def plain(self, *argv, **options):
-        """Run a command that succeeds; return what it shows, less uuids and times."""
+        """Run a command that must succeed; return its output without uuids."""
         return self.command(*argv, '-f', 'json', **options).plain()
 
     def silent(self, *argv, **options):
-        """Run a command that succeeds and shows nothing."""
+        """Run a command that must succeed without output."""
         done = self.command(*argv, **options)
         self.assertEqual((0, '', ''), (done.code, done.out, done.err), str(done))
 
     def refusal(self, *argv, **options):
-        """Run a command that fails; return the text that it says why with."""
+        """Run a command that must fail; return its error message."""
         return self.command(*argv, **options).refusal()
 
     def column(self, name, *argv, **options):
@@ -71,7 +71,7 @@ class ClientCase(ServedCase):
         return [row[name] for row in self.json(*argv, **options)]
 
     def wait_for_state(self, noun, identifier, *states):
-        """Wait until something is in one of these states; return it."""
+        """Wait until an object is in one of these states; return it."""
         return wait_until(
             lambda: (
                 shown
@@ -81,15 +81,15 @@ class ClientCase(ServedCase):
             lambda: f'{states}: {self.json(noun, "show", identifier)}',
         )
 
-    # what many stories begin with
+    # Common preparations
 
     def audit(self, name, *argv, **options):
-        """Have an audit made and wait until it SUCCEEDED; return its uuid."""
+        """Create an audit, and wait until it has SUCCEEDED; return its uuid."""
         made = self.json('audit', 'create', '--name', name, *argv, **options)
         self.wait_for_state('audit', made['UUID'], 'SUCCEEDED')
         return made['UUID']
 
     def dummy_plan(self, name, seconds=1):
-        """Have the strategy dummy propose a plan; return the uuid of the plan."""
+        """Run an audit of the strategy dummy; return the uuid of its plan."""
         uuid = self.audit(name, '-g', 'dummy', '-s', 'dummy', '-p', f'para1={seconds}')
         return self.column('UUID', 'actionplan', 'list', '--audit', uuid)[0]

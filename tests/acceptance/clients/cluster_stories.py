@@ -1,4 +1,4 @@
-"""Stories of the Senlin client, with its output."""
+"""Tests of the Senlin client and its output."""
 
 from tests.acceptance.clients.senlin_case import PROFILE
 
@@ -11,7 +11,7 @@ OTHER = PROFILE.replace('hello', 'bye')
 
 
 class ScalingStories:
-    """Stories of operations on clusters. Mixed in before `SenlinCase`."""
+    """Tests of operations on clusters; a mixin that precedes `SenlinCase`."""
 
     def test_a_cluster_from_its_profile_to_its_end(self):
         self.create('life', 2)
@@ -44,7 +44,7 @@ class ScalingStories:
         larger = self.members('sized')
         back = self.begun('shrink', 'sized')
         exact = self.begun('resize', '--capacity', '4', 'sized')
-        # The command says what the API does, and calls that a success
+        # The command prints the message of the API, and exits with success.
         refused = self.done('resize', '--capacity', '5', '--strict', 'sized')
 
         self.assertEqual(
@@ -96,7 +96,7 @@ class ScalingStories:
 
 
 class ClusterStories:
-    """All else there is. Mixed in before `SenlinCase`."""
+    """Tests of all other commands; a mixin that precedes `SenlinCase`."""
 
     def test_nodes_come_and_go(self):
         profile = self.create('team', 0)
@@ -123,7 +123,7 @@ class ClusterStories:
 
         checked = self.begun('node', 'check', 'alone')
         recovered = self.begun('node', 'recover', '--check', 'true', 'alone')
-        # The command says what became of it, and then fails by itself
+        # The command prints the result, and then fails itself.
         operated = self.command('node', 'op', '--operation', 'reboot', 'alone')
         self.wait_for_end(operated.out.split()[-1])
         shown = self.json('node', 'show', '--details', 'alone')
@@ -214,7 +214,8 @@ class ClusterStories:
         self.assertIn('&token=***', str(shown['channel']))
         rows = self.json('receiver', 'list')
 
-        # The client shows what it reads after the request, which has no token any more
+        # The client shows what it reads after the request, which no longer has the
+        # token.
         renewed = self.ask(
             'PATCH',
             f'/receivers/{made["id"]}',

@@ -1,4 +1,4 @@
-"""The clients that operators of OpenStack have, as they are on PyPI."""
+"""The unmodified OpenStack clients of PyPI."""
 
 import contextlib
 import dataclasses
@@ -15,9 +15,9 @@ from tests.acceptance.clients import environments
 from tests.acceptance.clients.plain import plain
 
 DRIVER = pathlib.Path(__file__).with_name('driver.py')
-#: Seconds after which a command is taken for stuck.
+#: Seconds after which a command is considered stuck.
 PATIENCE = 60
-#: What a client needs of its surroundings, beside what a test gives it.
+#: The variables that a client needs in addition to those of the test.
 _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
 
 
@@ -31,7 +31,7 @@ class Done:
     err: str
 
     def json(self):
-        """Return what it printed; raises AssertionError if it failed."""
+        """Return the output as JSON; raise AssertionError if the command failed."""
         if self.code:
             raise AssertionError(f'{self} failed')
         try:
@@ -40,11 +40,11 @@ class Done:
             raise AssertionError(f'{self} printed no JSON') from error
 
     def plain(self):
-        """Return what it printed, less what differs from run to run."""
+        """Return the JSON output without values that vary between runs."""
         return plain(self.json())
 
     def refusal(self):
-        """Return the error text; raises AssertionError if it did not fail."""
+        """Return the error message; raise AssertionError if the command succeeded."""
         if not self.code:
             raise AssertionError(f'{self} did not fail')
         return ' '.join(self.err.split())
@@ -54,7 +54,7 @@ class Done:
 
 
 class Clients(fixtures.Fixture):
-    """Programs of an environment, each command in a process of its own.
+    """The programs of a virtual environment; each command has a process of its own.
 
     :param environment: by default that of `watcher` and `openstack optimize`
     """
@@ -64,14 +64,14 @@ class Clients(fixtures.Fixture):
         self._environment = environment
 
     def setUp(self):
-        # Not in _setUp, which would wrap the exception that means a skip.
+        # Not in _setUp, which would wrap the exception that signals a skip.
         self.scripts = self._environment.scripts()
         super().setUp()
 
     def _setUp(self):
         home = self.useFixture(fixtures.TempDir()).path
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        #: They read clouds.yaml and write caches in a home.
+        #: Clients read clouds.yaml and write caches in the home directory.
         self.environment = {**kept, 'HOME': home}
         self._errors = self.useFixture(fixtures.TempDir()).join('driver.log')
         with open(self._errors, 'wb') as errors:
@@ -106,22 +106,22 @@ class Clients(fixtures.Fixture):
             self._driver.stdout.close()
 
     def run(self, program, *argv, **environment):
-        """Run a command; return what became of it."""
+        """Run a command; return its result."""
         request = {'program': program, 'argv': argv, 'environment': environment}
-        # What is wrong when it has ended is in its log, and not in this error.
+        # If the driver has ended, its log has the reason; this error has not.
         with contextlib.suppress(BrokenPipeError):
             self._driver.stdin.write(json.dumps(request) + '\n')
             self._driver.stdin.flush()
         line = self._answers.get(timeout=PATIENCE)
         if not line:
-            # For the next one that asks.
+            # Fail later requests as well.
             self._answers.put('')
             written = pathlib.Path(self._errors).read_text(errors='replace')
             raise AssertionError(f'{program} {argv}: the driver has ended:\n{written}')
         return Done((program, *argv), **json.loads(line))
 
     def run_script(self, program, *argv, **environment):
-        """Run a command as its script; return what became of it."""
+        """Run a command by its installed script; return its result."""
         done = subprocess.run(
             [str(self.scripts / program), *argv],
             env={**self.environment, **environment},

@@ -1,11 +1,11 @@
 """Run commands of unmodified clients in processes forked from one interpreter.
 
 The interpreter of the clients' environment runs this module, which uses only the
-standard library and the clients. It reads one JSON object a line from standard input:
+standard library and the clients. It reads one JSON object per line from standard input:
 the name of a program, its arguments and additions to the environment. It writes one
-JSON object a line with exit code and output. Each command is a forked process that
+JSON object per line with exit code and output. Each command is a forked process that
 calls the `main` of the program. It differs from the installed script in two ways: the
-modules are imported already, and waits between two requests are shorter.
+modules are already imported, and waits between two requests are shorter.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ GROUPS = (
     'openstack.',
     'watcherclient.',
 )
-#: The factor by which waits between two requests are shorter.
+#: The factor by which waits between two requests are shortened.
 SPEEDUP = 20
 
 
@@ -56,16 +56,16 @@ def main():
     answers = os.fdopen(os.dup(1), 'w')
     os.dup2(2, 1)
     for name in (*PROGRAMS.values(), *PRELOADED):
-        # Each environment has only some of the clients.
+        # No environment contains all clients.
         if importlib.util.find_spec(name.partition('.')[0]):
             importlib.import_module(name)
     for distribution in metadata.distributions():
         for point in distribution.entry_points:
-            # Some need packages that are not installed; their commands would fail.
+            # Some commands need packages that are not installed; they would fail.
             with contextlib.suppress(ImportError, AttributeError):
                 if point.group.startswith(GROUPS):
                     importlib.import_module(point.module)
-    # cliff reads the metadata of all distributions once, to name that of a command.
+    # cliff reads the metadata of all distributions once, to find that of a command.
     with contextlib.suppress(AttributeError):
         importlib.import_module('cliff.command')._get_distributions_by_modules()
     # A collection in a child would copy the shared pages.

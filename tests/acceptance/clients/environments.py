@@ -1,12 +1,12 @@
-"""Virtual environments for software of others that our processes are tried with.
+"""Virtual environments for third-party software that the tests use.
 
-Each is named by an environment variable, and made in the directory that this one names
-if there is none yet. Where the variable is not set the test skips, or fails if
-WATCHERLITE_TEST_REQUIRE_SERVICES is set to 1. To make those that are named now::
+An environment variable names the directory of each; a missing directory is created. If
+the variable is not set, the test is skipped, or fails if
+WATCHERLITE_TEST_REQUIRE_SERVICES is set to 1. To create the environments in advance::
 
     python -m tests.acceptance.clients.environments
 
-What is in them is never imported by our processes, and they need nothing of ours.
+The watcherlite processes neither import their packages nor provide any to them.
 """
 
 import dataclasses
@@ -19,18 +19,19 @@ import unittest
 from concurrent import futures
 
 _REQUIRE = 'WATCHERLITE_TEST_REQUIRE_SERVICES'
-#: Seconds after which an installation is taken for stuck.
+#: Seconds after which an installation is considered stuck.
 _PATIENCE = 600
-#: Stands in a directory whose installation went to its end.
+#: The file that marks a directory with a complete installation.
 _COMPLETE = '.complete'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Environment:
-    """Packages that have a virtual environment for themselves.
+    """Packages in a virtual environment of their own.
 
     :param variable: the environment variable with its directory
-    :param packages: what pip installs, with the oldest version that is known to work
+    :param packages: the requirements for pip, with the oldest version that is known to
+        work
     """
 
     name: str
@@ -38,15 +39,16 @@ class Environment:
     packages: tuple[str, ...]
 
     def path(self) -> pathlib.Path | None:
-        """Return the directory, None if it is not named."""
+        """Return the directory, or None if the variable is not set."""
         named = os.environ.get(self.variable)
         return pathlib.Path(named).absolute() if named else None
 
     def scripts(self) -> pathlib.Path:
-        """Return the directory of the programs, made if need be.
+        """Return the directory of the programs; create the environment if necessary.
 
-        :raises unittest.SkipTest: it is not named
-        :raises AssertionError: it is not named and has to be; it cannot be made
+        :raises unittest.SkipTest: the variable is not set
+        :raises AssertionError: the variable is not set but required, or the creation
+            fails
         """
         path = self.path()
         if path is None:
@@ -61,7 +63,7 @@ class Environment:
         return path / 'bin'
 
     def make(self, path: pathlib.Path) -> None:
-        """Make it, unless it is there; one process does, others wait for it."""
+        """Create the environment if it is missing; other processes wait for it."""
         if (path / _COMPLETE).exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,19 +86,19 @@ class Environment:
             )
 
 
-#: The clients that operators of OpenStack Watcher have.
+#: The clients of OpenStack Watcher.
 CLIENTS = Environment(
     'python-watcherclient',
     'WATCHERLITE_TEST_CLIENTS',
     ('python-watcherclient>=4.11.0', 'python-openstackclient>=8.0.0'),
 )
-#: The client that operators of OpenStack Heat have.
+#: The client of OpenStack Heat.
 HEAT = Environment(
     'python-heatclient',
     'WATCHERLITE_TEST_HEAT_CLIENT',
     ('python-heatclient>=5.3.0', 'python-openstackclient>=8.0.0'),
 )
-#: The client that operators of OpenStack Senlin have. It works with no later osc-lib.
+#: The client of OpenStack Senlin. It does not work with later versions of osc-lib.
 SENLIN = Environment(
     'python-senlinclient',
     'WATCHERLITE_TEST_SENLIN_CLIENT',
@@ -107,18 +109,18 @@ SENLIN = Environment(
         'openstacksdk==4.22.0',
     ),
 )
-#: OpenStack's identity service, and a server that it runs in.
+#: OpenStack's identity service, and a server to run it.
 KEYSTONE = Environment(
     'keystone', 'WATCHERLITE_TEST_KEYSTONE', ('keystone>=27.0.0', 'cheroot>=10.0.0')
 )
 
 
 def main() -> int:
-    """Make all that are named; return the exit code."""
+    """Create all environments whose variables are set; return the exit code."""
     known = (CLIENTS, HEAT, SENLIN, KEYSTONE)
     named = [(e, path) for e in known if (path := e.path()) is not None]
     with futures.ThreadPoolExecutor() as pool:
-        # Raises what went wrong in one of them.
+        # Raise the first error.
         list(pool.map(lambda pair: pair[0].make(pair[1]), named))
     for environment, path in named:
         print(f'{environment.name}: {path}')

@@ -1,4 +1,4 @@
-"""The base case of the tests of the Heat client: a client and an API."""
+"""The base case of the tests of the Heat client."""
 
 import requests
 
@@ -10,16 +10,16 @@ PROJECT = 'mine'
 
 
 class HeatCase(OpenStackCase):
-    """Processes of ours, and `openstack stack` that talks to them."""
+    """Processes of watcherlite, and `openstack stack`."""
 
     environment = environments.HEAT
 
     def endpoint(self, project=PROJECT):
-        """Return where the stacks of a project are."""
+        """Return the endpoint of the stacks of a project."""
         return f'{self.url}/orchestration/v1/{project}'
 
     def command(self, *argv, project=PROJECT):
-        """Run a command; return what became of it."""
+        """Run a command; return its result."""
         return self.clients.run(
             *('openstack', '--os-auth-type=none'),
             f'--os-endpoint={self.endpoint(project)}',
@@ -27,7 +27,7 @@ class HeatCase(OpenStackCase):
         )
 
     def ask(self, method, path, **options):
-        """Ask without a client; return the JSON of the answer."""
+        """Send a request without a client; return the JSON body of the response."""
         answer = requests.request(
             method, self.endpoint() + path, timeout=PATIENCE, **options
         )
@@ -45,7 +45,7 @@ class HeatCase(OpenStackCase):
         )
 
     def wait_until_gone(self, *names):
-        """Wait until there are no stacks of these names."""
+        """Wait until no stacks have these names."""
 
         def left():
             shown = self.ask('GET', '/stacks')['stacks']
@@ -54,14 +54,14 @@ class HeatCase(OpenStackCase):
         wait_until(lambda: not left(), lambda: f'the end of {left()}')
 
     def create(self, name, template, *argv):
-        """Have a stack created, and wait until it is COMPLETE."""
+        """Create a stack, and wait for COMPLETE; return the path of its template."""
         path = self.file(f'{name}.yaml', template)
         self.done('stack', 'create', name, '-t', path, *argv)
         self.wait_for(name, 'CREATE_COMPLETE')
         return path
 
     def resources(self, name):
-        """Return the status and the physical id of each resource, by its name."""
+        """Return the status and the physical id of each resource, by name."""
         return {
             row['resource_name']: (row['resource_status'], row['physical_resource_id'])
             for row in self.json('stack', 'resource', 'list', name)

@@ -1,4 +1,4 @@
-"""OpenStack's identity service, as it is on PyPI, for as long as a test class needs."""
+"""The unmodified keystone of PyPI, started for a test class."""
 
 import contextlib
 import fcntl
@@ -20,7 +20,7 @@ SERVER = pathlib.Path(__file__).with_name('identity_server.py')
 TOKEN = pathlib.Path(__file__).with_name('identity_token.py')
 REGION = 'here'
 PASSWORD = 'of everybody'
-#: The domain and the project that everything of a test is in.
+#: The domain and the project of all objects of a test.
 DOMAIN = {'id': 'default'}
 PROJECT = 'demo'
 
@@ -40,11 +40,11 @@ password_hash_rounds = 4
 
 
 class Keystone(fixtures.Fixture):
-    """A keystone with an administrator, who has made a project.
+    """A keystone with an administrator, and a project that this user has created.
 
-    Users are made with `add_user`, and have PASSWORD and roles in one project.
+    `add_user` creates users with PASSWORD and roles in one project.
 
-    :ivar url: where it answers, version included
+    :ivar url: its endpoint, including the version
     """
 
     def __init__(self):
@@ -53,7 +53,7 @@ class Keystone(fixtures.Fixture):
         self.url = f'http://{LOOPBACK}:{self.port}/v3'
 
     def setUp(self):
-        # Not in _setUp, which would wrap the exception that means a skip.
+        # Not in _setUp, which would wrap the exception that signals a skip.
         self._scripts = environments.KEYSTONE.scripts()
         super().setUp()
 
@@ -79,7 +79,7 @@ class Keystone(fixtures.Fixture):
         self._roles = {role['name']: role['id'] for role in listed}
 
     def _prepared(self):
-        """Return a directory with keys and a database, made once in the environment.
+        """Return a directory with keys and a database, prepared once per environment.
 
         The database has the schema and an administrator.
         """
@@ -110,7 +110,7 @@ class Keystone(fixtures.Fixture):
         self._run('keystone-manage', f'--config-dir={self._home}', *argv)
 
     def _run(self, program, *argv):
-        """Run a program of the environment that keystone is in; return its output."""
+        """Run a program of the environment of keystone; return its output."""
         done = subprocess.run(
             [str(self._scripts / program), *argv],
             env=self._environment,
@@ -125,7 +125,7 @@ class Keystone(fixtures.Fixture):
         return done.stdout
 
     def start(self):
-        """Start to answer."""
+        """Start the server."""
         self._starts += 1
         self._server = Daemon(
             [
@@ -144,16 +144,16 @@ class Keystone(fixtures.Fixture):
         self._server.wait_for_text('keystone answers on')
 
     def stop(self):
-        """Go away without a word."""
+        """Kill the server."""
         self._server.kill()
 
     def add_project(self, name):
-        """Make another project."""
+        """Create another project."""
         made = self._make('project', name=name, domain_id=DOMAIN['id'])
         self.projects[name] = made
 
     def add_user(self, name, *roles, project=PROJECT):
-        """Make a user with these roles in a project; roles are made if need be."""
+        """Create a user with these roles in a project, and the roles if necessary."""
         user = self._make('user', name=name, password=PASSWORD, domain_id=DOMAIN['id'])
         self._users[name] = user
         for role in roles:
@@ -163,7 +163,7 @@ class Keystone(fixtures.Fixture):
             self._ask('PUT', f'{place}/roles/{self._roles[role]}')
 
     def add_endpoint(self, service_type, url):
-        """Put a service into the catalogue."""
+        """Add a service to the catalog."""
         self._add_endpoints(service_type, 'watcherlite', url, 'public')
 
     def _add_endpoints(self, service_type, name, url, *interfaces):
@@ -178,9 +178,9 @@ class Keystone(fixtures.Fixture):
             )
 
     def settings(self, user, **options):
-        """Return the settings of a process that asks it whose token one is.
+        """Return the settings of a process that validates tokens by this keystone.
 
-        :param user: as whom the process asks
+        :param user: the user as whom the process authenticates
         :param options: of [keystone_authtoken]
         """
         return {
@@ -199,7 +199,7 @@ class Keystone(fixtures.Fixture):
         }
 
     def credentials(self, user, project=PROJECT):
-        """Return the arguments by which `openstack` says who asks."""
+        """Return the arguments for the credentials of `openstack`."""
         return (
             f'--os-auth-url={self.url}',
             f'--os-username={user}',
@@ -218,7 +218,7 @@ class Keystone(fixtures.Fixture):
     def token(self, name, project=PROJECT):
         """Return a new token of a user.
 
-        :param project: None: for the whole system
+        :param project: None for a system-scoped token
         """
         scope = {'project': {'name': project, 'domain': DOMAIN}}
         user = {'name': name, 'domain': DOMAIN, 'password': PASSWORD}
@@ -233,9 +233,9 @@ class Keystone(fixtures.Fixture):
         return answer.headers['X-Subject-Token']
 
     def token_until(self, name, expiry):
-        """Return a token of a user, as keystone gave it some time before `expiry`.
+        """Return a token of a user, issued some time before `expiry`.
 
-        :param expiry: a datetime, in the past for a token that is not good any more
+        :param expiry: a datetime; in the past for an expired token
         """
         wait_until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
         options = ('-I', '-W', 'ignore', str(TOKEN))
@@ -245,7 +245,7 @@ class Keystone(fixtures.Fixture):
 
     @contextlib.contextmanager
     def without_internal_endpoint(self):
-        """Have no internal endpoint of keystone in its catalogue."""
+        """Remove the internal endpoint of keystone from its catalog in this context."""
         listed = self._ask('GET', '/endpoints?interface=internal').json()['endpoints']
         (endpoint,) = (each for each in listed if each['url'] == self.url)
         place = f'/endpoints/{endpoint["id"]}'

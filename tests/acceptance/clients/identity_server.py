@@ -1,6 +1,6 @@
 """Serve keystone: PORT, with its settings in $OS_KEYSTONE_CONFIG_DIR.
 
-This is run by the interpreter of the environment that keystone is in.
+The interpreter of the environment of keystone runs this module.
 """
 
 import sys

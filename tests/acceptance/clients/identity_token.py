@@ -1,7 +1,7 @@
-"""Print a token of keystone: USER PROJECT EXPIRY, with its settings as the server has.
+"""Print a token of keystone: USER PROJECT EXPIRY, with the settings of the server.
 
-It is like one that the user was given a while ago. This is run by the interpreter of
-the environment that keystone is in.
+The token is like one that was issued some time ago. The interpreter of the environment
+of keystone runs this module.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The base of tests of `openstack` with the plugin of a client."""
+"""The base case of the tests of `openstack` with the plugin of a client."""
 
 import textwrap
 from collections.abc import Callable
@@ -12,16 +12,16 @@ PATIENCE = 30
 
 
 class OpenStackCase(ServedCase):
-    """Processes of ours, and `openstack` that talks to them.
+    """Processes of watcherlite, and `openstack`.
 
-    What a test needs it makes itself, under names that no other test uses.
+    Each test creates its own objects, with unique names.
 
-    :cvar environment: that the client is installed in
-    :ivar url: where the API is
+    :cvar environment: the environment of the client
+    :ivar url: the URL of the API
     """
 
     environment: environments.Environment
-    #: Starts our processes, and returns where their API is; from the class.
+    #: Starts the processes, and returns the URL of the API; defined by the subclass.
     serve: Callable[[], str]
 
     @classmethod
@@ -31,15 +31,15 @@ class OpenStackCase(ServedCase):
         cls.url = cls.serve()
 
     def json(self, *argv, **options):
-        """Run a command that succeeds; return what it shows."""
+        """Run a command that must succeed; return its JSON output."""
         return self.command(*argv, '-f', 'json', **options).json()
 
     def refusal(self, *argv, **options):
-        """Run a command that fails; return the text that it says why with."""
+        """Run a command that must fail; return its error message."""
         return self.command(*argv, **options).refusal()
 
     def done(self, *argv, **options):
-        """Run a command that succeeds; return the text that it shows."""
+        """Run a command that must succeed; return its output."""
         found = self.command(*argv, **options)
         self.assertEqual(0, found.code, str(found))
         return found.out
@@ -53,7 +53,7 @@ class OpenStackCase(ServedCase):
 
 
 class OnStandalone:
-    """One process, and a file; mixed in before a case."""
+    """One process with SQLite; a mixin that precedes a case."""
 
     @classmethod
     def serve(cls):

@@ -1,9 +1,9 @@
-"""Documents less what differs from run to run."""
+"""Documents without the values that vary between runs."""
 
 import re
 
 UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
-#: As upstream writes them: aware ones, and naive ones, which mean UTC.
+#: The formats of Watcher: times with a zone, and without one in UTC.
 AWARE = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00')
 NAIVE = re.compile(r'\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?')
 

@@ -1,4 +1,4 @@
-"""The base case of the tests of the Senlin client: a client and an API."""
+"""The base case of the tests of the Senlin client."""
 
 import requests
 
@@ -6,7 +6,7 @@ from tests.acceptance.clients import environments
 from tests.acceptance.clients.openstack_case import PATIENCE, OpenStackCase
 from tests.acceptance.daemons import wait_until
 
-#: What a node is made from: something that is only noted down.
+#: The profile of nodes without side effects.
 PROFILE = """\
     type: os.heat.test_resource
     version: "1.0"
@@ -16,16 +16,16 @@ ENDED = ('SUCCEEDED', 'FAILED', 'CANCELLED')
 
 
 class SenlinCase(OpenStackCase):
-    """Processes of ours, and `openstack cluster` that talks to them."""
+    """Processes of watcherlite, and `openstack cluster`."""
 
     environment = environments.SENLIN
 
     def endpoint(self):
-        """Return where clusters are."""
+        """Return the endpoint of clusters."""
         return f'{self.url}/clustering'
 
     def command(self, *argv):
-        """Run `openstack cluster ...`; return what became of it."""
+        """Run `openstack cluster ...`; return its result."""
         return self.clients.run(
             *('openstack', '--os-auth-type=none'),
             f'--os-endpoint={self.endpoint()}',
@@ -33,7 +33,7 @@ class SenlinCase(OpenStackCase):
         )
 
     def begun(self, *argv):
-        """Run a command that begins an action, and wait for the action; return it."""
+        """Run a command that starts an action; return the action at its end."""
         return self.wait_for_end(self.done(*argv).rstrip(' .\n').rpartition(' ')[2])
 
     def wait_for_end(self, uuid):
@@ -48,7 +48,7 @@ class SenlinCase(OpenStackCase):
         return now()
 
     def ask(self, method, path, **options):
-        """Ask without a client; return the JSON of the answer."""
+        """Send a request without a client; return the JSON body of the response."""
         answer = requests.request(
             method,
             f'{self.endpoint()}/v1{path}',
@@ -60,7 +60,7 @@ class SenlinCase(OpenStackCase):
         return answer.json() if answer.content else None
 
     def wait_until_idle(self, name):
-        """Wait until nothing is done with a cluster any more."""
+        """Wait until no action runs on a cluster."""
         cluster = self.ask('GET', f'/clusters/{name}')['cluster']['id']
 
         def busy():
@@ -76,7 +76,7 @@ class SenlinCase(OpenStackCase):
         return name
 
     def create(self, name, size, *argv):
-        """Have a cluster made, and wait until it is ACTIVE; return its profile."""
+        """Create a cluster, and wait until it is ACTIVE; return its profile."""
         profile = self.profile(f'profile-of-{name}')
         self.done(
             *('create', '--profile', profile, '--desired-capacity', str(size)),
@@ -91,6 +91,6 @@ class SenlinCase(OpenStackCase):
         return self.ask('GET', f'/clusters/{name}')['cluster']['status']
 
     def members(self, name):
-        """Return the status of each node of a cluster, by its index."""
+        """Return the status of each node of a cluster, by index."""
         rows = self.json('members', 'list', name)
         return {row['index']: row['status'] for row in rows}

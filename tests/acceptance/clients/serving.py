@@ -1,4 +1,4 @@
-"""All of watcherlite in one process, with its API on a port of its own."""
+"""All of watcherlite in one process, with its API on a port."""
 
 import os
 import pathlib
@@ -20,19 +20,19 @@ from tests.acceptance.daemons import (
 from tests.ports import reserve_port
 
 LOOPBACK = '127.0.0.1'
-#: Seconds that a request may take.
+#: The timeout of a request in seconds.
 PATIENCE = 30
-#: What the process needs of the surroundings of the tests.
+#: The variables of the test's environment that the process needs.
 _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
 
 
 class Standalone(fixtures.Fixture):
-    """`watcherlite standalone` on a new SQLite file.
+    """`watcherlite standalone` with a new SQLite file.
 
-    :ivar url: where its API answers
+    :ivar url: the URL of its API
 
     :param settings: called with the directory of the process, in which it may write
-        files; returns group -> {option: value}, beside those that all have
+        files; returns group -> {option: value}, in addition to the common options
     """
 
     def __init__(self, settings):
@@ -79,22 +79,22 @@ class Standalone(fixtures.Fixture):
             return False
 
     def request(self, method, path, **options):
-        """Send a request, without a client; return the answer."""
+        """Send a request without a client; return the response."""
         return requests.request(method, self.url + path, timeout=PATIENCE, **options)
 
     def log(self):
-        """Return what it has logged, for the report of a failure."""
+        """Return its log, for the report of a failure."""
         return content.text_content(self.daemon.text())
 
 
 class ServedCase(base.TestCase):
-    """Has what all of its tests use, and reports the log of a process of ours."""
+    """Shares fixtures between the tests of a class, and reports the process log."""
 
     standalone = None
 
     @classmethod
     def use(cls, fixture):
-        """Use a fixture until the last test has ended; return it."""
+        """Use a fixture until the last test of the class has ended; return it."""
         fixture.setUp()
         cls.addClassCleanup(fixture.cleanUp)
         return fixture
@@ -110,8 +110,8 @@ class ServedCase(base.TestCase):
 def with_servers(case):
     """Start an API and two engines, with PostgreSQL and RabbitMQ.
 
-    :param case: the class of tests at whose end they end
-    :returns: where the API is
+    :param case: the class of tests at whose end they are stopped
+    :returns: the URL of the API
     """
     database_url = schemas.server(services.POSTGRESQL)
     schemas.empty_at(database_url)

@@ -1,4 +1,4 @@
-"""Stacks as users of Heat have them, with the commands that these know."""
+"""Tests of stacks with the commands of Heat users."""
 
 from testtools import matchers
 
@@ -12,7 +12,7 @@ from tests.acceptance.clients.stack_templates import (
 
 
 class LifeStories:
-    """From creating to deleting."""
+    """Tests of stacks from creation to deletion."""
 
     def test_a_stack_is_created_listed_and_shown(self):
         path = self.file('life.yaml', TEMPLATE)
@@ -35,7 +35,7 @@ class LifeStories:
                 {
                     'ID': made['id'],
                     'Stack Name': 'life',
-                    # Who asks is an administrator, where nobody says who asks
+                    # Without authentication the user is an administrator.
                     'Project': 'mine',
                     'Stack Status': 'CREATE_COMPLETE',
                     'Creation Time': shown['creation_time'],
@@ -159,7 +159,7 @@ class LifeStories:
             for row in self.json('stack', 'list', '--deleted')
         }
 
-        # It asks for them by their names, which are free once they are deleted
+        # It requests them by their names, which are free after the deletion.
         self.assertIn(']: DELETE_IN_PROGRESS  Stack DELETE started', out)
         self.assertEqual(1, again.code)
         self.assertIn('Stack not found: gone-1', again.out)
@@ -207,7 +207,7 @@ class LifeStories:
 
 
 class LookingStories:
-    """The client shows every part of a stack."""
+    """The client displays every part of a stack."""
 
     def test_its_resources_its_events_and_what_it_was_made_of(self):
         environment = self.file('read.env', 'parameter_defaults: {value: from far}\n')
@@ -382,7 +382,7 @@ class LookingStories:
 
 
 class MaintenanceStories:
-    """Health marks and locks."""
+    """Tests of health marks and locks."""
 
     def test_a_marked_resource_is_replaced_unless_the_mark_is_taken_back(self):
         self.create('marked', TEMPLATE)

@@ -1,6 +1,6 @@
-"""The templates of the stories of stacks."""
+"""The templates of the tests of stacks."""
 
-#: `keep` stays as it is, whatever is done with `change`.
+#: Changes of `change` do not affect `keep`.
 TEMPLATE = """\
     heat_template_version: 2021-04-16
     description: Two texts.
@@ -32,7 +32,7 @@ FAILING = """\
     resources:
       bad: {type: OS::Heat::TestResource, properties: {fail: true}}
     """
-#: The command finds by their names only those that are not gone when it looks.
+#: Deleted slowly, since the command finds only stacks that still exist by name.
 LEAVING = """\
     heat_template_version: 2021-04-16
     resources:

@@ -1,7 +1,7 @@
-"""python-watcherclient, as it is on PyPI, against one process of ours.
+"""The unmodified python-watcherclient of PyPI, with one watcherlite process.
 
 Every command of `watcher` without authentication, and of `openstack optimize` with
-names and passwords; how each program authenticates otherwise is in tests of its own.
+names and passwords; separate tests cover the other authentication of each.
 """
 
 import ast
@@ -12,14 +12,14 @@ from tests.acceptance.clients import audit_stories, catalogue_stories, version_s
 from tests.acceptance.clients.client_case import ClientCase
 
 USER, READER, PASSWORD = 'operator', 'reader', 'secret'
-#: PASSWORD, as `htpasswd -B` writes it, with the least rounds that there can be.
+#: PASSWORD as a hash of `htpasswd -B`, with the minimum number of rounds.
 HASH = '$2b$04$pWkHJJynrVuVawVweqer6.T1kp71wlYeow1EoljXrzW7iedWnoK6i'
 NAMES = """
 import importlib.metadata
 for point in importlib.metadata.entry_points(group='watcherclient.v1'):
     print(point.name)
 """
-#: A program of somebody who has the Python interface, and names no version.
+#: A program that uses the Python interface without a version.
 PROGRAM = """
 import json, sys
 from watcherclient import client
@@ -35,7 +35,7 @@ print(json.dumps({
 
 
 def told_commands() -> set[str]:
-    """Return the commands that stories run, as the client names them: noun_verb."""
+    """Return the commands that the tests run, named as in the client: noun_verb."""
     return {
         f'{first.value}_{second.value}'
         for module in (audit_stories, catalogue_stories, version_stories)
@@ -55,10 +55,10 @@ class Stories(
     version_stories.PageStories,
     version_stories.VersionStories,
 ):
-    """All of them."""
+    """All tests."""
 
     def call(self, method, path, **options):
-        """Send a request that the clients have no command for."""
+        """Send a request for which the clients have no command."""
         return self.standalone.request(method, path, **options)
 
 
@@ -68,7 +68,7 @@ class TestWatcher(Stories, ClientCase):
     def test_neither_program_needs_a_password_and_a_token_is_no_hindrance(self):
         endpoint = f'--os-endpoint={self.standalone.url}'
         command = ('optimize', 'goal', 'list')
-        # A script works as it was installed.
+        # A script works as installed.
         script, run = self.clients.run_script, self.clients.run
         for call, *argv in (
             (script, 'watcher', *self.access(), *command[1:]),
@@ -113,7 +113,7 @@ class TestWatcher(Stories, ClientCase):
 
 
 class TestWithPassword(Stories, ClientCase):
-    """With names and passwords, of which one may not do everything.
+    """With names and passwords, one of which has limited rights.
 
     `openstack optimize` has the plugin http_basic; `watcher` takes both from the URL.
     """
@@ -147,7 +147,7 @@ class TestWithPassword(Stories, ClientCase):
         return (f'--os-endpoint-override={place}',)
 
     def asked_by(self, program, user, password, *argv):
-        """Run a command of a program as another user; return what became of it."""
+        """Run a command of a program as another user; return its result."""
         self.program = program
         noun = ('optimize',) if self.program == 'openstack' else ()
         return self.clients.run(

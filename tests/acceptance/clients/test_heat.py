@@ -1,8 +1,7 @@
-"""The client of OpenStack Heat, as it is on PyPI, against our processes.
+"""The unmodified client of OpenStack Heat, with processes of watcherlite.
 
-Every command that makes sense without the services of a cloud, on a file of SQLite with
-everything in one process; and those that maintain stacks on PostgreSQL and RabbitMQ
-with a process for each task.
+Every command that does not need cloud services, with SQLite and one process; the
+commands of maintenance with PostgreSQL, RabbitMQ and one process per task.
 """
 
 import ast
@@ -28,7 +27,7 @@ import importlib.metadata
 for point in importlib.metadata.entry_points(group='openstack.orchestration.v1'):
     print(point.name)
 """
-#: A program of somebody's that uses the client as a library.
+#: A program that uses the client as a library.
 PROGRAM = """
 import json
 import sys
@@ -40,7 +39,7 @@ print(json.dumps([stack.stack_name for stack in heat.stacks.list()]))
 
 
 def told_commands():
-    """Return the words that stories begin commands with, each as often as they do."""
+    """Return all prefixes of the commands that the tests run."""
     return {
         '_'.join(words[:length])
         for node in ast.walk(ast.parse(inspect.getsource(stack_stories)))
@@ -51,7 +50,7 @@ def told_commands():
 
 
 def _arguments(node):
-    """Return the arguments of a call, those of tuples that it unpacks included."""
+    """Return the arguments of a call, including those of unpacked tuples."""
     found = getattr(node, 'elts', getattr(node, 'args', None))
     if not isinstance(found, list):
         return []
@@ -73,14 +72,14 @@ def _leading(args):
 class TestHeatClient(
     stack_stories.LifeStories, stack_stories.LookingStories, OnStandalone, HeatCase
 ):
-    """One process, and a file."""
+    """One process with SQLite."""
 
     def test_the_client_has_no_command_that_is_not_tried(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
         names = {name for name in done.out.split() if not name.startswith(NOT_OURS)}
         told = told_commands() | {
-            # Its verb comes from a loop
+            # The verb comes from a loop.
             *(f'stack_{verb}' for verb in ('suspend', 'resume', 'check')),
             *(
                 f'stack_snapshot_{verb}'
@@ -122,9 +121,9 @@ class TestHeatClient(
                 **beside,
             )
             self.assertEqual(0, done.code, str(done))
-            # Events come before it.
+            # The output lists the events first, then the status.
             told.append(done.out.split()[-1])
-        # What it waits for is below the unlock.
+        # The event that it waits for is older than those of the unlock.
         self.done('stack', 'suspend', 'kept', '--wait')
 
         self.assertEqual(['LOCK_COMPLETE', 'UNLOCK_COMPLETE'], told)
@@ -132,7 +131,7 @@ class TestHeatClient(
         self.assertEqual('SUSPEND_COMPLETE', shown['stack_status'])
 
     def installed(self):
-        """Return a directory that says which entry points we have, as pip leaves it."""
+        """Return a directory with the metadata of watcherlite as pip installs it."""
         wanted = configparser.ConfigParser(delimiters=('=',))
         wanted.optionxform = str
         wanted.read(TOP / 'setup.cfg')
@@ -167,7 +166,7 @@ class TestHeatClientWithServers(stack_stories.MaintenanceStories, HeatCase):
         return with_servers(cls)
 
     def ours(self, *argv):
-        """Run our own command, which has to succeed."""
+        """Run a command of watcherlite, which must succeed."""
         done = subprocess.run(
             [str(SCRIPTS / 'watcherlite'), *argv],
             env={

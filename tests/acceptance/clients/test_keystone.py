@@ -1,4 +1,4 @@
-"""keystonemiddleware against a keystone, both as they are on PyPI."""
+"""The unmodified keystonemiddleware, with the unmodified keystone."""
 
 import datetime
 import json
@@ -19,7 +19,7 @@ from tests.acceptance.clients.serving import ServedCase, Standalone
 from tests.acceptance.daemons import SCRIPTS
 
 SERVICE = 'watcherlite'
-#: What a user may do who has this role, by the name of the user.
+#: The role of each user, by name.
 ROLES = {'operator': 'admin', 'reader': 'reader', 'stranger': 'observer'}
 
 DOCUMENT = {
@@ -30,12 +30,12 @@ DOCUMENT = {
 
 
 def reason(answer):
-    """Return the text that clients show for an error."""
+    """Return the text that clients display for an error."""
     return json.loads(answer.json()['error_message'])['faultstring']
 
 
 class TestKeystone(ServedCase):
-    """One keystone, one process of ours that asks it, and users with roles."""
+    """One keystone, a watcherlite process that uses it, and users with roles."""
 
     @classmethod
     def setUpClass(cls):
@@ -53,20 +53,20 @@ class TestKeystone(ServedCase):
     def _settings(cls, home, **options):
         return cls.keystone.settings(
             SERVICE,
-            # A token that was revoked is to be refused at once.
+            # Without a cache, a revoked token is rejected immediately.
             **{'token_cache_time': -1, 'http_request_max_retries': 0, **options},
         )
 
     def run_as(self, user, program, *argv):
-        """Run a command with user name and password; return what became of it."""
+        """Run a command with user name and password; return its result."""
         return self.clients.run(program, *self.keystone.credentials(user), *argv)
 
     def watcher(self, user, *argv):
-        """Run `watcher`, which finds us in the catalogue."""
+        """Run `watcher`, which finds the endpoint in the catalog."""
         return self.run_as(user, 'watcher', *argv)
 
     def get(self, token=None, path='/v1/goals'):
-        """Ask with a token, or without one; return the answer."""
+        """Send a request with or without a token; return the response."""
         headers = {} if token is None else {'X-Auth-Token': token}
         return self.standalone.request('GET', path, headers=headers)
 

@@ -1,4 +1,4 @@
-"""Stacks and clusters for who has a token of keystone, with the clients of PyPI."""
+"""Stacks and clusters of keystone projects, with the unmodified clients."""
 
 import textwrap
 from urllib import parse
@@ -22,7 +22,7 @@ USERS = {
 
 
 class TestKeystoneProjects(base.TestCase):
-    """One keystone with two projects, and one process of ours that asks it."""
+    """One keystone with two projects, and a watcherlite process that uses it."""
 
     @classmethod
     def setUpClass(cls):
@@ -50,7 +50,7 @@ class TestKeystoneProjects(base.TestCase):
 
     @classmethod
     def _settings(cls, home):
-        # Managers of projects work with plans, which they do not by default
+        # By default managers of projects have no access to plans.
         rules = home / 'rules.yaml'
         rules.write_text('"system_manager_api": "rule:manager_api"\n')
         return {**cls.keystone.settings(SERVICE), 'oslo_policy': {'policy_file': rules}}
@@ -62,7 +62,7 @@ class TestKeystoneProjects(base.TestCase):
         )
 
     def command(self, user, noun, *argv):
-        """Run `openstack stack` or `cluster`, which finds us in the catalogue."""
+        """Run `openstack stack` or `cluster`, with the endpoint of the catalog."""
         credentials = self.keystone.credentials(user, USERS[user][1])
         return self.clients[noun].run('openstack', *credentials, noun, *argv)
 
@@ -75,27 +75,27 @@ class TestKeystoneProjects(base.TestCase):
         return self.command(user, 'cluster', *argv)
 
     def shown(self, user, *argv):
-        """Return what `openstack stack` shows."""
+        """Return the output of `openstack stack`."""
         return self.stack(user, *argv, '-f', 'json').json()
 
     def shown_cluster(self, user, *argv):
-        """Return what `openstack cluster` shows."""
+        """Return the output of `openstack cluster`."""
         return self.cluster(user, *argv, '-f', 'json').json()
 
     def answer(self, user, method, path, **options):
-        """Ask without a client; return the answer."""
+        """Send a request without a client; return the response."""
         token = self.keystone.token(user, project=USERS[user][1])
         headers = {'X-Auth-Token': token, 'OpenStack-API-Version': 'clustering 1.15'}
         return self.standalone.request(method, path, headers=headers, **options)
 
     def ask(self, user, method, path, **options):
-        """Ask without a client; return the status, and the type of the error."""
+        """Send a request without a client; return the status and the error type."""
         answer = self.answer(user, method, path, **options)
         kind = None if answer.ok else answer.json()['error']['type']
         return answer.status_code, kind
 
     def webhook(self, receiver):
-        """Return the path of a webhook with a new token, which one answer has."""
+        """Renew the token of a webhook, and return its path with the token."""
         body = {'receiver': {'renew_token': True}}
         answer = self.answer(
             'maker', 'PATCH', f'/clustering/v1/receivers/{receiver}', json=body
@@ -104,7 +104,7 @@ class TestKeystoneProjects(base.TestCase):
         return f'{url.path}?{url.query}'
 
     def make_stack(self, name):
-        """Create a stack; return the path of its template, and what was answered."""
+        """Create a stack; return the path of its template, and the response."""
         path = self.home / f'{name}.yaml'
         path.write_text(textwrap.dedent(stack_templates.MORE))
         made = self.shown('maker', 'create', name, '-t', str(path))
@@ -119,7 +119,7 @@ class TestKeystoneProjects(base.TestCase):
     def test_a_stack_is_its_projects_and_a_reader_changes_nothing_of_it(self):
         path, made = self.make_stack('story')
 
-        # In its project: shown to both, by name and by id
+        # Users of its project see it, by name and by id.
         for user in ('maker', 'looker'):
             for name in ('story', made['id']):
                 shown = self.shown(user, 'show', name)
@@ -131,7 +131,7 @@ class TestKeystoneProjects(base.TestCase):
                 ['story'], [row['Stack Name'] for row in self.shown(user, 'list')]
             )
 
-        # From another one it is as if it were not there
+        # Users of other projects do not find it.
         self.assertEqual([], self.shown('neighbour', 'list'))
         for name in ('story', made['id']):
             self.assertIn(
@@ -151,7 +151,7 @@ class TestKeystoneProjects(base.TestCase):
             below = f'stacks/story/{made["id"]}'
             self.assertEqual(answered, self.ask(user, 'GET', f'{mount}/{below}'))
 
-        # Who may only look is refused each change, and nothing has changed
+        # A reader cannot change anything.
         events = self.shown('maker', 'event', 'list', 'story')
         for argv in (
             ('create', 'mine', '-t', str(path)),
@@ -170,7 +170,7 @@ class TestKeystoneProjects(base.TestCase):
             ['story'], [row['Stack Name'] for row in self.shown('maker', 'list')]
         )
 
-        # And its own project deletes it
+        # A member of its project can delete it.
         done = self.stack('maker', 'delete', '-y', '--wait', 'story')
         self.assertEqual(0, done.code, str(done))
         self.assertEqual([], self.shown('looker', 'list'))
@@ -181,7 +181,7 @@ class TestKeystoneProjects(base.TestCase):
         token = self.keystone.token('planner', project=OTHER)
 
         def asked(name):
-            """Ask for a plan that locks a stack, and one that has it as a target."""
+            """Request a plan that locks a stack, and one whose target is the stack."""
             steps = (
                 {'action_type': 'stack_lock', 'input_parameters': {'stack': name}},
                 {
@@ -226,7 +226,7 @@ class TestKeystoneProjects(base.TestCase):
             lambda: 'ACTIVE of story',
         )
 
-        # In its project: shown to both, by name, by id and by the beginning of it
+        # Users of its project see it, by name, by id and by a prefix of the id.
         for user in ('maker', 'looker'):
             for name in ('story', made['id'], made['id'][:8]):
                 shown = self.shown_cluster(user, 'show', name)
@@ -237,7 +237,7 @@ class TestKeystoneProjects(base.TestCase):
             rows = self.shown_cluster(user, 'list')
             self.assertEqual(['story'], [row['name'] for row in rows])
 
-        # From another one it is as if it were not there, and so is all around it
+        # Users of other projects find neither the cluster nor its related objects.
         (action,) = self.shown_cluster('maker', 'action', 'list', '--full-id')
         for noun in ((), ('profile',), ('action',), ('event',)):
             self.assertEqual([], self.shown_cluster('neighbour', *noun, 'list'))
@@ -261,7 +261,7 @@ class TestKeystoneProjects(base.TestCase):
             self.ask('neighbour', 'GET', f'{mount}/clusters?global_project=true'),
         )
 
-        # Who may only look is refused each change, and does not see what would
+        # A reader cannot change anything, and does not see receivers.
         for argv in (('create', '--profile', 'thing', 'mine'), ('receiver', 'list')):
             refused = self.cluster('looker', *argv).refusal()
             self.assertIn("Policy doesn't allow", refused)
@@ -278,7 +278,8 @@ class TestKeystoneProjects(base.TestCase):
         rows = self.shown_cluster('maker', 'action', 'list')
         self.assertEqual(['CLUSTER_CREATE'], [row['action'] for row in rows])
 
-        # Its webhook needs the token of its address alone, and asks as who made it
+        # The webhook needs only the token of its URL, and acts as the creator of the
+        # receiver.
         stranger = self.standalone.request(
             'POST', f'{mount}/webhooks/{hook["id"]}/trigger?V=2'
         )

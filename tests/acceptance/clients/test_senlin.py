@@ -1,8 +1,8 @@
-"""The client of OpenStack Senlin, as it is on PyPI, against our processes.
+"""The unmodified client of OpenStack Senlin, with processes of watcherlite.
 
-Every command that makes sense without the services of a cloud, on a file of SQLite with
-everything in one process; and openstacksdk by itself. What is done with whole clusters
-on PostgreSQL and RabbitMQ with a process for each task.
+Every command that does not need cloud services, with SQLite and one process; also
+openstacksdk by itself. Operations on whole clusters with PostgreSQL, RabbitMQ and one
+process per task.
 """
 
 import ast
@@ -14,14 +14,14 @@ from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.senlin_case import SenlinCase
 from tests.acceptance.clients.serving import with_servers
 
-#: It logs in to virtual machines by SSH.
+#: It connects to virtual machines by SSH.
 NOT_OURS = {'cluster_run'}
 NAMES = """
 import importlib.metadata
 for point in importlib.metadata.entry_points(group='openstack.clustering.v1'):
     print(point.name)
 """
-#: A program of somebody's that uses the SDK.
+#: A program that uses the SDK.
 PROGRAM = """
 import json
 import sys
@@ -50,7 +50,7 @@ print(json.dumps([sorted(node.status for node in nodes), len(events)]))
 
 
 def told_commands():
-    """Return the words that stories begin commands with, joined, however many."""
+    """Return all prefixes of the commands that the tests run, joined."""
     found = set()
     for node in ast.walk(ast.parse(inspect.getsource(cluster_stories))):
         args = getattr(node, 'elts', getattr(node, 'args', None))
@@ -64,14 +64,14 @@ def told_commands():
 
 
 class TestSenlinClient(cluster_stories.ClusterStories, OnStandalone, SenlinCase):
-    """One process, and a file."""
+    """One process with SQLite."""
 
     def test_the_client_has_no_command_that_is_not_tried(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
         names = set(done.out.split()) - NOT_OURS
         told = told_commands() | {
-            # `create` and `list` of clusters stand in what all stories share
+            # The base case contains `create` and `list` of clusters.
             *('cluster_create', 'cluster_list', 'cluster_profile_create'),
             'cluster_members_list',
         }

@@ -1,4 +1,4 @@
-"""Pages, and what the clients see with each version of the API."""
+"""Tests of pagination, and of the clients with each version of the API."""
 
 import json
 
@@ -9,7 +9,7 @@ class PageStories:
     """`list --limit`, which follows the links of a collection to its end."""
 
     def test_a_list_is_read_page_by_page_with_its_filter(self):
-        # Those that are the same in all would be proposed once.
+        # The solution would contain identical actions only once.
         actions = [
             {'action_type': 'nop', 'input_parameters': {'message': str(number)}}
             for number in range(7)

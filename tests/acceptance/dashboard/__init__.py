@@ -1,1 +1,1 @@
-"""The dashboard in a browser."""
+"""Tests of the dashboard in a browser."""

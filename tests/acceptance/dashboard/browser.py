@@ -1,4 +1,4 @@
-"""A browser that a test operates: Chromium without a window."""
+"""A browser for tests: headless Chromium."""
 
 import fixtures
 from selenium import webdriver
@@ -19,7 +19,7 @@ class Browser(fixtures.Fixture):
 
     :param scripts: whether pages may execute scripts
     :param dark: whether it prefers dark colours
-    :ivar driver: for what is not here
+    :ivar driver: the WebDriver, for all other operations
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Browser(fixtures.Fixture):
         self._dark = dark
 
     def setUp(self) -> None:
-        # Not in _setUp, which would wrap the exception that means a skip.
+        # Not in _setUp, which would wrap the exception that signals a skip.
         self._chromium = services.program(services.CHROMIUM)
         self._chromedriver = services.program(services.CHROMEDRIVER)
         super().setUp()
@@ -66,7 +66,7 @@ class Browser(fixtures.Fixture):
     def wait(self, condition, problem):
         """Wait until a condition without arguments is true; return its value.
 
-        A page that is replaced meanwhile is looked at again.
+        If the page is replaced meanwhile, the condition is evaluated again.
         """
         waiting = WebDriverWait(
             self.driver,
@@ -88,7 +88,7 @@ class Browser(fixtures.Fixture):
         self.wait(lambda: text in self.text(selector), f'{text!r} is not in {selector}')
 
     def click(self, text, within='body'):
-        """Click a link, a button or a summary by its text, once it is there."""
+        """Click a link, a button or a summary by its text, once it exists."""
 
         def find_and_click():
             place = self.driver.find_element(By.CSS_SELECTOR, within)
@@ -101,7 +101,7 @@ class Browser(fixtures.Fixture):
         self.wait(find_and_click, f'{within} has no {text!r}')
 
     def press(self, text, within='body'):
-        """Activate what `click` clicks by Enter, once Tab may reach it."""
+        """Focus a link, a button or a summary by Tab, and press Enter."""
 
         def find_and_press():
             place = self.driver.find_element(By.CSS_SELECTOR, within)
@@ -117,5 +117,5 @@ class Browser(fixtures.Fixture):
         self.wait(find_and_press, f'{within} has no {text!r}')
 
     def problems(self):
-        """Return what the console has: errors of scripts, violations of the policy."""
+        """Return the console messages: script errors, policy violations."""
         return [entry['message'] for entry in self.driver.get_log('browser')]

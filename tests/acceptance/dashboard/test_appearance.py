@@ -1,6 +1,6 @@
-"""The appearance of pages: contrast, light and dark, and the screenshots of the docs.
+"""The appearance of pages: contrast, light and dark mode, and the screenshots.
 
-With WATCHERLITE_TEST_SCREENSHOTS, the name of a directory, the pages are saved there.
+If WATCHERLITE_TEST_SCREENSHOTS names a directory, the pages are saved there.
 """
 
 import os
@@ -10,7 +10,7 @@ from tests.acceptance.daemons import wait_until
 from tests.acceptance.dashboard.browser import PHONE
 from tests.acceptance.dashboard.test_stories import DashboardCase
 
-#: Texts whose contrast with their background is below that of WCAG 2.2, 1.4.3 (AA).
+#: Finds texts whose contrast is below that of WCAG 2.2, 1.4.3 (AA).
 LOW_CONTRAST = """
 const channel = (value) => {
   const part = value / 255;
@@ -59,7 +59,7 @@ def _upgrade_or_note(step, host):
     return {'action_type': 'nop', 'input_parameters': {'message': ''}}
 
 
-#: A night of maintenance: one host after the other.
+#: The maintenance of hosts, one after the other.
 MAINTENANCE = {
     'name': 'maintenance of rack 7',
     'on_failure': 'continue',

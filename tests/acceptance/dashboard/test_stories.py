@@ -1,4 +1,4 @@
-"""Spec 000 by clicks: an action is skipped in the dashboard, with a reason."""
+"""Spec 000 in the dashboard: an action is skipped with a reason."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tests.acceptance.dashboard.browser import PHONE, Browser
 from tests.acceptance.test_api import ApiCase
 
 COMMAND = 'watcherlite.action_types.command'
-#: Maintenance of a host: the migration waits in the middle until it is resumed.
+#: The maintenance of a host: the migration waits until it is resumed.
 DOCUMENT = {
     'name': 'maintenance',
     'actions': [
@@ -51,7 +51,7 @@ class DashboardCase(ApiCase):
         return plan['uuid']
 
     def open(self, path='', **options):
-        """Return a browser that shows a page."""
+        """Return a browser that displays a page."""
         browser = self.useFixture(Browser(**options))
         browser.driver.get(f'{self.url}/dashboard{path}')
         return browser
@@ -86,7 +86,7 @@ class TestStory(DashboardCase):
         browser.wait_for_text('The action plan was started.')
 
     def assert_done(self):
-        """Assert that all is executed but the skipped action."""
+        """Assert that all actions except the skipped one have been executed."""
         self.assertEqual(
             {
                 'disable': ('SUCCEEDED', None),
@@ -127,7 +127,7 @@ class TestStory(DashboardCase):
         self.create({**DOCUMENT, 'name': 'nocturne'})
         browser.driver.execute_script(refresh)
         browser.wait_for_text('nocturne')
-        # A link that has the focus must not be taken from under the keyboard.
+        # An update of the page must not remove the focused link.
         browser.driver.execute_script("document.querySelector('main a').focus()")
         self.create({**DOCUMENT, 'name': 'scherzo'})
         browser.driver.execute_script(refresh)
@@ -155,7 +155,7 @@ class TestStory(DashboardCase):
         self.assert_done()
 
     def test_a_refusal_is_shown_in_the_page(self):
-        # With scripts, the page would follow the plan and no longer offer to start it.
+        # With scripts the page would follow the plan, and remove the start button.
         browser = self.open(f'/action_plans/{self.plan}', scripts=False)
         self.ask(
             self.port,
@@ -192,7 +192,7 @@ class TestAction(DashboardCase):
             ('Resume…', 'Resume', 'ONGOING'),
             ('Cancel…', 'Cancel the action', 'CANCELLED'),
         ):
-            # It is offered as soon as the action has the state for it.
+            # The button appears as soon as the state of the action permits it.
             browser.wait(
                 lambda title=title: title in browser.text('#summary'),
                 f'{title} is not offered',
@@ -230,9 +230,9 @@ class TestAction(DashboardCase):
 
 
 class TestNight(DashboardCase):
-    """A plan of 1,000 actions fails at action 400: why, who skipped what, and a retry.
+    """A plan of 1,000 actions fails at action 400, and is retried.
 
-    The same by mouse and by keyboard with scripts, and without scripts.
+    By mouse and by keyboard with scripts, and without scripts.
     """
 
     def setUp(self):
@@ -282,7 +282,7 @@ class TestNight(DashboardCase):
         )
 
     def retry(self, browser, activate):
-        """Find the reason on the overview, and retry from there.
+        """Find the reason from the overview page, and retry from there.
 
         :param activate: (text, within) activates a link, a button or a summary
         """
@@ -306,7 +306,7 @@ class TestNight(DashboardCase):
         self.assertEqual([f'step-{n:04}' for n in range(400, 1001)], names)
 
     def test_the_reason_is_found_and_the_rest_retried(self):
-        # Each opens the overview when no retried plan of the same name runs any more.
+        # Each starts from the overview after the previous retried plan has ended.
         mouse = self.open()
         self.retry(mouse, mouse.click)
         keyboard = self.open()

@@ -12,7 +12,7 @@ from oslo_config import cfg
 from watcherlite.domain.outcomes import Done
 from watcherlite.plugins import base
 
-#: Seconds to wait for an answer: the target may keep it back for a while.
+#: Seconds to wait for a response, which the target may delay.
 PATIENCE = 120
 
 
@@ -46,7 +46,7 @@ class Telling(base.ActionType):
 
 
 class Mark(Telling):
-    """Announces an effect, then has it applied."""
+    """An action that announces an effect, then applies it."""
 
     description = 'Leaves a mark at the target.'
     idempotent = True
@@ -59,20 +59,20 @@ class Mark(Telling):
 
 
 class MarkOnce(Mark):
-    """The same, by somebody who never thought of crashes."""
+    """The same for an author who ignored crashes."""
 
     idempotent = False
 
 
 class MarkChecked(MarkOnce):
-    """The same, by somebody who can look whether the mark is there."""
+    """The same with a check whether the mark exists."""
 
     def is_applied(self, context):
         return self.tell('look', context)['applied']
 
 
 class Patient(Telling):
-    """Waits as long as it is told, asking for signals all the time."""
+    """An action that sleeps for a given time and handles signals meanwhile."""
 
     @classmethod
     def get_config_opts(cls):
@@ -94,7 +94,7 @@ class Patient(Telling):
 
 
 class Moody(Telling):
-    """Does in one of its hooks what no plugin should."""
+    """An action with a hook that violates its contract."""
 
     idempotent = True
     schema: ClassVar = {

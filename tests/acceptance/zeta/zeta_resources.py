@@ -1,4 +1,4 @@
-"""A resource that a target counts, and one whose author was not careful."""
+"""A resource whose operations a target counts, and one with an invalid declaration."""
 
 import json
 import os
@@ -10,12 +10,12 @@ from oslo_config import cfg
 from watcherlite.domain.resource_results import Property, Ready, ResourceInProgress
 from watcherlite.plugins import base
 
-#: Seconds to wait for an answer: the target may keep it back for a while.
+#: Seconds to wait for a response, which the target may delay.
 PATIENCE = 120
 
 
 class Mark(base.ResourceHandler):
-    """Leaves a mark at the target; the option names where that is."""
+    """A resource that leaves a mark at the target of the option."""
 
     description = 'A mark at the target.'
     idempotent = True
@@ -66,6 +66,6 @@ class Mark(base.ResourceHandler):
 
 
 class Vague(Mark):
-    """The same, by somebody who declared a default that is none."""
+    """The same with an invalid default."""
 
     properties: ClassVar = {'size': Property({'type': 'integer', 'default': 'big'})}
