@@ -1,4 +1,4 @@
-"""Audits for stories: one in each state, called after it."""
+"""Audits for tests: one in each state, named after it."""
 
 from tests.factories import make_audit
 from watcherlite.db.api import Store
@@ -24,7 +24,7 @@ STORED = {
 
 
 def store_all(store: Store) -> None:
-    """Store them, for the goal and the strategy dummy, which are there."""
+    """Store the audits, for the existing goal and strategy dummy."""
     goal = store.find_goal('dummy').goal
     strategy = store.find_strategy('dummy').strategy
     with store.transaction() as tx:

@@ -1,7 +1,7 @@
 """The fixtures of the stories in `gabbits/`, named there under `fixtures:`.
 
-A story sees one application, and all its requests share one database. Add a class
-here for a story that needs more to begin with.
+A story uses one application, and all its requests share one database. Add a class here
+for a story with other initial data.
 """
 
 import pathlib
@@ -20,28 +20,28 @@ from watcherlite.api import deploy
 from watcherlite.dashboard import deploy as dashboard
 from watcherlite.domain.actions import LANES
 
-#: The applications of the fixtures that are in use; the last one answers.
+#: The applications of the fixtures in use; the last one responds.
 _RUNNING: list[Any] = []
 
 
 def application() -> Any:
-    """Return the application of the story that will be told.
+    """Return the application of the next story.
 
-    The steps are put together before their fixture begins.
+    The steps are built before their fixture starts.
     """
     return lambda environ, start_response: _RUNNING[-1](environ, start_response)
 
 
 class ApiFixture(fixture.GabbiFixture):
-    """The application on an SQLite store of its own, without authentication.
+    """The application with an SQLite store of its own, without authentication.
 
     Nothing is executed: plans and actions stay as requests leave them.
 
-    :cvar options: (group, option) -> value, besides those of the fixture
+    :cvar options: (group, option) -> value, in addition to those of the fixture
     """
 
     options: ClassVar[dict[tuple[str, str], Any]] = {}
-    #: The lanes that are served.
+    #: The lanes that a worker serves.
     lanes: ClassVar[tuple[str, ...]] = ()
 
     def start_fixture(self) -> None:
@@ -69,10 +69,10 @@ class ApiFixture(fixture.GabbiFixture):
         return ''
 
     def configure(self, configuration: conf.Configuration) -> None:
-        """Set options that are known only now; `self.directory` is there."""
+        """Set options that depend on `self.directory`."""
 
     def prepare(self) -> None:
-        """Store what the story begins with; `self.runtime` is there."""
+        """Store the initial data in `self.runtime`."""
 
     def stop_fixture(self) -> None:
         _RUNNING.pop()
@@ -81,7 +81,7 @@ class ApiFixture(fixture.GabbiFixture):
 
     @classmethod
     def of(cls, test: base.TestCase) -> Self:
-        """Return a started fixture, which the end of a test stops."""
+        """Return a started fixture, which is stopped at the end of the test."""
         running = cls()
         running.start_fixture()
         test.addCleanup(running.stop_fixture)
@@ -89,7 +89,7 @@ class ApiFixture(fixture.GabbiFixture):
 
 
 class WorkingApiFixture(ApiFixture):
-    """The same, with workers that execute plans and audits."""
+    """The application with workers that execute plans and audits."""
 
     lanes = LANES
 
@@ -102,7 +102,7 @@ class PlansFixture(ApiFixture):
 
 
 class InstalledFixture(ApiFixture):
-    """The goals and strategies that are installed, as an engine stores them."""
+    """The installed goals and strategies, as an engine stores them."""
 
     def prepare(self) -> None:
         self.runtime.sync()
@@ -130,8 +130,8 @@ class ServicesFixture(ApiFixture):
 class ReaderApiFixture(ApiFixture):
     """With authentication: the user reader, password secret, has the role reader.
 
-    The user new, with the same password, has none. A dashboard and a proxy are trusted,
-    and there are metrics.
+    The user new, with the same password, has no role. A dashboard and a proxy are
+    trusted, and there are metrics.
     """
 
     options: ClassVar[dict[tuple[str, str], Any]] = {
@@ -152,7 +152,7 @@ class ReaderApiFixture(ApiFixture):
 
 
 class OpenWebhooksFixture(AuditsFixture):
-    """Audits in every state; webhooks need no authentication, and all else does."""
+    """Audits in every state; only webhooks need no authentication."""
 
     options: ClassVar[dict[tuple[str, str], Any]] = {
         ('api', 'auth_strategy'): 'http_basic',
@@ -166,7 +166,7 @@ class OpenWebhooksFixture(AuditsFixture):
 
 
 class ProjectFixture(ApiFixture):
-    """With authentication: reader, member and boss (admin), password secret each.
+    """With authentication: reader, member and boss (admin), each with password secret.
 
     Nothing is executed.
     """

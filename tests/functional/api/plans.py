@@ -1,9 +1,9 @@
-"""Plans and actions in every state, under uuids that a story can name.
+"""Plans and actions in every state, with fixed uuids.
 
 Plan n is `aaaaaaaa-0000-4000-8000-00000000000n` and has one PENDING action,
-`bbbbbbbb-…n`; which state it is in says PLAN_STATES. Plan 9 is ONGOING and has
-actions in the other states, `cccccccc-…n`. All are of one audit, `dddddddd-…1`, but
-for plan 9, which is of `dddddddd-…2`.
+`bbbbbbbb-…n`; its state is in PLAN_STATES. Plan 9 is ONGOING and has actions in the
+other states, `cccccccc-…n`. All belong to one audit, `dddddddd-…1`, except for plan 9,
+which belongs to `dddddddd-…2`.
 """
 
 from typing import Any
@@ -62,11 +62,11 @@ ACTIONS: tuple[dict[str, Any], ...] = (
 
 
 def uuid(letter: str, number: int) -> str:
-    """Return the uuid of something here."""
+    """Return the uuid of an object."""
     return f'{letter * 8}-0000-4000-8000-{number:012d}'
 
 
-#: An action that has ended, and its log.
+#: A finished action, and its log.
 LOGGED = uuid('c', 5)
 LOG = (
     ('stdout', 'copying <b>\n'),
@@ -76,7 +76,7 @@ LOG = (
 
 
 def store_all(store: Store) -> None:
-    """Store all of it."""
+    """Store all plans and actions."""
     with store.transaction() as tx:
         goal = tx.ensure_goal(
             NewGoal(uuid('e', 1), 'reached', 'Reached', created_at=at(0))

@@ -14,7 +14,7 @@ TEMPLATE = {
 
 
 def level_of(state: str) -> str | None:
-    """Return the level of the lock that a stack in a state has."""
+    """Return the lock level of a stack in a state."""
     if state == 'UNLOCK_COMPLETE' or not state.startswith(('LOCK', 'UNLOCK')):
         return None
     return states.ALL
@@ -25,8 +25,8 @@ def store(
 ) -> Stack:
     """Store a stack of project acme in a state, with the resource web.
 
-    :param number: ends its uuid and the physical id of its resource
-    :param values: of the resource
+    :param number: the end of its uuid and of the physical id of its resource
+    :param values: the fields of the resource
     """
     action, _, status = state.partition('_')
     below = State(states.CREATE, states.COMPLETE)

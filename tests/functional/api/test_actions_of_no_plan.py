@@ -1,4 +1,4 @@
-"""The actions of stacks, of any project, are nothing that plans' users see or touch."""
+"""The API of plans neither shows nor changes the actions of stacks of any project."""
 
 from tests import base
 from tests.functional.api import fixtures
@@ -13,7 +13,7 @@ SKIP = [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}]
 
 
 class TestActionsOfNoPlan(base.TestCase):
-    """A stack that is being made, and the actions of plans."""
+    """A stack that is being created, and the API of plans."""
 
     def setUp(self):
         super().setUp()

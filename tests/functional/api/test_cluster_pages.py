@@ -14,7 +14,7 @@ from watcherlite.engine.clusters.requests.values import (
 )
 
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
-#: noun -> statements: the page itself, and what its rows refer to.
+#: noun -> statements: one for the page, others for the referenced rows.
 COSTS = {'profiles': 1, 'clusters': 4, 'nodes': 3, 'receivers': 2, 'actions': 2}
 
 
@@ -34,7 +34,7 @@ class TestPages(base.TestCase):
             self.statements.append(statement)
 
     def make(self, name: str) -> None:
-        """Store one of each, each of another profile."""
+        """Store an object of each kind, with a profile of its own."""
         self.clusters.profiles.create(f'p-{name}', SPEC, self.by)
         made = self.clusters.create(ClusterRequest(f'c-{name}', f'p-{name}'), self.by)
         member = NodeRequest(f'n-{name}', f'p-{name}', made.row.uuid)
@@ -43,7 +43,7 @@ class TestPages(base.TestCase):
         self.clusters.receivers.create(new, self.by, 'http://127.0.0.1/v1')
 
     def costs(self) -> dict[str, int]:
-        """Return how many statements each list costs."""
+        """Return the number of statements of each list."""
         found = {}
         for noun in COSTS:
             self.statements.clear()

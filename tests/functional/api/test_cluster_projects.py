@@ -31,7 +31,7 @@ TEMPLATE = {
     },
     'resources': {},
 }
-#: noun -> (key, what is created), in this order.
+#: noun -> (key, body of the creation), in this order.
 MADE: dict[str, tuple[str, dict[str, Any]]] = {
     'profiles': ('profile', {'name': 'a-profile', 'spec': SPEC}),
     'policies': ('policy', {'name': 'a-policy', 'spec': POLICY}),
@@ -47,7 +47,7 @@ MADE: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-#: What is tried with each: method, what is behind its address, body.
+#: The requests for each object: method, suffix of its path, body.
 TRIED: dict[str, list[tuple[str, str, Any]]] = {
     'profiles': [
         ('GET', '', None),
@@ -96,7 +96,7 @@ TRIED: dict[str, list[tuple[str, str, Any]]] = {
     ],
     'events': [('GET', '', None)],
 }
-#: Lists that are asked for by what is in another project.
+#: Lists with filters by objects of another project.
 FILTERED = (
     *('nodes?cluster_id={clusters}', 'receivers?cluster_id={clusters}'),
     *('events?cluster_id={clusters}', 'events?oid={clusters}', 'events?oid={nodes}'),
@@ -109,7 +109,7 @@ NEW_PROFILE = {'profile_id': '{profiles}'}
 
 
 def named(body: Any, uuids: dict[str, str]) -> Any:
-    """Return a body with the uuids in the places that name them."""
+    """Return a body with the uuids in place of their variables."""
     text = json.dumps(body)
     for noun, uuid in uuids.items():
         text = text.replace(f'{{{noun}}}', uuid)
@@ -117,7 +117,7 @@ def named(body: Any, uuids: dict[str, str]) -> Any:
 
 
 class ProjectsCase(base.TestCase):
-    """Something of each kind in the project `here`; nothing is executed."""
+    """An object of each kind in the project `here`; nothing is executed."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -133,7 +133,7 @@ class ProjectsCase(base.TestCase):
         self.uuids['events'] = self.tell()
 
     def application(self, *config_files: str) -> Application:
-        """Return the API under the rules that a configuration names."""
+        """Return the API with the policy rules of a configuration."""
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=list(config_files))
         policy = AccessPolicy(conf)
@@ -156,7 +156,7 @@ class ProjectsCase(base.TestCase):
         )
 
     def everything(self) -> Any:
-        """Return all that an administrator sees."""
+        """Return all objects, as an administrator sees them."""
         nouns = (*MADE, 'actions', 'events')
         return {
             noun: self.ask('GET', f'/{noun}?global_project=true', None, ADMIN).body
@@ -318,7 +318,7 @@ class TestOthers(ProjectsCase):
         for noun in ('profiles', 'policies', 'nodes'):
             key, asked = MADE[noun]
             self.ask('POST', f'/{noun}', {key: asked}, ADMIN)
-        # Called like the cluster of the other project.
+        # It has the name of the cluster in the other project.
         node = {**MADE['nodes'][1], 'name': 'a-cluster'}
         mine = self.ask('POST', '/nodes', {'node': node}, ADMIN).body['node']
         wanted = {'action': 'nop', 'target': 'a-cluster', 'inputs': MESSAGE}
@@ -345,7 +345,7 @@ class TestOthers(ProjectsCase):
                 action.body['action']['project'],
             ),
         )
-        # What is not there is absent, though it is somewhere
+        # An object that exists only in another project is not found.
         there = self.ask('GET', '/policies/a-policy', None, ADMIN).body['policy']['id']
         refused = self.ask('POST', here, {'policy_attach': {'policy_id': there}}, ADMIN)
         self.assertEqual(

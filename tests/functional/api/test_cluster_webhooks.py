@@ -11,12 +11,12 @@ from watcherlite.engine.clusters.requests.values import (
 )
 
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
-#: What the log has instead of the address.
+#: The log contains this instead of the path.
 SHOWN = '/clustering/v1/webhooks/{receiver}/trigger'
 
 
 class TestWebhooks(base.TestCase):
-    """A receiver of a cluster that is busy."""
+    """The webhooks of a receiver whose cluster is busy."""
 
     def issue(self, fixture: type[fixtures.ApiFixture]) -> None:
         """Store the receiver in an application; keep its uuid and its token."""
@@ -48,7 +48,7 @@ class TestWebhooks(base.TestCase):
             self.trigger('GET').status,
         ]
 
-        # It is asked for, and busy
+        # The requests are valid, but the cluster is busy.
         self.assertEqual([409, 409, 409, 405], statuses)
         self.assertEqual(4, self.log.output.count(SHOWN))
         self.assertNotIn(self.token, self.log.output)

@@ -1,7 +1,7 @@
-"""The stories of the API: a test for each file in `gabbits/`.
+"""The stories of the API: one test per file in `gabbits/`.
 
-The steps of a story build on each other, so that a story is one test. All of its
-steps are tried; the report names those that failed.
+The steps of a story depend on each other, so a story is one test. All of its steps run;
+the report names those that failed.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Creations of all three vocabularies, each sent twice with one Idempotency-Key."""
+"""Creations of all three APIs, each sent twice with one Idempotency-Key."""
 
 from typing import Any
 

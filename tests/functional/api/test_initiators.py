@@ -82,7 +82,7 @@ class TestInitiators(base.TestCase):
             },
             events[-1]['detail']['initiator'],
         )
-        # Of a change by the service itself nobody is the initiator.
+        # The service itself has no initiator.
         plan = self.ask('POST', '/v1/action_plans', DOCUMENT).json['uuid']
         self.site.runtime.plans.start(plan)
         events = self.ask('GET', f'/v1/action_plans/{plan}/events').json['events']

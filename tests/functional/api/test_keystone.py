@@ -1,4 +1,4 @@
-"""keystonemiddleware as it is, asking an identity service that knows two tokens."""
+"""The unmodified keystonemiddleware with an identity service that knows two tokens."""
 
 import datetime
 import http.server
@@ -15,7 +15,7 @@ from watcherlite import exceptions
 from watcherlite.api import authentication
 from watcherlite.api.authentication import AWAY
 
-#: That of a reader of the whole system.
+#: The token of a reader with system scope.
 SYSTEM = 'token-of-the-system'
 ROLES = {
     'token-of-a-reader': ['reader'],
@@ -26,7 +26,7 @@ NOBODY = 'token-of-nobody'
 
 
 class Identity(http.server.BaseHTTPRequestHandler):
-    """Answers what keystonemiddleware asks: the versions, and about a token."""
+    """Responds to keystonemiddleware: the versions, and data of tokens."""
 
     def do_GET(self) -> None:
         subject = self.headers.get('X-Subject-Token')
@@ -42,12 +42,12 @@ class Identity(http.server.BaseHTTPRequestHandler):
             self.answer(404, {'error': {'code': 404}})
 
     def version(self) -> dict[str, Any]:
-        """Return the one version that there is."""
+        """Return the only version."""
         links = [{'rel': 'self', 'href': f'http://{self.headers["Host"]}/v3/'}]
         return {'id': 'v3.14', 'status': 'stable', 'links': links}
 
     def token(self, roles: list[str]) -> dict[str, Any]:
-        """Return a token that is good for an hour."""
+        """Return a token that is valid for an hour."""
         expires = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
         domain = {'id': 'default', 'name': 'Default'}
         return {
@@ -60,7 +60,7 @@ class Identity(http.server.BaseHTTPRequestHandler):
         }
 
     def answer(self, status: int, body: Any) -> None:
-        """Send JSON."""
+        """Send a JSON response."""
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header('Content-Type', 'application/json')
@@ -69,11 +69,11 @@ class Identity(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *args: Any) -> None:
-        """Keep quiet."""
+        """Log nothing."""
 
 
 class KeystoneApiFixture(fixtures.ApiFixture):
-    """With auth_strategy keystone."""
+    """The API with auth_strategy keystone."""
 
     options: ClassVar[dict[tuple[str, str], Any]] = {
         ('api', 'auth_strategy'): 'keystone'
@@ -95,7 +95,7 @@ class KeystoneApiFixture(fixtures.ApiFixture):
 
 
 class TestKeystone(base.TestCase):
-    """auth_strategy keystone."""
+    """Authentication with auth_strategy keystone."""
 
     def serve(self, url: str) -> Any:
         fixture = KeystoneApiFixture(url)

@@ -1,4 +1,4 @@
-"""The tools of oslo.policy, as operators call them, know our rules."""
+"""The tools of oslo.policy find the rules of watcherlite."""
 
 import pathlib
 import subprocess

@@ -27,9 +27,9 @@ from watcherlite.engine.clusters.requests.values import (
     RequestContext,
 )
 
-#: Requests that are tried of each kind, for each operation.
+#: The number of requests of each kind for each operation.
 EXAMPLES = 6
-#: The same of the first version of an API, whose document is a part of the last one.
+#: The number for the first version of an API, whose document is a part of the last one.
 FEW_EXAMPLES = 2
 CHECKS = [
     not_a_server_error,
@@ -40,10 +40,10 @@ CHECKS = [
 
 
 def _of_version(version):
-    """Return the application to which all requests are of one version.
+    """Return the application with a fixed version in all requests.
 
-    What is tried wrongly is the header too, and answers of another version look
-    different.
+    Generated requests may contain an invalid header, and responses of another version
+    differ.
     """
     application = fixtures.application()
     header = {'HTTP_OPENSTACK_API_VERSION': version}
@@ -58,9 +58,9 @@ def _has_input(operation):
 
 
 class DescriptionCase(base.TestCase):
-    """Requests that are right, and such that are wrong in one way, by schemathesis.
+    """Generated requests that are valid, or invalid in one way.
 
-    :cvar mount: where the API is
+    :cvar mount: the path of the API
     """
 
     examples = EXAMPLES
@@ -73,7 +73,7 @@ class DescriptionCase(base.TestCase):
         self.there = self.store()
 
     def store(self):
-        """Store something of each kind; return collection -> what names it."""
+        """Store an object of each kind; return collection -> identifier."""
         runtime = self.fixture.runtime
         plan = runtime.plans.create(
             plan_document.from_mapping(
@@ -105,7 +105,7 @@ class DescriptionCase(base.TestCase):
         }
 
     def try_all(self, mode: GenerationMode, application: Any = None) -> None:
-        """Try all operations of a document; the report names what went wrong."""
+        """Test all operations of a document; report the failures."""
         schema: Any = schemathesis.openapi.from_wsgi(
             f'{self.mount}/v1/{NAME}', application or fixtures.application()
         )
@@ -127,7 +127,7 @@ class DescriptionCase(base.TestCase):
         return True
 
     def use_existing_objects(self, case):
-        """Let every other request be about an object that exists."""
+        """Use an existing object in every second request."""
         self.calls += 1
         if case.path_parameters and self.calls % 2:
             case.path_parameters = {
@@ -136,7 +136,7 @@ class DescriptionCase(base.TestCase):
             }
 
     def kind_of(self, case, name):
-        """Return the key in `there` of a variable of an address: its name."""
+        """Return the key in `there` of a path variable: its name."""
         return name
 
     def try_one(self, operation, mode):
@@ -157,10 +157,10 @@ class DescriptionCase(base.TestCase):
 
 
 class TestDescription(DescriptionCase):
-    """Of the infra-optim API."""
+    """The infra-optim API."""
 
     def kind_of(self, case, name):
-        """Return the collection: all of them name their variable alike."""
+        """Return the collection, since all collections name their variable alike."""
         return case.operation.path.split('/')[2]
 
     def test_right_requests_of_the_last_version(self):
@@ -175,14 +175,14 @@ class TestDescription(DescriptionCase):
 
 
 class TestDescriptionOfStacks(DescriptionCase):
-    """Of the orchestration API."""
+    """The orchestration API."""
 
-    # It has many operations, and most are alike.
+    # It has many operations, most of which are similar.
     examples = 3
     mount = '/orchestration'
 
     def store(self):
-        """Store a stack; return the variables of addresses that are about it."""
+        """Store a stack; return the path variables that identify its parts."""
         template = {
             'heat_template_version': '2018-08-31',
             'parameters': {'word': {'type': 'string', 'default': 'moon'}},
@@ -220,14 +220,14 @@ class TestDescriptionOfStacks(DescriptionCase):
 
 
 class TestDescriptionOfClusters(DescriptionCase):
-    """Of the clustering API."""
+    """The clustering API."""
 
-    # It has many operations, and most are alike.
+    # It has many operations, most of which are similar.
     examples = 3
     mount = '/clustering'
 
     def store(self):
-        """Store something of each kind; return the variables of addresses."""
+        """Store an object of each kind; return the path variables."""
         clusters = self.fixture.runtime.clusters
         by = RequestContext(Owner('default', 'ada'), True)
         spec = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}

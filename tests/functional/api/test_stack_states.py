@@ -5,7 +5,7 @@ from tests.functional.api import fixtures, stacks
 from tests.functional.api.stacks import TEMPLATE, level_of
 from tests.unit.api.requests import ask
 
-#: What is asked: method, what follows the address of the stack, body.
+#: The requests: method, suffix of the path of the stack, body.
 ASKED = {
     'lock': ('POST', '/actions', {'lock': None}),
     'unlock': ('POST', '/actions', {'unlock': None}),
@@ -35,9 +35,9 @@ READS = dict.fromkeys(
     200,
 )
 CHANGES = ('suspend', 'resume', 'check', 'cancel', 'put', 'patch', 'mark', 'abandon')
-#: While something is locked nothing of these is possible.
+#: The responses while a lock exists.
 LOCKED = dict.fromkeys(CHANGES, 409)
-#: What is possible in a state in which nothing is done.
+#: The responses while no operation runs.
 AT_REST = {
     'lock': 200,
     'unlock': 409,
@@ -51,16 +51,16 @@ AT_REST = {
     'abandon': 200,
     'delete': 204,
 }
-#: What is possible while something is done that may be superseded.
+#: The responses while an operation runs that may be superseded.
 BUSY = {
     **AT_REST,
     **dict.fromkeys(('lock', 'unlock', 'suspend', 'resume', 'check'), 409),
     'abandon': 409,
     'cancel': 400,
 }
-#: What is possible while it rests.
+#: The responses while the stack is suspended.
 SUSPENDED = {**AT_REST, 'resume': 200, **dict.fromkeys(('put', 'patch'), 400)}
-#: State -> what is asked -> status.
+#: state -> request -> status code
 CODES = {
     'LOCK_IN_PROGRESS': {**LOCKED, 'lock': 409, 'unlock': 409, 'delete': 409},
     'LOCK_COMPLETE': {**LOCKED, 'lock': 200, 'unlock': 200, 'delete': 409},
@@ -101,15 +101,15 @@ class TestStates(base.TestCase):
         self.number = 1
 
     def store(self, name, state):
-        """Store a stack in a state; return its address."""
+        """Store a stack in a state; return its path."""
         stack = stacks.store(self.fixture.runtime, self.number, name, state)
         self.number += 1
         return f'/orchestration/v1/acme/stacks/{name}/{stack.uuid}'
 
     def wanted(self, state):
-        """Return what is asked in a state, and what is answered then.
+        """Return the requests and the expected status codes in a state.
 
-        That a lock hinders no reading is tried in the states that it has.
+        In the states of a lock, they include requests that only read.
         """
         return CODES[state] | (READS if level_of(state) else {})
 
@@ -135,7 +135,7 @@ class TestStates(base.TestCase):
             for state in CODES
         }
         self.assertEqual({}, {state: found for state, found in wrong.items() if found})
-        # A lock has begun when it is answered.
+        # A lock has begun when the response arrives.
         stack = self.store('one', 'CREATE_COMPLETE')
 
         ask(

@@ -1,4 +1,4 @@
-"""The application that other servers load."""
+"""The WSGI application that other servers load."""
 
 import threading
 
@@ -11,7 +11,7 @@ from watcherlite.domain import commands
 class WsgiCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        # It would take the log from the test
+        # It would replace the log of the test.
         self.patch(conf, 'setup_logging', lambda *arguments: None)
 
     def build(self, *lines):
@@ -20,7 +20,7 @@ class WsgiCase(base.TestCase):
         return wsgi.build({wsgi.FILES: str(path)})
 
     def runtimes(self):
-        """Return a list that fills with the runtimes that are built."""
+        """Return a list to which each built runtime is appended."""
         found = []
         build = bootstrap.Runtime
 

@@ -28,7 +28,7 @@ class TestConnection(base.TestCase):
             self.assertRaisesRegex(AssertionError, error, self.asked, answer)
 
     def asked(self, *pieces: bytes) -> bytes:
-        """Return what a client makes of an answer that comes in pieces."""
+        """Return what the client returns for a response that arrives in pieces."""
         with socket.create_server(('127.0.0.1', 0)) as server:
 
             def serve() -> None:

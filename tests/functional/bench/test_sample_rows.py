@@ -1,4 +1,4 @@
-"""Tests of tests.bench.sample_rows, with what is asked of it: tests.bench.lists."""
+"""Tests of tests.bench.sample_rows and of its lists."""
 
 import collections
 import contextlib
@@ -39,7 +39,7 @@ class TestSampleRows(base.TestCase):
 
         costs = collections.Counter(table.statements(page) for page in pages)
 
-        # By the name or uuid of a goal or strategy it asks first for these, in order.
+        # Lists by goal or strategy first query these, in this order.
         walked = [
             page
             for page in pages

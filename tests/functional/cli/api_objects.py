@@ -1,4 +1,4 @@
-"""Objects as the API shows them; `test_shown` holds them against its schemas."""
+"""Objects as the API represents them; `test_api_objects` checks their schemas."""
 
 import copy
 
@@ -166,7 +166,7 @@ EVENT = {
     'message': None,
     'detail': None,
 }
-#: What lists leave out.
+#: The fields that lists omit.
 _DETAILS = {
     'strategies': ('parameters_spec', *TIMES),
     'audit_templates': ('description', 'default_parameters', *TIMES),
@@ -185,7 +185,7 @@ _DETAILS = {
 
 
 def of(shown, **changes):
-    """Return an object with other values."""
+    """Return an object with changed values."""
     return {**copy.deepcopy(shown), **changes}
 
 

@@ -1,4 +1,4 @@
-"""An API that answers as the test says, and remembers what it was asked."""
+"""An API with prescribed responses that records its requests."""
 
 import dataclasses
 import http.server
@@ -20,10 +20,10 @@ VERSIONS = {
 
 @dataclasses.dataclass
 class Reply:
-    """An answer.
+    """A response.
 
-    :param body: a JSON value; bytes, as they are; of a stream a list of bytes, or
-        of what is called for them, behind which it breaks off
+    :param body: a JSON value; bytes are sent as they are; a stream is a list of bytes,
+        or of functions that return bytes, after which the connection breaks off
     """
 
     body: Any = None
@@ -32,13 +32,13 @@ class Reply:
 
 
 def fault(status, text, **headers):
-    """Return a refusal as the API words it."""
+    """Return an error response of the infra-optim API."""
     inner = {'faultcode': 'Client', 'faultstring': text, 'debuginfo': None}
     return Reply({'error_message': json.dumps(inner)}, status, headers)
 
 
 def refusal(status, kind, text):
-    """Return a refusal as the APIs of stacks and of clusters word it."""
+    """Return an error response of the APIs of stacks and of clusters."""
     error = {'code': status, 'type': kind, 'message': text, 'traceback': None}
     body = {'code': status, 'title': 'x', 'explanation': 'y', 'error': error}
     return Reply(body, status)
@@ -49,12 +49,12 @@ def stream(*pieces):
 
 
 class Api(fixtures.Fixture):
-    """Listens on a port of its own.
+    """A server on a port of its own.
 
-    :ivar answers: 'GET /v1/goals?limit=2' -> Reply, a JSON value, or a list of
-        these, of which the last one stays
-    :ivar asked: the requests: method, address, and the body if there was one
-    :ivar headers: of each request
+    :ivar answers: 'GET /v1/goals?limit=2' -> Reply, a JSON value, or a list of these,
+        the last of which is repeated
+    :ivar asked: the requests: method, path, and the body if there was one
+    :ivar headers: the headers of each request
     """
 
     def _setUp(self) -> None:
@@ -65,7 +65,8 @@ class Api(fixtures.Fixture):
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = 'HTTP/1.1'
-            # Headers and body in one packet: the peer waits before it confirms one
+            # Send headers and body in one packet: the peer delays the acknowledgement
+            # of a first one.
             wbufsize = -1
 
             def do_GET(self):
@@ -120,9 +121,9 @@ class Api(fixtures.Fixture):
 
 
 class RemoteCase(base.TestCase):
-    """A test of commands that talk to an API.
+    """The base case of tests of commands that use an API.
 
-    :ivar api: answers them
+    :ivar api: the fake API
     """
 
     def setUp(self):
@@ -137,13 +138,13 @@ class RemoteCase(base.TestCase):
         return call(main.main, argv)
 
     def succeed(self, *argv):
-        """Return standard output of a command that has to succeed in silence."""
+        """Return the output of a command that must succeed without error output."""
         code, out, err = self.call(*argv)
         self.assertEqual((0, ''), (code, err), argv)
         return out
 
     def fail(self, *argv):
-        """Return exit code and message of a command that has to fail."""
+        """Return exit code and message of a command that must fail."""
         code, out, err = self.call(*argv)
         self.assertEqual('', out, argv)
         self.assertTrue(err.startswith('watcherlite: '), err)
@@ -153,11 +154,11 @@ class RemoteCase(base.TestCase):
         )
 
     def rows(self, *argv):
-        """Return what a command shows as values of JSON."""
+        """Return the JSON output of a command."""
         return json.loads(self.succeed(*argv, '-f', 'json'))
 
     def file(self, text, name='file.yaml'):
-        """Return the path of a file with a text."""
+        """Write a file; return its path."""
         path = self.home / name
         path.write_text(text)
         return str(path)

@@ -20,7 +20,7 @@ class AccessCase(RemoteCase):
 
 
 class PlainTest(AccessCase):
-    """Without authentication, and with what needs nobody else."""
+    """Without authentication, and with credentials that need no keystone."""
 
     def test_an_endpoint_is_enough_whatever_is_in_the_environment(self):
         (self.home / '.netrc').write_text(
@@ -75,7 +75,7 @@ class PlainTest(AccessCase):
 
 
 class KeystoneTest(AccessCase):
-    """Through the catalogue of a cloud."""
+    """Through the service catalog."""
 
     def setUp(self):
         super().setUp()

@@ -22,7 +22,7 @@ def entry(sequence, text, stream='stdout'):
 
 
 def sent(*entries):
-    """Return entries as a stream has them."""
+    """Return log entries as they are in a stream."""
     return ''.join(
         f'id: {one["sequence"]}\ndata: {json.dumps(one)}\n\n' for one in entries
     ).encode()

@@ -1,4 +1,4 @@
-"""The fake API of the command tests answers like the real API."""
+"""The responses of the fake API conform to the schemas of the real API."""
 
 import jsonschema
 

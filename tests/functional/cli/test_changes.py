@@ -16,7 +16,7 @@ PLAN, ACTION, AUDIT = (
 
 class ChangingTest(RemoteCase):
     def asked(self, *argv):
-        """Return what a command asked for that shows what came of it."""
+        """Return the only request of a command that displays the result."""
         self.succeed(*argv)
         (asked,) = self.api.asked
         self.api.asked.clear()
@@ -188,7 +188,7 @@ class ChangingTest(RemoteCase):
             change = {'op': 'replace', 'path': '/state', 'value': wanted}
             self.assertEqual([(get,), (patch, [change])], self.api.asked)
         refusal = 'State transition not allowed: ({} -> CANCELLED)'.format
-        # It begins while it is cancelled
+        # The plan starts during the cancellation.
         self.api.answers |= {
             get: [states['PENDING'], states['ONGOING']],
             patch: [fault(400, refusal('ONGOING')), states['CANCELLING']],

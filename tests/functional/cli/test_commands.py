@@ -5,7 +5,7 @@ from tests.functional.cli.fake_api import RemoteCase, Reply
 
 PLAN = api_objects.PLAN_UUID
 
-#: Collection -> the words of its commands, and one of its objects.
+#: collection -> the words of its commands, and one of its objects
 ROWS = {
     'actions': ('action', api_objects.ACTION),
     'action_plans': ('actionplan', api_objects.PLAN),
@@ -102,7 +102,7 @@ class ReadingTest(RemoteCase):
                 'actions?action_plan_uuid=a&state=ONGOING&action_type=nop&target=web',
             ),
             ('action list --audit a --marker m', 'actions?audit_uuid=a&marker=m'),
-            # A column can be named to sort by
+            # Columns can be sort keys.
             ('audit list --sort-key Goal', 'audits?sort_key=goal_name'),
         ):
             noun = address.partition('?')[0]

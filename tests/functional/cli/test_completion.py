@@ -1,4 +1,4 @@
-"""The scripts of `watcherlite complete` in the shells that they are for."""
+"""The scripts of `watcherlite complete`, executed by their shells."""
 
 import os
 import subprocess
@@ -6,11 +6,11 @@ import subprocess
 from tests import base, services
 from tests.acceptance.daemons import SCRIPTS
 
-#: shell -> prints what it completes `watcherlite strategy sh` to
+#: shell -> a script that prints the completions of `watcherlite strategy sh`
 LINES = {
     'bash': 'eval "$(watcherlite complete)"; COMP_WORDS=(watcherlite strategy sh); '
     'COMP_CWORD=2; _watcherlite; printf "%s\\n" "${COMPREPLY[@]}"',
-    # The functions are those of its completion system, which needs a terminal.
+    # The functions belong to its completion system, which needs a terminal.
     'zsh': 'compdef() { : }; _describe() { print -rl -- $candidates }; '
     'eval "$(watcherlite complete --shell zsh)"; '
     'words=(watcherlite strategy sh); CURRENT=3; _watcherlite',

@@ -7,7 +7,7 @@ from tests.functional.cli.fake_api import VERSIONS, RemoteCase, Reply, fault
 
 
 class RefusalTest(RemoteCase):
-    """The API does not do what it is asked."""
+    """The API rejects a request."""
 
     def test_each_refusal_has_its_exit_code_and_its_text(self):
         for status, text, code, message in (
@@ -50,7 +50,7 @@ class RefusalTest(RemoteCase):
                 (3, f'URL is unavailable: The database is away. Retry {when}'),
                 self.fail('goal', 'list'),
             )
-        # What is read has no key, and is not tried again.
+        # Requests that only read have no key, and are not retried.
         self.assertEqual(
             [None, None], [headers['Idempotency-Key'] for headers in self.api.headers]
         )
@@ -86,7 +86,7 @@ class RefusalTest(RemoteCase):
 
 
 class OtherServerTest(RemoteCase):
-    """Something answers, and it is not the API."""
+    """A server that is not the API responds."""
 
     def test_foreign_responses_and_json_of_another_shape(self):
         location = 'https://elsewhere.example/v1/goals'
@@ -133,7 +133,7 @@ class OtherServerTest(RemoteCase):
 
 
 class NobodyTest(RemoteCase):
-    """Nothing answers."""
+    """No server responds."""
 
     def test_nothing_listens(self):
         with socket.socket() as taken:
@@ -174,7 +174,7 @@ class NobodyTest(RemoteCase):
 
 
 class MistakeTest(RemoteCase):
-    """The command line is wrong; nothing is asked."""
+    """The command line is invalid; no request is sent."""
 
     def test_mistakes(self):
         for argv, message in (
@@ -288,7 +288,8 @@ class PagingTest(RemoteCase):
         ]
         page = api_objects.page('goals', *rows)
         if begin + 2 < len(self.names):
-            # The API knows no mount, and not by which name it was reached
+            # The API knows neither its mount point nor the name by which it was
+            # reached.
             page['next'] = (
                 f'http://inner:9322/behind/v1/goals?limit=2&marker={begin + 2}'
             )

@@ -94,7 +94,7 @@ class ListTest(RemoteCase):
         )
         self.api.answers['GET /v1/goals'] = api_objects.page('goals')
 
-        # A configuration may be named behind every command.
+        # Every command accepts the options of configuration files.
         named = ('--config-file', 'x.conf', '--config-dir=y')
         self.assertEqual('[]\n', self.succeed('goal', 'list', '-f', 'json', *named))
         self.assertEqual(

@@ -1,4 +1,4 @@
-"""The commands and the API as it is, from a goal to a plan that was executed."""
+"""The commands with the real API, from a goal to an executed plan."""
 
 import re
 import socket
@@ -24,9 +24,9 @@ actions:
 
 
 class WorkingApi(api_fixtures.WorkingApiFixture):
-    """An application that executes, with the goals and strategies there are."""
+    """The application with workers, and the installed goals and strategies."""
 
-    #: Lifecycle hooks reach the servers of the tests.
+    #: Permits lifecycle hooks to reach the servers of the tests.
     options: ClassVar = {('outgoing_http', 'allowed_networks'): ['127.0.0.0/8']}
 
     def prepare(self) -> None:
@@ -55,7 +55,7 @@ class RealApiCase(RemoteCase):
 
 
 class WithoutAuthenticationTest(RealApiCase):
-    """Everybody may do everything."""
+    """Without authentication every user has all rights."""
 
     def test_a_plan_is_stored_skipped_in_part_started_and_watched(self):
         path = self.file(PLAN)

@@ -1,4 +1,4 @@
-"""Plans that a command finds by a word."""
+"""Plans that a command finds by an argument."""
 
 from tests import base, factories
 from watcherlite import bootstrap, conf, exceptions

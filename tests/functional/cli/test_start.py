@@ -9,15 +9,15 @@ from tests.functional.cli import api_objects
 from tests.functional.cli.fake_api import Api
 from watcherlite.cli import main
 
-#: What takes long to load, and is of no use to somebody who asks for help.
+#: Packages that load slowly, and that a request for help does not need.
 HEAVY = (
     'alembic cryptography jsonschema keystoneauth1 kombu openstack oslo_config '
     'oslo_log requests rich sqlalchemy yaml'
 )
-#: The parts of watcherlite that work without the API.
+#: The parts of watcherlite that commands for the API do not need.
 INNER = 'api applier bootstrap conf db engine execution messaging plugins'
 
-#: Prints what of watcherlite a command loads, and which packages of others.
+#: Prints the modules of watcherlite that a command loads, and all other packages.
 LOADED = """
 import contextlib, io, sys
 before = set(sys.modules)
@@ -47,7 +47,7 @@ for words in json.loads(sys.argv[1]):
             assert leaving.code == 0, words
 print(*sys.modules)
 """
-#: What `watcherlite --help` is made of.
+#: The modules of `watcherlite --help`.
 HELP = [
     'watcherlite.cli',
     'watcherlite.cli.command_table',
@@ -59,7 +59,7 @@ HELP = [
     'watcherlite.cmd.exits',
     'watcherlite.exceptions',
 ]
-#: What a command that lists something needs besides.
+#: The additional modules of a command that lists objects.
 LIST = [
     'watcherlite.cli.command',
     'watcherlite.cli.commands',
@@ -82,7 +82,7 @@ class StartTest(base.TestCase):
         )
 
     def loaded(self, *argv):
-        """Return what of watcherlite a command loads, and what of others."""
+        """Return the modules of watcherlite and the packages that a command loads."""
         code, ours, others = self.call('-c', LOADED, *argv).stdout.splitlines()
         self.assertEqual('0', code)
         return ours.split(), others.split()
@@ -100,7 +100,7 @@ class StartTest(base.TestCase):
         )
 
     def test_no_help_loads_anything_that_takes_long(self):
-        # `run` has a plan, and plans are YAML
+        # `run` reads plans in YAML.
         names = [name.split() for name in main.COMMANDS if name != 'run']
 
         found = self.call('-c', LOADED_BY_HELP, json.dumps(names)).stdout.split()

@@ -1,4 +1,4 @@
-"""Watching a plan: what is shown, how it ends, and what it survives."""
+"""The command that watches a plan: its output, its end and its reconnection."""
 
 import json
 import re
@@ -87,7 +87,7 @@ SUMMARY = [
 
 
 def sent(*events):
-    """Return events as a stream has them."""
+    """Return events as they are in a stream."""
     return ''.join(
         f'id: {event["sequence"]}\ndata: {json.dumps(event)}\n\n' for event in events
     ).encode()
@@ -114,7 +114,7 @@ class WatchCase(RemoteCase):
         self.now = 0.0
 
     def plan_ends_after(self, requests):
-        """Let the plan be FAILED from a request on."""
+        """Let the plan be FAILED from this request on."""
         plan = api_objects.of(api_objects.PLAN, state='PENDING')
         failed = api_objects.of(
             api_objects.PLAN, state='FAILED', status_message='it broke'
@@ -147,11 +147,11 @@ class WatchCase(RemoteCase):
 
     @property
     def lines(self):
-        """Return what was shown, without the times of day."""
+        """Return the output without the times of day."""
         return [re.sub(r'^\d\d:\d\d:\d\d ', '', line) for line in self.out.lines]
 
     def asked(self):
-        """Return how the events were asked for: by which address, from which on."""
+        """Return the requests of events: the path, and the last event id."""
         return [
             (asked[0].removeprefix(EVENTS), headers['Last-Event-ID'])
             for asked, headers in zip(self.api.asked, self.api.headers, strict=True)
@@ -209,7 +209,7 @@ class StreamTest(WatchCase):
         broken = [
             stream(sent(*STORY[:4]) + b'id: 5\ndata: {"seq'),
             stream(),
-            # The API may begin earlier than it was asked to
+            # The API may repeat events before the requested one.
             stream(sent(*STORY[3:]), END),
         ]
         for answers, after, waited in (
@@ -237,7 +237,7 @@ class StreamTest(WatchCase):
                     seen.set()
 
         def rest():
-            # Nothing more is sent to somebody who has not seen the begin
+            # The rest is sent only after the first line has been displayed.
             return sent(*STORY[2:]) + END if seen.wait(20) else b''
 
         self.out = Out()
@@ -278,7 +278,7 @@ class StreamTest(WatchCase):
 
 
 class PollTest(WatchCase):
-    """There is no stream: the events are asked for."""
+    """Without a stream, the events are polled."""
 
     def page(self, after, *events, **more):
         self.api.answers[f'{EVENTS}?after={after}&limit=1000'] = {
@@ -326,7 +326,7 @@ class PollTest(WatchCase):
 
 
 class LargeTest(WatchCase):
-    """A plan of many actions is counted."""
+    """A plan of many actions is summarised."""
 
     def setUp(self):
         super().setUp()
@@ -387,7 +387,7 @@ class CommandTest(WatchCase):
         self.assertIn('is FAILED: rest: it broke', err)
 
     def test_ctrl_c_ends_the_watching_and_not_the_plan(self):
-        # It breaks off again and again, and never ends
+        # The stream breaks off repeatedly, and never ends.
         self.api.answers[EVENTS] = stream(sent(STORY[1]))
         process = subprocess.Popen(
             [sys.executable, '-m', 'watcherlite.cli.main', 'actionplan', 'watch', PLAN],
@@ -434,7 +434,7 @@ class CommandTest(WatchCase):
 
 
 class TerminalTest(WatchCase):
-    """On a terminal the actions are a tree."""
+    """On a terminal the actions are displayed as a tree."""
 
     def test_actions_are_below_their_parents(self):
         self.out = Lines(terminal=True)

@@ -1,4 +1,4 @@
-"""Calling a command in this process."""
+"""Calls of a command in this process."""
 
 import io
 
@@ -9,15 +9,15 @@ from tests.unit.cli.capturing import call
 
 
 class CallingTestCase(base.TestCase):
-    """A test that calls the `main` of a command."""
+    """The base case of tests that call the `main` of a command."""
 
     def setUp(self):
         super().setUp()
-        # Nobody sits there, whoever runs the tests.
+        # Commands have no terminal, however the tests are run.
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
 
     def write_ini(self, text):
-        """Write an ini file into the home; return its path."""
+        """Write an ini file into the home directory; return its path."""
         path = self.home / 'watcherlite.conf'
         path.write_text(text)
         return str(path)

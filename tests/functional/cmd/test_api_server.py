@@ -12,7 +12,7 @@ from watcherlite.cmd import api_server
 from watcherlite.cmd.daemon import DaemonService
 from watcherlite.plugins import loader
 
-#: Seconds within which everything is answered, on whatever machine.
+#: The timeout of a response in seconds, on any machine.
 PATIENCE = 60
 
 
@@ -50,7 +50,7 @@ class TestStart(base.TestCase):
 
 
 class TestAway(base.TestCase):
-    """While the database is away, as it is when its disk is full."""
+    """The database is not available, for example because its disk is full."""
 
     def setUp(self):
         super().setUp()
@@ -68,7 +68,7 @@ class TestAway(base.TestCase):
         self.addCleanup(self.service.terminate)
 
     def ask(self):
-        """Return the status, the header Retry-After and the text of an answer."""
+        """Return the status, the header Retry-After and the text of a response."""
         url = f'http://127.0.0.1:{self.listening.getsockname()[1]}/v1/goals'
         try:
             with urllib.request.urlopen(url, timeout=PATIENCE) as answer:

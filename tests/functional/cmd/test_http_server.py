@@ -16,7 +16,7 @@ LARGE = 8 * 1024 * 1024
 
 
 class ServerCase(base.TestCase):
-    """A server with one thread, and an application that tells what it was asked."""
+    """A server with one thread, and an application that returns its requests."""
 
     limits: Mapping[str, Any] = {}
 
@@ -37,7 +37,7 @@ class ServerCase(base.TestCase):
         self.addCleanup(self.server.stop, 0)
 
     def answer(self, environ, start_response):
-        """Answer with the path; read the body only if the path asks for it."""
+        """Return the path; read the body only if the path is `/read`."""
         path = environ['PATH_INFO']
         self.asked.append(path)
         if path == '/read':
@@ -53,24 +53,24 @@ class ServerCase(base.TestCase):
         return [body]
 
     def connect(self, *parts):
-        """Return a connection over which something was sent."""
+        """Return a connection on which these parts have been sent."""
         connection = socket.create_connection(self.address, timeout=60)
         self.addCleanup(connection.close)
-        # The server may be through with us before we are with it.
+        # The server may close the connection before everything is sent.
         with contextlib.suppress(OSError):
             for part in parts:
                 connection.sendall(part)
         return connection
 
     def send(self, *parts):
-        """Send bytes and return all that comes back until the connection ends."""
+        """Send bytes; return the response until the connection ends."""
         connection = self.connect(*parts)
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_WR)
         return self.rest_of(connection)
 
     def rest_of(self, connection):
-        """Return what comes until the connection ends."""
+        """Return the received bytes until the connection ends."""
         answer = b''
         with contextlib.suppress(ConnectionResetError):
             while chunk := connection.recv(65536):
@@ -78,7 +78,7 @@ class ServerCase(base.TestCase):
         return answer
 
     def path_of(self, path):
-        """Return (status, what the application was asked) for a path."""
+        """Return the status and the path that the application received."""
         connection = client.HTTPConnection(*self.address, timeout=60)
         self.addCleanup(connection.close)
         connection.putrequest('GET', path)
@@ -88,7 +88,7 @@ class ServerCase(base.TestCase):
 
 
 class TestRequests(ServerCase):
-    """The HTTP server with careless and malicious requests."""
+    """Requests of careless and malicious clients."""
 
     def test_slashes_before_a_path_do_not_make_a_host_of_it(self):
         paths = {
@@ -177,7 +177,7 @@ class TestRequests(ServerCase):
 
 
 class TestManyClients(ServerCase):
-    """Clients that send and take slowly, against one thread."""
+    """Clients that send and receive slowly, with one thread."""
 
     limits: Mapping[str, Any] = {'max_connections': 16}
 
@@ -198,7 +198,7 @@ class TestManyClients(ServerCase):
 
         self.assertEqual(['/v1'], self.asked)
         for connection in incomplete[:4]:
-            # The oldest of them had to go.
+            # The oldest connections are closed.
             self.assertEqual(b'', self.rest_of(connection))
 
     def test_unread_response_occupies_no_thread(self):
@@ -224,7 +224,7 @@ class TestManyClients(ServerCase):
 
 
 class TestDeadlines(ServerCase):
-    """Clients that let the server wait for ever."""
+    """Clients that never complete a request."""
 
     limits: Mapping[str, Any] = {'timeout': 0.01}
 
@@ -245,6 +245,8 @@ class TestDeadlines(ServerCase):
     def test_unread_response_is_closed(self):
         connection = self.connect(b'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
         wait_until(lambda: self.asked == ['/large'], lambda: 'the request')
-        wait_until(lambda: not self.server.connections, lambda: 'the end of it')
+        wait_until(
+            lambda: not self.server.connections, lambda: 'the end of the connections'
+        )
 
         self.assertLess(len(self.rest_of(connection)), LARGE)

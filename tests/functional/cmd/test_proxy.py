@@ -1,4 +1,4 @@
-"""The proxy of the documentation, which ends TLS in front of the API."""
+"""The proxy of the documentation, which terminates TLS for the API."""
 
 import pathlib
 import re
@@ -22,7 +22,7 @@ PAGE = pathlib.Path(__file__).parents[3] / 'doc' / 'source' / 'rest_api.rst'
 
 
 def documented():
-    """Return the settings of haproxy that the documentation shows."""
+    """Return the configuration of haproxy in the documentation."""
     text = PAGE.read_text()
     (block,) = re.findall(r'   :name: haproxy\n\n((?:   .*\n|\n)+)', text)
     return textwrap.dedent(block)
@@ -67,7 +67,7 @@ class TestProxy(base.TestCase):
         wait_until(self.answers, lambda: (home / 'log').read_text())
 
     def answer(self, environ, start_response):
-        """Answer with the address and scheme that the client is taken for."""
+        """Return the scheme, the client and the host that the application sees."""
         body = ' '.join(
             (
                 environ['wsgi.url_scheme'],

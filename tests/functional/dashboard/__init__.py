@@ -1,1 +1,1 @@
-"""The dashboard in front of the API, without a browser."""
+"""Tests of the dashboard without a browser."""

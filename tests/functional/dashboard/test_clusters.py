@@ -85,7 +85,7 @@ class ClusterCase(base.TestCase):
             return tx.insert_object(new)
 
     def requested(self) -> list[tuple[str, str | None, dict[str, Any]]]:
-        """Return type, target and inputs of the actions, without the ended ones."""
+        """Return type, target and inputs of the unfinished actions."""
         listed = self.visitor._client.simulate_get(
             '/clustering/v1/actions', host='localhost'
         )
@@ -96,7 +96,7 @@ class ClusterCase(base.TestCase):
         ]
 
     def alert(self, page: Shown) -> str | None:
-        """Return the class of the error of a page."""
+        """Return the CSS class of the error on a page."""
         return next(
             (given['class'] for _, given in page.tags if given.get('role') == 'alert'),
             None,
@@ -355,7 +355,7 @@ class TestForms(ClusterCase):
 
 class TestTexts(ClusterCase):
     def test_names_and_reasons_are_text_wherever_they_are_shown(self) -> None:
-        # The API restricts names; the pages do not depend on it.
+        # The API restricts names, but pages must not depend on that.
         paths = ['/clusters', '/nodes']
         for text in HOSTILE:
             cluster = self.add_cluster(
@@ -443,10 +443,10 @@ class TestRoles(ClusterCase):
 
 
 class TestProjects(ClusterCase):
-    """Callers with projects, as keystone knows them."""
+    """Callers with projects, as keystone provides them."""
 
     def become(self, *roles: str, project: str | None = 'there', **values: Any) -> None:
-        """Make the visitor another caller."""
+        """Replace the caller of the visitor."""
         caller = Caller(
             user_id='eve', project_id=project, roles=frozenset(roles), **values
         )

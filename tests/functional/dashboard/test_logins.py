@@ -107,7 +107,7 @@ class TestLogin(LoginCase):
                 )
 
     def test_credentials_of_the_browser_do_not_replace_a_session(self) -> None:
-        # Otherwise a browser would send them with the forms of other sites too.
+        # Otherwise a browser would also send the credentials with forms of other sites.
         response = self.visitor.request(
             'GET', '/dashboard', Authorization='Basic Ym9zczpzZWNyZXQ='
         )

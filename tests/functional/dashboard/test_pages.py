@@ -16,7 +16,7 @@ from watcherlite.db.action_logs import LogEntry
 from watcherlite.domain.creators import Creator
 
 PLAN, ACTION = uuid('a', 1), uuid('b', 1)
-#: Names and reasons that would be scripts if they were not escaped.
+#: Names and reasons that would be scripts without escaping.
 HOSTILE = (
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',
@@ -216,7 +216,7 @@ class TestPages(PageCase):
                     return found
 
                 self.patch(store, 'list_events', list_then_skip)
-                # The stream of the page begins before the skip, or the page shows it.
+                # The stream starts before the skip, or the page already contains it.
                 self.assertIn('meanwhile', self.visitor.get(path).text)
 
     def test_events_are_polled_as_json(self) -> None:

@@ -12,7 +12,7 @@ PATH = '/dashboard/services'
 
 
 class DisabledFixture(ApiFixture):
-    """A machine that an operator has taken out of service."""
+    """A machine that an operator has disabled."""
 
     def configure(self, configuration: conf.Configuration) -> None:
         mark = self.directory / 'disabled'

@@ -21,7 +21,7 @@ class StackCase(base.TestCase):
         self.number = 0
 
     def store(self, name: str, state: str, **values: Any) -> str:
-        """Store a stack in a state; return the address of its page."""
+        """Store a stack in a state; return the path of its page."""
         self.number += 1
         stack = stacks.store(self.site.runtime, self.number, name, state, **values)
         return f'/dashboard/stacks/{name}/{stack.uuid}?project=acme'

@@ -1,4 +1,4 @@
-"""A browser without scripts: it keeps cookies, follows redirections, submits forms."""
+"""A browser without scripts: it keeps cookies, follows redirects, submits forms."""
 
 import html.parser
 from typing import Any
@@ -13,7 +13,7 @@ class Visitor:
     """A user of the pages of an application."""
 
     def __init__(self, application: Any) -> None:
-        # falcon looks at the signature, which wrapped callables do not have.
+        # falcon reads the signature, which a wrapped callable does not have.
         self._client = testing.TestClient(
             lambda environ, start_response: application(environ, start_response)
         )
@@ -22,7 +22,7 @@ class Visitor:
     def request(
         self, method: str, path: str, body: str | None = None, **headers: str
     ) -> testing.Result:
-        """Return a response; redirections are not followed."""
+        """Return a response without following redirects."""
         sent = {name.replace('_', '-'): value for name, value in headers.items()}
         if self.cookie:
             sent['Cookie'] = f'{COOKIE}={self.cookie}'
@@ -39,22 +39,22 @@ class Visitor:
         return response
 
     def get(self, path: str) -> 'Shown':
-        """Return the page at an address, after redirections."""
+        """Return the page at a path, after redirects."""
         response = self.request('GET', path)
         while response.status_code == 303:
             response = self.request('GET', response.headers['Location'])
         return Shown(response)
 
     def submit(self, page: 'Shown', action: str, **fields: Any) -> 'Shown':
-        """Submit a form of a page; return the page after redirections.
+        """Submit a form of a page; return the page after redirects.
 
-        :param action: the end of the form's address
-        :param fields: those that the user fills in; lists are several of one name
+        :param action: the end of the form's path
+        :param fields: the values of the user; a list is several values of one name
         """
         return self.submit_form(page.form(action), **fields)
 
     def submit_form(self, form: 'Form', **fields: Any) -> 'Shown':
-        """Submit a form; return the page after redirections."""
+        """Submit a form; return the page after redirects."""
         pairs = {**form.hidden, **fields}
         response = self.request('POST', form.action, parse.urlencode(pairs, True))
         if response.status_code == 303:
@@ -63,7 +63,7 @@ class Visitor:
 
 
 class Form:
-    """A form of a page: its address and its hidden fields."""
+    """A form of a page: its path and its hidden fields."""
 
     def __init__(self, action: str) -> None:
         self.action = action
@@ -71,10 +71,10 @@ class Form:
 
 
 class Shown(html.parser.HTMLParser):
-    """A page as it is shown.
+    """The content of a page.
 
     :ivar text: its words, without markup
-    :ivar links: address -> text
+    :ivar links: path -> text
     :ivar tags: all start tags, with their attributes
     """
 
@@ -110,9 +110,9 @@ class Shown(html.parser.HTMLParser):
             self.links[self._link] = self.links.get(self._link, '') + data
 
     def form(self, action: str) -> Form:
-        """Return the form whose address has an end."""
+        """Return the form whose path has this end."""
         return next(form for form in self.forms if form.action.endswith(action))
 
     def actions(self) -> list[str]:
-        """Return the last segments of the addresses of all forms."""
+        """Return the last segments of the paths of all forms."""
         return [form.action.rpartition('/')[2] for form in self.forms if form.action]

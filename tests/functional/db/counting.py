@@ -1,4 +1,4 @@
-"""Counters of executed statements, for the tests of this package."""
+"""Counters of executed statements for the tests of this package."""
 
 import contextlib
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Raw access to a database, below the store."""
+"""Direct access to a database without the store."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -13,13 +13,13 @@ from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 
-#: What seals in tests, which keep no secrets.
+#: The encryption key of tests, which keep no secrets.
 KEY = base64.urlsafe_b64encode(b'k' * BYTES).decode()
-#: Short, so that a test that would wait for ever for a lock does not.
+#: Short, so that a test does not wait for a lock permanently.
 SETTINGS: dict[str, Any] = {
     'keys': lambda make: Keys((KEY,), 'the key of the tests'),
     'max_pool_size': 10,
-    # Long: a server that is busy with other tests takes its time to accept one.
+    # Long, since a server that is busy with other tests accepts connections slowly.
     'connect_timeout': 20,
     'statement_timeout': 20,
     'busy_timeout': 10,
@@ -28,15 +28,15 @@ SETTINGS: dict[str, Any] = {
 if TYPE_CHECKING:
     Base = base.TestCase
 else:
-    # Each kind of database brings the real one.
+    # The database mixins provide the real base class.
     Base = object
 
 
 class StoreTests(Base):
-    """Mixin of tests for each kind of database; precedes the database class."""
+    """The base of tests for each kind of database; it precedes the database class."""
 
     store: SqlStore
-    #: From the kind of database.
+    #: Provided by the database mixin.
     open_empty: Callable[..., SqlStore]
     open_again: Callable[..., SqlStore]
 
@@ -53,20 +53,20 @@ def _open(url: str, settings: dict[str, Any]) -> SqlStore:
 
 @functools.cache
 def _shared(url: str) -> SqlStore:
-    """Return the store that tests share, one after the other.
+    """Return the store that tests share sequentially.
 
-    Its statements stay compiled when it is closed, which ends its connections only: to
-    compile them took a third of the time of the tests of the contract.
+    Closing it only ends its connections, so that its statements stay compiled.
+    Compiling them took a third of the time of the contract tests.
     """
-    # Nothing survives a crash of the machine anyhow.
+    # No test crashes the machine, so durability is not needed.
     return _open(url, {'sqlite_synchronous': 'NORMAL'})
 
 
 class ServerDatabase(unittest.TestCase):
     """A database with the schema, on a server.
 
-    :cvar unknown: it is new to the class, so that the server has no statistics of it:
-        how it finds rows does not depend on what was there before
+    :cvar unknown: whether to create a new database for the class, for which the server
+        has no statistics: its query plans do not depend on earlier tests
     """
 
     kind: ClassVar[str]
@@ -102,7 +102,7 @@ class ServerDatabase(unittest.TestCase):
 
 
 class SqliteDatabase(base.TestCase):
-    """SQLite files, in the home of the test."""
+    """SQLite files in the home directory of the test."""
 
     path: pathlib.Path
 
@@ -150,10 +150,10 @@ def define_tests(
 ) -> None:
     """Define a test case in a module for each database that tests run on.
 
-    `define_tests(__name__, LeaseTests, on=(SQLITE, MYSQL))` defines SqliteLeaseTest
-    and MysqlLeaseTest; of TestLeases, SqliteLeasesTest and MysqlLeasesTest.
+    `define_tests(__name__, LeaseTests, on=(SQLITE, MYSQL))` defines SqliteLeaseTest and
+    MysqlLeaseTest; for TestLeases, SqliteLeasesTest and MysqlLeasesTest.
 
-    :param before: bases that come before the tests
+    :param before: bases that precede the tests
     :param after: bases between the tests and the database
     :param name: of the test cases, between the database and "Test"
     """

@@ -1,4 +1,4 @@
-"""A list has every row, including rows that change at the same time."""
+"""A list contains every row, including rows that change at the same time."""
 
 import itertools
 import threading
@@ -14,7 +14,7 @@ from watcherlite.db.query import Query
 from watcherlite.states import action_plan as states
 from watcherlite.states.stack import State
 
-#: How often a list is read: MariaDB lost a row in every sixth.
+#: The number of reads of a list: MariaDB lost a row in every sixth.
 READS = 150
 
 
@@ -27,7 +27,7 @@ class ChangingListsTests(stores.StoreTests):
         read: Callable[[], Iterable[Any]],
         change: Callable[[int], Any],
     ) -> None:
-        """Check that a list has all its rows while these change."""
+        """Check that a list has all its rows while other threads change them."""
         over, begun = threading.Event(), threading.Event()
 
         def changing() -> None:

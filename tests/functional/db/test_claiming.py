@@ -13,7 +13,7 @@ from watcherlite.states import action as states
 
 LANES = (domain.APPLIER, domain.ENGINE)
 PLANS = ('first plan', 'second plan')
-#: name of an action that is due -> what is special about it
+#: name of a due action -> its special fields
 DUE: dict[str, dict[str, Any]] = {'a': {}, 'b': {}, 'put off': {'not_before': at(-1)}}
 
 
@@ -22,9 +22,9 @@ class EnoughError(Exception):
 
 
 class ClaimingTests(stores.StoreTests):
-    """The behavior of databases with concurrent writers.
+    """Claims on databases with concurrent writers.
 
-    :ivar sources: name -> what a claim is told, to take actions from there
+    :ivar sources: name -> the arguments of a claim from there
     """
 
     def setUp(self) -> None:
@@ -83,7 +83,7 @@ class WaitingTests(stores.StoreTests):
         self.plans = [
             store_plan(
                 self.store,
-                # So many that reading all of them looks as good as an index.
+                # With this number, a full scan seems as good as an index.
                 *(make_action(name=str(n)) for n in range(300)),
                 make_action(name='runs', status=states.RUNNING),
             )

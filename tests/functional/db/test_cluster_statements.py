@@ -30,7 +30,7 @@ from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Re
 TENANT = OWNER.tenant
 MANY = 1000
 TABLES = {**COLLECTIONS, Action: 'actions'}
-#: The column of a sort key, where it is called something else in an index.
+#: The columns of sort keys that have another name in an index.
 COLUMNS = {
     (Node, 'index'): 'node_index',
     (Action, 'action'): 'action_type',
@@ -55,7 +55,7 @@ class ClusterStatementTests(counting.CountingTests):
         self.profile = profile
 
     def insert_rows(self) -> None:
-        """Store rows of each class, of several projects, and a plan."""
+        """Store rows of each class in several projects, and a plan."""
         with self.store.transaction() as tx:
             for n in range(300):
                 whose = {'owner': OTHER} if n % 3 else {}
@@ -83,13 +83,13 @@ class ClusterStatementTests(counting.CountingTests):
                 make_action(**common, status=statuses[n % 2], target=f't{n}', name='n')
                 for n in range(MANY)
             ),
-            # So many that a scan of the table costs more than any index.
+            # With this number, a scan of the table costs more than any index.
             *(make_action() for _ in range(5 * MANY)),
         )
         self.analyze()
 
     def analyze(self) -> None:
-        """Collect the statistics of the tables in `TABLES`, if there are any."""
+        """Collect statistics of the tables in `TABLES`, if the database has any."""
 
     def analyze_events(self) -> None:
         """Prevent the server from collecting statistics of events during the test."""
@@ -116,7 +116,7 @@ class ClusterStatementTests(counting.CountingTests):
         self.assertEqual([expected] * 2, [self.costs(n) for n in (1, MANY)])
 
     def costs(self, count: int) -> dict[str, int]:
-        """Return the cost of the calls with a number of rows."""
+        """Return the statements of the calls with a number of rows."""
         new = [make_node(self.cluster) for _ in range(count)]
         uuids = [node.uuid for node in new]
         cost, cluster = self.cost, self.cluster
@@ -202,8 +202,8 @@ class ClusterStatementTests(counting.CountingTests):
                 column = COLUMNS.get((kind, key), key)
                 index = f'ix_{table}_tenant_{shown}{column}_id'
                 if kind is Action and key in UNINDEXED:
-                    # The actions of projects are sorted, and those of plans are not
-                    # looked at.
+                    # The actions of projects are in the index, those of plans are not
+                    # read.
                     index = f'ix_{table}_'
                 for descending in (False, True):
                     for after in (None, marker):
@@ -217,7 +217,7 @@ class ClusterStatementTests(counting.CountingTests):
             self.assertIn(DEFAULT_SORT[kind], SORT_KEYS[kind])
 
     def assert_names_and_all_projects_use_indexes(self) -> None:
-        """Check the lists of all projects, and what a name matches."""
+        """Check the lists of all projects, and filters by name."""
         database = self.store._db
         for kind in (Profile, PolicyObject, Cluster, Node, Receiver, Action):
             for key in SORT_KEYS[kind]:
@@ -282,13 +282,13 @@ class PostgresqlClusterStatementTest(ClusterStatementTests, stores.PostgresqlDat
 
 
 class MysqlClusterStatementTest(ClusterStatementTests, stores.MysqlDatabase):
-    # It locks in the order in which it reads: the ids come first.
+    # It locks in the order of reading, so it first reads the ids.
     lock = 2
     # Its INSERT does not return the ids.
     insert = 2
 
     def analyze(self) -> None:
-        # A sample of a few random pages sometimes prefers a scan.
+        # With a sample of a few random pages, the optimiser sometimes prefers a scan.
         for table in TABLES.values():
             self.execute(
                 f'ALTER TABLE {table} STATS_AUTO_RECALC=0, STATS_SAMPLE_PAGES=1000'

@@ -45,12 +45,12 @@ from watcherlite.domain.clusters import Cluster, Profile, Receiver
 from watcherlite.domain.stacks import StoredDefinition
 
 CANARY = 'canary-5d1f0c7b'
-#: Called like a secret, and not.
+#: A value with the name of a secret, and one without.
 NAMED, UNNAMED = {'password': CANARY}, {'value': CANARY}
-#: table -> how many rows of it `keep_secrets` makes
+#: table -> the number of rows that `store_secrets` inserts
 ROWS = {**dict.fromkeys(ENCRYPTED, 1), 'actions': 2}
 NOBODY = dict.fromkeys(ENCRYPTED, 0)
-#: table -> columns that have none: shown to everybody who may see the row.
+#: table -> columns without secrets, visible to every user who may see the row
 HARMLESS = {
     'goals': ('efficacy_specification',),
     'strategies': ('parameters_spec',),
@@ -79,17 +79,17 @@ def keys(*letters: str) -> KeyLoader:
 
 
 def refused(make: bool) -> Keys:
-    """Fail: no keys are needed."""
-    raise AssertionError('keys were asked for')
+    """Fail, because no keys are needed."""
+    raise AssertionError('the keys were loaded')
 
 
 class EncryptionTests(StackCase):
     """Encryption on every database."""
 
-    #: From the kind of database.
+    #: Provided by the database mixin.
     open_empty: Callable[..., SqlStore]
     open_again: Callable[..., SqlStore]
-    #: Reads all that was kept.
+    #: Reads all stored secrets.
     read: Callable[[Store], list[Any]]
 
     def make_store(self) -> Store:
@@ -190,7 +190,7 @@ class EncryptionTests(StackCase):
 
         return read
 
-    # below the store
+    # Access below the store
 
     def in_clear(self) -> set[tuple[str, str]]:
         """Return the columns with the secret in plain text."""
@@ -215,7 +215,7 @@ class EncryptionTests(StackCase):
             digest = {'digest': self.definition.digest}
             connection.execute(sa.update(definitions).values(digest))
 
-    # what is sealed
+    # Encrypted columns
 
     def test_columns_with_secrets_are_encrypted_and_digests_are_keyed(self) -> None:
         self.store_secrets()
@@ -244,7 +244,7 @@ class EncryptionTests(StackCase):
         self.assertEqual({'message': 'x'}, store.get_action(action.uuid).inputs)
         self.assertEqual('{"message":"x"}', store.pending_events(1)[0].action_inputs)
 
-    # before there were keys
+    # Data from before there were keys
 
     def test_plain_text_is_read_and_encrypted_by_a_rotation(self) -> None:
         stored = self.store_secrets()
@@ -277,7 +277,7 @@ class EncryptionTests(StackCase):
         self.assertEqual(0, written)
         self.assertEqual(UNNAMED, self.store.get_action(self.other.uuid).inputs)
 
-    # other keys
+    # Other keys
 
     def test_a_rotation_keeps_all_secrets_readable(self) -> None:
         stored = self.store_secrets()
@@ -332,7 +332,7 @@ class EncryptionTests(StackCase):
 
 
 class ColumnsTest(base.TestCase):
-    """Every new column declares whether it may contain secrets."""
+    """Every column is declared as encrypted or as harmless."""
 
     def test_every_unlimited_text_is_encrypted_or_exempt(self) -> None:
         texts = {

@@ -28,7 +28,7 @@ from watcherlite.domain.action_plans import ActionPlan
 
 #: Seconds after which a thread that should have ended counts as stuck.
 DEADLINE = 30
-#: What another process does with a file of SQLite: it opens it, looks, and closes it.
+#: Another process opens an SQLite file, reads it, and closes it.
 COUNT_PLANS = """
 import contextlib
 import sqlite3
@@ -111,7 +111,7 @@ class ServerFailureTests(FailureTests):
     kill: str
     own_id: str
     unreachable: str
-    #: From the kind of database.
+    #: Provided by the database mixin.
     url: str
 
     def test_an_unavailable_server_is_named_without_its_password(self) -> None:
@@ -120,7 +120,7 @@ class ServerFailureTests(FailureTests):
 
         def begin() -> None:
             with store.transaction():
-                raise AssertionError('it began')
+                raise AssertionError('the transaction started')
 
         for call in (begin, lambda: all_plans(store), store.check):
             with self.assertRaisesRegex(
@@ -169,7 +169,7 @@ class ServerFailureTests(FailureTests):
             thread.join(DEADLINE)
         self.assertEqual(['conflict', 'done'], sorted(outcomes))
 
-    # connections that break
+    # Broken connections
 
     def cut_off(self, store: SqlStore) -> None:
         """Close the only connection of a store on the server."""
@@ -255,7 +255,7 @@ class PostgresqlFailureTest(ServerFailureTests, stores.PostgresqlDatabase):
 
 
 class MysqlFailureTest(ServerFailureTests, stores.MysqlDatabase):
-    # SLEEP alone returns 1 when its time is up, and no error.
+    # A killed SLEEP alone returns 1 instead of an error.
     sleep = 'SELECT SLEEP(20) FROM information_schema.tables'
     own_id = 'SELECT connection_id()'
     kill = 'KILL {}'
@@ -309,7 +309,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
         self.assertEqual(('wal', 1, 1), synchronous(relaxed))
 
     def test_another_process_does_not_remove_the_log(self) -> None:
-        """Its last connection would remove the log if it were the last of all."""
+        """The last of all connections removes it when it is closed."""
 
         def seen_by_another_process() -> str:
             done = subprocess.run(
@@ -331,7 +331,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
     def test_the_error_for_a_read_only_file_names_it(self) -> None:
         self.path.chmod(0o400)
         if os.access(self.path, os.W_OK):
-            self.skipTest('Nothing is forbidden to the superuser')
+            self.skipTest('a superuser has all rights')
         with self.assertRaisesRegex(exceptions.StoreUnavailable, 'Permission denied'):
             self.open_again()
 

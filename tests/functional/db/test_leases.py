@@ -10,7 +10,7 @@ TIME = re.compile(r'\d{4}-\d{2}-\d{2}')
 
 
 class LeaseTests(counting.CountingTests):
-    """Clocks of workers differ."""
+    """Leases when the clocks of workers differ."""
 
     def test_leases_do_not_use_the_clock_of_a_worker(self) -> None:
         worker = make_worker()

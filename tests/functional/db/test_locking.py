@@ -15,7 +15,7 @@ from watcherlite.states import action as states
 TARGET = 'node-1'
 #: Seconds after which a thread that should have ended counts as stuck.
 DEADLINE = 30
-#: Seconds for which a release may try to get past somebody who holds it up.
+#: Seconds that a release may take until it is considered blocked.
 A_WHILE = 0.3
 
 
@@ -36,7 +36,7 @@ class LockingTests(stores.StoreTests):
     def overlapping(
         self, call: Callable[[], object]
     ) -> Iterator[tuple[Transaction, Callable[[], None]]]:
-        """Begin a transaction; yield it, and what has a thread call before it ends."""
+        """Begin a transaction; yield it, and a function that starts the call."""
         thread = threading.Thread(target=call, daemon=True)
 
         def begin() -> None:

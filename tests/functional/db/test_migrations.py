@@ -1,4 +1,4 @@
-"""Creation, comparison, upgrade and refusal of schemas."""
+"""Creation, comparison, upgrade and rejection of schemas."""
 
 import concurrent.futures
 import pathlib
@@ -31,7 +31,7 @@ from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 from watcherlite.domain.clusters import Receiver
 from watcherlite.domain.creators import NOBODY
 
-#: What the database itself says of its indexes, partial ones included.
+#: The queries that return the definitions of indexes, including partial ones.
 DEFINITIONS = {
     'sqlite': (
         "SELECT name, replace(sql, char(10), ' ') FROM sqlite_master "
@@ -57,20 +57,20 @@ Row = tuple[object, ...]
 if TYPE_CHECKING:
     Base = base.TestCase
 else:
-    # Each kind of database brings the real one.
+    # The database mixins provide the real base class.
     Base = object
 
 
 class MigrationTests(Base):
     """Migrations on every database.
 
-    A schema takes a server seconds to make. Those that only look at it, or that undo
-    what they do to it, share the `upgraded` one and the `created` one of their class.
+    A server takes seconds to create a schema. The tests that only read it, or that undo
+    their changes, share the `upgraded` one and the `created` one of their class.
     """
 
-    #: From the kind of database: returns the URL of an empty one, for a test
+    #: Returns the URL of an empty database for a test; provided by the database mixin.
     new_url: Callable[[], str]
-    #: The same, for all tests of the class
+    #: The same for all tests of the class.
     shared_url: ClassVar[Callable[[], str]]
     _shared: ClassVar[dict[str, str]]
 
@@ -96,7 +96,7 @@ class MigrationTests(Base):
         return self.engine(self._shared['created'])
 
     def note(self, engine: sa.Engine, revision: str) -> None:
-        """Record another revision in a database, and the right one after the test."""
+        """Record another revision in a database, and restore it after the test."""
         if revision != migration.HEAD:
             self.addCleanup(self.note, engine, migration.HEAD)
         with engine.connect() as connection:
@@ -111,7 +111,7 @@ class MigrationTests(Base):
         return engine
 
     def definitions(self, engine: sa.Engine) -> list[tuple[object, ...]]:
-        """Return the indexes of the database, in the same form for all."""
+        """Return the indexes of the database, in a common form."""
         with engine.connect() as connection:
             found = connection.exec_driver_sql(DEFINITIONS[engine.dialect.name])
             return [
@@ -153,7 +153,7 @@ class MigrationTests(Base):
             tx.add_events([make_event(plan)])
         before = self.stored(store.engine, tables.metadata)
 
-        # As if the schema had been made before revisions were noted.
+        # As if the schema had been created before revisions were recorded.
         with store.engine.connect() as connection:
             connection.exec_driver_sql('DELETE FROM alembic_version')
         migration.stamp(url, migration.HEAD)
@@ -163,7 +163,7 @@ class MigrationTests(Base):
         self.assertEqual(actions, store.list_actions())
 
     def rows_of_first_schema(self, engine: sa.Engine) -> dict[sa.Table, list[Row]]:
-        """Insert rows of the first revision, and return them as they are stored."""
+        """Insert rows at the first revision; return them as they are stored."""
         migration.upgrade(engine, FIRST)
         metadata = sa.MetaData()
         metadata.reflect(engine)
@@ -273,7 +273,7 @@ class MigrationTests(Base):
         (receiver,) = store.list_objects(Receiver, queries.Query())
         self.assertEqual(('r', None), (receiver.uuid, receiver.token_digest))
         self.assertEqual([(1, 'w')], [(w.id, w.uuid) for w in store.list_workers()])
-        # Keys are counted on, and names stay unique.
+        # Sequences continue, and names stay unique.
         worker = store.register_worker(make_worker(), 60)
         self.assertIn((2, worker.uuid), [(w.id, w.uuid) for w in store.list_workers()])
         with self.assertRaises(exceptions.Conflict), store.transaction() as tx:
@@ -285,7 +285,7 @@ class MigrationTests(Base):
             (table.name, str(constraint.name))
             for table in tables.metadata.tables.values()
             for constraint in table.constraints
-            # What counts up has no name on SQLite, and a fixed one on MySQL.
+            # A primary key has no name on SQLite, and a fixed one on MySQL.
             if not isinstance(constraint, sa.PrimaryKeyConstraint)
         }
         found = {
@@ -297,7 +297,7 @@ class MigrationTests(Base):
                 *migrated.get_check_constraints(table),
             )
         }
-        # To MySQL a unique index is a constraint as well.
+        # On MySQL a unique index is also a constraint.
         indexes = {
             (table.name, str(index.name))
             for table in tables.metadata.tables.values()
@@ -310,7 +310,7 @@ class MigrationTests(Base):
     def columns(self, engine: sa.Engine) -> dict[str, dict[str, tuple[object, ...]]]:
         """Return the properties of all columns, by table.
 
-        Type, nullability, default, and whether one that is made of others is stored.
+        Type, nullability, default, and whether a generated column is stored.
         """
         inspected = sa.inspect(engine)
         return {
@@ -446,7 +446,7 @@ class MysqlMigrationTest(ServerMigrationTests, base.TestCase):
 
 
 class RevisionTest(base.TestCase):
-    """The constants, by which a daemon does not import alembic."""
+    """The constants that spare a daemon the import of alembic."""
 
     def test_the_revisions_are_those_of_the_scripts(self) -> None:
         folder = pathlib.Path(migration.__file__).parent / 'migrations'

@@ -1,7 +1,6 @@
 """Pages are read from an index, starting after the marker.
 
-What is looked at is how the database says that it executes the statement, on tables
-of a thousand rows of which it has no statistics.
+The tests compare query plans, on tables of a thousand rows without statistics.
 """
 
 import itertools
@@ -33,7 +32,7 @@ class PageCase(counting.CountingTests):
 
     unknown = True
 
-    #: Reads what the database says of a list; from the kind of database.
+    #: Checks the query plan of a list; provided by the database mixin.
     assert_walks: Callable[[str, str, str], None]
 
     def setUp(self) -> None:
@@ -175,9 +174,9 @@ class PageTests(PageCase):
 
 
 class AnalyzedPageTests(PageCase):
-    """Pages of tables of which the server has collected statistics.
+    """Pages of tables with statistics.
 
-    They are kept when rows are deleted: other tests have another database.
+    Statistics survive the deletion of rows, so other tests use another database.
     """
 
     def setUp(self) -> None:
@@ -185,7 +184,7 @@ class AnalyzedPageTests(PageCase):
         self.analyze()
 
     def analyze(self) -> None:
-        """Collect the statistics of the database, if it has any."""
+        """Collect statistics of the database, if it has any."""
 
     def test_uuids_are_listed_by_one_index_scan_also_with_deleted_rows(self) -> None:
         for noun in ('audits', 'action_plans', 'actions'):
@@ -213,7 +212,7 @@ class PostgresqlPages(PageCase):
         super().setUp()
         with self.store.engine.connect() as connection:
             for table in ('audits', 'action_plans', 'actions'):
-                # It would come to know statistics in the middle of a test.
+                # Otherwise the server would collect statistics during the test.
                 connection.exec_driver_sql(
                     f'ALTER TABLE {table} SET (autovacuum_enabled = off)'
                 )
@@ -230,19 +229,19 @@ class PostgresqlPages(PageCase):
         for table in ('audits', 'action_plans', 'actions'):
             self.assertNotIn(f'Seq Scan on {table}', query_plan, message)
         if "sort=(('id', " in message and 'after=None' not in message:
-            # It begins after the marker, and does not look at all before it.
+            # It starts after the marker, and reads no row before it.
             first = walk[walk.index(f' using {index} on ') :].split(' Index Cond: ')[1]
             self.assertRegex(first.partition('\n')[0], r'\bid\b.* [<>] ', message)
         if "action_plans Query(filters={}, sort=(('updated_at'" not in message:
-            # Several walks are put together; none is sorted below. The exception are
-            # the few plans that are active.
+            # Several scans are merged; none is sorted below. Lists by `updated_at` are
+            # an exception, because they sort the few active plans.
             self.assertLessEqual(walk.count('Sort Key'), 1, message)
 
 
 class PostgresqlPageTest(PostgresqlPages, PageTests, stores.PostgresqlDatabase):
     def test_an_index_scan_ends_with_its_matching_rows(self) -> None:
-        # Each is bounded in every column of its index: one that is bounded by a
-        # comparison of rows goes on through all others of the same strategy.
+        # Each scan is bounded in every column of its index: one that is bounded by a
+        # row comparison would read all other rows of the same strategy.
         by_strategy = (('strategy_name', True),)
         query = Query({}, by_strategy, self.plan.uuid, 100, deleted=True)
         query_plan = self.explained_page('action_plans', query)

@@ -18,7 +18,7 @@ from watcherlite.db.query import EventQuery, Query
 from watcherlite.db.sqlalchemy.lists import events
 from watcherlite.domain.stacks import Resource, Stack
 
-#: As many as there may be in one stack.
+#: The maximum number of resources in a stack.
 MANY = 1000
 
 
@@ -97,7 +97,7 @@ class StackStatementTests(counting.CountingTests):
             ),
         )
         key = self.insert_tree(0)[0].definition_id
-        # A root learns its own id.
+        # A root stack stores its own id in a second statement.
         self.assertEqual(2, self.cost(lambda tx: tx.insert_stack(make_stack(key))))
         inner = make_stack(key, owner_id=1, root_id=1)
         self.assertEqual(1, self.cost(lambda tx: tx.insert_stack(inner)))
@@ -157,14 +157,14 @@ class StackStatementTests(counting.CountingTests):
 
 class SqliteStackStatementTest(StackStatementTests, stores.SqliteDatabase):
     explain = 'EXPLAIN QUERY PLAN'
-    # Nobody else writes.
+    # No other transaction writes.
     lock_tree = 1
 
 
 class MysqlStackStatementTest(StackStatementTests, stores.MysqlDatabase):
-    # Its INSERT does not return the id of a row that is there already.
+    # Its INSERT does not return the id of an existing row.
     new_definition = 3
-    # Nor does any return the ids.
+    # Nor does any INSERT return the ids.
     insert = 2
 
 

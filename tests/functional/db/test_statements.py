@@ -31,10 +31,10 @@ class StatementTests(counting.CountingTests):
 
     unknown = True
 
-    #: Reads what the database says of a statement; from the kind of database.
+    #: Checks the query plan of a statement; provided by the database mixin.
     assert_in_order: Callable[[str], None]
 
-    #: Statements for one call of the methods that a group commit is made of.
+    #: The statements of one call of each method of a group commit.
     change = 1
     claim = 1
     release = 1
@@ -50,7 +50,7 @@ class StatementTests(counting.CountingTests):
             for a in actions
         ]
 
-    # one statement for any number of rows
+    # One statement for any number of rows
 
     def test_each_kind_of_change_costs_the_same_for_one_and_for_many(self) -> None:
         expected = {
@@ -116,7 +116,7 @@ class StatementTests(counting.CountingTests):
                 purged = self.store.purge(NOW, count)
             self.assertEqual((count, count), (purged['action_plans'], purged['audits']))
             begun.append(words.count('BEGIN'))
-        # And one for what belongs to no plan.
+        # The fourth is for actions without a plan.
         self.assertEqual([2, 4], begun)
         self.assertEqual(1, len(set(foretold)))
 
@@ -187,10 +187,10 @@ class StatementTests(counting.CountingTests):
                 )
             ),
         )
-        # Only the first of these waits for one thing that is not finished.
+        # Only the first of these has a single unfinished parent.
         self.assertEqual([a.id for a in stored[1:]], [a.id for a in found])
 
-    # reading
+    # Reading
 
     def test_no_list_costs_a_statement_per_row_and_no_query_a_transaction(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(50)))
@@ -219,7 +219,7 @@ class StatementTests(counting.CountingTests):
         self.assertEqual([*['SELECT'] * 3, 'BEGIN', 'SELECT', 'COMMIT'], words)
 
     def words_of_three_reads_and_a_change(self) -> list[str]:
-        """Take a connection four times; return the first words of the statements."""
+        """Use a connection four times; return the first words of the statements."""
         plan, _ = store_plan(self.store)
         with self.statements() as words:
             for _ in range(3):
@@ -271,7 +271,8 @@ class StatementTests(counting.CountingTests):
         for name, read in reads.items():
             with self.statements() as words:
                 read()
-            # What decides the order is asked for first, unless the filters do.
+            # Lists sorted by goal or strategy first read these, unless a filter names
+            # one.
             first = name.startswith(('audits', 'action_plans')) and any(
                 f"filters={{}}, sort=(('{of}_" in name for of in ('goal', 'strategy')
             )
@@ -294,13 +295,13 @@ class StatementTests(counting.CountingTests):
 
             return self.cost(sync)
 
-        # The goals twice, and the strategies, are read; both are written.
+        # Goals are read twice, strategies once; both are written.
         self.assertEqual(
             [5] * 4, [cost(n, text) for n in (1, 50) for text in ('new', 'changed')]
         )
         self.assertEqual(3, cost(50, 'changed'))
 
-    # the whole life of many
+    # The whole life of many actions
 
     def test_a_wide_plan_costs_a_tenth_of_a_statement_for_each_action(self) -> None:
         count = 256
@@ -325,7 +326,7 @@ class StatementTests(counting.CountingTests):
         self.assertEqual({'SUCCEEDED': count}, self.store.count_actions(plan.id))
         self.assertEqual((2 * count, []), (len(pending), self.store.pending_events(1)))
         self.assertLessEqual(len(words) / count, 0.1, words)
-        # Each transaction writes once, and so does the mark.
+        # Each transaction has one commit, and so does the mark of its events.
         self.assertLessEqual((words.count('COMMIT') + 1) / count, 0.05, words)
 
     def write(self, changes: list[ActionChange]) -> list[Action]:
@@ -338,7 +339,7 @@ class StatementTests(counting.CountingTests):
             tx.add_events([make_event(action) for action in after])
         return after
 
-    # large rows
+    # Large rows
 
     def test_rows_that_exceed_one_statement_are_divided(self) -> None:
         plan, _ = store_plan(self.store, *(make_action() for _ in range(5)))
@@ -355,7 +356,7 @@ class StatementTests(counting.CountingTests):
             [outputs] * 5, [a.outputs for a in self.store.list_actions(plan_id=plan.id)]
         )
 
-    # how a claim finds its rows
+    # The query plan of a claim
 
     def plan_of_a_claim(self) -> str:
         return self.explained(
@@ -383,7 +384,7 @@ class SqliteStatementTest(StatementTests, stores.SqliteDatabase):
     def test_the_driver_executes_no_further_statements(self) -> None:
         executed: list[str] = []
         with self.store.engine.connect() as connection:
-            # The pool hands out the last one that came back.
+            # The pool returns the connection that was released last.
             connection.connection.driver_connection.set_trace_callback(executed.append)
         words = self.words_of_three_reads_and_a_change()
         first_words = [statement.split(None, 1)[0] for statement in executed]
@@ -406,7 +407,7 @@ class PostgresqlStatementTest(StatementTests, stores.PostgresqlDatabase):
 
 
 class MysqlStatementTest(StatementTests, stores.MysqlDatabase):
-    # It cannot say what an UPDATE has changed, and so reads before or after it.
+    # An UPDATE does not return its changes there, so a read precedes or follows it.
     change = 2
     claim = 3
     release = 2

@@ -13,8 +13,8 @@ from tests.certificates import Certificate
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy import engine
 
-#: What a MariaDB says first: version 10, and that it can TLS (0x0800 of the lower
-#: capabilities), the protocol 4.1 and authentication by plugins.
+#: The greeting of MariaDB: version 10 with TLS (0x0800 of the lower capabilities),
+#: protocol 4.1 and authentication plugins.
 _GREETING = (
     b'\x0a8.0.0\0'
     + struct.pack('<I', 1)
@@ -65,7 +65,7 @@ class TestTls(base.TestCase):
         return listening.getsockname()[1], heard, thread
 
     def attempt(self, url, negotiate, shown):
-        """Connect; return the error, and whether the user was sent within TLS."""
+        """Connect; return the error, and whether the user name was sent within TLS."""
         port, heard, thread = self.server(negotiate, shown)
         made = engine.make_engine(engine.DatabaseSettings(url.format(port=port)))
         self.addCleanup(made.dispose)

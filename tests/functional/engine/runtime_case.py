@@ -1,4 +1,4 @@
-"""A process as daemons build it."""
+"""A runtime as daemons build it."""
 
 import threading
 from typing import Any
@@ -26,14 +26,14 @@ class RuntimeCase(base.TestCase):
     def options(self, ini: str = '') -> cfg.ConfigOpts:
         """Return the options of a file.
 
-        :param ini: what it has besides the place of the database
+        :param ini: its content in addition to the path of the database
         """
         path = self.home / 'watcherlite.conf'
         path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n{ini}')
         return conf.new(config_files=[str(path)])
 
     def start(self, options: cfg.ConfigOpts) -> bootstrap.Runtime:
-        """Build the process and start it."""
+        """Build and start a runtime."""
         runtime = bootstrap.Runtime(options, lanes=('applier', 'engine'))
         self.addCleanup(runtime.stop, 0)
         runtime.start()

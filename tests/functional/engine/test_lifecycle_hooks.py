@@ -28,7 +28,7 @@ LONG = 3600
 
 
 class HookCase(WorldCase):
-    #: of its worker
+    #: The settings of the worker.
     settings: Mapping[str, Any] = {}
 
     def setUp(self):
@@ -44,7 +44,7 @@ class HookCase(WorldCase):
     def hooked(self, size=2, timeout=LONG, **properties):
         """Return a cluster with lifecycle hooks."""
         cluster = self.world.cluster(size)
-        # They are made at the same time: which one is older is chance.
+        # They were created at the same time, so their order by age would be random.
         for node in self.world.nodes(cluster):
             age = datetime.timedelta(hours=size - node.index)
             self.world.set(node, created_at=node.created_at - age)
@@ -87,7 +87,7 @@ class HookCase(WorldCase):
 
 
 class TestHooks(HookCase):
-    """Stories with requests or workers at the same time, on databases as well."""
+    """Concurrent requests and workers, on servers as well."""
 
     def test_a_node_waits_for_the_completion_of_its_hook(self):
         cluster = self.hooked()
@@ -178,7 +178,7 @@ class TestHangingServers(HookCase):
     def test_hanging_servers_do_not_delay_plans(self):
         release = threading.Event()
         self.addCleanup(release.set)
-        # Nothing but the thread that is left can end the plan.
+        # With this timeout, only the remaining thread can execute the plan.
         self.useFixture(
             fixtures.MonkeyPatch(f'{lifecycle_hooks.__name__}.SEND_TIMEOUT', LONG)
         )
@@ -208,7 +208,7 @@ class TestWays(HookCase):
         self.assertEqual([3], self.names(cluster))
 
     def test_a_node_is_removed_after_the_timeout_of_its_hook(self):
-        # Without a timeout it only notifies.
+        # Without a timeout the hook only notifies.
         for timeout in (1, 0):
             self.server.received.clear()
             cluster = self.hooked(timeout=timeout)

@@ -13,7 +13,7 @@ POLLING = {'type': 'NODE_STATUS_POLLING'}
 
 
 def answering(*answers):
-    """Return a behaviour that gives these responses in turn, and repeats the last."""
+    """Return a behaviour with these responses in turn; the last one is repeated."""
     left = list(answers)
 
     def behave(exchange, received):
@@ -135,7 +135,7 @@ class TestHangingServers(UrlCase):
         release = threading.Event()
         self.addCleanup(release.set)
         self.server.behaviour = lambda *_: release.wait(PATIENCE)
-        # Making the nodes starts its only worker.
+        # Creating the nodes starts the only worker.
         world = self.create_cluster_world(max_parallel=1)
         cluster = world.insert_cluster(world.profile(), 3, 'slow')
         nodes = [world.create_node(node) for node in world.nodes(cluster)]

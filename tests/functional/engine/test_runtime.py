@@ -1,4 +1,4 @@
-"""A process as daemons build it: audits are wired up to plans."""
+"""A runtime as daemons build it, with audits and plans."""
 
 import datetime
 import time
@@ -10,7 +10,7 @@ from watcherlite.domain.audits import Audit, AuditRequest
 from watcherlite.engine.audits.reconciler import ROLE
 from watcherlite.states import audit as states
 
-#: Seconds between two looks.
+#: The interval of polls in seconds.
 LOOK = 0.05
 
 
@@ -81,7 +81,7 @@ class RuntimeTest(RuntimeCase):
 
         deadline = time.monotonic() + PATIENCE
         with self.changed:
-            # Nobody who could be listened to tells of it.
+            # No listener is notified of this change.
             while state() == 'RECOMMENDED' and time.monotonic() < deadline:
                 self.changed.wait(LOOK)
         self.assertEqual('SUPERSEDED', state())
@@ -90,7 +90,7 @@ class RuntimeTest(RuntimeCase):
         runtime = self.start(self.conf)
         assert runtime.reconciler is not None and runtime.worker is not None
         mine = runtime.worker.record.uuid
-        # Its own thread may take it in the same moment.
+        # Its own thread may take the role at the same moment.
         self.assertTrue(
             any(runtime.store.take_role(ROLE, mine, 60) for _ in range(100))
         )

@@ -1,4 +1,4 @@
-"""A process as daemons build it: clusters with policies, audits and plans."""
+"""A runtime as daemons build it: clusters with policies, audits and plans."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A process as daemons build it: audits of stacks, and plans that change them."""
+"""A runtime as daemons build it: audits of stacks, and plans that change them."""
 
 from tests.functional.engine.runtime_case import RuntimeCase
 from watcherlite.domain.audits import AuditRequest

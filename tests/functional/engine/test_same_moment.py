@@ -30,13 +30,13 @@ from watcherlite.engine.stacks.services import StackLimits
 if TYPE_CHECKING:
     Base = OperatedCase
 else:
-    # Mixed in before the real one.
+    # The test cases provide the real base class.
     Base = object
 
 SPEC = {'type': 'thing', 'version': '1.0'}
 POLICY = {'type': 'senlin.policy.deletion', 'version': '1.0'}
 URL = 'http://host/clustering/v1'
-#: Seconds for which who has asked waits for another one to ask as well.
+#: Seconds that a query waits for the query of a concurrent request.
 A_WHILE = 0.2
 #: Seconds after which a request counts as stuck.
 DEADLINE = 30
@@ -45,7 +45,7 @@ Ask = Callable[[], Any]
 
 
 class SameMoment(Base):
-    """Nothing is executed."""
+    """Concurrent requests; nothing is executed."""
 
     def create_world(self, limits: ClusterLimits) -> OperatedWorld:
         world = OperatedWorld(self.make_store(), limits=limits)
@@ -55,8 +55,8 @@ class SameMoment(Base):
     def together(self, store: Any, question: str, *asks: Ask) -> list[str]:
         """Run two requests concurrently; return their results.
 
-        Who has its answer waits for the other one: if both can ask, both are told that
-        it may be.
+        A request waits after its query for that of the other one: if both can query,
+        both see a free name or quota.
         """
         both, begin = threading.Barrier(2), store.transaction
         became: list[str] = []
@@ -192,7 +192,7 @@ class PostgresqlSameMomentTest(
     OnDatabase, SameMoment, OperatedCase, stores.PostgresqlDatabase
 ):
     def test_a_wait_for_the_project_lock_blocks_no_readers(self) -> None:
-        # No question needs another connection beside that of the transaction
+        # No query needs a second connection beside that of the transaction.
         store = self.open_empty(max_pool_size=1, pool_timeout=1)
         self.addCleanup(store.close)
         limits = ClusterLimits(clusters=9, unique_names=True)

@@ -25,7 +25,7 @@ class ReleaseTest(DispatcherCase):
             self.wait_for_status(action.name or '', 'RUNNING')
         self.gate.wait_until_entered()
         self.hinted.clear()
-        # Otherwise it would claim them again: its window is still large.
+        # Otherwise it would claim them again, since its window is still large.
         self.settings.claim_batch = 1
 
         self.dispatcher.give_back()

@@ -103,12 +103,12 @@ class DispatcherCase(base.TestCase):
         self.addCleanup(self.committer.stop, PATIENCE)
         self.addCleanup(self.dispatcher.stop)
 
-    # the lease
+    # The lease
 
     def left(self) -> float:
         return 60.0
 
-    # the events of the dispatcher
+    # The events of the dispatcher
 
     def on_plan_stopped(self, plan_uuid: str) -> None:
         self.stopped_plans.append(plan_uuid)
@@ -447,7 +447,7 @@ class SignalTest(DispatcherCase):
     """Signals to attempts in flight."""
 
     def test_a_signal_during_the_start_is_delivered(self) -> None:
-        # Its start, with the end of 'a', is durable, but not followed up yet.
+        # Its start, with the end of 'a', is durable, but not processed yet.
         def committed() -> None:
             for action in self.store.list_actions(statuses=[states.RUNNING]):
                 if action.name == 'b':
@@ -506,7 +506,7 @@ class SignalTest(DispatcherCase):
         self.dispatcher.deliver([(a.id, states.SUSPEND)])
         self.wait_for_status('a', states.SUSPENDED)
         self.assertTrue(self.dispatcher.drain(PATIENCE))
-        # It is polled at once after the resume.
+        # It is polled immediately after the resumption.
         self.dispatcher.deliver([(a.id, states.RESUME)])
         self.wait_for_status('a', states.SUCCEEDED)
 

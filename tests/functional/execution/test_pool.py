@@ -25,7 +25,7 @@ class PoolCase(base.TestCase):
         return gate
 
     def a_busy_pool(self, *waiting):
-        """Return a pool of one thread, and the job that it does not get done."""
+        """Return a pool of one busy thread, with these waiting jobs."""
         pool, gate = self.a_pool(1), self.create_gate()
         pool.submit([gate, *waiting])
         gate.wait_until_entered()
@@ -47,13 +47,13 @@ class PoolCase(base.TestCase):
     def wait_until(self, wanted):
         with self.condition:
             if not self.condition.wait_for(wanted, PATIENCE):
-                raise AssertionError(f'{self.done} were done, {self.drains} drained')
+                raise AssertionError(f'{self.done} jobs, {self.drains} drains')
 
     def threads(self):
         return [t for t in threading.enumerate() if t.name.startswith(self.id())]
 
     def run_short_jobs(self, pool):
-        """Run jobs one after another until the average is short."""
+        """Run jobs sequentially until their average duration is short."""
         for number in range(1, 1000):
             pool.submit([self.note(number)])
             self.wait_until(lambda number=number: self.drains >= number)
@@ -119,7 +119,7 @@ class TestSize(PoolCase):
 
         gate.wait_until_entered()
         self.assertEqual((1, 1), (pool.backlog, len(self.threads())))
-        # The first call finds that jobs have started since the last one.
+        # The first call detects that jobs have started since the preceding one.
         self.assertTrue(pool.relieve())
         self.assertEqual(1, len(self.threads()))
         self.assertTrue(pool.relieve())
@@ -135,7 +135,7 @@ class TestBacklog(PoolCase):
         pool, gate = self.a_busy_pool(self.note('next'))
 
         self.assertFalse(pool.is_stuck(PATIENCE))
-        # Each answer restarts the time.
+        # Each call restarts the time.
         pool._started_at -= PATIENCE
         self.assertEqual([True, False], [pool.is_stuck(PATIENCE) for _ in range(2)])
         self.assertGreaterEqual(pool.average, PATIENCE)

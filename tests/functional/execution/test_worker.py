@@ -25,10 +25,10 @@ def queues_of(worker: Worker) -> list[ClaimQueue]:
 
 
 class FailingStore:
-    """A store whose methods fail as the test says.
+    """A store whose methods fail as the test requires.
 
     :ivar failing: name of a method -> its error
-    :ivar asked: the names of the methods that were called
+    :ivar asked: the names of the called methods
     """
 
     def __init__(self, store: Store) -> None:
@@ -57,7 +57,7 @@ class CancellingStore(FailingStore):
 
 
 class LockedOnce:
-    """The rules of a plan that another transaction has locked at first."""
+    """Plan rules whose plan is locked by another transaction at first."""
 
     def __init__(self, rules: Any) -> None:
         self._rules = rules
@@ -74,7 +74,7 @@ class LockedOnce:
 
 
 class HintTest(WorldCase):
-    """Hints, and the work that they lead to."""
+    """Hints, and the work that they start."""
 
     def test_each_hint_is_followed_without_a_sweep(self) -> None:
         for hint in ('launch', 'available', 'left'):
@@ -185,7 +185,7 @@ class HintTest(WorldCase):
         for _ in range(2):
             self.wait_until_idle(world.worker(lanes=('engine',)))
         first, other = world.workers
-        # As sent to one worker of the lane.
+        # As a command reaches one worker of the lane.
         world.workers.remove(other)
         world.add(*(world.new_action(f'a{n}', 'waits') for n in range(3)))
         gate.wait_until_entered()
@@ -252,7 +252,7 @@ class SweepTest(WorldCase):
     """The sweep finds work whose message was lost."""
 
     def create_swept_world(self) -> tuple[World, FailingStore, Worker]:
-        """Return a world and its worker, whose first sweep is over, with its store."""
+        """Return a world and its worker after the first sweep, with its store."""
         world = self.create_world(sweep_interval=3600.0)
         failing = FailingStore(world.store)
         worker = world.worker(store=failing)
@@ -277,7 +277,7 @@ class SweepTest(WorldCase):
         self.assertIn('no route; the next sweep tries again', self.log.output)
 
     def test_an_orphan_is_recovered_by_the_second_sweep(self) -> None:
-        # A claim whose answer was lost.
+        # A claim whose response was lost.
         world, _, worker = self.create_swept_world()
         plan, (lost,) = store_plan(
             world.store,
@@ -295,7 +295,7 @@ class SweepTest(WorldCase):
         self.assertEqual(1, lost.attempt)
 
     def recover(self, world: World, lease: float, **values: Any) -> Action:
-        """Have the action of a lost worker ended by another one; return it."""
+        """Let another worker end the action of a lost worker; return it."""
         lost = make_worker(host='gone')
         plan, _ = store_plan(
             world.store, make_action(name='a', owner=lost.uuid, **values), active=1

@@ -1,4 +1,4 @@
-"""The base of the tests with a real RabbitMQ."""
+"""The base case of the tests with a real RabbitMQ."""
 
 import time
 
@@ -11,7 +11,7 @@ from watcherlite.messaging import addresses, factory, settings, topology
 
 
 class RabbitTestCase(base.TestCase):
-    """Has a virtual host, and names of its own in it for each test."""
+    """Provides a virtual host, and unique names in it for each test."""
 
     @classmethod
     def setUpClass(cls):
@@ -54,9 +54,9 @@ class RabbitTestCase(base.TestCase):
         return publisher
 
     def proxy(self, context=None):
-        """Return a proxy before the broker, and the URL that leads through it.
+        """Return a proxy in front of the broker, and its URL.
 
-        :param context: an SSLContext, with which the proxy speaks TLS
+        :param context: an SSLContext, with which the proxy uses TLS
         """
         (address,) = addresses.parse(self.vhost.url)
         between = self.useFixture(proxy.Proxy(address.host, address.port, context))
@@ -68,7 +68,7 @@ class RabbitTestCase(base.TestCase):
         )
 
     def channel(self):
-        """Return a channel to the broker that is not the product's."""
+        """Return a channel to the broker, independent of the product."""
         connection = kombu.Connection(self.vhost.url, connect_timeout=5)
         self.addCleanup(connection.collect)
         channel = connection.channel()
@@ -76,7 +76,7 @@ class RabbitTestCase(base.TestCase):
         return channel
 
     def consume(self, queue, count):
-        """Return the first `count` messages of a queue, or what came in the end."""
+        """Return the first `count` messages of a queue, or fewer after a timeout."""
         channel = self.channel()
         messages = []
         channel.basic_consume(queue=queue, no_ack=True, callback=messages.append)
@@ -93,12 +93,12 @@ class RabbitTestCase(base.TestCase):
         return [message.body for message in self.consume(queue, count)]
 
     def send_raw(self, exchange, routing_key, body, **properties):
-        """Publish whatever bytes to an exchange."""
+        """Publish any bytes to an exchange."""
         channel = self.channel()
         channel.basic_publish(
             channel.prepare_message(body, **properties),
             exchange=exchange,
             routing_key=routing_key,
         )
-        # An answer of any kind says that the broker has seen what came before.
+        # Any response shows that the broker has processed the preceding frames.
         channel.basic_qos(0, 1, False)

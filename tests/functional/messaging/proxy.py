@@ -1,4 +1,4 @@
-"""A TCP proxy that can stop being one, for faults that no broker has on demand."""
+"""A TCP proxy for faults that a broker does not have on demand."""
 
 import contextlib
 import dataclasses
@@ -14,7 +14,7 @@ HEARTBEAT = b'\x08\x00\x00\x00\x00\x00\x00\xce'
 
 @dataclasses.dataclass
 class Pair:
-    """A connection of a client, and the one to the server that stands for it."""
+    """A connection of a client, and the corresponding one to the server."""
 
     client: socket.socket
     server: socket.socket
@@ -22,10 +22,10 @@ class Pair:
 
 
 class Proxy(fixtures.Fixture):
-    """Forwards connections to (host, port), in threads of its own.
+    """Forwards connections to (host, port) in threads of its own.
 
-    :param context: an ssl.SSLContext to speak TLS to the clients with
-    :ivar port: where it listens on 127.0.0.1
+    :param context: an ssl.SSLContext for TLS with the clients
+    :ivar port: its port on 127.0.0.1
     """
 
     def __init__(self, host, port, context=None):
@@ -43,20 +43,20 @@ class Proxy(fixtures.Fixture):
         self.addCleanup(self.refuse)
 
     def accept(self):
-        """Listen, on the same port as ever."""
+        """Listen, always on the same port."""
         self._over = threading.Event()
         self._listener = socket.create_server(('127.0.0.1', self.port))
         self.port = self._listener.getsockname()[1]
         self._acceptor = self._spawn(self._serve, self._listener, self._over)
 
     def stop_listening(self):
-        """Take no new connections."""
+        """Accept no new connections."""
         self._over.set()
         self._acceptor.join()
         self._listener.close()
 
     def refuse(self):
-        """Close all connections and take no new ones."""
+        """Close all connections, and accept no new ones."""
         self.stop_listening()
         with self._lock:
             pairs, self._pairs = self._pairs, []
@@ -64,9 +64,9 @@ class Proxy(fixtures.Fixture):
             self._close(pair)
 
     def freeze(self, heartbeats=False):
-        """Pass on nothing more of the connections that there are; tell nobody.
+        """Stop forwarding on all current connections without closing them.
 
-        :param heartbeats: send these to the client all the same, as a broker does
+        :param heartbeats: continue to send heartbeats to the client, as a broker does
             that is short of memory
         """
         with self._lock:
@@ -84,7 +84,7 @@ class Proxy(fixtures.Fixture):
         while not over.is_set():
             ready, _, _ = select.select([listener], [], [], 0.05)
             if ready:
-                # A client that breaks off is its own problem.
+                # Ignore clients that break off.
                 with contextlib.suppress(OSError):
                     self._connect(listener.accept()[0])
 

@@ -85,7 +85,7 @@ class TestTopologyConflict(base.RabbitTestCase):
         self.assertEqual([str(error)], [str(item) for item in failures.wait_for(1)])
         self.assertIn('Messaging stopped', self.log.output)
         bus.close(recording.TIMEOUT)
-        # Neither the consumer nor the publisher has told it a second time.
+        # Neither the consumer nor the publisher has reported it a second time.
         self.assertEqual(1, len(failures.seen))
         self.assertEqual(1, bus.counters.dropped)
 
@@ -117,7 +117,7 @@ class TestFullQueue(base.RabbitTestCase):
 
         for _ in range(300):
             bus.send_command('applier', RUN)
-        # The publisher's last act is to wait for what it has sent.
+        # A publisher waits for its confirms before it closes.
         bus.close(recording.TIMEOUT)
 
         self.assertGreater(bus.counters.dropped, 100)
@@ -125,10 +125,10 @@ class TestFullQueue(base.RabbitTestCase):
 
 
 class TestReceipts(base.RabbitTestCase):
-    """A command whose handler returned a receipt."""
+    """Commands whose handler returned a receipt."""
 
     def settler(self, receipt):
-        """Start a worker that answers each command with this receipt."""
+        """Start a worker that returns this receipt for each command."""
         commands = recording.Recorder()
 
         def take(lane, message):

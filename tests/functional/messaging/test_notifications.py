@@ -1,4 +1,4 @@
-"""Notifications through a real broker: confirmed, or reported as not safe."""
+"""Notifications through a real broker: confirmed, or reported as unsafe."""
 
 import threading
 import time
@@ -25,13 +25,13 @@ class NotificationTestCase(base.RabbitTestCase):
         return [message.body for message in self.consume(self.key, count)]
 
     def unavailable(self, publisher, batch, timeout=TIMEOUT):
-        """Publish in vain; return the error."""
+        """Publish without success; return the error."""
         return self.assertRaises(
             exceptions.BrokerUnavailable, publisher.publish, batch, timeout
         )
 
     def proxied(self, **options):
-        """Return a proxy before the broker, and a publisher that goes through it."""
+        """Return a proxy in front of the broker, and a publisher that uses it."""
         between, url = self.proxy()
         return between, self.publisher(self.open_bus(url=url, **options))
 
@@ -99,7 +99,7 @@ class TestLostQueues(NotificationTestCase):
         self.sentinel = topology.sentinel(self.prefix, self.notifications).name
 
     def restored(self):
-        """Return a publisher after everything that was lost is there again."""
+        """Return a publisher after the confirmed restoration of all queues."""
         publisher = self.publisher()
         self.assertEqual(self.keys, publisher.inspect_queues(TIMEOUT)[0])
         publisher.confirm_restored(TIMEOUT)
@@ -136,7 +136,7 @@ class TestLostQueues(NotificationTestCase):
 
     def test_a_queue_that_its_consumer_declared_first_after_a_restart_is_lost(self):
         publisher = self.restored()
-        # Of all that a restart takes away, this is what nobody else declares again.
+        # A restart deletes this queue, and no consumer declares it again.
         self.channel().queue_delete(self.sentinel)
 
         self.assertEqual(self.keys, publisher.inspect_queues(TIMEOUT)[0])
@@ -154,7 +154,7 @@ class TestLostQueues(NotificationTestCase):
 
 class TestDurability(NotificationTestCase):
     def declared(self, **options):
-        """Publish with these options and declare the same as a consumer would."""
+        """Publish with these options; declare the queue as a consumer would."""
         self.notifications = self.vhost.notifications(**options)
         (topic,) = self.notifications.topics
         self.publisher().publish([(f'{topic}.info', b'1')], TIMEOUT)
@@ -172,7 +172,7 @@ class TestDurability(NotificationTestCase):
         ):
             queue = self.declared(**options)
 
-            # The broker refuses this when it differs in anything.
+            # The broker rejects this if any property differs.
             declared = self.channel().queue_declare(
                 queue=queue, **{'auto_delete': False, **expected}
             )
@@ -211,7 +211,7 @@ class TestTrouble(NotificationTestCase):
         self.assertEqual([body for _, body in self.batch(3)], self.bodies(3))
 
     def assert_repeated(self, delete, **what):
-        """Delete something between two batches; check what is left of all three."""
+        """Delete an object between two batches; check the remaining messages."""
         publisher = self.publisher()
         publisher.publish(self.batch(1), TIMEOUT)
         delete(**what)
@@ -268,9 +268,9 @@ class TestTrouble(NotificationTestCase):
     def test_a_broker_that_takes_nothing_costs_the_timeout_and_no_more(self):
         huge = [(self.key, b'x' * 8_000_000)] * 4
         for batch, frozen in (
-            # It reads nothing.
+            # The server reads nothing.
             (huge, {}),
-            # Heartbeats are no confirmation.
+            # Heartbeats are no confirms.
             (self.batch(3), {'heartbeats': True}),
         ):
             between, publisher = self.proxied()
@@ -298,11 +298,11 @@ class TestTrouble(NotificationTestCase):
         between, publisher = self.proxied(heartbeat=1)
         publisher.publish(self.batch(1), TIMEOUT)
 
-        # Twice as long as the broker waits for a sign of life.
+        # Twice as long as the heartbeat timeout of the broker.
         for _ in range(40):
             threading.Event().wait(0.1)
             publisher.keep_alive()
-        # A connection that the broker had given up could not be made anew.
+        # A connection that the broker had closed could not be replaced.
         between.stop_listening()
         publisher.publish(self.batch(1, first=1), TIMEOUT)
 

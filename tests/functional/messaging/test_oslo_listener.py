@@ -1,7 +1,7 @@
-"""A listener made with oslo.messaging, as consumers have it, reads what is published.
+"""A listener of oslo.messaging receives the published notifications.
 
-The envelope is that of oslo.messaging 2.0; here it is written out by hand, so that
-this test says what the publisher alone has to get right.
+The envelope is that of oslo.messaging 2.0, written out here, so that the test depends
+on the publisher alone.
 """
 
 import json
@@ -37,7 +37,7 @@ def envelope(priority, message_id):
 
 
 class Endpoint:
-    """Keeps what the listener hands out, by the priority that it does it for."""
+    """Records received notifications with their priorities."""
 
     def __init__(self, recorder):
         self._recorder = recorder
@@ -111,7 +111,8 @@ class TestListener(base.RabbitTestCase):
         message = (f'{self.topic}.info', envelope('INFO', message_id))
 
         publisher.publish([message], recording.TIMEOUT)
-        # Its memory is of what it has handled: of two at once it may handle both.
+        # oslo.messaging only remembers handled messages, so the first one must be
+        # handled.
         received.wait_for(1)
         publisher.publish([message], recording.TIMEOUT)
         last = self.publish(publisher, 'info')

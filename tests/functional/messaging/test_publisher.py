@@ -15,10 +15,10 @@ URL = 'amqp://127.0.0.1/'
 
 
 class RefusingConnector:
-    """A connector that refuses twice, each time after further messages were sent.
+    """A connector that fails twice, each time after further messages were sent.
 
-    :param further: the number of messages that are sent the second time, when a batch
-        of 100 is to be published
+    :param further: the number of messages that are sent the second time, while a batch
+        of 100 is being published
     """
 
     def __init__(self, further: int) -> None:
@@ -37,7 +37,7 @@ class RefusingConnector:
 
 class TestPendingMessages(base.TestCase):
     def test_every_message_that_is_not_published_counts_as_dropped(self) -> None:
-        # When the batch is put back, there is room for all, some or none of it.
+        # When the batch is requeued, there is room for all, some or none of it.
         for further in (880, 950, 1000):
             with self.subTest(further):
                 connector = RefusingConnector(further)

@@ -1,4 +1,4 @@
-"""Commands while a broker is lost, frozen or missing: they are late, or dropped."""
+"""Commands while a broker is lost, frozen or missing: they are delayed or dropped."""
 
 import socket
 import time
@@ -14,7 +14,7 @@ CANARY = 'canary-password'
 
 class RecoveryTestCase(base.RabbitTestCase):
     def send_until(self, send, recorder, expected):
-        """Repeat a hint until one arrives: one that crosses a fault may be lost."""
+        """Repeat a hint until one arrives, since a fault may lose some."""
         deadline = time.monotonic() + recording.TIMEOUT
         while len(recorder.seen) < expected and time.monotonic() < deadline:
             send()
@@ -73,7 +73,7 @@ class TestLostConnections(RecoveryTestCase):
         self.channel().queue_delete(queue=f'{self.prefix}.applier')
 
         # The publisher connects only now, and declares the queue before its consumer
-        # has heard that it is gone: RabbitMQ may then forget the consumer.
+        # notices the deletion: RabbitMQ may then forget the consumer.
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 1)
         self.assertEqual(2, bus.counters.connections)
 
@@ -102,7 +102,7 @@ class TestUnreachable(RecoveryTestCase):
         self.assertNotIn(CANARY, self.log.output)
 
     def test_closing_does_not_wait_for_a_broker_that_does_not_answer(self):
-        # It accepts connections, and says nothing.
+        # It accepts connections, and sends nothing.
         silent = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(silent.close)
         port = silent.getsockname()[1]

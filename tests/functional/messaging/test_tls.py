@@ -1,4 +1,4 @@
-"""amqps: a broker has to show who it is, and what is said is not in clear."""
+"""amqps: the certificate of a broker is verified, and the traffic is encrypted."""
 
 import ssl
 

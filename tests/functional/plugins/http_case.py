@@ -1,4 +1,4 @@
-"""An HTTP action against a server of the test."""
+"""An HTTP action with a server of the test."""
 
 import threading
 
@@ -41,5 +41,5 @@ class HttpTestCase(base.TestCase):
         context.send(signal)
         thread.join(60)
 
-        self.assertFalse(thread.is_alive(), 'the signal did not wake it')
+        self.assertFalse(thread.is_alive(), 'the signal did not wake the action')
         return results[0]

@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine that does what a test tells it to."""
+"""A real local HTTP server with prescribed behaviour."""
 
 import dataclasses
 import http.server
@@ -22,14 +22,14 @@ class Received:
 
 
 class Exchange:
-    """The actions of a test within one request."""
+    """The response of a test to one request."""
 
     def __init__(self, handler, stopping):
         self._handler = handler
         self._stopping = stopping
 
     def answer(self, status=200, body=b'', **headers):
-        """Answer at once; header names are written with underscores."""
+        """Send a complete response; header names are written with underscores."""
         self.begin(status, **{'content_length': str(len(body)), **headers})
         self.write(body)
 
@@ -40,7 +40,7 @@ class Exchange:
         self._handler.end_headers()
 
     def write(self, data):
-        """Send bytes as they are; False when nobody reads any more."""
+        """Send bytes; return False if the client has disconnected."""
         try:
             self._handler.wfile.write(data)
         except OSError:
@@ -48,7 +48,7 @@ class Exchange:
         return True
 
     def drip(self, data, seconds=0.02):
-        """Send one thing again and again until nobody reads it any more."""
+        """Send the same bytes repeatedly until the client disconnects."""
         while self.write(data) and not self._stopping.wait(seconds):
             continue
 
@@ -61,10 +61,10 @@ Behaviour = Callable[[Exchange, Received], None]
 
 
 class Server(fixtures.Fixture):
-    """Listens on 127.0.0.1.
+    """A server on 127.0.0.1.
 
     :ivar behaviour: called with (exchange, request) for each request
-    :ivar received: all requests, in their order
+    :ivar received: all requests, in order
     """
 
     def __init__(self, behaviour: Behaviour, tls: tuple[str, str] | None = None):
@@ -95,11 +95,11 @@ class Server(fixtures.Fixture):
             do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = handle_any
 
             def log_message(self, *args):
-                """Tests compare requests, not log lines."""
+                """Log nothing, since tests compare requests."""
 
         self._server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
         self._server.daemon_threads = True
-        # A client that goes away in the middle is what some tests are about.
+        # Some tests disconnect halfway.
         self._server.handle_error = lambda request, address: None
         if self._tls is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -120,7 +120,7 @@ class Server(fixtures.Fixture):
         self.addCleanup(self._stopping.set)
 
     def wait_until_received(self, count=1):
-        """Return once so many requests have arrived."""
+        """Wait for this number of requests."""
         with self._arrived:
             if not self._arrived.wait_for(
                 lambda: len(self.received) >= count, PATIENCE

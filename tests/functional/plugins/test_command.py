@@ -1,4 +1,4 @@
-"""command with real processes, most of them unpleasant."""
+"""The action type command with real processes, most of which misbehave."""
 
 import gc
 import itertools
@@ -17,7 +17,7 @@ from watcherlite.plugins.action_types.command import Command
 
 UUID = '00000000-0000-4000-8000-000000000001'
 PATIENCE = 10
-#: A script that heeds signals soon, as a shell does between two commands.
+#: A script that handles signals between two commands, as a shell does.
 FOREVER = 'while :; do sleep 0.05; done'
 
 
@@ -51,14 +51,14 @@ class CommandTestCase(base.TestCase):
         return path
 
     def in_thread(self, run):
-        """Run in a thread; return what to join for the result."""
+        """Run in a thread; return a function that waits for the result."""
         results = []
         thread = threading.Thread(target=lambda: results.append(run()), daemon=True)
         thread.start()
 
         def result():
             thread.join(PATIENCE)
-            self.assertFalse(thread.is_alive(), 'the action does not end')
+            self.assertFalse(thread.is_alive(), 'the action did not end')
             return results[0]
 
         return result
@@ -67,7 +67,9 @@ class CommandTestCase(base.TestCase):
         deadline = time.monotonic() + PATIENCE
         wait = threading.Event().wait
         while (state := state_of(pid)) not in states:
-            self.assertLess(time.monotonic(), deadline, f'{pid} lives on, {state}')
+            self.assertLess(
+                time.monotonic(), deadline, f'process {pid} still runs: {state}'
+            )
             wait(0.01)
 
     def assertGone(self, pid):
@@ -76,7 +78,7 @@ class CommandTestCase(base.TestCase):
 
 
 def state_of(pid):
-    """Return the letter of a process's state; nothing when there is none."""
+    """Return the state letter of a process, or nothing if it does not exist."""
     try:
         with open(f'/proc/{pid}/stat') as stat:
             return stat.read().rpartition(')')[2].split()[0]
@@ -123,7 +125,7 @@ class TestLogs(CommandTestCase):
         script = "trap 'echo stopped; exit' TERM; printf half; echo go >&2; "
         self.run_shell(script + FOREVER, context=context)
         self.assertEqual('halfstopped\n', context.logged['stdout'])
-        # Some shells report the signal there as well.
+        # Some shells also report the signal there.
         self.assertTrue(context.logged['stderr'].startswith('go\n'))
 
 
@@ -179,7 +181,7 @@ class TestSurroundings(CommandTestCase):
                 'import os; print(sorted(int(n) for n in os.listdir("/proc/self/fd")))'
             )
 
-        # 3 is the directory that is being listed
+        # Descriptor 3 is the directory that is being listed.
         self.assertEqual('[0, 1, 2, 3]\n', result.outputs['stdout'])
 
 
@@ -192,7 +194,7 @@ class TestEnds(CommandTestCase):
             ('exit 3', {'expected_exit_codes': [3, 5]}, 3, None),
             ('exit 0', {'expected_exit_codes': [3, 5]}, 0, f'{ended} 0, not 3 or 5'),
             ('exit 4', {'expected_exit_codes': [3, 5]}, 4, f'{ended} 4, not 3 or 5'),
-            # from elsewhere
+            # A signal from elsewhere
             ('kill -KILL $$', {}, -signal.SIGKILL, '/bin/sh was ended by SIGKILL'),
         ):
             result = self.run_shell(f'echo out; echo err >&2; {script}', **expected)
@@ -244,7 +246,7 @@ class TestEnds(CommandTestCase):
         link.symlink_to('/no/such')
         for path, status in (
             (self.home, 'SKIPPED'),
-            # It leads nowhere.
+            # A dangling link
             (link, 'SKIPPED'),
             (new, 'SUCCEEDED'),
         ):
@@ -282,7 +284,7 @@ for _ in range(200):
         for script, kept, expected in (
             ('printf abcd', 4, ('abcd', False)),
             ('printf abcd', 0, ('', True)),
-            # bytes that are no text
+            # Bytes that are not UTF-8
             (r"printf 'a\377\000\303'", 1000, ('a\ufffd\ufffd\ufffd', False)),
         ):
             outputs = self.run_shell(script, options={'max_output': kept}).outputs
@@ -318,7 +320,7 @@ class TestChildren(CommandTestCase):
 
     def test_a_child_that_writes_for_ever_is_not_listened_to(self):
         pids = self.fifo('pids')
-        # Said before the child is there, whose output leaves no room for it.
+        # Written before the child exists, whose output fills the limit.
         script = f'echo done; (echo $(exec sh -c "echo \\$PPID") > {pids}; exec yes) &'
 
         result = self.in_thread(lambda: self.run_shell(script))
@@ -326,7 +328,7 @@ class TestChildren(CommandTestCase):
             child = int(pipe.read())
 
         self.assertIn('done\n', result().outputs['stdout'])
-        # Nobody reads any more, which ends it
+        # The reader has closed the pipe, which ends the child.
         self.assertGone(child)
 
 
@@ -334,7 +336,7 @@ class TestSignals(CommandTestCase):
     counter = itertools.count()
 
     def started(self, script, **settings):
-        """Run a script that writes a process id to $1, and wait for that."""
+        """Run a script that writes a process id to $1; wait for the id."""
         pids = self.fifo(f'pids-{next(self.counter)}')
         context = testing.FakeContext()
         result = self.in_thread(
@@ -363,7 +365,7 @@ class TestSignals(CommandTestCase):
             context.send('CANCEL')
 
             self.assertEqual('CANCELLED', result().status)
-            self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
+            self.assertLess(time.monotonic() - at, 4, 'only a poll detected the signal')
             self.assertEqual('', state_of(pid))
 
     def test_one_that_cannot_go_on_is_ended(self):
@@ -400,7 +402,7 @@ class TestSignals(CommandTestCase):
     def test_all_that_it_started_is_killed(self):
         for script in (
             'sleep 60 & echo $! > $1; wait',
-            # It ignores SIGTERM, and so does its child.
+            # The script and its child ignore SIGTERM.
             'trap "" TERM; sleep 60 & echo $! > $1; while :; do sleep 1; done',
         ):
             context, result, pid = self.started(script, options={'kill_grace': 0.2})
@@ -489,7 +491,7 @@ class TestProcesses(CommandTestCase):
         self.assertEqual('', state_of(pids[0]))
 
     def test_no_descriptor_stays_behind(self):
-        # Other tests' garbage
+        # Garbage of other tests may hold descriptors.
         gc.collect()
         before = set(os.listdir('/proc/self/fd'))
 

@@ -1,4 +1,4 @@
-"""The example plan: what it needs is there, and it does what it says."""
+"""The example plan: its requirements exist, and it has the documented results."""
 
 import math
 import pathlib
@@ -162,7 +162,7 @@ class TestEndpoint(base.TestCase):
         host, _, port = address.partition(':')
         self.assertEqual('127.0.0.1', host)
 
-        # A client that says nothing does not count.
+        # The server must survive a client that sends nothing.
         socket.create_connection((host, int(port))).close()
         with urllib.request.urlopen(f'http://{address}/', timeout=PATIENCE) as answer:
             self.assertEqual('application/json', answer.headers['Content-Type'])

@@ -28,7 +28,7 @@ class TestExternal(StackWorldCase):
         names = [n for n, t in kinds.items() if not issubclass(t, NestedHandler)]
 
         class Allowed(LocalFile):
-            """Files of the directory of the test."""
+            """Files in the directory of the test."""
 
             def __init__(self, options: Any = None) -> None:
                 super().__init__(options)

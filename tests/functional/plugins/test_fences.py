@@ -1,4 +1,4 @@
-"""Built-in plugins have no effect once the lease of their worker is over."""
+"""Built-in plugins have no effect once the lease of their worker has expired."""
 
 from tests import base
 from tests.functional.plugins.http_server import Server

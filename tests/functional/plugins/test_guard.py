@@ -1,4 +1,4 @@
-"""Commands end with their worker, however that ends."""
+"""Commands end with their worker, however it ends."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 from tests.functional.plugins.test_command import CommandTestCase, state_of
 from watcherlite.plugins.action_types import guard, processes
 
-#: Runs a command as a worker does.
+#: A script that runs a command as a worker does.
 WORKER = """
 import sys
 from watcherlite import testing
@@ -37,7 +37,7 @@ class TestGuard(CommandTestCase):
             return [int(word) for word in pipe.read().split()]
 
     def guard(self, *lines):
-        """Run a guard that is told these lines, and then nothing more."""
+        """Run a guard with these lines as its input."""
         subprocess.run(
             [sys.executable, '-I', '-S', guard.__file__],
             input='\n'.join(map(json.dumps, lines)).encode(),
@@ -45,7 +45,7 @@ class TestGuard(CommandTestCase):
 
     def test_a_command_ends_with_its_worker_and_all_that_it_started(self):
         pids = self.fifo('pids')
-        # The child does not heed SIGTERM, and the command itself stands still.
+        # The child ignores SIGTERM, and the command itself is stopped.
         script = f"trap '' TERM; sleep 600 & echo $$ $! > {pids}; kill -STOP $$"
         worker = self.worker(script)
         command, child = self.pids(pids)

@@ -1,4 +1,4 @@
-"""A cluster behind a real HAProxy: who answers as nodes come and go."""
+"""A cluster behind a real HAProxy, while nodes are added and removed."""
 
 import pathlib
 import subprocess
@@ -26,7 +26,7 @@ from watcherlite.plugins.policies.load_balance import LoadBalance
 
 PATIENCE = 20.0
 LOAD_BALANCE, DELETION = 'senlin.policy.loadbalance-1.3', 'senlin.policy.deletion-1.1'
-#: Reads a directory of files, and reads it again when it gets SIGUSR2.
+#: Reads a directory of files, and reloads it on SIGUSR2.
 MAIN = """\
 global
     stats socket {home}/socket
@@ -35,7 +35,7 @@ defaults
     timeout client 5s
     timeout server 5s
 """
-#: Begins as a file of one load balancer, and cannot be read.
+#: Begins like the file of a load balancer, but is invalid.
 BROKEN = (
     'frontend {{ name }}\n    bind {{ bind }}:{{ vip.protocol_port }}\n    whatever\n'
 )
@@ -44,8 +44,8 @@ BROKEN = (
 class Balancer(fixtures.Fixture):
     """A running HAProxy.
 
-    :ivar options: of the driver that serves it
-    :ivar port: where requests may come in
+    :ivar options: the options of its driver
+    :ivar port: the port for requests
     """
 
     def __init__(self, program: str, templates: str | None = None) -> None:
@@ -91,7 +91,7 @@ class Balancer(fixtures.Fixture):
         return Configured
 
     def answers(self) -> set[str]:
-        """Return who answers; nobody: requests are refused."""
+        """Return the names of the responding nodes; none if requests are refused."""
         found = set()
         for _ in range(6):
             try:
@@ -100,13 +100,13 @@ class Balancer(fixtures.Fixture):
                 ) as answer:
                     found.add(answer.read().decode())
             except (urllib.error.URLError, ConnectionError):
-                # It is just exchanged, or has nobody to ask.
+                # The process is being replaced, or has no server.
                 continue
         return found
 
 
 class HAProxyTest(ClusterCase):
-    """Nodes that are real servers."""
+    """Nodes that are real HTTP servers."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -120,7 +120,7 @@ class HAProxyTest(ClusterCase):
         )
 
     def insert_cluster(self, world: ClusterWorld, *names: str) -> Cluster:
-        """Return a cluster of servers that answer with their names."""
+        """Return a cluster of servers that respond with their names."""
         profile = world.profile()
         cluster = world.insert_cluster(profile, next_index=len(names) + 1)
         for index, name in enumerate(names, 1):
@@ -145,7 +145,7 @@ class HAProxyTest(ClusterCase):
         return policy, world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
 
     def wait_until_answered_by(self, *names: str) -> None:
-        """Wait until these answer, and no others."""
+        """Wait until exactly these nodes respond."""
         answers: set[str] = set()
 
         def so() -> bool:
@@ -157,7 +157,7 @@ class HAProxyTest(ClusterCase):
 
     def test_those_answer_that_are_members(self) -> None:
         world = self.create_world()
-        # A name that would be more than one, if anybody let it.
+        # A name that would inject a second option without escaping.
         cluster = self.insert_cluster(world, 'n1', 'n2', 'n3 127.0.0.1:1')
         self.attach(world, cluster, DELETION, criteria='OLDEST_FIRST')
         vip = {'protocol_port': self.balancer.port}

@@ -1,4 +1,4 @@
-"""The connections of http_request: refusals, proxies, TLS and descriptors."""
+"""The connections of http_request: rejections, proxies, TLS and descriptors."""
 
 import contextlib
 import errno
@@ -12,13 +12,13 @@ from tests import certificates
 from tests.functional.plugins.http_case import HttpTestCase
 from tests.ports import reserve_port
 
-#: So many connections fill any queue of a server that accepts none.
+#: This number of connections fills any accept queue.
 MANY = 16
 
 
 class TestConnecting(HttpTestCase):
     def full(self):
-        """Return the port of a server whose queue of connections is full."""
+        """Return the port of a server whose accept queue is full."""
         stack = self.enterContext(contextlib.ExitStack())
         server = stack.enter_context(socket.socket())
         server.bind(('127.0.0.1', 0))
@@ -121,12 +121,12 @@ class TestDescriptors(HttpTestCase):
     def test_no_connection_stays_behind(self):
         server = self.answering(503)
         self.run_get(server.url, retries=0)
-        # Other tests' garbage
+        # Garbage of other tests may hold descriptors.
         gc.collect()
         before = len(os.listdir('/proc/self/fd'))
 
         for _ in range(10):
             self.run_get(server.url, retries=0)
 
-        # The server's own threads may be closing one
+        # A thread of the server may be closing one.
         self.assertLess(len(os.listdir('/proc/self/fd')), before + 5)

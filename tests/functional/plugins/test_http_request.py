@@ -1,4 +1,4 @@
-"""http_request against real servers, most of them unpleasant."""
+"""http_request with real servers, most of which misbehave."""
 
 import base64
 import itertools
@@ -27,7 +27,7 @@ def drip(exchange, request):
 
 class TestWhatIsSent(HttpTestCase):
     def test_a_request_carries_its_key_and_its_fencing_token(self):
-        # It is not read.
+        # The file is not read.
         netrc = self.home / '.netrc'
         netrc.write_text('machine 127.0.0.1 login a password canary')
         netrc.chmod(0o600)
@@ -145,14 +145,14 @@ class TestAnswers(HttpTestCase):
             (b'a\xff\x00b', 'text/plain; charset=utf-8', {}, 'a\ufffd\ufffdb'),
             (b'78', 'text/plain; charset=zlib', {}, '78'),
             (b'78', 'text/plain; charset="; x=', {}, '78'),
-            # It is not unpacked.
+            # The body is not decompressed.
             (
                 b'\x1f\x8b x',
                 'application/gzip',
                 {'content_encoding': 'gzip'},
                 '\x1f\ufffd x',
             ),
-            # These only say that they are JSON.
+            # These are declared as JSON but are not.
             *(
                 (body, 'application/x+json', {}, body.decode())
                 for body in (b'{', b'[NaN]', b'"\\u0000"', b'"\\ud800"', b'[' * 50_000)
@@ -181,7 +181,7 @@ class TestAnswers(HttpTestCase):
 
 
 class TestBounds(HttpTestCase):
-    """However much and however slowly a server sends."""
+    """Limits on the size and the duration of responses."""
 
     def test_a_long_body_is_cut_and_the_rest_is_not_read(self):
         as_json = {'content_type': 'application/json'}
@@ -223,7 +223,7 @@ class TestBounds(HttpTestCase):
                 (slowly, {'timeout': 0.3}, slow)
                 for slowly in (drip, drip_headers, hang)
             ),
-            # The action itself has no more time.
+            # The deadline of the action is earlier.
             (hang, {'deadline': 0.3}, slow),
             *(
                 (lambda exchange, _, data=data: exchange.write(data), {}, broken)
@@ -259,14 +259,14 @@ class TestRetries(HttpTestCase):
         self.assertEqual(
             {UUID}, {r.headers['idempotency-key'] for r in server.received}
         )
-        # 0.1, 0.2 and 0.4 s, each with up to 0.1 s more
+        # 0.1, 0.2 and 0.4 s, each with up to 0.1 s more.
         self.assertLess(0.69, context.clock.monotonic())
         self.assertLess(context.clock.monotonic(), 1.01)
 
     def test_the_last_answer_counts(self):
         for inputs, status, expected, tries in (
             ({'retries': 2}, 503, 'FAILED', 3),
-            # A status that is expected is not retried.
+            # An expected status is not retried.
             ({'expected_statuses': [503]}, 503, 'SUCCEEDED', 1),
             ({'expected_statuses': [200, 404]}, 404, 'SUCCEEDED', 1),
         ):
@@ -280,7 +280,7 @@ class TestRetries(HttpTestCase):
 
     def test_what_may_have_been_done_is_not_done_twice(self):
         def break_off(exchange, request):
-            """Close the connection without an answer."""
+            """Close the connection without a response."""
 
         for inputs, requests, breaks in (
             ({'method': 'POST'}, 1, False),
@@ -367,7 +367,7 @@ class TestRedirects(HttpTestCase):
 
     def test_credentials_are_not_carried_to_another_server(self):
         headers = {'Authorization': 'canary', 'X-Auth-Token': 'canary', 'X-A': 'b'}
-        # The other one is where what connects reads the address to lead.
+        # The second URL names another host, depending on the parser.
         for ending in ('/', '\\@127.0.0.1:{port}/'):
             with self.subTest(ending=ending):
                 other, server = self.answering(), self.answering()
@@ -468,7 +468,7 @@ class TestUnless(HttpTestCase):
             (200, {}, True),
             (404, {'expected_statuses': [404]}, True),
             (404, {}, False),
-            # No answer
+            # No response
             (None, {}, False),
         ):
 
@@ -512,7 +512,7 @@ class TestUnless(HttpTestCase):
         ]
 
         self.assertEqual([True, False], [*map(kind.is_applied, contexts[:2])])
-        # Nothing runs twice that a silent server may have done.
+        # An operation that a silent server may have executed is not repeated.
         error = self.assertRaises(ServerSilent, kind.is_applied, contexts[2])
         self.assertRegex(
             str(error),

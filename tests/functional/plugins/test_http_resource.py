@@ -1,4 +1,4 @@
-"""Http::Resource against a real server."""
+"""Http::Resource with a real server."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ SECRET = 'correct-horse-battery'
 
 
 class Things:
-    """A service that keeps things, and takes its time for some."""
+    """A service that stores objects, some of them asynchronously."""
 
     def __init__(self):
         self.things = {}
@@ -174,7 +174,7 @@ class TestChanging(HttpCase):
             (red, green, 'update', '7', 'green', [('PUT', '/things/7')]),
             (self.wanted(), self.wanted('green'), 'replace', '8', 'green', replaced),
             (red, elsewhere, 'replace', '8', 'red', [('POST', '/found'), replaced[1]]),
-            # The server need not know it.
+            # The server need not know the object.
             (red, private, 'update', '7', 'red', []),
         ):
             self.things.things.clear()

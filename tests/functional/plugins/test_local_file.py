@@ -58,7 +58,7 @@ class TestLife(FileCase):
 
         self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
         self.assertEqual(('bye', 0o644), (self.path.read_text(), self.mode()))
-        # Whoever reads the old one goes on reading that.
+        # Processes that read the old file continue to read it.
         self.assertNotEqual(inode, self.path.stat().st_ino)
         self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual([], self.left())
@@ -246,7 +246,7 @@ class TestPlaces(FileCase):
                 f'path: {self.allowed}x/motd is not below',
             ),
             ('motd', '0644', 'path: "motd" does not match'),
-            # A number is not what was meant.
+            # A number is probably a mistake.
             (
                 *(str(self.path), 0o644),
                 'mode: "420" does not match ^0[0-7]{3}$ (octal digits in quotes, such '

@@ -23,7 +23,7 @@ PATIENCE = 20
 SLEEP = ['/bin/sleep', '600']
 QUICK = {'interval': 0.05}
 
-#: Listens on a port that it is told, once a file is there.
+#: Listens on a port once a file exists.
 LISTEN = """
 import os, pathlib, socket, sys, time
 while not pathlib.Path(sys.argv[2]).exists():
@@ -32,7 +32,7 @@ server = socket.create_server(('127.0.0.1', int(sys.argv[1])))
 while True:
     server.accept()[0].close()
 """
-#: Does not end when it is asked to, and has a child that does not either.
+#: Ignores SIGTERM, and so does its child.
 STUBBORN = """
 import os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -119,11 +119,11 @@ class TestLife(ProcessCase):
             },
             run.attributes,
         )
-        # It is no child of this process, and in a session of its own.
+        # It is no child of this process, and has a session of its own.
         self.assertEqual(pid, os.getsid(pid))
         parent = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2]
         self.assertNotEqual(os.getpid(), int(parent.split()[1]))
-        # What Python ignores, it does not.
+        # It does not inherit the ignored signals of Python.
         status = pathlib.Path(f'/proc/{pid}/status').read_text()
         self.assertIn('SigIgn:\t0000000000000000\n', status)
         start = process_table.read_process(pid).start
@@ -402,7 +402,7 @@ class TestChanging(ProcessCase):
         run = self.made()
         uuid_ = run.uuid
         for argv, grace, restarted in (
-            # another way to look at it
+            # Another health check needs no restart.
             (SLEEP, 1, False),
             (['/bin/sleep', '601'], 1, True),
         ):
@@ -426,7 +426,7 @@ class TestChanging(ProcessCase):
         }
         run = self.made(**wanted)
         old, uuid_ = run.attributes['pid'], run.uuid
-        # A user marked it.
+        # A user has marked it.
         run.failed = True
 
         updated = run.update(wanted)
@@ -461,10 +461,10 @@ class TestChanging(ProcessCase):
 
 class TestEnding(ProcessCase):
     def stubborn(self, grace):
-        """Return one that ignores SIGTERM, as its child does, and the file of both."""
+        """Return a process that ignores SIGTERM, as its child does, and their file."""
         pids = self.home / str(grace)
         run = self.made(self.script(STUBBORN, pids), stop_grace=grace)
-        # Both have to be deaf before they are told to end.
+        # Both must ignore the signal before it is sent.
         self.wait_until(
             lambda: pids.exists() and len(pids.read_text().splitlines()) == 2
         )

@@ -1,4 +1,4 @@
-"""Real servers that users must not reach by the address of a worker."""
+"""Real servers that users must not reach through a worker."""
 
 import dataclasses
 import ipaddress
@@ -38,7 +38,7 @@ class TestOutgoing(HttpTestCase):
         settled = run.create({'create': {'url': server.url}})
 
         self.assertEqual(f'POST {server.url}: 127.0.0.1 {REFUSED}', settled.reason)
-        # A check says that nothing is known.
+        # A check reports an unknown state.
         handler = HttpResource(options.alone(HttpResource))
         call = {'method': 'GET', 'url': server.url}
         context = testing.FakeContext()
@@ -83,7 +83,7 @@ class TestOutgoing(HttpTestCase):
         asked = []
 
         def lookup(host, *_):
-            # The second answer would be another one.
+            # A second lookup would return another address.
             asked.append(host)
             address = '127.0.0.1' if len(asked) == 1 else '127.0.0.2'
             return [(socket.AF_INET, 1, 6, '', (address, server.port))]

@@ -1,4 +1,4 @@
-"""The built-in types in the hands of a worker: its context, its signals."""
+"""The built-in action types with the context and the signals of a worker."""
 
 import os
 import threading
@@ -22,7 +22,7 @@ UUID = '7a6b0d9c-53c7-4d3e-9d3b-3f1f6f1c7e55'
 
 class TestSignals(base.TestCase):
     def execute(self, kind, inputs, timeout=60, **values):
-        """Execute in a thread; return the context and what to ask for the end."""
+        """Execute in a thread; return the context and a function to wait for it."""
         context = Context(Action(UUID, 'x', id=1, inputs=inputs), None, SystemClock())
         context.set_deadline(timeout)
         context.mark_started()
@@ -41,7 +41,7 @@ class TestSignals(base.TestCase):
 
         def end():
             thread.join(PATIENCE)
-            self.assertFalse(thread.is_alive(), 'it does not end')
+            self.assertFalse(thread.is_alive(), 'the action did not end')
             return ends[0]
 
         return context, end

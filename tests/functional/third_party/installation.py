@@ -1,4 +1,4 @@
-"""Installs a distribution the way that counts: its metadata is on the path."""
+"""Installs a distribution as far as needed: its metadata is on the path."""
 
 import json
 import os
@@ -15,10 +15,10 @@ TIMEOUT = 60
 
 
 class Installation(fixtures.Fixture):
-    """A directory with the modules of distributions and their metadata.
+    """A directory with the modules and the metadata of distributions.
 
-    An interpreter that has it on its path finds their entry points as it does
-    those of any other distribution.
+    An interpreter with the directory on its path finds the entry points like those of
+    any other distribution.
     """
 
     def _setUp(self):
@@ -50,13 +50,13 @@ class Installation(fixtures.Fixture):
         )
 
     def run(self, source, *arguments):
-        """Run Python in an interpreter of its own; return the JSON it prints."""
+        """Run Python in a new interpreter; return the JSON that it prints."""
         ended = subprocess.run(
             [sys.executable, '-c', source, *arguments],
             env={
                 **os.environ,
                 'PYTHONPATH': os.pathsep.join([str(self.path), str(ROOT)]),
-                # stevedore's cache of entry points, too
+                # stevedore caches the entry points there, too.
                 'XDG_CACHE_HOME': str(self.path / 'cache'),
             },
             capture_output=True,

@@ -1,4 +1,4 @@
-"""A distribution of somebody else, found and run for real."""
+"""A third-party distribution, discovered and executed."""
 
 import json
 import pathlib
@@ -148,7 +148,7 @@ class TestDistribution(base.TestCase):
                 for _, name, _, _, target, text, error in entries
             ],
         )
-        # The built-ins do not suffer.
+        # The built-in plugins are not affected.
         self.assertEqual(
             dict.fromkeys(
                 [
@@ -220,7 +220,7 @@ class TestDistribution(base.TestCase):
                 if line.strip('#')
             ],
         )
-        # What cannot be used there keeps nobody's options out.
+        # An unusable plugin does not hide the options of others.
         self.assertIn('[watcherlite.action_types.command]\n', sample)
 
     def test_the_command_shows_where_each_comes_from_and_why_one_failed(self):
@@ -323,7 +323,7 @@ class TestResourceTypes(base.TestCase):
                 if distribution == 'zeta-actions'
             ],
         )
-        # The built-ins do not suffer.
+        # The built-in plugins are not affected.
         self.assertLessEqual(
             {
                 *('Http::Resource', 'Local::File', 'Local::Process', 'OS::Heat::None'),

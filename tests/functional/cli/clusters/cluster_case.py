@@ -1,4 +1,4 @@
-"""A test of commands on clusters, against an API that answers as the test says."""
+"""The base case of the tests of commands on clusters, with a fake API."""
 
 from tests.functional.cli.clusters import cluster_objects as shown
 from tests.functional.cli.fake_api import RemoteCase, Reply
@@ -7,12 +7,12 @@ ROOT = '/clustering/v1'
 CLUSTER = f'{ROOT}/clusters/{shown.CLUSTER_ID}'
 NODE = f'{ROOT}/nodes/{shown.NODE_ID}'
 ACTION = f'{ROOT}/actions/{shown.ACTION_ID}'
-#: Where it is said what does what was asked for.
+#: The header with the action of a request.
 BEGUN = {'Location': f'http://h/clustering/v1/actions/{shown.ACTION_ID}'}
 
 
 class ClusterCase(RemoteCase):
-    """The cluster `web` and its node `web-1` can be found."""
+    """Tests in which the cluster `web` and its node `web-1` exist."""
 
     def setUp(self):
         super().setUp()
@@ -26,7 +26,7 @@ class ClusterCase(RemoteCase):
         }
 
     def asked(self):
-        """Return what was asked to be done; forget it, and all that was looked at."""
+        """Return the requests that change something; forget all requests."""
         found = [
             (asked[0].replace(ROOT, ''), *asked[1:])
             for asked in self.api.asked
@@ -36,20 +36,20 @@ class ClusterCase(RemoteCase):
         return found
 
     def looked(self):
-        """Return what was looked at; forget it."""
+        """Return all requests; forget them."""
         found = [asked[0].replace(ROOT, '') for asked in self.api.asked]
         self.api.asked.clear()
         return found
 
     def begins(self, line, answer=None):
-        """Let a request begin an action."""
+        """Let a request start an action."""
         body = {'action': shown.ACTION_ID} if answer is None else answer
         self.api.answers[line] = Reply(body, 202, BEGUN)
 
     def goes_on(self, about, *looks):
-        """Let an action be waited for: its status and events, look after look.
+        """Set the statuses and the events of an action at each poll.
 
-        :param about: what the events are asked for by: `cluster_id=...`
+        :param about: the filter of the events: `cluster_id=...`
         """
         self.api.answers[f'GET {ACTION}'] = [
             {'action': {**shown.ACTION, 'status': status, 'status_reason': 'why'}}

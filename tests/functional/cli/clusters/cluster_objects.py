@@ -1,4 +1,4 @@
-"""Clusters, nodes and all that belongs to them, as the clustering API shows them."""
+"""Clusters, nodes and related objects, as the clustering API represents them."""
 
 CLUSTER_ID = '11111111-1111-4111-8111-111111111111'
 NODE_ID = '22222222-2222-4222-8222-222222222222'

@@ -1,4 +1,4 @@
-"""The commands on clusters and nodes: what they ask for, and what they show."""
+"""The commands on clusters and nodes: their requests and their output."""
 
 import io
 
@@ -13,7 +13,7 @@ C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
 
 
 class ListTest(ClusterCase):
-    """`list`, of whatever there are several of."""
+    """`list` of every noun."""
 
     def test_columns(self):
         self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': [shown.CLUSTER]}
@@ -105,7 +105,7 @@ class ListTest(ClusterCase):
 
 
 class ShowTest(ClusterCase):
-    """`show`, of whatever there is."""
+    """`show` of every noun."""
 
     def test_shown_columns(self):
         self.api.answers |= {
@@ -278,7 +278,7 @@ class ChangingTest(ClusterCase):
         self.assertEqual({'port': 1}, found['Properties'])
 
     def test_the_time_of_an_action_is_not_that_of_an_answer(self):
-        """It may be longer than anybody waits for an answer."""
+        """It may be longer than the timeout of a response."""
         self.begins(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
 
         self.rows('cluster', 'update', 'web', '--timeout', '100000')

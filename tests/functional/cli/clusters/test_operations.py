@@ -1,4 +1,4 @@
-"""The commands that have an action be done on a cluster or node, and wait for it."""
+"""The commands that request an action on a cluster or node, and wait for it."""
 
 import fixtures
 

@@ -1,4 +1,4 @@
-"""The commands on clusters and the API as it is, from a profile to nothing."""
+"""The commands on clusters with the real API, from a profile to the deletion."""
 
 import json
 
@@ -40,12 +40,12 @@ class RealClusterCase(RealApiCase):
         self.succeed('profile', 'create', 'server', '--spec', path)
 
     def done(self, *argv):
-        """Run a command that waits; return the exit code and what it said."""
+        """Run a command that waits; return the exit code and its messages."""
         code, _, err = self.call(*argv, '--wait')
         return code, err
 
     def create(self, name, size):
-        """Create a cluster of so many nodes and wait for it; return it."""
+        """Create a cluster with this size, and wait for it; return it."""
         code, said = self.done(
             *('cluster', 'create', name, '--profile', 'server'),
             *('--desired-capacity', str(size)),
@@ -54,7 +54,7 @@ class RealClusterCase(RealApiCase):
         return self.rows('cluster', 'show', name)
 
     def members(self, name):
-        """Return the status of each node of a cluster, by its index."""
+        """Return the status of each node of a cluster, by index."""
         rows = self.rows('cluster', 'members', 'list', name)
         return {row['Index']: row['Status'] for row in rows}
 

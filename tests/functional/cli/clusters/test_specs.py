@@ -1,4 +1,4 @@
-"""The commands on profiles, policies and receivers, which change at once."""
+"""The commands on profiles, policies and receivers, which complete immediately."""
 
 import io
 import json

@@ -1,9 +1,9 @@
-"""A test of commands on stacks, against an API that answers as the test says."""
+"""The base case of the tests of commands on stacks, with a fake API."""
 
 from tests.functional.cli.fake_api import RemoteCase, Reply
 from tests.functional.cli.stacks import stack_objects as shown
 
-#: Where stacks are, and where one of them is.
+#: The paths of all stacks and of one of them.
 ALL = '/orchestration/v1/default/stacks'
 WEB = f'{ALL}/web/{shown.STACK_ID}'
 
@@ -17,7 +17,7 @@ resources:
 
 
 class StackCase(RemoteCase):
-    """The stack `web` can be found."""
+    """Tests in which the stack `web` exists."""
 
     def setUp(self):
         super().setUp()
@@ -29,7 +29,7 @@ class StackCase(RemoteCase):
         ]
 
     def asked(self):
-        """Return what was asked for, but for the stack; forget it."""
+        """Return the requests except for that of the stack; forget them."""
         found = [
             (asked[0].replace(WEB, 'WEB').replace(ALL, 'ALL'), *asked[1:])
             for asked in self.api.asked
@@ -59,7 +59,7 @@ class ChangingCase(StackCase):
         self.api.answers[f'GET {WEB}'] = shown.stack()
 
     def goes_on(self, *looks):
-        """Let the stack be waited for: its status and events, look after look."""
+        """Set the statuses and the events of the stack at each poll."""
         self.api.answers[f'GET {WEB}?resolve_outputs=false'] = [
             shown.stack(stack_status=status, stack_status_reason='why')
             for status, _ in looks

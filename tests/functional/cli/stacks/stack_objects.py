@@ -1,4 +1,4 @@
-"""Stacks, resources and events as the API shows them."""
+"""Stacks, resources and events as the API represents them."""
 
 HOST = 'http://127.0.0.1:9322/orchestration/v1/default'
 STACK_ID = '88888888-8888-4888-8888-888888888888'
@@ -91,7 +91,7 @@ LISTED = {name: value for name, value in STACK.items() if name not in _DETAILS}
 
 
 def stack(**changes):
-    """Return the answer that shows a stack."""
+    """Return the representation of a stack."""
     return {'stack': {**STACK, **changes}}
 
 

@@ -1,4 +1,4 @@
-"""The commands that act on stacks as they are, delete them, and check templates."""
+"""The commands that act on stacks, delete them, and validate templates."""
 
 import io
 import json

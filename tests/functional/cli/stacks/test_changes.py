@@ -1,4 +1,4 @@
-"""The commands that change stacks: what they ask for, and how they wait."""
+"""The commands that change stacks: their requests and their waiting."""
 
 import _thread
 import signal
@@ -124,7 +124,7 @@ class CreateTest(ChangingCase):
         self.addCleanup(signal.signal, signal.SIGINT, handler)
 
         class Interrupting(Reply):
-            """Somebody presses Ctrl-C while this is on its way."""
+            """A response during which the user presses Ctrl-C."""
 
             @property
             def body(self):
@@ -133,7 +133,7 @@ class CreateTest(ChangingCase):
 
             @body.setter
             def body(self, value):
-                """Keep nothing."""
+                """Ignore the body."""
 
         line = f'GET {WEB}/events?sort_dir=asc&limit=1000'
         self.api.answers[line] = Interrupting()
@@ -174,7 +174,7 @@ class CreateTest(ChangingCase):
 
             self.assertEqual(2, code)
             self.assertIn(said, message)
-        # In front of the command it is the timeout of the connection.
+        # Before the command it is the timeout of the connection.
         code, message = self.fail(
             *('--timeout', '0', *words, self.template, '--timeout', '7')
         )

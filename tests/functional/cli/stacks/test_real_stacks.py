@@ -1,4 +1,4 @@
-"""The commands on stacks and the API as it is, from a template to nothing."""
+"""The commands on stacks with the real API, from a template to the deletion."""
 
 from tests.functional.cli.test_real_api import RealApiCase
 
@@ -33,13 +33,13 @@ resources:
 outputs:
   said: {value: {get_attr: [inner, said]}}
 """
-#: Looks at a stack that is about to change; each is a request.
+#: The maximum number of polls of a stack.
 LOOKS = 500
 
 
 class RealStackCase(RealApiCase):
     def create(self, name, *argv, template=TEMPLATE):
-        """Create a stack and wait for it; return it."""
+        """Create a stack, and wait for it; return it."""
         path = self.file(template, f'{name}.yaml')
         words = ('stack', 'create', name, '-t', path, '--wait', '-f', 'json')
         code, _, err = self.call(*words, *argv)
@@ -47,19 +47,19 @@ class RealStackCase(RealApiCase):
         return self.rows('stack', 'show', name)
 
     def done(self, *argv):
-        """Run a command that waits; return the exit code and its last line."""
+        """Run a command that waits; return the exit code and its last message."""
         code, _, err = self.call(*argv, '--wait')
         return code, err.strip().splitlines()[-1].partition(' ')[2]
 
     def wait_for_other_status(self, status, name):
-        """Look until a stack has another status; each look takes its time."""
+        """Poll a stack until its status changes; each poll is a request."""
         for _ in range(LOOKS):
             if self.rows('stack', 'show', name)['Stack Status'] != status:
                 return
         raise AssertionError(f'{name} stays {status}')
 
     def resources(self, name):
-        """Return the status and the physical id of each resource, by its name."""
+        """Return the status and the physical id of each resource, by name."""
         return {
             row['Resource Name']: (row['Resource Status'], row['Physical Resource ID'])
             for row in self.rows('stack', 'resource', 'list', name)
@@ -150,7 +150,7 @@ class LifeTest(RealStackCase):
 
 
 class MaintenanceTest(RealStackCase):
-    """Rest, health marks and locks."""
+    """Suspension, health marks and locks."""
 
     def test_suspended_resumed_checked_locked_refused_and_unlocked(self):
         self.create('kept')

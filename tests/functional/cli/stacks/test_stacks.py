@@ -1,4 +1,4 @@
-"""The commands that read stacks: what they ask for, and what they show."""
+"""The commands that read stacks: their requests and their output."""
 
 import json
 
@@ -400,7 +400,7 @@ class ResourceTest(StackCase):
 
 
 class ContentsTest(StackCase):
-    """The contents of a stack, and those of its resources that failed."""
+    """The content of a stack, and its failed resources."""
 
     def test_its_template_and_environment_are_shown_as_yaml_or_json(self):
         for noun in ('template', 'environment'):

@@ -10,7 +10,7 @@ from watcherlite.plugins import base
 
 
 class Greet(base.ActionType):
-    """Greets somebody, after a while."""
+    """An action that prints a greeting after a delay."""
 
     description = 'Greets somebody.'
     idempotent = True
@@ -37,15 +37,15 @@ class Greet(base.ActionType):
 
 
 class Patience(base.Policy):
-    """Lets everything happen."""
+    """A policy that permits everything."""
 
 
 class Impostor:
-    """Is no action type."""
+    """A class that is no action type."""
 
 
 class Careless(base.ActionType):
-    """Has options that are none."""
+    """An action type with invalid options."""
 
     @classmethod
     def get_config_opts(cls):

@@ -1,4 +1,4 @@
-"""Needs what is not installed."""
+"""A plugin module that needs a missing package."""
 
 import acme_library_that_is_not_there
 

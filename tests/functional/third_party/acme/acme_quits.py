@@ -1,4 +1,4 @@
-"""Is a script, and no module."""
+"""A script in place of a plugin module."""
 
 import sys
 
