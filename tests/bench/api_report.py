@@ -38,8 +38,8 @@ def targets(found: Results) -> list[Target]:
 def failures(found: Results) -> list[str]:
     """Return the lists whose cost depends on the table size, with their figures.
 
-    A list beyond `FAILS` reads rows that it does not show; how busy a machine is
-    explains less than that.
+    A list beyond `FAILS` reads rows that it does not return; the load of the machine
+    alone cannot explain that.
     """
     return [
         f'{timing.deployment} {timing.page.name}: {timing.ratio:.1f} times the time of '

@@ -18,7 +18,7 @@ _SIZES = {PARALLEL: (*_QUICK, 10_000, 100_000), CHAIN: _QUICK}
 _FULL = {PARALLEL: _SIZES[PARALLEL], CHAIN: (*_QUICK, 10_000)}
 #: Small plans are repeated in one process, and their median is reported.
 _REPETITIONS = {1: 15, 10: 10, 100: 5, 1000: 2}
-#: Plans of this size are measured in one round: one takes as long as all others.
+#: Plans of this size are measured once, since one takes as long as all others.
 _ONCE = 100_000
 
 

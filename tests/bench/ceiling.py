@@ -1,8 +1,8 @@
 """The ceiling: the minimal durable work of an action, without watcherlite.
 
-Two durable transitions in grouped updates and four confirmed publishes for each
-action; no claims, no threads for plugins, no rules, no plan, no outbox. How that
-is arranged is a `Variant`. A process of its own measures one of them:
+Two durable transitions in grouped updates and four confirmed publishes for each action;
+no claims, no threads for plugins, no rules, no plan, no outbox. A `Variant` defines the
+order of these steps. A separate process measures one of them:
 
     python -m tests.bench.ceiling < request.json
 """
@@ -39,12 +39,13 @@ _Change = tuple[documents.Make, Sequence[int]]
 class Variant:
     """A variant of the minimal work.
 
-    :param shape: groups of 100, or one after the other: SUCCEEDED of one and
-        RUNNING of the next in one commit
+    :param shape: groups of 100, or one after the other: SUCCEEDED of one and RUNNING of
+        the next in one commit
     :param thread: whether a thread of its own publishes while the next group is
-        written; or both in turn
+        written; otherwise both alternate
     :param made_from: DICTIONARIES or TEMPLATE, see `documents`
-    :param durable: whether the queue is; watcherlite's default is not
+    :param durable: whether the queue is durable, which is not the default of
+        watcherlite
     """
 
     shape: str

@@ -1,8 +1,8 @@
 """The notifications of one action, built at minimal cost.
 
-The ceiling publishes the same documents as the daemon does, of the same length.
-Their text is taken from what watcherlite makes of the events of one `nop`; for
-each action only the ids and the times in it change.
+The ceiling publishes the same documents as the daemon, of the same length. Their text
+is that of the notifications of one `nop`; for each action only the ids and the times
+are replaced.
 """
 
 import datetime

@@ -1,9 +1,9 @@
-"""The frame of what measures operations of the engine: stacks, clusters.
+"""The measurement of operations of the engine: stacks, clusters.
 
-In this one process, with a worker of the engine lane; on servers the database and the
-broker are others. Each case is measured twice: timed, and then counted, because
-counting costs time. What one operation leaves to publish is published before the next
-begins, so that no operation pays for the one before it.
+A worker of the engine lane runs in this process; a database and a broker run on
+servers. Each case is measured twice: timed, and then counted, because counting costs
+time. The events of an operation are published before the next begins, so that no
+operation pays for the preceding one.
 """
 
 import contextlib

@@ -107,7 +107,7 @@ def execute(
     runtime.start()
     try:
         if not runtime.bus.wait_until_consuming(_STARTING):
-            raise TimeoutError('the process does not consume its own messages')
+            raise TimeoutError('the process did not consume its own messages in time')
         startup = time.time() - spawned
         runtime.add_listener(recorder.hear)
         _execute(runtime, recorder, shape, _WARM_UP, counters)
@@ -167,5 +167,5 @@ def _drain(runtime: bootstrap.Runtime, size: int) -> None:
     with contextlib.closing(sqlite3.connect(path)) as connection:
         while connection.execute(_UNTOLD).fetchone() is not None:
             if time.monotonic() > deadline:
-                raise TimeoutError('notifications are left over')
+                raise TimeoutError('notifications are still pending')
             time.sleep(_POLL)

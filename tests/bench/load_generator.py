@@ -16,7 +16,7 @@ _END = b'\r\n\r\n'
 class Load:
     """The measurement of a load.
 
-    :param seconds: from the first request to the last answer
+    :param seconds: from the first request to the last response
     :param latencies: of all requests, in seconds
     """
 
@@ -52,7 +52,7 @@ class Connection:
             received += self._more()
         head, _, body = received.partition(_END)
         if b' 200 ' not in head.partition(b'\r\n')[0]:
-            raise AssertionError(f'{path} is answered {head.decode()}')
+            raise AssertionError(f'unexpected response to {path}: {head.decode()}')
         length = content_length(head)
         while len(body) < length:
             body += self._more()
@@ -65,7 +65,7 @@ class Connection:
     def _more(self) -> bytes:
         data = self._socket.recv(_CHUNK)
         if not data:
-            raise AssertionError('the server has closed a connection')
+            raise AssertionError('the server closed the connection')
         return data
 
 
@@ -75,7 +75,7 @@ def content_length(head: bytes) -> int:
         name, _, value = line.partition(b':')
         if name.lower() == b'content-length':
             return int(value)
-    raise AssertionError('the server does not say how long its answer is')
+    raise AssertionError('the response has no Content-Length')
 
 
 def put(port: int, paths: Sequence[str], clients: int, seconds: float) -> Load:

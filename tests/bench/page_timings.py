@@ -101,7 +101,9 @@ def call(application: Wsgi, path: str, query: str, *, deleted: bool = False) -> 
 
     body = b''.join(application(environ, start))
     if not statuses[0].startswith('200 '):
-        raise AssertionError(f'{path}?{query} is answered {statuses[0]}: {body!r}')
+        raise AssertionError(
+            f'{path}?{query}: unexpected status {statuses[0]}: {body!r}'
+        )
     return body
 
 

@@ -1,4 +1,4 @@
-"""Publishers that wait once for the confirmations of a batch."""
+"""Publishers that wait once for the confirms of a batch."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ class Publisher(Protocol):
 
 
 class ConfirmedPublisher:
-    """A publisher to a queue of RabbitMQ that nobody consumes.
+    """A publisher to a queue of RabbitMQ without consumers.
 
     :param durable: whether queues and messages survive a restart of the broker
     """

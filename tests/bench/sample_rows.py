@@ -1,8 +1,8 @@
 """Sample audits, plans and actions, inserted by one statement per table.
 
-Of every table most rows are usual. Of each kind of what is listed by a filter there
-are `RARE` unusual ones, as many in a large table as in a small one, evenly among the
-others. A row's uuid follows from its id.
+Most rows of every table are usual. For each kind of row that a filter selects, there
+are `RARE` unusual rows, as many in a large table as in a small one, evenly distributed.
+The uuid of a row follows from its id.
 """
 
 import contextlib

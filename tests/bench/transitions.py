@@ -1,7 +1,7 @@
 """Two durable transitions per action, with minimal statements.
 
-A table of its own with what a transition needs and nothing else: no owner to
-compare, no dependents, no counters, no events.
+The table has only the columns that a transition needs: no owner to compare, no
+dependents, no counters, no events.
 """
 
 import abc

@@ -112,7 +112,7 @@ def make_binding(cluster: Cluster, policy: PolicyObject, **values: Any) -> NewBi
 def cluster_event(
     row: Cluster | Node, cluster: Cluster | None = None, **values: Any
 ) -> Event:
-    """Return an event of a cluster, or of a node of one.
+    """Return an event of a cluster, or of a node in one.
 
     :param values: also `phase`, and `type` of the action
     """
@@ -135,7 +135,7 @@ def cluster_event(
 
 
 class ClusterCase(StoreCase):
-    """The shortest way to say what is said often."""
+    """Methods to store and change clusters and nodes."""
 
     def store_object(self, row: NewObject[ClusterObject]) -> ClusterObject:
         """Store a row in a transaction of its own."""
@@ -178,7 +178,7 @@ class ClusterCase(StoreCase):
         return list(nodes)
 
     def delete_softly(self, row: Cluster | Node, when: datetime.datetime = NOW) -> None:
-        """Delete a cluster or node softly."""
+        """Soft-delete a cluster or node."""
         if isinstance(row, Cluster):
             self.save_cluster(row.evolve(deleted_at=when))
         else:

@@ -1,4 +1,4 @@
-"""A world to be listed, for the store's contract."""
+"""The rows for the contract of lists."""
 
 import functools
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.states import action as states
 
-#: noun -> what is listed of it
+#: noun -> the attribute of its rows in a list
 ROWS = {
     'goals': 'goal',
     'strategies': 'strategy',
@@ -33,7 +33,7 @@ JOINED = {'action_plan_uuid': 'plan_uuid'}
 
 
 class ListingCase(StoreCase):
-    """A store with some of everything in it, after `create_world`."""
+    """A store with rows of every noun, after `create_world`."""
 
     def pages_of(self, noun: str) -> Callable[[Query], list[Any]]:
         """Return the method that lists a noun."""
@@ -55,7 +55,7 @@ class ListingCase(StoreCase):
         return [row.id for row in self.page(noun, **values)]
 
     def assert_listed(self, noun: str, whole: list[Any], query: Query) -> None:
-        """Check all pages of the rows of a list, in the order of the one sort key."""
+        """Check all pages of a list with one sort key."""
         ((key, descending),) = query.sort
         self.assert_pages(
             in_order(
@@ -69,7 +69,7 @@ class ListingCase(StoreCase):
         )
 
     def insert_rows(self) -> None:
-        """Store some of everything, with values that are equal and that are none."""
+        """Store rows of every noun, with equal and missing values."""
         self.commit(self._proposals)
         self.plans = [self._plan(n) for n in range(6)]
         self.actions = self._actions()
@@ -186,7 +186,7 @@ class ListingCase(StoreCase):
         return action.deleted_at is not None
 
     def value(self, noun: str, one: Any, key: str) -> Any:
-        """Return by what one is to be sorted."""
+        """Return the value of a sort key."""
         name = JOINED.get(key, key)
         if hasattr(one, name):
             return getattr(one, name)

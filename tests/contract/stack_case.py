@@ -21,7 +21,7 @@ TENANT = 'project-a'
 
 
 def make_definition(**values: Any) -> Definition:
-    """Return a definition; unlike others unless it is told what is in it."""
+    """Return a definition, unique unless its content is given."""
     return Definition(**{'template': {'of': new_uuid()}, **values})
 
 
@@ -58,7 +58,7 @@ def resource_event(stack: Stack, resource: Resource, **values: Any) -> Event:
 
 
 class StackCase(StoreCase):
-    """The shortest way to say what is said often."""
+    """Methods to store and change stacks and resources."""
 
     def insert_definition(self, **values: Any) -> StoredDefinition:
         return self.commit(lambda tx: tx.insert_definition(make_definition(**values)))
@@ -70,7 +70,7 @@ class StackCase(StoreCase):
         return self.commit(lambda tx: tx.insert_stack(stack))
 
     def nested_stack(self, owner: Stack, **values: Any) -> Stack:
-        """Store a stack that is a resource of another one."""
+        """Store a nested stack."""
         stack = make_stack(
             owner.definition_id,
             owner_id=owner.id,
@@ -108,13 +108,13 @@ class StackCase(StoreCase):
         self.commit(block)
 
     def delete_stack(self, stack: Stack, when: datetime.datetime = NOW) -> Stack:
-        """Delete a stack softly."""
+        """Soft-delete a stack."""
         gone = stack.evolve(action='DELETE', status='COMPLETE', deleted_at=when)
         self.save_stack(gone)
         return gone
 
     def add_stack_events(self, stack: Stack, *added: Event) -> None:
-        """Store events of a stack, which is locked."""
+        """Store events of a stack, which is locked in the transaction."""
 
         def block(tx: Transaction) -> None:
             tx.lock_stacks([stack.id])
@@ -123,5 +123,5 @@ class StackCase(StoreCase):
         self.commit(block)
 
     def stored_stack(self, stack: Stack) -> Stack | None:
-        """Return a stack as it is stored now."""
+        """Return the stored state of a stack."""
         return self.store.stacks_by_id([stack.id]).get(stack.id)

@@ -13,7 +13,7 @@ from watcherlite.domain.actions import Action, ActionChange, Edge
 from watcherlite.states import action as states
 
 MEBIBYTE = 1024 * 1024
-#: What JSON can say; the last key and the integer are what drivers like to lose.
+#: All that JSON can express; drivers tend to change the last key and the integer.
 EVERYTHING: dict[str, Any] = {
     'text': 'Žluťoučký kůň 🚀 "quoted" \\ \n\t',
     'empty': ['', {}, [], None],
@@ -25,7 +25,7 @@ EVERYTHING: dict[str, Any] = {
 
 
 class Unwanted(Exception):
-    """Raised to roll a transaction back."""
+    """Raised to roll back a transaction."""
 
 
 class StoreActionsContract(StoreCase):
@@ -263,7 +263,7 @@ class StoreActionsContract(StoreCase):
         by_id = {i: owners[n] for n, ids in enumerate(won) for i in ids}
         self.assert_stored(*(a.evolve(owner=by_id[a.id], attempt=1) for a in stored))
 
-    # the small ones
+    # Methods for single actions
 
     def test_derived_actions_increase_pending(self) -> None:
         stored = self.stored_action(pending=0)
@@ -301,7 +301,7 @@ class StoreActionsContract(StoreCase):
         self.assertEqual({}, self.store.actions_by_id([]))
         self.assertEqual([], self.store.list_actions(statuses=[]))
 
-    # reading
+    # Queries
 
     def test_an_unknown_action_is_not_found(self) -> None:
         missing = new_uuid()
@@ -320,7 +320,7 @@ class StoreActionsContract(StoreCase):
         )
         self.stored_action(derived_from=other.id)
         self.assertEqual(derived, self.store.derived_actions(asking.id))
-        # Those of earlier runs are omitted on request.
+        # Actions of earlier runs are omitted on request.
         self.assertEqual(derived[1:], self.store.derived_actions(asking.id, at(1)))
         self.assertEqual([], self.store.derived_actions(derived[0].id))
 

@@ -324,7 +324,7 @@ class StoreAuditsContract(StoreCase):
         )
         self.assertEqual(4, len(self.store.list_goals(Query())))
 
-    # plans of audits
+    # Plans of audits
 
     def new_plan(self, audit: Audit, **values: Any) -> ActionPlan:
         plan = make_plan(audit_id=audit.id, **values)
@@ -376,7 +376,7 @@ class StoreAuditsContract(StoreCase):
         plan = self.new_plan(self.new_audit(), efficacy_indicators=indicators)
         self.assertEqual(indicators, self.store.get_plan(plan.uuid).efficacy_indicators)
 
-    # the history
+    # History
 
     def step_of(self, audit: Audit, message: str) -> Event:
         return make_bare_event(

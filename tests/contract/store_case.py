@@ -17,7 +17,7 @@ from watcherlite.states.action import RUNNING
 
 Result = TypeVar('Result')
 
-#: How often a transaction that lost against others is tried again.
+#: The number of attempts of a transaction after conflicts.
 TRIES = 100
 #: Seconds after which threads that wait for each other count as stuck.
 DEADLINE = 60
@@ -25,17 +25,17 @@ DEADLINE = 60
 if TYPE_CHECKING:
     Base = unittest.TestCase
 else:
-    # Each store's own test case brings the real one.
+    # The test case of each store provides the real base class.
     Base = object
 
 
 class StoreCase(Base):
-    """A test with a store of its own."""
+    """The base case, with an empty store for each test."""
 
     store: Store
 
     def make_store(self) -> Store:
-        """Return a store with nothing in it."""
+        """Return an empty store."""
         raise NotImplementedError(f'{type(self).__name__} has to make its store')
 
     def setUp(self) -> None:
@@ -44,7 +44,7 @@ class StoreCase(Base):
         self.addCleanup(self.store.close)
 
     def commit(self, call: Callable[[Transaction], Result]) -> Result:
-        """Call with a transaction, and again as long as it loses against others."""
+        """Call a function in a transaction; retry after conflicts."""
         for _ in range(TRIES):
             try:
                 with self.store.transaction() as tx:
@@ -54,7 +54,7 @@ class StoreCase(Base):
         raise last
 
     def is_committed(self, call: Callable[[Transaction], object]) -> bool:
-        """Commit a transaction; return whether it was no conflict with what exists."""
+        """Commit a transaction; return False if it conflicts with existing rows."""
         try:
             self.commit(call)
         except exceptions.Conflict:
@@ -62,7 +62,7 @@ class StoreCase(Base):
         return True
 
     def commit_often(self, call: Callable[[Transaction], object]) -> None:
-        """Commit a transaction twenty times, in four threads at the same time."""
+        """Commit a transaction twenty times, in four concurrent threads."""
 
         def five_times() -> None:
             for _ in range(5):
@@ -71,7 +71,7 @@ class StoreCase(Base):
         self.together(*[five_times] * 4)
 
     def together(self, *calls: Callable[[], Result]) -> list[Result]:
-        """Call all at the same time, each in a thread; return what they returned."""
+        """Call functions concurrently, each in a thread; return their results."""
         barrier = threading.Barrier(len(calls))
 
         def run(call: Callable[[], Result]) -> Result:
@@ -82,15 +82,15 @@ class StoreCase(Base):
             futures = [pool.submit(run, call) for call in calls]
             return [future.result(DEADLINE) for future in futures]
 
-    # the shortest way to say what is said often
+    # Short forms of common calls
 
     def claim(self, worker: str, **values: Any) -> list[Action]:
-        """Claim in a transaction of its own."""
+        """Claim actions in a transaction of its own."""
         arguments: dict[str, Any] = {'limit': 100, 'now': NOW, **values}
         return self.commit(lambda tx: tx.claim(worker=worker, **arguments))
 
     def change(self, before: Action, **values: Any) -> Action | None:
-        """Change an action; return it as it was to become, None if that lost."""
+        """Change an action; return its new state, or None after a conflict."""
         after = before.evolve(**values)
         changes = [ActionChange(before, after)]
         changed = self.commit(lambda tx: tx.change_actions(changes))
@@ -102,24 +102,24 @@ class StoreCase(Base):
         return store_actions(self.store, make_action(**values))[0]
 
     def running_actions(self, count: int) -> list[Action]:
-        """Store actions that may have locks."""
+        """Store running actions, which may own locks."""
         return store_actions(
             self.store, *(make_action(status=RUNNING) for _ in range(count))
         )
 
     def unlock(self, *actions: Action) -> list[Action]:
-        """Release what actions have alone, in a transaction of its own."""
+        """Release the exclusive locks of actions in a transaction of its own."""
         ids = [action.id for action in actions]
         return self.commit(lambda tx: tx.release_locks(ids))
 
     def changed(self, before: Action, **values: Any) -> Action:
-        """Change an action that is as expected."""
+        """Change an action that must have the expected state."""
         after = self.change(before, **values)
         assert after is not None, f'action {before.id} was not as expected'
         return after
 
     def now_stored(self, *actions: Action) -> list[Action]:
-        """Return actions as they are stored now."""
+        """Return the stored states of actions."""
         ids = [action.id for action in actions if action.id is not None]
         found = self.store.actions_by_id(ids)
         return [found[key] for key in ids]
@@ -132,7 +132,7 @@ class StoreCase(Base):
     def assert_rows_purged(
         self, purge: Callable[..., Mapping[str, int]], **expected: int
     ) -> None:
-        """Check a dry run of a purge, the purge, and that nothing is left for one."""
+        """Check a dry run, the purge, and that a second purge deletes nothing."""
         later = at(10**9)
         self.assertEqual(
             [expected, expected, dict.fromkeys(expected, 0)],
@@ -151,8 +151,8 @@ class StoreCase(Base):
     ) -> None:
         """Check the first page of a list, and the one after each of its rows.
 
-        That needs two statements, whatever the limit: to compile one takes longer than
-        to execute it.
+        Two statements suffice, whatever the limit: compiling one takes longer than
+        executing it.
         """
         for begin, after in enumerate([None, *map(uuid, expected)]):
             end = None if query.limit is None else begin + query.limit
@@ -160,12 +160,12 @@ class StoreCase(Base):
             self.assertEqual(expected[begin:end], pages(asked), asked)
 
     def assert_stored(self, *expected: Action) -> None:
-        """Check that actions are stored exactly so."""
+        """Check that actions have exactly these stored states."""
         self.assertEqual(list(expected), self.now_stored(*expected))
 
 
 def make_bare_event(**values: Any) -> Event:
-    """Return an event of a change of state, otherwise of what is given."""
+    """Return an event of a change of state with only the given values."""
     nothing = dict.fromkeys(field.name for field in dataclasses.fields(Event))
     given = {'kind': events.STATE_CHANGED, 'occurred_at': NOW, **values}
     return Event(**{**nothing, 'uuid': events.new_uuid(), **given})
@@ -176,7 +176,7 @@ def in_order(
     keys: Sequence[tuple[str, bool]],
     value: Callable[[Result, str], Any],
 ) -> list[Result]:
-    """Return rows in the order of sort keys; equal ones stay as they are.
+    """Return rows in the order of sort keys, as a stable sort.
 
     Rows without a value come last in both directions.
     """

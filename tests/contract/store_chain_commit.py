@@ -14,7 +14,7 @@ class StoreChainCommitContract(StoreCase):
     """A step is written completely or not at all."""
 
     def make_step(self) -> None:
-        """Store a chain of three whose first action runs; plan its next step."""
+        """Store a chain of three whose first action runs; return its next step."""
         self.worker = new_uuid()
         first = make_action(name='first')
         second = make_action(name='second', parents=(first.uuid,))

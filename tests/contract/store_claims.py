@@ -119,7 +119,7 @@ class StoreClaimsContract(StoreCase):
 
         workers = [new_uuid() for _ in range(4)]
         taken = self.together(*(lambda w=w: take_all(w) for w in workers))
-        # Who passed over rows that were held may have stopped before the end.
+        # A claim that skipped locked rows may have ended early.
         taken.append(take_all(workers[0]))
         by_id = sorted((a for each in taken for a in each), key=lambda a: a.id)
         self.assertEqual(ids_of(actions), ids_of(by_id))
@@ -153,7 +153,8 @@ class StoreClaimsContract(StoreCase):
         second = waits(2, lane='applier')
         waits(1, lane=domain.ENGINE)
         waits(1, deadline=None)
-        # Its time was over, and it was told so; that of the other one stands still.
+        # The first has been signalled after its deadline; the second is suspended, so
+        # its deadline does not count.
         waits(1, deadline=EPOCH)
         waits(
             1, deadline=EPOCH + datetime.timedelta(seconds=1), status=states.SUSPENDED
@@ -236,7 +237,7 @@ class StoreClaimsContract(StoreCase):
         self.assertEqual(ids_of(started), ids_of(both))
 
     def write_signal(self, word: str, *actions: Action) -> list[Action]:
-        """Write a signal to actions; return those that got it."""
+        """Write a signal to actions; return those that received it."""
         ids = ids_of(list(actions))
         return self.commit(lambda tx: tx.set_control(word, NOW, action_ids=ids))
 

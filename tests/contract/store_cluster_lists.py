@@ -42,12 +42,12 @@ def value_of(row: Any, key: str) -> Any:
 class StoreClusterListsContract(ClusterCase):
     """Searches by name, pages, and the visibility of projects."""
 
-    # finding
+    # Searches
 
     def test_a_name_matches_by_uuid_then_name_then_uuid_prefix(self) -> None:
         uuid = 'abcd1234-0000-4000-8000-000000000001'
         first = self.insert_cluster(uuid=uuid, name='web')
-        # Called like the first, and like the begin of it.
+        # One is named like the uuid of the first, the other like a prefix of it.
         second = self.insert_cluster(name=uuid)
         third = self.insert_cluster(name='abcd12')
         find = self.store.find_object
@@ -188,10 +188,10 @@ class StoreClusterListsContract(ClusterCase):
             with self.assertRaises(exceptions.NotFound):
                 self.store.list_cluster_actions(Query(after=action.uuid))
 
-    # pages
+    # Pages
 
     def insert_each_class(self) -> dict[type, list[Any]]:
-        """Store rows of each noun that differ in what they are sorted by."""
+        """Store rows of each noun with different sort values."""
         profiles = [
             self.insert_profile(
                 name=f'p{n % 2}',
@@ -352,7 +352,7 @@ class StoreClusterListsContract(ClusterCase):
             self.noun_page(Cluster, tenant=t) for t in (TENANT, OTHER.tenant, None)
         ]
         self.assertEqual([[mine], [theirs], [mine, theirs]], pages)
-        # The page goes on after one that has been deleted since.
+        # A page can start after a row that has been deleted since.
         self.assertEqual([], self.noun_page(Cluster, after=gone.uuid))
         every = self.noun_page(Cluster, after=gone.uuid, tenant=None)
         self.assertEqual([theirs], every)
@@ -369,10 +369,10 @@ class StoreClusterListsContract(ClusterCase):
             query = EventQuery(filters={'kind': ['x']})
             self.store.list_cluster_events(query)
 
-    # events
+    # Events
 
     def event_names(self, **values: Any) -> str:
-        """Return the messages of events, the first one first."""
+        """Return the messages of events, oldest first."""
         given: dict[str, Any] = {'tenant': TENANT, 'descending': False, **values}
         found = self.store.list_cluster_events(EventQuery(**given))
         return ' '.join(each.event.message or '' for each in found)
@@ -458,7 +458,7 @@ class StoreClusterListsContract(ClusterCase):
             with self.assertRaisesRegex(exceptions.NotFound, missing):
                 self.event_names(after=missing)
 
-    # many
+    # Bulk operations
 
     def test_many_nodes_are_inserted_saved_and_counted_in_bulk(self) -> None:
         cluster = self.insert_cluster()

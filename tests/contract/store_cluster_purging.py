@@ -9,10 +9,10 @@ LATER = at(10**9)
 
 
 class StoreClusterPurgingContract(StoreClusterListsContract):
-    """A purge deletes old softly deleted rows with their actions and events."""
+    """A purge deletes old soft-deleted rows with their actions and events."""
 
     def assert_clusters_purged(self, *counts: int) -> None:
-        """Check that so many go: clusters, nodes, actions and events."""
+        """Check the numbers of purged clusters, nodes, actions and events."""
         names = ('clusters', 'nodes', 'actions', 'events')
         expected = dict(zip(names, counts, strict=True))
         self.assert_rows_purged(self.store.purge_clusters, **expected)

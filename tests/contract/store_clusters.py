@@ -28,7 +28,7 @@ from watcherlite.domain.clusters import (
     Receiver,
 )
 
-#: A value for each field, unlike what it has from the start.
+#: A value for each field that differs from its default.
 FULL_CLUSTER: dict[str, Any] = {
     'name': 'web ü',
     'desired_capacity': 3,
@@ -237,7 +237,7 @@ class StoreClustersContract(ClusterCase):
             )
             self.assertEqual(({}, []), (tx.count_nodes([]), self.store.nodes_of([])))
 
-    # what uses what
+    # References
 
     def test_a_profile_cannot_be_deleted_while_a_cluster_or_node_uses_it(self) -> None:
         profile = self.insert_profile()
@@ -325,7 +325,7 @@ class StoreClustersContract(ClusterCase):
             {cluster.id: expected}, self.store.bindings_of_clusters([cluster.id])
         )
 
-    # actions on them
+    # Actions on clusters
 
     def test_unfinished_actions_are_those_that_requests_caused(self) -> None:
         cluster = self.insert_cluster()
@@ -374,7 +374,7 @@ class StoreClustersContract(ClusterCase):
         self.assertEqual([holds, waits], found)
         self.assertNotIn(idle, found)
 
-    # who else may see it
+    # Visibility in other projects
 
     def test_policies_and_profiles_belong_to_one_project(self) -> None:
         mine, theirs = make_policy(name='p'), make_policy(name='p', owner=OTHER)

@@ -1,4 +1,4 @@
-"""The contract of `db.api.Store`, as tests that every store passes."""
+"""The contract of `db.api.Store`, which every store must pass."""
 
 from tests.contract.store_action_logs import StoreActionLogsContract
 from tests.contract.store_actions import StoreActionsContract
@@ -52,7 +52,7 @@ class StoreContract(
     StoreActionLogsContract,
     StoreMachineContract,
 ):
-    """Mix it into a test case, before the class, and say what the store is.
+    """Mix it into a test case, before the class that provides the store.
 
-    `make_store` returns an empty store; it is closed by the test.
+    `make_store` returns an empty store, which the test closes.
     """

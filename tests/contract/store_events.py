@@ -18,7 +18,7 @@ class StoreEventsContract(StoreCase):
         self.commit(lambda tx: tx.add_events(added))
 
     def messages(self, stored: list[StoredEvent]) -> list[str | None]:
-        """Return the messages of events, whose sequences must ascend."""
+        """Return the messages of events; check that their sequences ascend."""
         sequences = [each.sequence for each in stored]
         self.assertEqual(sorted(set(sequences)), sequences)
         return [each.event.message for each in stored]
@@ -61,7 +61,7 @@ class StoreEventsContract(StoreCase):
         )
 
     def told(self, stored: StoredEvent) -> tuple[object, ...]:
-        """Return what an event tells of its action, with the JSON text read."""
+        """Return the fields of the action in an event, with parsed JSON."""
         return (
             stored.action_uuid,
             stored.action_name,

@@ -21,7 +21,7 @@ from watcherlite.db import query as queries
 class StoreFindingContract(ListingCase):
     """Searches by uuid, name and id, and the list of services."""
 
-    # finding
+    # Searches
 
     def test_an_object_is_found_by_uuid_by_name_in_any_case_and_by_id(self) -> None:
         self.insert_rows()
@@ -71,7 +71,7 @@ class StoreFindingContract(ListingCase):
         for goal, *names in (
             (goals[0], 'dummy'),
             (goals[1], 'DUMMY'),
-            # A name before an id.
+            # A name precedes an id.
             (goals[2], '1'),
             (goals[3], 'GRÖßE ŻÓŁW %S :X', 'größe żółw %s :x'),
         ):

@@ -56,7 +56,7 @@ class StoreGraphContract(StoreCase):
         self.assertIn(child.id, ids_of(claimed))
 
     def test_parents_that_end_together_are_counted_separately(self) -> None:
-        # The diamond: a, then b and c, then d.
+        # A diamond: a, then b and c, then d.
         a = make_action(name='a')
         b, c = (make_action(name=n, parents=(a.uuid,)) for n in 'bc')
         d = make_action(name='d', parents=(b.uuid, c.uuid))

@@ -19,7 +19,7 @@ class StoreListingContract(ListingCase):
 
     def test_pages_by_every_key_in_both_directions_have_every_row_once(self) -> None:
         self.insert_rows()
-        # A literal, a parameter, and none.
+        # A literal, a parameter, and no limit.
         limits = itertools.cycle((1, 3, None))
         for noun, keys in queries.SORT_KEYS.items():
             whole = [self.pages_of(noun)(Query(deleted=d)) for d in (False, True)]
@@ -86,7 +86,7 @@ class StoreListingContract(ListingCase):
             for key in keys:
                 self.assertEqual([], self.page(noun, sort=((key, False),)), (noun, key))
 
-    # what is shown
+    # The referenced rows
 
     def test_rows_are_returned_with_the_rows_that_they_refer_to(self) -> None:
         self.insert_rows()

@@ -1,4 +1,4 @@
-"""The store's contract: whatever the order of calls, it agrees with a model."""
+"""Contract of the store: random sequences of calls agree with a model."""
 
 import functools
 from typing import Any
@@ -16,7 +16,7 @@ from watcherlite.states import action as states
 ACTIONS = 6
 PAIRS = [(p, c) for c in range(ACTIONS) for p in range(c)]
 WORKERS = [new_uuid() for _ in range(2)]
-#: Few, because a store that is a real database takes its time.
+#: Few examples, because real databases are slow.
 SETTINGS = hypothesis.settings(
     max_examples=20,
     stateful_step_count=20,
@@ -32,7 +32,7 @@ ends = st.sampled_from([states.SUCCEEDED, states.FAILED])
 
 
 class Undone(Exception):
-    """Rolls a transaction back."""
+    """Raised to roll back a transaction."""
 
 
 class PlanMachine(stateful.RuleBasedStateMachine):
@@ -93,7 +93,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
 
     @stateful.rule(which=one_action, worker=one_worker, attempt=st.integers(0, 3))
     def change_as_somebody(self, which: int, worker: str, attempt: int) -> None:
-        """Start an action by guessing who owns it, rightly or not."""
+        """Start an action with an owner and attempt that may be wrong."""
         action = self.model[which]
         before = action.evolve(status=states.READY, owner=worker, attempt=attempt)
         after = before.evolve(status=states.RUNNING, start_time=at(1))
@@ -159,7 +159,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
             counts[action.status] = counts.get(action.status, 0) + 1
         assert self.store.count_actions(self.plan_id) == counts
 
-    # the model
+    # The model
 
     def in_status(self, status: str, owned: bool = False) -> list[Action]:
         """Return the actions in a status, or those of them that have an owner."""
@@ -170,7 +170,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
         ]
 
     def learn(self, *actions: Action) -> None:
-        """Note how actions should look now."""
+        """Record the expected states of actions."""
         for action in actions:
             (which,) = (n for n, a in enumerate(self.model) if a.id == action.id)
             self.model[which] = action

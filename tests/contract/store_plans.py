@@ -145,7 +145,7 @@ class StorePlansContract(StoreCase):
             self.commit(lambda tx: tx.insert_plan(plan))
         self.assertEqual([plan], all_plans(self.store))
 
-    # what a plan belongs to
+    # The objects that a plan refers to
 
     def test_a_goal_and_a_strategy_are_stored_once_by_name(self) -> None:
         goal = make_goal(efficacy_specification=[{'name': 'ž'}])
@@ -206,7 +206,7 @@ class StorePlansContract(StoreCase):
         found = self.store.plan_surroundings(expected.plan.id)
         self.assertEqual(expected, found)
         self.assertIsNone(self.store.plan_surroundings(10**9))
-        # Of many, and of one without a strategy.
+        # With several plans, and with one without a strategy.
         two, _ = store_plan(self.store, strategy_id=None)
         other = self.store.plan_surroundings(two.id)
         assert other is not None
@@ -235,7 +235,7 @@ class StorePlansContract(StoreCase):
     # purge, statistics
 
     def an_old_plan(self, **values: object) -> ActionPlan:
-        """Store an ended plan of two actions with one event each, published."""
+        """Store an ended plan of two actions with one published event each."""
         parent = make_action(status=action_states.SUCCEEDED)
         child = make_action(status=action_states.SUCCEEDED, parents=(parent.uuid,))
         given: dict[str, Any] = {
@@ -281,11 +281,11 @@ class StorePlansContract(StoreCase):
         self.assertEqual([kept, young], all_plans(self.store))
         for plan in (kept, young):
             self.assertIsNotNone(self.store.plan_surroundings(plan.id))
-        # Two more never had a plan: these two have another audit.
+        # Two more audits never had a plan; the plans below have another audit.
         self.assertEqual(3, audits(at(1), dry_run=True))
         self.assertEqual(3, audits(at(1)))
         self.assertEqual([kept], all_plans(self.store))
-        # Its audit is there still.
+        # Its audit still exists.
         store_plan(self.store, audit_id=kept.audit_id)
 
     def test_a_purge_stops_at_its_limit_and_deletes_an_audit_with_all_plans(

@@ -22,7 +22,7 @@ class StoreProjectsContract(ClusterCase):
     """Names and counts in a project."""
 
     def query(self, question: str, *args: Any) -> Any:
-        """Ask in a transaction that has locked a project."""
+        """Call a query in a transaction that has locked the project."""
 
         def block(tx: Transaction) -> Any:
             tx.lock_tenant(HERE)

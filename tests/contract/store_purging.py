@@ -35,7 +35,7 @@ class StorePurgingContract(StoreCase):
     """A purge deletes old unused objects without a plan."""
 
     def assert_purged(self, **counts: int) -> None:
-        """Check that a purge deletes so many, that it was foretold, and is over."""
+        """Check a dry run, the purge, and that a second purge deletes nothing."""
         expected = {**NOTHING, **counts}
         foretold = self.store.purge(NOW, 10, dry_run=True)
         self.assertEqual(
@@ -47,7 +47,7 @@ class StorePurgingContract(StoreCase):
         return self.commit(lambda tx: tx.ensure_goal(make_goal(**values)))
 
     def insert_audits(self, *given: dict[str, Any]) -> list[Audit]:
-        """Store audits of one goal, which are old unless it is said."""
+        """Store old audits of one goal, unless other times are given."""
         goal = self.insert_goal()
 
         def block(tx: Transaction) -> list[Audit]:
@@ -81,7 +81,7 @@ class StorePurgingContract(StoreCase):
         self.commit(lambda tx: tx.take_locks({'node-1': stored[0].id}))
         self.assert_purged(actions=2)
         self.assertEqual(stored[2:], self.store.list_actions())
-        # Its lock went with it.
+        # Its lock was deleted as well.
         taken = self.commit(lambda tx: tx.take_locks({'node-1': stored[2].id}))
         self.assertEqual({'node-1'}, taken)
 
@@ -148,7 +148,7 @@ class StorePurgingContract(StoreCase):
 
     def test_old_ended_audits_without_plans_are_purged(self) -> None:
         self.insert_audits(*({'state': state} for state in states.STATES))
-        # One that has not changed is as old as its creation.
+        # Without an update, the age of an audit is that of its creation.
         unchanged = {'updated_at': None}
         self.insert_audits(
             {'updated_at': NOW}, {**unchanged, 'created_at': NOW}, unchanged
@@ -194,7 +194,7 @@ class StorePurgingContract(StoreCase):
         first = {**NOTHING, 'audit_templates': 1, 'strategies': 1, 'goals': 1}
         self.assertEqual(first, dict(self.store.purge(NOW, 10, dry_run=True)))
         self.assertEqual(first, dict(self.store.purge(NOW, 10)))
-        # Its template went in the first.
+        # The first purge deleted its template.
         self.assert_purged(goals=1)
         self.assertEqual([young.uuid], self.uuids_of_goals())
         self.assertEqual(1, len(self.store.list_strategies(Query(deleted=True))))

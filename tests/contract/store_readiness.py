@@ -10,7 +10,7 @@ from watcherlite.domain import readiness
 from watcherlite.domain.actions import COMPLETE, RUN, SUCCESS, Action
 from watcherlite.states import action as states
 
-#: Field -> all values that a rule can tell apart.
+#: Field -> all values that a rule can distinguish.
 VALUES: dict[str, tuple[Any, ...]] = {
     'status': tuple(states.STATES),
     'owner': (None, new_uuid()),
@@ -26,7 +26,7 @@ class StoreReadinessContract(StoreCase):
     """The readiness rules, for every combination of fields of an action."""
 
     def every_kind(self) -> list[Action]:
-        """Store two parents and one action of each kind, of a plan and of none.
+        """Store two parents, and one action of each kind, with a plan and without.
 
         It depends on none of the parents, on the first, or on both.
         """
@@ -50,13 +50,13 @@ class StoreReadinessContract(StoreCase):
         return stored + store_actions(self.store, *of_none, needs=SUCCESS)
 
     def assert_ids(self, expected: Iterable[Action], found: Iterable[Action]) -> None:
-        """Check that these are the actions, and that there are some."""
+        """Check that these are the actions, and that there is at least one."""
         ids = {action.id for action in expected}
         self.assertTrue(ids)
         self.assertEqual(ids, {action.id for action in found})
 
     def assert_claimable(self, actions: Iterable[Action]) -> None:
-        """Check that of these actions, as they are stored, the right ones are taken."""
+        """Check that a claim takes exactly the claimable ones of these actions."""
         stored = self.now_stored(*actions)
         expected = [a for a in stored if readiness.CLAIMABLE.holds(a)]
         worker = new_uuid()
@@ -178,7 +178,7 @@ class StoreReadinessContract(StoreCase):
                 {'not_before': at(60)},
             )
         ]
-        # Of several dependents only the first is told: each has its own parents.
+        # Only the first of several dependents is returned, so each has its own parents.
         parents = [make_action() for _ in range(2 * len(kinds))]
         children = [
             make_action(parents=tuple(p.uuid for p in parents[at : at + count]), **kind)

@@ -15,9 +15,9 @@ from watcherlite.domain.actions import APPLIER, ENGINE, Action
 from watcherlite.domain.audits import Audit, AuditTemplate
 
 SECRET = {'headers': {'Authorization': 'Basic Y2FuYXJ5'}, 'ž': ['🚀', None, 1.5]}
-#: Nothing of it is called like a secret.
+#: No key in it is the name of a secret.
 PLAIN = {'value': 'canary', 'more': [{}]}
-#: What is sealed begins so.
+#: The prefix of encrypted texts.
 MARKED = 'sealed:gAAAAA'
 
 
@@ -25,7 +25,7 @@ class StoreSecretsContract(StackCase):
     """Encryption is transparent to callers."""
 
     def an_action(self, lane: str) -> Action:
-        """Store an action that was claimed and has been changed since."""
+        """Store an action that has been claimed and changed."""
         action = self.stored_action(
             lane=lane, status='READY', inputs=SECRET, context={'password': 'c'}
         )

@@ -13,23 +13,23 @@ class StoreSharingContract(StoreCase):
     """Shared locks, and exclusive locks between them."""
 
     def alone(self, target: str, action: Action) -> bool:
-        """Try to have a lock alone, in a transaction of its own."""
+        """Try to take an exclusive lock in a transaction of its own."""
         wanted = {target: action.id}
         return target in self.commit(lambda tx: tx.take_locks(wanted))
 
     def share(self, target: str, *actions: Action) -> list[Action]:
-        """Try to share a lock; return those that share it."""
+        """Try to share a lock; return the actions that share it."""
         wanted = {target: ids_of(list(actions))}
         found = self.commit(lambda tx: tx.share_locks(wanted))
         return [action for action in actions if action.id in found]
 
     def leave(self, target: str, *actions: Action) -> list[Action]:
-        """Leave a lock, in a transaction of its own; return who is woken."""
+        """Release a shared lock; return the woken actions."""
         ids = ids_of(list(actions))
         return self.commit(lambda tx: tx.release_locks(ids, (), {target}))
 
     def queue(self, whole: str, order: str) -> list[Action]:
-        """Store who waits for a lock: 's' to share it, 'x' to have it alone."""
+        """Store waiters for a lock: 's' for a shared one, 'x' for an exclusive one."""
         return store_actions(
             self.store,
             *(
@@ -44,7 +44,7 @@ class StoreSharingContract(StoreCase):
         )
 
     def woken(self, *waiters: Action) -> list[Action]:
-        """Return waiters as they are when they may go on."""
+        """Return waiters in their state after the release."""
         return [a.evolve(blocked_on=None, status=states.READY) for a in waiters]
 
     def test_a_shared_lock_excludes_an_exclusive_one(self) -> None:
@@ -77,7 +77,7 @@ class StoreSharingContract(StoreCase):
         self.share('w', first)
         self.assertFalse(self.alone('w', waiter))
         self.assertEqual([], self.share('w', late))
-        # Who shares it already goes on, as after a retry.
+        # An action that already shares the lock keeps it, as after a retry.
         self.assertEqual([first], self.share('w', first, late))
         self.assertEqual([], self.leave('w', first))
         self.assertEqual([late], self.share('w', late))
@@ -134,7 +134,7 @@ class StoreSharingContract(StoreCase):
                 functools.partial(self.alone, whole, one),
                 *(functools.partial(self.share, whole, action) for action in some),
             )
-            # One that came too late to share it waits behind the one who waits.
+            # Exactly one kind gets the lock; the other waits.
             self.assertNotEqual(alone, any(shared))
             left = self.together(
                 *(functools.partial(self.leave, whole, a) for a in some)

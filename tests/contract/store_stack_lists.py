@@ -32,7 +32,7 @@ class StoreStackListsContract(StackCase):
     """Lists are complete, in order, in pages, and filtered."""
 
     def insert_stacks(self) -> dict[str, Stack]:
-        """Store stacks that differ, and some that are seldom listed; by name."""
+        """Store different stacks, some hidden by default; return them by name."""
         given: dict[str, dict[str, Any]] = {
             'a': {'status': 'COMPLETE', 'tags': ('red', 'big'), 'updated_at': at(3)},
             'b': {'status': 'FAILED', 'action': 'UPDATE', 'tags': ('red',)},
@@ -49,7 +49,7 @@ class StoreStackListsContract(StackCase):
         return found
 
     def listed_stacks(self, **values: Any) -> str:
-        """Return the names that a query finds, by name; all are also counted."""
+        """Return the sorted names that a query finds; check their count."""
         given: dict[str, Any] = {'tenant': TENANT, 'sort': (('name', False),), **values}
         query = Query(**given)
         found = names(self.store.list_stacks(query))
@@ -97,7 +97,7 @@ class StoreStackListsContract(StackCase):
             ('e', {'tags': ('old "x"', 'y\\"x', 'z\\')}),
             ('b', {'tags': ('red',), 'not_tags_any': ('big',)}),
             ('a b', {'tags_any': (*map(str, range(99)), 'red')}),
-            # Not what stands between two.
+            # Neither the separators nor parts of tags match.
             ('', {'tags': (',',)}),
             ('', {'tags_any': ('re', '"', '', 'x', 'x"', '\\', 'big","old')}),
         ):
@@ -142,7 +142,7 @@ class StoreStackListsContract(StackCase):
     # events
 
     def history_of(self, *stacks: Stack, **values: Any) -> list[str | None]:
-        """Return the messages of the events of stacks, the first one first."""
+        """Return the messages of the events of stacks, oldest first."""
         given: dict[str, Any] = {'descending': False, **values}
         ids = [stack.id for stack in stacks]
         given['filters'] = {'stack_id': ids, **values.get('filters', {})}
@@ -150,7 +150,7 @@ class StoreStackListsContract(StackCase):
         return [each.event.message for each in found]
 
     def insert_stack_events(self) -> tuple[Stack, Stack, Resource]:
-        """Store events of two stacks, in turn; return these and a resource."""
+        """Store alternating events of two stacks; return the stacks and a resource."""
         stack, other = self.insert_stack(), self.insert_stack()
         web, db = self.insert_resources(
             stack, {'name': 'web', 'type': 'T::Web'}, {'name': 'db', 'type': 'T::Db'}
@@ -249,7 +249,7 @@ class StoreStackListsContract(StackCase):
     # purge
 
     def assert_stacks_purged(self, *counts: int) -> None:
-        """Check that so many go: stacks, resources, events and definitions."""
+        """Check the numbers of purged stacks, resources, events and definitions."""
         names = ('stacks', 'resources', 'events', 'definitions')
         expected = dict(zip(names, counts, strict=True))
         self.assert_rows_purged(self.store.purge_stacks, **expected)
@@ -323,9 +323,9 @@ class StoreStackListsContract(StackCase):
         definition = make_definition()
         stored = self.commit(lambda tx: tx.insert_definition(definition))
         self.assertEqual(
-            0, self.store.purge_stacks(NOW, 9)['definitions'], 'it is younger'
+            0, self.store.purge_stacks(NOW, 9)['definitions'], 'it is too young'
         )
-        # An operation may know of it that no row tells of yet.
+        # A running operation may use it before any row refers to it.
         (action,) = self.commit(
             lambda tx: tx.lock_actions(
                 tx.insert_actions([make_action(action_type='stack')], [])

@@ -195,7 +195,7 @@ class StoreStacksContract(StackCase):
         ):
             with self.assertRaisesRegex(exceptions.StackNotFound, name):
                 self.store.find_stack(name, tenant)
-        # A deleted one is found by its uuid only, on request.
+        # A deleted stack is found only by its uuid, and only on request.
         self.assertEqual(gone, self.store.find_stack(gone.uuid, TENANT, deleted=True))
         with self.assertRaises(exceptions.StackNotFound):
             self.store.find_stack('gone', TENANT, deleted=True)
@@ -234,7 +234,7 @@ class StoreStacksContract(StackCase):
             def lock(seen: list[list[Stack]] = seen) -> None:
                 with self.store.transaction() as tx:
                     seen.append(tx.lock_tree(root.id))
-                    # Nobody stores another one before this ends.
+                    # No other transaction stores a stack before this one ends.
                     seen.append(self.store.stack_tree(root.id))
 
             self.together(
@@ -398,7 +398,7 @@ class StoreStacksContract(StackCase):
         self.assertEqual(3, self.store.count_resources(root.id))
         self.assertEqual(0, self.store.count_resources(10**9))
 
-    # all or nothing
+    # Atomicity
 
     def test_a_failed_transaction_has_no_effect(self) -> None:
         stack = self.insert_stack()

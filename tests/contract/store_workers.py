@@ -1,7 +1,7 @@
 """Contract of the store: workers, leases and roles.
 
-The clock is the store's own, which no test can turn: a lease that has run out is
-one of no or less than no seconds, a live one is long.
+The clock is that of the store, which a test cannot set: an expired lease has a duration
+of zero or less, a live one is long.
 """
 
 import datetime
@@ -19,11 +19,11 @@ class StoreWorkersContract(StoreCase):
     """Workers and their roles."""
 
     def register_worker(self, lease: float = LIVE, **values: object) -> Worker:
-        """Register a worker and return it as it is stored."""
+        """Register a worker; return it as it is stored."""
         return self.store.register_worker(make_worker(**values), lease)
 
     def uuids(self, workers: list[Worker]) -> set[str]:
-        """Return the uuids of workers, of which none may be there twice."""
+        """Return the uuids of workers, which must be unique."""
         found = [worker.uuid for worker in workers]
         self.assertEqual(sorted(set(found)), sorted(found))
         return set(found)
@@ -45,7 +45,7 @@ class StoreWorkersContract(StoreCase):
         stored = self.register_worker(LIVE)
         after, now = self.store.now(), datetime.datetime.now(datetime.UTC)
         assert stored.lease_until is not None and stored.started_at is not None
-        # Some round to milliseconds.
+        # Some databases round to milliseconds.
         rounded = datetime.timedelta(milliseconds=2)
         self.assertLessEqual(before - rounded, stored.started_at)
         self.assertLessEqual(stored.started_at, after + rounded)

@@ -1,1 +1,1 @@
-"""A sample of each notification, and the generated parts of the reference."""
+"""Samples of all notifications, and the generated parts of the reference."""

@@ -36,7 +36,7 @@ DURING = {
     'recover': 'RECOVERING',
     'operation': 'OPERATING',
 }
-#: The same, of clusters only.
+#: The same for clusters only.
 CHECKED = {'check': 'CHECKING'}
 #: verb -> the state before it
 BEFORE = {'create': 'INIT', 'recover': 'ERROR'}
@@ -75,7 +75,7 @@ def action(notification: Notification, of_node: bool) -> dict[str, str]:
 
 
 def is_made(notification: Notification) -> bool:
-    """Return whether the cluster or node of a sample exists."""
+    """Return whether the cluster or node of a sample has been created."""
     verb, _, phase = notification.name.partition('.')
     return verb != 'create' or phase == 'end'
 

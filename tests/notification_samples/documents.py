@@ -1,4 +1,4 @@
-"""One sample of each notification, made of the versioned objects."""
+"""One sample of each notification, built from the versioned objects."""
 
 import datetime
 import json
@@ -10,7 +10,7 @@ from watcherlite.domain import events
 from watcherlite.notifications.rules import subjects
 from watcherlite.notifications.rules.notification import Notification
 
-#: The uuid of the event; the id of its second message ends in a 1.
+#: The uuid of the event; the id of its second message ends in 1.
 EVENT_UUID = 'cbcf9f2c-7c53-4b4d-91ec-db49cca024b0'
 HOST = 'localhost'
 OCCURRED_AT = datetime.datetime(2016, 11, 4, 16, 31, 36, 264673, tzinfo=datetime.UTC)
@@ -61,7 +61,7 @@ def file_name(event_type: str) -> str:
 
 _Payload = Callable[[Notification, datetime.datetime], dict[str, Any]]
 
-#: subject -> what returns the payload of its samples
+#: subject -> a function that returns the payload of its samples
 _PAYLOADS: dict[str, _Payload] = {
     events.ACTION_PLAN: infra_optim.plan_payload,
     events.ACTION: infra_optim.action_payload,

@@ -14,7 +14,7 @@ ACTION_UUID = '10a47dd1-4874-4298-91cf-eff046dbdb8d'
 PARENT_UUID = 'd95ffcc4-9f0a-4a4d-9d0b-6c3f0f1ac2bd'
 
 _UTC = datetime.UTC
-#: When goals and strategies were stored, at the first start of an engine.
+#: The time when goals and strategies were stored, at the first start of an engine.
 STRATEGY_CREATED_AT = datetime.datetime(2016, 11, 4, 16, 25, 35, tzinfo=_UTC)
 CREATED_AT = datetime.datetime(2016, 11, 4, 16, 29, 20, tzinfo=_UTC)
 NEXT_RUN_TIME = datetime.datetime(2016, 11, 4, 17, 29, 20, tzinfo=_UTC)
@@ -49,7 +49,7 @@ FAULT = {
     'module_name': 'watcherlite.plugins.action_types.nop',
     'function_name': 'Nop.execute',
 }
-#: name of the notification of an audit -> what failed
+#: notification of an audit -> its fault
 AUDIT_FAULTS = {
     'strategy.error': {
         'exception': 'StrategyFailed',
@@ -66,7 +66,7 @@ AUDIT_FAULTS = {
 }
 FAULT_MESSAGE = 'Action failed in execute: The instance does not exist.'
 
-#: name of the notification -> state before, state; of plans and of actions
+#: notification -> state before, state; of plans and of actions
 PLAN_STATES: dict[str, tuple[str | None, str]] = {
     'create': (None, 'RECOMMENDED'),
     'update': ('RECOMMENDED', 'PENDING'),
@@ -98,7 +98,7 @@ AUDIT_STATES: dict[str, tuple[str | None, str]] = {
     'planner.end': ('ONGOING', 'ONGOING'),
     'planner.error': ('ONGOING', 'ONGOING'),
 }
-#: state of an action -> the state that its plan is in
+#: state of an action -> the state of its plan
 PLAN_OF_ACTION = {
     'PENDING': 'RECOMMENDED',
     'SKIPPED': 'RECOMMENDED',

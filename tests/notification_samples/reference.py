@@ -19,7 +19,7 @@ def blocks() -> dict[str, str]:
 def inserted(page: str) -> str:
     """Return a page with its generated parts replaced.
 
-    They stand between `.. begin NAME` and `.. end NAME`.
+    They are enclosed in `.. begin NAME` and `.. end NAME`.
 
     :raises ValueError: the page lacks one of the marks
     """

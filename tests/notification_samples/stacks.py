@@ -64,7 +64,7 @@ def reason(notification: Notification, resource: bool) -> str:
 
 
 def level(notification: Notification) -> str | None:
-    """Return the level of the lock of a sample, None for other samples."""
+    """Return the lock level of a sample, or None for other samples."""
     if notification.name == 'unlock.end':
         return None
     return LEVEL if notification.name.startswith(('lock.', 'unlock.')) else None

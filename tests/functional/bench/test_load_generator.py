@@ -21,7 +21,7 @@ class TestConnection(base.TestCase):
         for answer, error in (
             (
                 b'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',
-                '/v1/x is answered HTTP/1.1 404',
+                'unexpected response to /v1/x: HTTP/1.1 404',
             ),
             (b'HTTP/1.1 200 OK\r\n', 'closed'),
         ):
