@@ -124,8 +124,12 @@ def _flat(request: Row) -> Row:
 
 def user(event: Row) -> Any:
     """Return the name of the user who requested the change, else the id, or None."""
-    initiator = (event.get('detail') or {}).get(events.INITIATOR) or {}
-    return initiator.get('user_name') or initiator.get('user_id')
+    return initiator_name((event.get('detail') or {}).get(events.INITIATOR))
+
+
+def initiator_name(initiator: Row | None) -> Any:
+    """Return the name of an initiator, else the id; None if there is no initiator."""
+    return initiator and (initiator.get('user_name') or initiator.get('user_id'))
 
 
 def name(event: Row) -> Any:

@@ -80,7 +80,7 @@ EVENT = {
         {'href': f'{STACK_URL}/resources/server', 'rel': 'resource'},
         {'href': STACK_URL, 'rel': 'stack'},
     ],
-    'initiator': None,
+    'initiator': {'user_id': 'u1', 'user_name': 'alice', 'request_id': 'req-1'},
 }
 _DETAILS = (
     *('parameters', 'template_description', 'capabilities', 'notification_topics'),

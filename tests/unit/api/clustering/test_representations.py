@@ -134,6 +134,7 @@ class TestEvents(base.TestCase):
             'uuid': 'n-uuid',
             'name': 'n1',
             'cluster': 'c-uuid',
+            'initiator': {'user_name': 'alice'},
         }
         common = {
             'id': 'e-uuid',
@@ -153,7 +154,7 @@ class TestEvents(base.TestCase):
                 'level': '40',
                 'action': 'NODE_CHECK',
                 'status': 'error',
-                'meta_data': {'action': cause},
+                'meta_data': {'action': cause, 'initiator': {'user_name': 'alice'}},
             },
             self.shown(NODE, of_node),
         )

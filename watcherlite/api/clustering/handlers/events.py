@@ -15,6 +15,9 @@ from watcherlite.domain import events
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.events import CLUSTER, StoredEvent
 
+#: Members of the detail that are shown.
+_METADATA = ('action', 'result', events.INITIATOR)
+
 
 def represent(stored: StoredEvent, subject: Cluster | Node | None) -> dict[str, Any]:
     """Return an event.
@@ -39,9 +42,7 @@ def represent(stored: StoredEvent, subject: Cluster | Node | None) -> dict[str, 
         'action': action.get('type'),
         'status': str(detail.get('phase') or ''),
         'status_reason': event.message or '',
-        'meta_data': {
-            key: dict(detail[key]) for key in ('action', 'result') if detail.get(key)
-        },
+        'meta_data': {key: dict(detail[key]) for key in _METADATA if detail.get(key)},
     }
 
 

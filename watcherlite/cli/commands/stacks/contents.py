@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from watcherlite.cli import formatting
 from watcherlite.cli.command import argument, choice, exclusive, flag, option
-from watcherlite.cli.commands import base
+from watcherlite.cli.commands import base, events
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks, stack_name_of
 from watcherlite.cli.commands.stacks.stack_command import StackRemote
@@ -187,7 +187,7 @@ class StackEventList(StackRemote, base.Rows):
 
     listed = fields(
         Column('Time', 'event_time'),
-        'resource_name resource_status resource_status_reason',
+        'resource_name resource_status resource_status_reason user',
     )
     columns = fields('id', *listed, 'physical_resource_id')
     arguments = (
@@ -220,9 +220,13 @@ class StackEventList(StackRemote, base.Rows):
             query['marker'] = parsed.marker
         place = stacks.find(parsed.identifier)
         found = stacks.events(place, query, parsed.limit, parsed.resource)
+        rows = [
+            {**row, 'user': events.initiator_name(row.get('initiator'))}
+            for row in found
+        ]
         if found and 'links' in found[0] and parsed.nested_depth:
-            return [{**row, 'stack_name': stack_name_of(row)} for row in found]
-        return found
+            return [{**row, 'stack_name': stack_name_of(row)} for row in rows]
+        return rows
 
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
