@@ -44,13 +44,13 @@ def strategy(
     def propose(self: Any, context: Any) -> Any:
         if execute is not None:
             return execute(context)
-        return proposes('nop')
+        return propose_actions('nop')
 
     members.setdefault('goal', 'dummy')
     return type('Made', (base.Strategy,), {'execute': propose, **members})
 
 
-def proposes(*action_types: str) -> Solution:
+def propose_actions(*action_types: str) -> Solution:
     """Return a solution with an action of each of these types."""
     solution = Solution()
     for at, action_type in enumerate(action_types):
@@ -130,7 +130,7 @@ class AuditWorld(World):
         """Wait until an audit is in one of these states."""
         self.wait_until(
             lambda: self.reload(audit).state in wanted,
-            lambda: f'{self.reload(audit)}\n{self.whole_story()}',
+            lambda: f'{self.reload(audit)}\n{self.all_events()}',
         )
         return self.reload(audit)
 
@@ -144,7 +144,7 @@ class AuditWorld(World):
         """Wait until no worker owns the action of an audit."""
         self.wait_until(
             lambda: all(a.owner is None for a in self._of(audit)),
-            lambda: self.whole_story(),
+            lambda: self.all_events(),
         )
 
     def wait_for_runs(self, audit: Audit, count: int) -> Audit:
@@ -154,7 +154,7 @@ class AuditWorld(World):
                 self.runs_of(audit) >= count
                 and all(a.owner is None for a in self._of(audit))
             ),
-            lambda: f'{self.runs_of(audit)} runs\n{self.whole_story()}',
+            lambda: f'{self.runs_of(audit)} runs\n{self.all_events()}',
         )
         return self.reload(audit)
 
@@ -176,7 +176,7 @@ class AuditWorld(World):
         plans = all_plans(self.store)
         return [plan for plan in plans if plan.audit_id == audit.id]
 
-    def audit_story(self, audit: Audit) -> list[Any]:
+    def audit_events(self, audit: Audit) -> list[Any]:
         """Return the events of an audit: (kind or step, state, message)."""
         return [
             (
@@ -188,7 +188,7 @@ class AuditWorld(World):
             if event.subject == events.AUDIT and event.subject_id == audit.id
         ]
 
-    def whole_story(self) -> list[str]:
+    def all_events(self) -> list[str]:
         """Return all events, one line each: subject, kind or step, states."""
         return [
             ' '.join(

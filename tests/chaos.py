@@ -128,7 +128,7 @@ class Chaos(FaultInjection):
             self._cancel_a_plan,
             *[self._kill] * 2,
             self._drain,
-            self._outlive,
+            self._expire_lease,
         ]
         self._disturb(disturbances, self._random.randrange(20), 6, self.world.report)
 
@@ -139,7 +139,7 @@ class Chaos(FaultInjection):
         )
 
     def _is_settled(self) -> bool:
-        self._let_go()
+        self._release_suspended()
         return self._is_over()
 
     def _cancel_a_plan(self) -> None:

@@ -34,9 +34,9 @@ class Unreliable(Outside):
         self._random = random.Random(seed)
         self.reliable = False
 
-    def called(self, operation: str, name: str) -> None:
+    def record_call(self, operation: str, name: str) -> None:
         """Record a call after a random delay; fail at random."""
-        super().called(operation, name)
+        super().record_call(operation, name)
         # The delay must block, since plugins can block uninterruptibly.
         time.sleep(self._random.choice([0.0, 0.005, 0.03]))
         fails = self._random.random() < 0.04
@@ -74,7 +74,9 @@ class ClusterChaos(FaultInjection):
         for name in ('c', 'd')[: self._random.randrange(1, 3)]:
             size = self._random.randrange(4)
             new = ClusterRequest(name, self._profiles[0].uuid, desired_capacity=size)
-            self.clusters.append(self._promised(self._operations.create(new, self._by)))
+            self.clusters.append(
+                self._expect_end(self._operations.create(new, self._by))
+            )
         steps: list[Callable[[], object]] = [
             *[self._ask_cluster] * 6,
             *[self._ask_node] * 4,
@@ -82,7 +84,7 @@ class ClusterChaos(FaultInjection):
             self._force,
             *[self._kill] * 2,
             self._drain,
-            self._outlive,
+            self._expire_lease,
         ]
         self._disturb(steps, self._random.randrange(10, 40), 8, self.world.full_report)
 
@@ -96,7 +98,7 @@ class ClusterChaos(FaultInjection):
     def _by(self) -> Any:
         return self.world.by
 
-    def _promised(self, begun: Accepted[Any]) -> Any:
+    def _expect_end(self, begun: Accepted[Any]) -> Any:
         self.accepted.append(begun.action)
         return begun.row
 
@@ -119,7 +121,7 @@ class ClusterChaos(FaultInjection):
         ]
         if self._chance(0.05):
             asked = [lambda: operations.delete(name, by, force=self._chance(0.5))]
-        self._promised(self._random.choice(asked)())
+        self._expect_end(self._random.choice(asked)())
 
     def _node(self) -> Node:
         found = self.world.nodes(self._random.choice(self.clusters))
@@ -132,7 +134,7 @@ class ClusterChaos(FaultInjection):
         if self._chance(0.3):
             cluster = self._random.choice([None, *(c.uuid for c in self.clusters)])
             new = NodeRequest(f'n{len(self.accepted)}', self._profiles[0].uuid, cluster)
-            self._promised(nodes.create(new, by))
+            self._expect_end(nodes.create(new, by))
             return
         name = self._node().uuid
         by = dataclasses.replace(by, wait=self._chance(0.5))
@@ -142,7 +144,7 @@ class ClusterChaos(FaultInjection):
             lambda: nodes.update(name, by, {'tainted': True}),
             lambda: nodes.delete(name, by, force=self._chance(0.5)),
         ]
-        self._promised(self._random.choice(asked)())
+        self._expect_end(self._random.choice(asked)())
 
     # Faults
 

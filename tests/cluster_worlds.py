@@ -104,7 +104,7 @@ def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
         def operate(
             self, context: base.ResourceContext, operation: str, parameters: Any
         ) -> Any:
-            outside.called(operation, context.resource_name)
+            outside.record_call(operation, context.resource_name)
             if context.physical_id not in outside.things:
                 raise BrokenThingError(f'{context.physical_id} is not there')
             if operation == 'paint':
@@ -259,7 +259,7 @@ class ClusterWorld(World):
         with self.store.transaction() as tx:
             return tx.insert_object(row)
 
-    def set(self, row: Cluster | Node, **values: Any) -> None:
+    def save(self, row: Cluster | Node, **values: Any) -> None:
         """Change columns of a row directly."""
         with self.store.transaction() as tx:
             if isinstance(row, Cluster):
@@ -280,7 +280,7 @@ class ClusterWorld(World):
 
     # Actions
 
-    def ask(
+    def request_action(
         self,
         action_type: str,
         row: Cluster | Node,
@@ -299,7 +299,7 @@ class ClusterWorld(World):
         asked = self.requests.request_action(Node, row.uuid, wanted, lambda *_: given)
         return self.store.get_action(asked.action)
 
-    def do(
+    def run_action(
         self,
         action_type: str,
         row: Cluster | Node,
@@ -309,7 +309,7 @@ class ClusterWorld(World):
         """Request an action, and wait for its end; start a worker if there is none."""
         if not self.workers:
             self.worker()
-        return self.wait_for_end(self.ask(action_type, row, inputs, **wish))
+        return self.wait_for_end(self.request_action(action_type, row, inputs, **wish))
 
     def wait_for_end(self, action: Action | str) -> Action:
         """Wait until an action has ended, and return its final state.
@@ -323,7 +323,7 @@ class ClusterWorld(World):
         )
         return self.store.get_action(uuid)
 
-    def decided(self, action: Action, data: Mapping[str, Any]) -> None:
+    def store_decisions(self, action: Action, data: Mapping[str, Any]) -> None:
         """Store the data of an unclaimed action, as policies do."""
         with self.store.transaction() as tx:
             (row,) = tx.lock_actions([action.id]).values()
@@ -338,7 +338,7 @@ class ClusterWorld(World):
 
     def create_node(self, node: Node) -> Node:
         """Create a node, and return its state afterwards."""
-        self.do(action_types.NODE_CREATE, node)
+        self.run_action(action_types.NODE_CREATE, node)
         return self.reload(node)
 
     def wait_until_idle(self) -> None:

@@ -74,7 +74,7 @@ class FaultInjection:
         return False
 
     def _is_settled(self) -> bool:
-        return not self._let_go()
+        return not self._release_suspended()
 
     def stop(self) -> None:
         """Stop all workers, including those that have outlived their lease."""
@@ -107,7 +107,7 @@ class FaultInjection:
         worker.stop(self._random.choice([0.0, 0.01]))
         self.world.worker()
 
-    def _outlive(self) -> None:
+    def _expire_lease(self) -> None:
         """Let a worker lose its lease without noticing."""
         worker = self._random.choice(self.world.workers)
         self.world.workers.remove(worker)
@@ -115,7 +115,7 @@ class FaultInjection:
         self.world.store.end_lease(worker.record.uuid)
         self.world.worker()
 
-    def _let_go(self) -> list[Action]:
+    def _release_suspended(self) -> list[Action]:
         """Release what only a user can release; return all unfinished actions."""
         unfinished = self._list_unfinished()
         for found in unfinished:

@@ -22,12 +22,12 @@ def server(kind: str) -> str:
 
     :param kind: services.POSTGRESQL or services.MYSQL
     """
-    database = new(kind)
+    database = create_database(kind)
     atexit.register(database.cleanUp)
     return database.url
 
 
-def new(kind: str) -> services.Database:
+def create_database(kind: str) -> services.Database:
     """Create another database; the caller cleans it up."""
     database = services.Database(kind)
     database.setUp()

@@ -46,17 +46,17 @@ class StackChaos(FaultInjection):
         """Create stacks, request random operations, inject faults, wait for the end."""
         self._start_workers()
         for name in ('s', 't')[: self._random.randrange(1, 3)]:
-            self.stacks.append(self.world.begin(self._resources(), name))
+            self.stacks.append(self.world.start_creation(self._resources(), name))
         steps: list[Callable[[], object]] = [
             *[self._update] * 4,
             *[self._act] * 6,
             *[self._mark] * 2,
-            *[self._ring] * 3,
+            *[self._signal_group] * 3,
             self._cancel,
             *[self._signal] * 3,
             *[self._kill] * 2,
             self._drain,
-            self._outlive,
+            self._expire_lease,
         ]
         if self._chance(0.3):
             steps.append(self._delete)
@@ -87,7 +87,7 @@ class StackChaos(FaultInjection):
     def _update(self) -> None:
         stack = self._random.choice(self.stacks)
         keys = {'disable_rollback': self._chance(0.5)}
-        self.world.begin_change(stack, self._resources(), **keys)
+        self.world.start_update(stack, self._resources(), **keys)
 
     def _act(self) -> None:
         operation = self._random.choice(OPERATIONS)
@@ -107,6 +107,6 @@ class StackChaos(FaultInjection):
             name = self._random.choice(rows).name
             self.world.mark(stack, name, unhealthy=self._chance(0.7))
 
-    def _ring(self) -> None:
+    def _signal_group(self) -> None:
         stack, count = self._random.choice(self.stacks), self._random.randrange(4)
         self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': count})

@@ -53,7 +53,7 @@ class Outside:
         self.gates: dict[tuple[str, str], Gate] = {}
         self.fails: set[tuple[str, str]] = set()
 
-    def called(self, operation: str, name: str) -> None:
+    def record_call(self, operation: str, name: str) -> None:
         """Record a call; wait at its gate, and fail if the test requires it."""
         with self._lock:
             self.calls.append((operation, name))
@@ -92,17 +92,17 @@ def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
         attributes: ClassVar[Mapping[str, str]] = {'output': 'the value'}
 
         def create(self, context: base.ResourceContext) -> Any:
-            outside.called('create', context.resource_name)
+            outside.record_call('create', context.resource_name)
             return self._made(context, context.properties.get('wait') or 0)
 
         def update(self, context: base.ResourceContext) -> Any:
-            outside.called('update', context.resource_name)
+            outside.record_call('update', context.resource_name)
             return self._made(context, context.properties.get('wait') or 0)
 
         def poll(
             self, context: base.ResourceContext, operation: str, token: Any
         ) -> Any:
-            outside.called('poll', context.resource_name)
+            outside.record_call('poll', context.resource_name)
             return self._made(context, token['left'])
 
         def _made(self, context: base.ResourceContext, left: int) -> Any:
@@ -116,34 +116,34 @@ def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
             return Ready(physical_id, attributes={'output': value})
 
         def check(self, context: base.ResourceContext) -> Any:
-            outside.called('check', context.resource_name)
+            outside.record_call('check', context.resource_name)
             if context.physical_id not in outside.things:
                 raise BrokenThingError(f'{context.physical_id} is not there')
 
         def delete(self, context: base.ResourceContext) -> Any:
-            outside.called('delete', context.resource_name)
+            outside.record_call('delete', context.resource_name)
             if context.physical_id in outside.locked:
                 raise BrokenThingError(f'{context.physical_id} is locked')
             outside.things.pop(context.physical_id or '', None)
 
         def suspend(self, context: base.ResourceContext) -> Any:
-            outside.called('suspend', context.resource_name)
+            outside.record_call('suspend', context.resource_name)
 
         def resume(self, context: base.ResourceContext) -> Any:
-            outside.called('resume', context.resource_name)
+            outside.record_call('resume', context.resource_name)
 
         def lock(self, context: base.ResourceContext) -> Any:
-            outside.called('lock', context.resource_name)
+            outside.record_call('lock', context.resource_name)
             outside.locked.add(context.physical_id or '')
 
         def unlock(self, context: base.ResourceContext) -> Any:
-            outside.called('unlock', context.resource_name)
+            outside.record_call('unlock', context.resource_name)
             outside.locked.discard(context.physical_id or '')
 
         def signal(
             self, context: base.ResourceContext, details: Mapping[str, Any]
         ) -> Any:
-            outside.called('signal', context.resource_name)
+            outside.record_call('signal', context.resource_name)
             return Ready(attributes={'output': details.get('value')})
 
     return type('Thing', (Thing,), members)
@@ -255,7 +255,7 @@ class StackWorld(World):
 
     # Stacks
 
-    def begin(
+    def start_creation(
         self,
         resources: Mapping[str, Any],
         name: str = 's',
@@ -270,7 +270,7 @@ class StackWorld(World):
         """Create a stack, and wait for the end; start a worker if there is none."""
         if not self.workers:
             self.worker()
-        return self.wait_until_settled(self.begin(resources, **keys))
+        return self.wait_until_settled(self.start_creation(resources, **keys))
 
     def change(
         self,
@@ -283,10 +283,10 @@ class StackWorld(World):
 
         :param resources: of the new template; None keeps the template
         """
-        self.begin_change(stack, resources, sections, **keys)
+        self.start_update(stack, resources, sections, **keys)
         return self.wait_until_settled(stack)
 
-    def begin_change(
+    def start_update(
         self,
         stack: Stack,
         resources: Mapping[str, Any] | None = None,
@@ -323,7 +323,7 @@ class StackWorld(World):
         """Return the current state of a stack, even if it is deleted."""
         return self.store.stacks_by_id([stack.id])[stack.id]
 
-    def named(self, name: str) -> Stack:
+    def find_stack(self, name: str) -> Stack:
         """Return the stack with this name."""
         return self.store.find_stack(name, TENANT)
 

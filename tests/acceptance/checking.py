@@ -38,7 +38,7 @@ class History:
 
 def problems(history: History) -> list[str]:
     """Return one line for each contradiction."""
-    found = [*_lost(history), *_events(history), *_heard(history)]
+    found = [*_lost(history), *_events(history), *_check_notifications(history)]
     ledger = collections.defaultdict(list)
     for call in history.calls:
         ledger[call.key].append(call)
@@ -130,7 +130,7 @@ def _name(stored: StoredEvent) -> str:
     return stored.action_name or 'the plan'
 
 
-def _heard(history: History) -> Iterator[str]:
+def _check_notifications(history: History) -> Iterator[str]:
     if history.heard is None:
         return
     first: dict[str, Mapping] = {}

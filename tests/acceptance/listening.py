@@ -28,7 +28,7 @@ class Ear(fixtures.Fixture):
     def __init__(self, url):
         super().__init__()
         self._url = url
-        self._heard = []
+        self._received = []
 
     def _setUp(self):
         self._connection = kombu.Connection(self._url, connect_timeout=PATIENCE)
@@ -39,38 +39,38 @@ class Ear(fixtures.Fixture):
         self._queue.declare()
         self._queue.purge()
 
-    def heard(self, *plans):
+    def received(self, *plans):
         """Return the received notifications, of these plans or of all."""
         while (message := self._queue.get(no_ack=True)) is not None:
             outer = json.loads(message.body)
-            self._heard.append(json.loads(outer['oslo.message']))
-        return [n for n in self._heard if not plans or plan_of(n) in plans]
+            self._received.append(json.loads(outer['oslo.message']))
+        return [n for n in self._received if not plans or plan_of(n) in plans]
 
-    def hear_all(self, store, *plans):
+    def wait_for_all(self, store, *plans):
         """Wait until all events are published; return the received notifications."""
         wait_until(
             lambda: store.oldest_pending_event() is None,
             lambda: f'events from {store.oldest_pending_event()} are not sent',
         )
-        return self.heard(*plans)
+        return self.received(*plans)
 
 
 class Endpoint:
     """The endpoint of an oslo.messaging consumer."""
 
     def __init__(self):
-        self._heard = []
+        self._received = []
         self._condition = threading.Condition()
 
     def info(self, context, publisher_id, event_type, payload, metadata):
-        self._note('INFO', publisher_id, event_type, payload, metadata)
+        self._record('INFO', publisher_id, event_type, payload, metadata)
 
     def error(self, context, publisher_id, event_type, payload, metadata):
-        self._note('ERROR', publisher_id, event_type, payload, metadata)
+        self._record('ERROR', publisher_id, event_type, payload, metadata)
 
-    def _note(self, priority, publisher_id, event_type, payload, metadata):
+    def _record(self, priority, publisher_id, event_type, payload, metadata):
         with self._condition:
-            self._heard.append(
+            self._received.append(
                 {
                     'priority': priority,
                     'publisher_id': publisher_id,
@@ -92,7 +92,7 @@ class Endpoint:
             return self._unique()
 
     def _unique(self):
-        return unique(self._heard)
+        return unique(self._received)
 
 
 class Listener(fixtures.Fixture):
@@ -139,12 +139,12 @@ class HearingCase:
         self.path = self.ini()
         self.operators = self.operator(self.path)
 
-    def hear(self, *uuids):
+    def receive(self, *uuids):
         """Return all notifications; check that a listener receives the same.
 
         :param uuids: of all objects that have notifications
         """
-        told = self.ear.hear_all(self.operators.store, *uuids)
+        told = self.ear.wait_for_all(self.operators.store, *uuids)
         for notification in told:
             self.assert_payload_reads_back(notification['payload'])
         # A relay that is killed after publishing and before its commit publishes again.

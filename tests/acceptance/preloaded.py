@@ -254,7 +254,7 @@ def serve(connection):
             if not pid:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                return become(asked, files)
+                return run_program(asked, files)
             for file in files:
                 os.close(file)
             running[pid] = asked['number']
@@ -271,7 +271,7 @@ def _tell_ends(connection, running):
         connection.send(json.dumps(told).encode())
 
 
-def become(asked, files):
+def run_program(asked, files):
     """Turn the new process into that of a program; return its entry point."""
     os.setsid()
     for number, file in enumerate(files):

@@ -53,7 +53,7 @@ class Gate:
         self._open = False
         self._dropped = False
 
-    def let_newcomers_pass(self):
+    def stop_holding(self):
         """Keep blocking the blocked calls, but no new ones."""
         with self._condition:
             self._takes = False
@@ -79,7 +79,7 @@ class Gate:
             ):
                 raise AssertionError(f'{sorted(self._took)}, not {sorted(wanted)}')
 
-    def keep(self, name, what):
+    def hold_call(self, name, what):
         """Block a call if it matches; return whether it may continue."""
         with self._condition:
             if not self._takes or name not in self._names or what != self._what:
@@ -187,7 +187,7 @@ class Target(fixtures.Fixture):
     def _answer(self, what, call):
         """Return the response to a call, or None to send none."""
         name, pid = call['name'], call['pid']
-        if not self.on_call(what, pid) or not self._keep(name, what):
+        if not self.on_call(what, pid) or not self._hold_call(name, what):
             return None
         with self._condition:
             result = self._take(what, call['key'], call['token'])
@@ -197,7 +197,7 @@ class Target(fixtures.Fixture):
             answer = {'result': result, 'applied': call['key'] in self._applied}
             self._condition.notify_all()
         if what == APPLY and not (
-            self.on_call(ANSWER, pid) and self._keep(name, ANSWER)
+            self.on_call(ANSWER, pid) and self._hold_call(name, ANSWER)
         ):
             return None
         return answer
@@ -213,10 +213,10 @@ class Target(fixtures.Fixture):
         self._applied.add(key)
         return APPLIED
 
-    def _keep(self, name, what):
+    def _hold_call(self, name, what):
         with self._condition:
             gates = list(self._gates)
-        return all(gate.keep(name, what) for gate in gates)
+        return all(gate.hold_call(name, what) for gate in gates)
 
     def _end(self):
         for gate in self._gates:

@@ -71,7 +71,7 @@ class ApiCase(DaemonTestCase):
         self.assertEqual(201, status)
         wait_until(lambda: state() == 'SUCCEEDED', state)
 
-    def refused(self, what=API, **groups):
+    def startup_error(self, what=API, **groups):
         """Start a daemon that must reject its configuration; return the message."""
         daemon = self.start(what, self.ini(**groups))
         self.assertEqual(2, daemon.end(), daemon.text())
@@ -151,7 +151,7 @@ class TestApi(ApiCase):
                 self.assertEqual(
                     f'{" ".join(what)}: [api] host 127.0.0.1, port {port} is '
                     'already in use',
-                    self.refused(what, api={'port': port}),
+                    self.startup_error(what, api={'port': port}),
                 )
 
     def test_what_authentication_lacks_is_one_line(self):
@@ -171,7 +171,7 @@ class TestApi(ApiCase):
             ),
             ({'auth_strategy': 'keystone'}, '[keystone_authtoken] has no auth_type'),
         ):
-            text = self.refused(api={'port': 0, **options})
+            text = self.startup_error(api={'port': 0, **options})
             self.assertEqual([], [said for said in told if said not in text])
         _, port = self.serve(
             api={'host': '0.0.0.0', 'port': 0, 'noauth_on_any_address': True}

@@ -17,7 +17,7 @@ class BadStartTest(DaemonTestCase):
     broker = False
     third_party = False
 
-    def refused(self, code, *arguments, what=APPLIER, **groups):
+    def startup_error(self, code, *arguments, what=APPLIER, **groups):
         """Start a daemon that must exit; return its message.
 
         The name of the command at the beginning is removed.
@@ -37,7 +37,7 @@ class BadStartTest(DaemonTestCase):
 
         for what in (APPLIER, ENGINE, STANDALONE):
             self.assertRegex(
-                self.refused(3, what=what),
+                self.startup_error(3, what=what),
                 r'\AThe database has schema 9999 of a newer version .*; install',
             )
 
@@ -45,7 +45,7 @@ class BadStartTest(DaemonTestCase):
         for driver in ('postgresql+psycopg', 'mysql+pymysql'):
             url = f'{driver}://watcherlite:hunter2@{NOWHERE}/watcherlite'
 
-            text = self.refused(3, database={'connection': url})
+            text = self.startup_error(3, database={'connection': url})
 
             self.assertTrue(
                 text.startswith(
@@ -107,11 +107,15 @@ class BadStartTest(DaemonTestCase):
             ),
         ):
             with self.subTest(f'{group} {option}'):
-                self.assertEqual(expected, self.refused(2, **{group: {option: value}}))
+                self.assertEqual(
+                    expected, self.startup_error(2, **{group: {option: value}})
+                )
 
     def test_a_url_that_cannot_be_used(self):
         self.assertTrue(
-            self.refused(2, messaging={'url': 'kafka://u:hunter2@h/x'}).startswith(
+            self.startup_error(
+                2, messaging={'url': 'kafka://u:hunter2@h/x'}
+            ).startswith(
                 "[messaging] url has the scheme 'kafka', which is not supported: use "
                 'memory:// for a single process'
             )
@@ -121,11 +125,11 @@ class BadStartTest(DaemonTestCase):
         for what in (APPLIER, ENGINE, STANDALONE):
             self.assertEqual(
                 f'unrecognized arguments: --fast (see `{" ".join(what)} --help`)',
-                self.refused(2, '--fast', what=what),
+                self.startup_error(2, '--fast', what=what),
             )
         self.assertEqual(
             f'There is no configuration file {self.home}/nowhere.conf',
-            self.refused(2, f'--config-file={self.home}/nowhere.conf'),
+            self.startup_error(2, f'--config-file={self.home}/nowhere.conf'),
         )
 
     def test_a_host_that_has_not_the_key_of_the_others(self):
@@ -141,10 +145,10 @@ class BadStartTest(DaemonTestCase):
                 'decrypt, as they were encrypted with another key: set [secrets] '
                 'encryption_keys to the keys of the host that encrypted them, alike on '
                 'all hosts',
-                self.refused(3, what=what, secrets={'encryption_keys': other}),
+                self.startup_error(3, what=what, secrets={'encryption_keys': other}),
             )
         key.rename(self.home / 'lost')
-        self.assertIn(f'restore the key file {key}', self.refused(3))
+        self.assertIn(f'restore the key file {key}', self.startup_error(3))
         self.assertFalse(key.exists())
 
 

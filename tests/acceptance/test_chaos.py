@@ -61,7 +61,7 @@ class Chaos:
                 return True
             self._next = self._calls + self._spacing()
             if self._random.random() < SLEEPY:
-                self._put_to_sleep(pid)
+                self._pause(pid)
                 self.faults.append((what, 'asleep'))
                 return True
             self.faults.append((what, 'killed'))
@@ -69,7 +69,7 @@ class Chaos:
             os.kill(pid, signal.SIGKILL)
             return self._random.random() < LATE
 
-    def wake_all(self):
+    def resume_all(self):
         """Stop injecting faults, and wait until all workers run."""
         with self._lock:
             self._next = float('inf')
@@ -80,14 +80,14 @@ class Chaos:
     def _spacing(self):
         return self._random.randint(*SPACING)
 
-    def _put_to_sleep(self, pid):
+    def _pause(self, pid):
         os.kill(pid, signal.SIGSTOP)
         seconds = self._random.uniform(*SLEEP) * LEASE
-        self._asleep[pid] = threading.Timer(seconds, self._wake, [pid])
+        self._asleep[pid] = threading.Timer(seconds, self._resume, [pid])
         self._asleep[pid].daemon = True
         self._asleep[pid].start()
 
-    def _wake(self, pid):
+    def _resume(self, pid):
         with self._lock:
             del self._asleep[pid]
         os.kill(pid, signal.SIGCONT)
@@ -128,7 +128,7 @@ class Surviving:
             # Start further plans one by one until all faults have occurred.
             if len(plans) >= LEAST_PLANS:
                 operator.wait_until_ended(*plans, patience=PLAN_PATIENCE)
-        chaos.wake_all()
+        chaos.resume_all()
 
         found = []
         for plan in plans:
@@ -138,7 +138,7 @@ class Surviving:
                     list(operator.actions(plan).values()),
                     operator.events(plan),
                     self.target.calls(),
-                    ear.hear_all(operator.store, plan) if ear else None,
+                    ear.wait_for_all(operator.store, plan) if ear else None,
                 )
             )
         self.assertEqual([], found)

@@ -8,7 +8,7 @@ import urllib.request
 
 from tests.acceptance.daemons import wait_until
 from tests.acceptance.test_cluster_examples import ClusterExampleCase
-from tests.acceptance.test_stack_examples import README, SERVE, told_commands
+from tests.acceptance.test_stack_examples import README, SERVE, list_commands
 from tests.acceptance.test_stacks import Orchestrator, SharedCase
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
@@ -34,7 +34,7 @@ class Keeper(Orchestrator):
         spec = {'type': 'zeta.mark', 'version': '1.0', 'properties': {'text': 'x'}}
         self.clusters.profiles.create('mark', spec, BY)
 
-    def begin(self, size, name='shared'):
+    def create_cluster(self, size, name='shared'):
         """Request a cluster; return it and the uuid of the action."""
         new = ClusterRequest(name, 'mark', desired_capacity=size, config=NAMES)
         begun = self.clusters.create(new, BY)
@@ -71,7 +71,9 @@ class SharedTest(SharedCase):
     maker = Keeper
 
     def test_one_that_is_created_is_active_and_each_node_was_made_once(self):
-        cluster, action = self.kill_one_half_way(COUNT, lambda: self.own.begin(COUNT))
+        cluster, action = self.kill_one_halfway(
+            COUNT, lambda: self.own.create_cluster(COUNT)
+        )
 
         status = self.own.wait_for_end(action)
         cluster = self.own.cluster(cluster)
@@ -89,7 +91,7 @@ class SharedTest(SharedCase):
         self.assert_notified(cluster, 'create', COUNT)
 
     def test_one_that_is_deleted_is_gone_when_all_are_killed_and_one_comes_back(self):
-        cluster, action = self.own.begin(12)
+        cluster, action = self.own.create_cluster(12)
         self.own.wait_for_end(action)
         begun = self.kill_all_at(
             'm07', lambda: self.own.clusters.delete(cluster.uuid, BY)
@@ -109,7 +111,7 @@ WEB = 'web'
 SIZE = 3
 
 
-def runs(pid):
+def is_running(pid):
     """Return whether a process exists and has not ended."""
     try:
         state = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2]
@@ -130,7 +132,7 @@ class WebServersTest(ClusterExampleCase):
         line = f'watcherlite cluster members list {WEB} -f value -c Status'
         return self.shell(line)[1].split()
 
-    def answering(self):
+    def responding_nodes(self):
         """Return the indexes of the nodes whose web servers respond."""
         found = []
         for at in range(1, SIZE + 1):
@@ -142,12 +144,12 @@ class WebServersTest(ClusterExampleCase):
                 continue
         return found
 
-    def replaced(self, before):
+    def wait_for_replacement(self, before):
         """Wait until the process of one node has been replaced; return the pids."""
 
         def found():
             now = self.pids()
-            ended = [node for node, pid in before.items() if not runs(pid)]
+            ended = [node for node, pid in before.items() if not is_running(pid)]
             is_new = ended and now.get(ended[0]) not in (None, before[ended[0]])
             return now if is_new and self.statuses() == ['ACTIVE'] * SIZE else None
 
@@ -162,26 +164,26 @@ class WebServersTest(ClusterExampleCase):
         before = after = left = {}
         self.shell(f'mkdir -p {self.directory}')
         self.serve(SERVE)
-        for line, expected in told_commands(README, 'Clusters')[:-1]:
+        for line, expected in list_commands(README, 'Clusters')[:-1]:
             line = self.own(line)
             code, printed = self.shell(line)
             if code or set(expected) - set(printed.splitlines()):
                 wrong.append((line, printed))
             if ' cluster create ' in line:
                 before = self.pids()
-                seen['created'] = (len(before), self.answering())
+                seen['created'] = (len(before), self.responding_nodes())
             elif line.startswith('kill '):
-                after = self.replaced(before)
+                after = self.wait_for_replacement(before)
                 seen['replaced'] = (
                     len(after.items() - before.items()),
-                    self.answering(),
+                    self.responding_nodes(),
                 )
                 seen['the same nodes'] = after.keys() == before.keys()
             elif ' event list ' in line:
                 events = printed
             elif ' scale in ' in line:
                 left = self.pids()
-                seen['scaled in'] = (len(left), len(self.answering()))
+                seen['scaled in'] = (len(left), len(self.responding_nodes()))
 
         self.assertEqual([], wrong)
         self.assertEqual(
@@ -197,7 +199,7 @@ class WebServersTest(ClusterExampleCase):
             self.assertIn(action, events)
         self.assertLessEqual(left.items(), after.items())
         ever = {*before.values(), *after.values()}
-        self.assertEqual([], [pid for pid in ever if runs(pid)])
+        self.assertEqual([], [pid for pid in ever if is_running(pid)])
         for noun in ('cluster', 'node'):
             printed = self.shell(f'watcherlite {noun} list -f value')[1]
             self.assertEqual('', printed.strip())

@@ -48,7 +48,7 @@ class CrashTestCase(DaemonTestCase):
     def history(self, uuid):
         """Return the rows, events, calls and notifications of a plan."""
         operator = self.operators
-        heard = self.ear.hear_all(operator.store, uuid) if self.ear else None
+        heard = self.ear.wait_for_all(operator.store, uuid) if self.ear else None
         return History(
             operator.plan(uuid),
             list(operator.actions(uuid).values()),
@@ -84,13 +84,13 @@ class CrashTestCase(DaemonTestCase):
         )
         return self.operators.actions(uuid)['sleeps'].start_time
 
-    def lose(self, kill):
+    def kill_worker(self, kill):
         """Kill the worker of the plan, and abort its blocked calls.
 
         :param kill: returns after the worker has ended
         """
         for gate in self.gates:
-            gate.let_newcomers_pass()
+            gate.stop_holding()
         kill()
         for gate in self.gates:
             gate.drop()
@@ -144,7 +144,7 @@ class CrashTest(CrashTestCase):
         asleep_since = self.wait_for_the_middle(uuid)
         second = self.start_ready(APPLIER, self.path)
 
-        self.lose(first.kill)
+        self.kill_worker(first.kill)
 
         self.assert_recovered(uuid, worker, asleep_since)
         self.assertEqual({pid} | second.workers(), self.target.pids())
@@ -170,7 +170,7 @@ class CrashTest(CrashTestCase):
         self.start_ready(APPLIER, self.path)
 
         for gate in gates:
-            gate.let_newcomers_pass()
+            gate.stop_holding()
         first.send_all(signal.SIGSTOP)
         self.assertEqual('FAILED', operator.wait_until_ended(uuid))
         before = self.history(uuid)
@@ -224,7 +224,7 @@ class ReplacedTest(CrashTestCase):
                 lambda: pid not in applier.workers(), lambda: f'the end of {pid}'
             )
 
-        self.lose(kill)
+        self.kill_worker(kill)
 
         self.assert_recovered(uuid, worker, asleep_since)
         self.assertEqual({pid} | applier.workers(), self.target.pids())
@@ -264,7 +264,7 @@ class StartedAgainTest(CrashTestCase):
         (pid,) = killed.workers()
         worker = operator.worker_of(pid)
 
-        self.lose(killed.kill)
+        self.kill_worker(killed.kill)
         again = self.start_ready(STANDALONE, self.path)
 
         self.assert_recovered(uuid, worker, asleep_since)
@@ -290,7 +290,7 @@ class DatabaseAwayTest(DaemonTestCase):
         gate = self.target.hold('a')
         uuid = operator.start(('a', 'mark', {}), ('b', 'mark', {}, 'a'))
         gate.wait()
-        gate.let_newcomers_pass()
+        gate.stop_holding()
 
         proxy.refuse()
         applier.wait_for_text('trying again in 2 s')

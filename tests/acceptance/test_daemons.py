@@ -19,7 +19,7 @@ from watcherlite.domain.events import new_uuid
 from watcherlite.messaging import addresses
 
 
-def once(attempt=1):
+def executed_once(attempt=1):
     """Return the calls of an action that was executed once, at this attempt."""
     return [(BEGIN, attempt, HEARD), (APPLY, attempt, APPLIED)]
 
@@ -60,7 +60,8 @@ class Sharing:
             a.name: a.attempt for a in (*operator.actions(uuid).values(), *found())
         }
         self.assertEqual(
-            {name: once(attempts[name]) for name in marks + others}, self.target.story()
+            {name: executed_once(attempts[name]) for name in marks + others},
+            self.target.story(),
         )
         self.assertEqual(
             [workers(appliers), workers(engines)],
@@ -156,7 +157,9 @@ class StandaloneTest(DaemonTestCase):
         )
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
-        self.assertEqual({'a': once(), 'c': once()}, self.target.story())
+        self.assertEqual(
+            {'a': executed_once(), 'c': executed_once()}, self.target.story()
+        )
         self.assertEqual(workers([standalone]), self.target.pids())
         # Without a destination of notifications, no event stays pending.
         wait_until(
@@ -177,7 +180,7 @@ class StandaloneTest(DaemonTestCase):
         gate.open()
 
         self.assertEqual(0, standalone.end())
-        self.assertEqual({'a': once()}, self.target.story())
+        self.assertEqual({'a': executed_once()}, self.target.story())
         self.assertEqual({'a': 'SUCCEEDED', 'b': 'PENDING'}, operator.states(uuid))
 
 
@@ -242,7 +245,7 @@ class ControlTest(DaemonTestCase):
             operator.plans.signal_action(found[name].uuid, 'RESUME')
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
-        self.assertEqual({'waits': once()}, self.target.story())
+        self.assertEqual({'waits': executed_once()}, self.target.story())
 
 
 class BrokerAwayTest(DaemonTestCase):
@@ -277,15 +280,17 @@ class BrokerAwayTest(DaemonTestCase):
             ['SUCCEEDED', 'FAILED'], [operator.plan(uuid).state for uuid in uuids]
         )
         self.assertIsNotNone(operator.store.oldest_pending_event())
-        self.assertEqual([], self.ear.heard())
+        self.assertEqual([], self.ear.received())
         applier.wait_for_text('They stay in the database, none is lost')
 
         self.proxy.accept()
-        heard = self.ear.hear_all(operator.store)
+        heard = self.ear.wait_for_all(operator.store)
 
         self.assertEqual(set(uuids), {plan_of(n) for n in heard})
         for uuid in uuids:
-            self.assertEqual(expected(operator.events(uuid)), ids(self.ear.heard(uuid)))
+            self.assertEqual(
+                expected(operator.events(uuid)), ids(self.ear.received(uuid))
+            )
 
 
 def workers(daemons):

@@ -11,7 +11,7 @@ from tests.acceptance.test_stack_examples import (
     README,
     ROOT,
     ExampleCase,
-    told_commands,
+    list_commands,
 )
 
 QUICKSTART = ROOT / 'doc/source/quickstart.rst'
@@ -69,8 +69,8 @@ class FirstPagesTest(ExampleCase):
         return codes
 
     def test_every_command_of_the_readme_ends_as_it_says(self):
-        clusters = told_commands(README, 'Clusters')
-        commands = [told for told in told_commands(README) if told not in clusters]
+        clusters = list_commands(README, 'Clusters')
+        commands = [told for told in list_commands(README) if told not in clusters]
 
         codes = self.run_all(commands)
 
@@ -87,7 +87,7 @@ class FirstPagesTest(ExampleCase):
         self.assertEqual('', self.shell('watcherlite stack list -f value')[1].strip())
 
     def test_every_command_of_the_quick_start_ends_as_it_says(self):
-        codes = self.run_all(told_commands(QUICKSTART))
+        codes = self.run_all(list_commands(QUICKSTART))
 
         self.assertEqual(
             {f'{CRASH}watcherlite run etc/watcherlite/examples/nightly.yaml': 9}, codes

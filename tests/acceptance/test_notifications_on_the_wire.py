@@ -27,7 +27,7 @@ class StoryTest(HearingCase, DaemonTestCase):
         audit = operator.store.plan_surroundings(operator.plan(uuid).id).audit.uuid
         operator.plans.delete(uuid)
 
-        told = self.hear(uuid)
+        told = self.receive(uuid)
 
         self.assertEqual(
             [
@@ -102,7 +102,7 @@ class StoryTest(HearingCase, DaemonTestCase):
         operator.plans.signal_action(found['stopped'].uuid, 'CANCEL')
         operator.wait_until_ended(uuid)
 
-        told = self.hear(uuid)
+        told = self.receive(uuid)
 
         self.assertEqual(
             [
@@ -180,7 +180,7 @@ class StoryTest(HearingCase, DaemonTestCase):
         operator.plans.cancel(uuid)
         operator.wait_until_ended(uuid)
 
-        lines = story(self.hear(uuid), self.names(uuid))
+        lines = story(self.receive(uuid), self.names(uuid))
 
         begin = lines.index('actionplan.update: ONGOING -> CANCELLING')
         self.assertEqual(
@@ -275,7 +275,7 @@ class AuditStoryTest(HearingCase, ApiCase):
         )
         self.wait_for(second, 'FAILED')
 
-        told = self.hear(first, second)
+        told = self.receive(first, second)
 
         no_strategy = (
             'No strategy for the goal server_consolidation is installed; name one, or '
@@ -329,14 +329,14 @@ class AuditStoryTest(HearingCase, ApiCase):
         )
         self.wait_for_plans(uuid, 1)
         # Fields other than states are read when the notification is built.
-        self.ear.hear_all(self.operators.store)
+        self.ear.wait_for_all(self.operators.store)
         self.patch(uuid, interval='7200')
         self.patch(uuid, state='SUSPENDED')
         self.patch(uuid, state='ONGOING')
         self.wait_for_plans(uuid, 2)
         self.patch(uuid, state='CANCELLED')
 
-        told = self.hear(uuid, *self.plans(uuid))
+        told = self.receive(uuid, *self.plans(uuid))
 
         told = [n for n in told if n['event_type'].startswith('audit.')]
         run = [
@@ -374,7 +374,7 @@ class AuditStoryTest(HearingCase, ApiCase):
         plans = self.plans(uuid)
         self.ask(self.port, 'DELETE', f'/v1/audits/{uuid}')
 
-        everything = self.hear(uuid, *plans)
+        everything = self.receive(uuid, *plans)
 
         self.assertEqual(
             [

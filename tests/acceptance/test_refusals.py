@@ -15,7 +15,7 @@ PLAN = """\
 class BadInputTest(CommandTestCase):
     """Each error is one message with exit code 2, and nothing is stored."""
 
-    def refused(self, text, *options):
+    def error_of(self, text, *options):
         self.write('plan.yaml', text)
 
         code, out, err = self.run_command('run', 'plan.yaml', *options)
@@ -33,7 +33,7 @@ class BadInputTest(CommandTestCase):
 
     def test_no_yaml_no_file_and_a_plan_that_is_not_stored(self):
         self.assertRegex(
-            self.refused('actions: [}\n'),
+            self.error_of('actions: [}\n'),
             r'\Awatcherlite: plan\.yaml:1: this is neither YAML nor JSON: [^\n]*\Z',
         )
         uuid = '11111111-2222-3333-4444-555555555555'
@@ -85,7 +85,7 @@ class BadInputTest(CommandTestCase):
         ):
             with self.subTest(expected):
                 self.assertEqual(
-                    f'watcherlite: {expected}', self.refused(text, *options)
+                    f'watcherlite: {expected}', self.error_of(text, *options)
                 )
 
 

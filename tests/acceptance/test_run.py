@@ -307,7 +307,7 @@ class InterruptionTest(CommandTestCase):
                 'watcherlite: the action plan UUID is CANCELLED\n', plain(err)
             )
 
-    def kill_what_it_left(self, path):
+    def kill_leftover(self, path):
         if path.exists():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(path.read_text()), signal.SIGKILL)
@@ -346,7 +346,7 @@ class InterruptionTest(CommandTestCase):
         # The command ignores SIGTERM from now on.
         wait_until((self.home / 'started').exists, lambda: 'not started')
         # Its parent is gone, so no process ends it.
-        self.addCleanup(self.kill_what_it_left, self.home / 'started')
+        self.addCleanup(self.kill_leftover, self.home / 'started')
 
         running.send(signal.SIGINT)
         running.wait_for('Cancelling')

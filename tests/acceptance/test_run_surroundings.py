@@ -24,7 +24,7 @@ CURSOR_UP = '\x1b[1A'
 
 
 class TerminalTest(CommandTestCase):
-    def shown(self, **environment):
+    def terminal_output(self, **environment):
         """Return the terminal output of a plan."""
         plan = self.write('plan.yaml', PLAN)
         terminal, its_end = pty.openpty()
@@ -40,7 +40,7 @@ class TerminalTest(CommandTestCase):
         return found.decode().replace('\r\n', '\n')
 
     def test_the_actions_stay_in_their_lines_while_they_change(self):
-        text = self.shown(TERM='xterm')
+        text = self.terminal_output(TERM='xterm')
 
         self.assertIn(CURSOR_UP, text)
         self.assertNotIn('PENDING -> ONGOING', text)
@@ -52,7 +52,7 @@ class TerminalTest(CommandTestCase):
         self.assertEqual(ENDED, plain(lines[-2]))
 
     def test_a_terminal_that_can_only_print_gets_plain_lines(self):
-        text = self.shown(TERM='dumb')
+        text = self.terminal_output(TERM='dumb')
 
         self.assertNotIn('\x1b', text)
         lines = plain(text).splitlines()

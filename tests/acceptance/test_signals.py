@@ -104,7 +104,7 @@ class DrainTest(DaemonTestCase):
         gate = self.target.hold('again', 'unknown', what='answer')
         uuid = operator.start(('again', 'mark', {}), ('unknown', 'mark_once', {}))
         gate.wait()
-        gate.let_newcomers_pass()
+        gate.stop_holding()
         worker = operator.worker_of(*impatient.workers())
         self.start_ready(APPLIER, self.path)
 

@@ -26,7 +26,7 @@ _PROCESS = re.compile(r'Process \S+:\d+:\d+')
 _PID = re.compile(r'worker_pid \d+')
 
 
-def told_commands(page, heading=None):
+def list_commands(page, heading=None):
     """Return (command, documented output lines) of a section of a page.
 
     :param heading: of the section; None: the whole page
@@ -150,7 +150,7 @@ class ExampleCase(CommandTestCase):
         """Run the example of a page; compare the output of each command."""
         variables = ''
         told, seen = [], []
-        for line, expected in told_commands(page, 'An example from beginning to end'):
+        for line, expected in list_commands(page, 'An example from beginning to end'):
             line = self.own(line)
             if line.endswith(' &'):
                 self.serve(line)

@@ -91,7 +91,7 @@ class Middle:
             self._condition.wait_for(lambda: self._pid is not None, PATIENCE)
         return self._pid
 
-    def go_on(self):
+    def drop_calls(self):
         """Abort the blocked calls."""
         self._over.set()
 
@@ -126,7 +126,7 @@ class SharedCase(HearingCase, DaemonTestCase):
         self.addCleanup(self.own.close)
         self.daemons = [self.start_ready(ENGINE, self.path) for _ in range(2)]
 
-    def kill_one_half_way(self, count, begin):
+    def kill_one_halfway(self, count, begin):
         """Kill a daemon that has created half of the marks; return the whole object."""
         middle = self.target.on_call = Middle(count // 2)
         begun = begin()
@@ -134,7 +134,7 @@ class SharedCase(HearingCase, DaemonTestCase):
         (doomed,) = (d for d in self.daemons if pid in d.workers())
         self.both = set.union(*(daemon.workers() for daemon in self.daemons))
         doomed.kill()
-        middle.go_on()
+        middle.drop_calls()
         return begun
 
     def assert_each_was_made_once(self, names):
@@ -148,7 +148,7 @@ class SharedCase(HearingCase, DaemonTestCase):
         gate = self.target.hold(name, what=BEGIN)
         begun = begin()
         gate.wait()
-        gate.let_newcomers_pass()
+        gate.stop_holding()
         for daemon in self.daemons:
             daemon.send_all(signal.SIGKILL)
             daemon.end()
@@ -159,7 +159,7 @@ class SharedCase(HearingCase, DaemonTestCase):
     def assert_notified(self, row, verb, count):
         """Check that each start and each end has exactly one notification."""
         whole, part = self.nouns
-        heard = {n['message_id']: n for n in self.hear()}.values()
+        heard = {n['message_id']: n for n in self.receive()}.values()
         types = collections.Counter(n['event_type'] for n in heard)
         for moment in ('start', 'end'):
             self.assertEqual(1, types[f'{whole}.{verb}.{moment}'], types)
@@ -174,7 +174,7 @@ class SharedTest(SharedCase):
     maker = Orchestrator
 
     def test_a_creation_is_complete_and_each_was_made_once(self):
-        stack = self.kill_one_half_way(COUNT, lambda: self.own.create(marks()))
+        stack = self.kill_one_halfway(COUNT, lambda: self.own.create(marks()))
 
         stack = self.own.wait_until_settled(stack)
 

@@ -84,7 +84,7 @@ class ApiCase(SkipCase):
         body = [{'op': op, 'path': path, 'value': value} for op, path, value in lines]
         return (client or self.client)('PATCH', self.place(name), body, version)
 
-    def shown(self, name: str, version: str | None = LATEST) -> Any:
+    def show_action(self, name: str, version: str | None = LATEST) -> Any:
         """Return the representation of an action."""
         return self.client.get(self.place(name), version)
 

@@ -26,7 +26,7 @@ class ClusterActionCase(ClusterCase):
         """Return a world whose workers have one thread each."""
         return self.create_cluster_world(**{'max_parallel': 1, **keys})
 
-    def begin(
+    def start_creation(
         self,
         world: ClusterWorld,
         size: int,
@@ -43,7 +43,7 @@ class ClusterActionCase(ClusterCase):
             **values,
         }
         cluster = world.insert_cluster(profile or world.profile(), 0, **given)
-        return cluster, world.ask(action_types.CLUSTER_CREATE, cluster)
+        return cluster, world.request_action(action_types.CLUSTER_CREATE, cluster)
 
     def make(
         self,
@@ -55,7 +55,7 @@ class ClusterActionCase(ClusterCase):
         """Return a cluster whose nodes n1, n2, ... have been created."""
         if not world.workers:
             world.worker()
-        cluster, action = self.begin(world, size, profile, **values)
+        cluster, action = self.start_creation(world, size, profile, **values)
         self.assertEqual(
             'SUCCEEDED', world.wait_for_end(action).status, world.full_report()
         )
@@ -78,7 +78,7 @@ class ClusterActionCase(ClusterCase):
         """Return the uuids of the nodes of a cluster, by name."""
         return {node.name: node.uuid for node in world.nodes(cluster)}
 
-    def a_policy(
+    def insert_policy(
         self, world: ClusterWorld, type_: str, name: str = '', **properties: Any
     ) -> PolicyObject:
         """Store a policy."""
@@ -100,19 +100,19 @@ class ClusterActionCase(ClusterCase):
     ) -> Action:
         """Attach a policy, and return the action at its end."""
         inputs = {'policy_id': policy.uuid, 'enabled': True}
-        return world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, inputs)
+        return world.run_action(action_types.CLUSTER_ATTACH_POLICY, cluster, inputs)
 
-    def ruled(
+    def create_cluster_with_policy(
         self, kind: type[Policy], size: int = 3, **settings: Any
     ) -> tuple[ClusterWorld, Cluster]:
         """Return a world, and a cluster with an attached policy of this type."""
         world = self.create_cluster_world(policies={'ruling-1.0': kind}, **settings)
         cluster = self.make(world, size, world.profile(value='old'))
-        action = self.attach(world, cluster, self.a_policy(world, 'ruling-1.0'))
+        action = self.attach(world, cluster, self.insert_policy(world, 'ruling-1.0'))
         self.assertEqual('SUCCEEDED', action.status)
         return world, cluster
 
-    def bound(self, world: ClusterWorld, cluster: Cluster) -> list[Bound]:
+    def bindings(self, world: ClusterWorld, cluster: Cluster) -> list[Bound]:
         """Return the bindings of a cluster."""
         key = cluster.id
         return list(world.store.bindings_of_clusters([key]).get(key, []))
@@ -138,7 +138,7 @@ class ClusterActionCase(ClusterCase):
         """Return the actions that an action has derived."""
         return world.store.derived_actions(action.id)
 
-    def held(self, world: ClusterWorld, cluster: Cluster) -> bool:
+    def is_locked(self, world: ClusterWorld, cluster: Cluster) -> bool:
         """Return whether a new action would have to wait for the cluster."""
         with world.store.transaction() as tx:
             return bool(tx.unfinished_actions([cluster.uuid]))
@@ -174,7 +174,7 @@ class Noticing:
             self.then()
 
 
-def deciding(before: str, said: Mapping[str, Any]) -> type[Policy]:
+def create_deciding_policy(before: str, said: Mapping[str, Any]) -> type[Policy]:
     """Return a policy that makes the same decision before each action of this type."""
 
     class Deciding(Policy):

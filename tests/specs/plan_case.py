@@ -32,6 +32,6 @@ class PlanCase(WorldCase):
         )
 
 
-def told(plan: Any) -> tuple[str, str | None]:
+def outcome(plan: Any) -> tuple[str, str | None]:
     """Return the final state of a plan and its message."""
     return plan.state, plan.status_message

@@ -78,7 +78,7 @@ class Outside:
         assert self.world is not None
         return self.world.store.get_action(uuid).data
 
-    def watched(self, name: str, kind: type[Policy]) -> type[Policy]:
+    def create_recording_policy(self, name: str, kind: type[Policy]) -> type[Policy]:
         """Return a policy type that records its calls."""
         outside = self
 
@@ -128,7 +128,8 @@ class PolicyStories(ClusterCase):
         self.outside = Outside()
         self.world = self.create_cluster_world(
             policies={
-                name: self.outside.watched(name, kind) for name, kind in KINDS.items()
+                name: self.outside.create_recording_policy(name, kind)
+                for name, kind in KINDS.items()
             },
             load_balancers={'told': self.outside.balancer()},
         )
@@ -151,7 +152,7 @@ class PolicyStories(ClusterCase):
             self.world.create_node(node)
         return cluster
 
-    def a_policy(self, type_: str, **properties: Any) -> PolicyObject:
+    def insert_policy(self, type_: str, **properties: Any) -> PolicyObject:
         """Store a policy."""
         name, _, version = type_.rpartition('-')
         spec = {'type': name, 'version': version, 'properties': properties}
@@ -161,17 +162,19 @@ class PolicyStories(ClusterCase):
 
     def attach(self, cluster: Cluster, type_: str, **properties: Any) -> PolicyObject:
         """Attach a new policy to a cluster."""
-        policy = self.a_policy(type_, **properties)
-        ended = self.attached(cluster, policy)
+        policy = self.insert_policy(type_, **properties)
+        ended = self.attach_policy(cluster, policy)
         self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
         return policy
 
-    def attached(self, cluster: Cluster, policy: PolicyObject, **inputs: Any) -> Action:
+    def attach_policy(
+        self, cluster: Cluster, policy: PolicyObject, **inputs: Any
+    ) -> Action:
         """Request the attachment of a policy, and wait for its end."""
         given = {'policy_id': policy.uuid, **inputs}
-        return self.world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
+        return self.world.run_action(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
 
-    def bound(self, cluster: Cluster) -> list[Bound]:
+    def bindings(self, cluster: Cluster) -> list[Bound]:
         """Return the bindings of a cluster."""
         key = cluster.id
         return self.world.store.bindings_of_clusters([key]).get(key, [])

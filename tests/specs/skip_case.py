@@ -44,7 +44,7 @@ class SkipCase(WorldCase):
     def skip(self, name: str, reason: str | None = None) -> None:
         self.world.plans.skip_action(self.world.action(name).uuid, reason)
 
-    def refused(self, error: type[Exception], name: str, *reason: str) -> str:
+    def refusal(self, error: type[Exception], name: str, *reason: str) -> str:
         """Check that a skip is rejected and changes nothing; return the message."""
         before = self.world.action(name), self.world.events()
         refusal = self.assertRaises(error, self.skip, name, *reason)

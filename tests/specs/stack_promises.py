@@ -32,18 +32,18 @@ class PromiseCase(Base):
 
     # Nothing is lost, created twice or notified twice.
 
-    def assert_whole(self, world: StackWorld, stack: Stack) -> None:
+    def assert_complete(self, world: StackWorld, stack: Stack) -> None:
         """Check that everything has ended, and that the events are complete."""
         report = world.full_report()
         self.assertEqual([], world.unfinished(), report)
-        stacks = self.tree_ever(world, stack)
+        stacks = self.all_stacks_of_tree(world, stack)
         live = [one for one in stacks if one.deleted_at is None]
         rows = world.store.list_resources([s.id for s in live], superseded=True)
         busy = [one.name for one in (*stacks, *rows) if one.state.busy]
         self.assertEqual([], busy, report)
-        self.assert_told_once(world, stacks, rows)
+        self.assert_events_match_states(world, stacks, rows)
 
-    def tree_ever(self, world: StackWorld, stack: Stack) -> list[Stack]:
+    def all_stacks_of_tree(self, world: StackWorld, stack: Stack) -> list[Stack]:
         """Return a stack and all its nested stacks, including deleted ones."""
         uuids = {
             event.detail['physical_id']
@@ -65,7 +65,7 @@ class PromiseCase(Base):
             EventQuery({'stack_id': ids}, descending=False)
         )
 
-    def assert_told_once(
+    def assert_events_match_states(
         self, world: StackWorld, stacks: list[Stack], rows: list[Resource]
     ) -> None:
         """Check that each change of state has exactly one event."""

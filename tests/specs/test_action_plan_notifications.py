@@ -165,22 +165,22 @@ class TestUseCases(base.TestCase):
         self.publisher = published.Recorder()
         self.relay = published.make_relay(self.store, self.publisher)
 
-    def happens(self, *changes):
+    def store_changes(self, *changes):
         """Store events, each in a transaction of its own, as the product does."""
         for change in changes:
             with self.store.transaction() as tx:
                 tx.add_events([change])
 
-    def becomes(self, old, new, **values):
+    def make_event(self, old, new, **values):
         return factories.make_event(self.plan, old_status=old, new_status=new, **values)
 
     def test_a_running_relay_tells_of_a_change_as_soon_as_it_is_stored(self):
         self.relay.start()
         self.addCleanup(self.relay.stop, published.DEADLINE)
-        self.happens(self.becomes('RECOMMENDED', 'PENDING'))
+        self.store_changes(self.make_event('RECOMMENDED', 'PENDING'))
         self.relay.wake()
         self.assertTrue(self.publisher.wait_for(1))
-        self.happens(self.becomes('PENDING', 'ONGOING'))
+        self.store_changes(self.make_event('PENDING', 'ONGOING'))
         self.relay.wake()
         self.assertTrue(self.publisher.wait_for(3))
 

@@ -3,7 +3,7 @@
 import threading
 from typing import Any
 
-from tests.specs.plan_case import PlanCase, told
+from tests.specs.plan_case import PlanCase, outcome
 from tests.worlds import Calls, action, chain, kind
 from watcherlite.domain.outcomes import InProgress
 from watcherlite.states import action as states
@@ -78,9 +78,9 @@ class TestOnFailureContinue(PlanCase):
             action('a', 'fails'), action('b', 'does', parents=['a']), max_parallel=1
         )
         self.assertEqual(['a', 'b'], self.calls.of('execute'))
-        self.assertEqual(('FAILED', 'An action failed: no disk'), told(plan))
+        self.assertEqual(('FAILED', 'An action failed: no disk'), outcome(plan))
         plan = self.world.run(action('c', 'fails'), action('d', 'fails'))
-        self.assertEqual(('FAILED', '2 actions failed: no disk'), told(plan))
+        self.assertEqual(('FAILED', '2 actions failed: no disk'), outcome(plan))
         assert plan.fault is not None
         self.assertEqual('no disk', plan.fault['message'])
 
@@ -105,7 +105,7 @@ class TestOnFailureStop(PlanCase):
         self.world.wait_for_action('after', states.CANCELLED)
         self.gate.open()
         ended = self.world.wait_until_ended(plan)
-        self.assertEqual(('FAILED', 'An action failed: no disk'), told(ended))
+        self.assertEqual(('FAILED', 'An action failed: no disk'), outcome(ended))
         self.assertEqual(
             {
                 'runs': 'SUCCEEDED',

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.specs.plan_case import PlanCase, told
+from tests.specs.plan_case import PlanCase, outcome
 from tests.worlds import action, chain, kind, ran
 from watcherlite.domain.outcomes import Failed
 from watcherlite.plugins import loader
@@ -65,7 +65,7 @@ class TestOnFailureRollback(PlanCase):
             [*ran('revert b', 'FAILED', message), *ran('revert a', 'FAILED', message)],
             self.world.story(plan, 'revert a', 'revert b'),
         )
-        self.assertEqual(('FAILED', '3 actions failed: no disk'), told(plan))
+        self.assertEqual(('FAILED', '3 actions failed: no disk'), outcome(plan))
 
     def test_a_type_that_is_not_installed_any_more_is_told(self) -> None:
         gate = self.create_gate()
@@ -118,7 +118,7 @@ class TestOnFailureRollback(PlanCase):
 
     def test_nothing_to_revert_is_an_end(self) -> None:
         plan = self.world.run(action('a', 'fails'), on_failure='rollback')
-        self.assertEqual(('FAILED', 'An action failed: no disk'), told(plan))
+        self.assertEqual(('FAILED', 'An action failed: no disk'), outcome(plan))
 
     def test_a_cancel_ends_it_half_way(self) -> None:
         gate = self.create_gate()

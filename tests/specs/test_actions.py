@@ -163,7 +163,7 @@ class TestActionStatuses(WorldCase):
 class TestTheExecuteMethodAndReturnValues(WorldCase):
     """The protocol of execute(): (RES, REASON), and its equivalents in watcherlite."""
 
-    def end_of(self, *returned: Any) -> tuple[str, str | None]:
+    def run_until_end(self, *returned: Any) -> tuple[str, str | None]:
         """Run an action whose execute returns these values, one at each attempt."""
         answers = iter(returned)
         world = self.create_world({'says': kind(execute=lambda context: next(answers))})
@@ -198,7 +198,8 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
         ):
             failed = 'Action failed in execute: ' if status == 'FAILED' else ''
             self.assertEqual(
-                (status, f'{failed}{message}' if message else None), self.end_of(said)
+                (status, f'{failed}{message}' if message else None),
+                self.run_until_end(said),
             )
 
     def test_the_reason_of_ok_is_an_output(self) -> None:
@@ -252,14 +253,15 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
             ),
         ):
             self.assertEqual(
-                ('FAILED', f'Action failed in execute: its {reason}'), self.end_of(said)
+                ('FAILED', f'Action failed in execute: its {reason}'),
+                self.run_until_end(said),
             )
 
 
 class TestDependsOnAndDependedBy(WorldCase):
     """The end of an action notifies its dependents."""
 
-    def a_pair(self, end: Any, needs: str, cause: str) -> dict[str | None, str]:
+    def run_pair(self, end: Any, needs: str, cause: str) -> dict[str | None, str]:
         world = self.create_world({'ends': kind(execute=lambda context: end)})
         world.worker(lanes=(ENGINE,))
         parent = world.new_action('parent', 'ends', dependents=1, cause=cause)
@@ -293,7 +295,7 @@ class TestDependsOnAndDependedBy(WorldCase):
             parent, others = ended
             self.assertEqual(
                 {'parent': parent, 'child': others, 'grandchild': others},
-                self.a_pair(end, needs, cause),
+                self.run_pair(end, needs, cause),
             )
 
     def test_parents_in_a_plan_order_by_completion(self) -> None:

@@ -82,7 +82,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
             if item.action_name == 'a' and item.event.kind == events.STATE_CHANGED
         ]
         shown = [representations.represent(item) for item in stored]
-        told = [subjects.match(item.event) for item in stored]
+        outcome = [subjects.match(item.event) for item in stored]
         changes = [change_of(item) for item in stored]
         self.assertEqual(
             [
@@ -100,7 +100,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
             ],
             [
                 [f'action.{each.name}' for each in item.notifications]
-                for item in told
+                for item in outcome
                 if item
             ],
         )
@@ -150,10 +150,12 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         world.wait_until_ended(plan)
 
     def test_complete_is_told_how_they_ended(self) -> None:
-        told: list[Any] = []
+        outcome: list[Any] = []
 
         def complete(context: Any, results: Any) -> Done:
-            told.extend((r.key, r.status, r.status_message, r.outputs) for r in results)
+            outcome.extend(
+                (r.key, r.status, r.status_message, r.outputs) for r in results
+            )
             return Done({'count': len(results)})
 
         world, _ = self.derive(
@@ -166,7 +168,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
                 ('x', 'SUCCEEDED', None, {'ip': '10.0.0.1'}),
                 ('y', 'FAILED', 'Action failed in execute: no disk', None),
             ],
-            sorted(told),
+            sorted(outcome),
         )
         self.assertEqual({'count': 2}, world.action('a').outputs)
         self.assertEqual(states.SUCCEEDED, world.action('a').status)
@@ -354,18 +356,18 @@ class TestRepeatedActionsThatDerive(DerivedCase):
     """Each run completes with the actions that it derived itself."""
 
     def test_a_run_does_not_see_what_earlier_runs_derived(self) -> None:
-        told: list[int] = []
+        outcome: list[int] = []
         ends = iter([Failed('no'), True])
         world = self.create_world(
             {
                 'derives': kind(
                     execute=lambda c: derived('x', action_type='ends'),
-                    complete=lambda c, results: told.append(len(results)),
+                    complete=lambda c, results: outcome.append(len(results)),
                 ),
                 'ends': kind(execute=lambda c: next(ends, True)),
             }
         )
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', interval=1))
-        world.wait_until(lambda: len(told) >= 2)
-        self.assertEqual([1, 1], told[:2])
+        world.wait_until(lambda: len(outcome) >= 2)
+        self.assertEqual([1, 1], outcome[:2])

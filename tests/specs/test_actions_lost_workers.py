@@ -17,7 +17,7 @@ LOST = [('a', 'READY', 'RUNNING', None), ('a', 'RUNNING', 'READY', None)]
 class LossCase(WorldCase):
     """A worker dies while it executes an action, and another one replaces it."""
 
-    def lose(
+    def kill_worker(
         self, execute: Any = None, on_worker_loss: str = 'resume', **members: Any
     ) -> tuple[World, Any, Gate]:
         """Let a worker die while it executes 'a', the parent of 'b'."""
@@ -37,7 +37,7 @@ class LossCase(WorldCase):
         world.kill(worker)
         return world, plan, gate
 
-    def story_of_a(self, world: World, plan: Any) -> list[Any]:
+    def transitions_of_a(self, world: World, plan: Any) -> list[Any]:
         world.wait_until_ended(plan)
         return world.story(plan, 'a')
 
@@ -48,10 +48,10 @@ class TestALostWorker(LossCase):
     def test_idempotent_ones_run_again(self) -> None:
         # Two workers that recover concurrently recover it once.
         for workers in (1, 2):
-            world, plan, _ = self.lose(idempotent=True)
+            world, plan, _ = self.kill_worker(idempotent=True)
             for _n in range(workers):
                 world.worker()
-            self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
+            self.assertEqual([*LOST, *ran('a')], self.transitions_of_a(world, plan))
             self.assertEqual(
                 (2, 1), (world.action('a').attempt, world.action('a').recoveries)
             )
@@ -60,19 +60,21 @@ class TestALostWorker(LossCase):
     def test_of_checkable_ones_it_is_asked_whether_the_effect_is_there(self) -> None:
         for applied in (True, False):
             executed: list[int] = []
-            world, plan, _ = self.lose(
+            world, plan, _ = self.kill_worker(
                 execute=lambda c, e=executed: e.append(c.attempt) or True,
                 is_applied=lambda context, a=applied: a,
             )
             world.worker()
-            self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
+            self.assertEqual([*LOST, *ran('a')], self.transitions_of_a(world, plan))
             self.assertEqual([] if applied else [2], executed)
 
     def test_others_are_failed_because_nobody_can_tell(self) -> None:
-        world, plan, _ = self.lose()
+        world, plan, _ = self.kill_worker()
         owner = world.action('a').owner
         world.worker()
-        self.assertEqual(ran('a', 'FAILED', UNKNOWN), self.story_of_a(world, plan))
+        self.assertEqual(
+            ran('a', 'FAILED', UNKNOWN), self.transitions_of_a(world, plan)
+        )
         self.assertEqual('SUCCEEDED', world.action('b').status)
         self.assertEqual(1, world.action('a').attempt)
         self.assertIn(str(owner), world.action('a').status_message or '')
@@ -112,7 +114,7 @@ class TestALostWorker(LossCase):
             gate.wait_until_entered()
             world.kill(worker)
             world.worker()
-            self.assertEqual(ran('a'), self.story_of_a(world, plan))
+            self.assertEqual(ran('a'), self.transitions_of_a(world, plan))
             self.assertEqual('SUCCEEDED', world.store.get_plan(plan.uuid).state)
 
     def test_what_is_in_progress_is_polled_on(self) -> None:
@@ -135,7 +137,7 @@ class TestALostWorker(LossCase):
         world.wait_until(lambda: world.action('a').token is not None)
         world.kill(worker)
         world.worker()
-        self.assertEqual(ran('a'), self.story_of_a(world, plan))
+        self.assertEqual(ran('a'), self.transitions_of_a(world, plan))
         self.assertEqual([(2, {'job': 7})], polls)
 
     def test_what_has_saved_a_token_is_executed_again_if_it_may_be(self) -> None:
@@ -153,7 +155,7 @@ class TestALostWorker(LossCase):
         self.assertEqual({'saved': {'job': 7}}, world.action('a').token)
         world.kill(worker)
         world.worker()
-        self.assertEqual(ran('a')[-1], self.story_of_a(world, plan)[-1])
+        self.assertEqual(ran('a')[-1], self.transitions_of_a(world, plan)[-1])
         self.assertEqual([1, 2], attempts)
 
     def test_what_is_in_progress_and_suspended_stays_so_until_it_is_resumed(
@@ -211,7 +213,7 @@ class TestALostWorker(LossCase):
         )
 
     def test_one_of_a_type_that_is_not_installed_there_is_failed(self) -> None:
-        world, plan, _ = self.lose(idempotent=True)
+        world, plan, _ = self.kill_worker(idempotent=True)
         without = World(world.store)
         self.addCleanup(without.stop)
         without.worker()
@@ -225,9 +227,11 @@ class TestALostWorker(LossCase):
         def ask(inputs: Any) -> bool:
             raise SystemExit('no')
 
-        world, plan, _ = self.lose(is_idempotent=ask)
+        world, plan, _ = self.kill_worker(is_idempotent=ask)
         world.worker()
-        self.assertEqual(ran('a', 'FAILED', 'SystemExit'), self.story_of_a(world, plan))
+        self.assertEqual(
+            ran('a', 'FAILED', 'SystemExit'), self.transitions_of_a(world, plan)
+        )
         self.assertEqual(plan_states.SUCCEEDED, world.run('still alive').state)
 
     def test_a_worker_that_cannot_renew_its_lease_stops_itself(self) -> None:
@@ -263,7 +267,7 @@ class TestWhatAPlanSaysAboutLostWorkers(LossCase):
             ('fail', 'FAILED', 'FAILED', 'CANCELLED', ended_with_it),
             ('cancel', 'CANCELLED', 'CANCELLED', 'CANCELLED', ended_with_it),
         ):
-            world, plan, _ = self.lose(on_worker_loss=says, idempotent=True)
+            world, plan, _ = self.kill_worker(on_worker_loss=says, idempotent=True)
             world.worker()
             ended = world.wait_until_ended(plan)
             self.assertEqual(

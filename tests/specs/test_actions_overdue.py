@@ -58,7 +58,7 @@ class OverdueCase(WorldCase):
             **{'sweep_interval': 3600.0, **settings},
         )
 
-    def begin(self, world: World, *names: str, **values: Any) -> None:
+    def start_action(self, world: World, *names: str, **values: Any) -> None:
         """Add an action whose timeout starts to count once the named actions run."""
         world.clock.pause()
         world.add(world.new_action('a', 'derives', timeout=1, **values))
@@ -73,7 +73,7 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
     def test_it_is_failed_when_what_it_derived_has_ended(self) -> None:
         world = self.create_waiting_world()
         world.worker(lanes=(ENGINE,))
-        self.begin(world, 'first', 'deaf', target='host')
+        self.start_action(world, 'first', 'deaf', target='host')
         world.add(world.new_action('z', target='host'))
         world.wait_for_action('later', states.CANCELLED)
         world.wait_for_action('first', states.CANCELLED)
@@ -193,7 +193,7 @@ class TestWhatItsTimeIs(OverdueCase):
             child('first', 'nop'), hooks={'complete': lambda *a: next(stages)}
         )
         world.worker(lanes=(ENGINE,))
-        self.begin(world, 'second')
+        self.start_action(world, 'second')
         waiting = world.action('a')
         assert waiting.deadline is not None and waiting.start_time is not None
         left = (waiting.deadline - waiting.start_time).total_seconds()
@@ -203,10 +203,10 @@ class TestWhatItsTimeIs(OverdueCase):
 
     def test_a_type_may_know_what_to_do_then(self) -> None:
         calls = Calls()
-        told: list[Any] = []
+        outcome: list[Any] = []
 
         def overdue(context: Any, results: Any) -> Any:
-            told.extend((result.key, result.status) for result in results)
+            outcome.extend((result.key, result.status) for result in results)
             return Derived((child('undo', 'nop'),), timeout=PATIENCE * 9)
 
         world = self.create_waiting_world(
@@ -216,7 +216,7 @@ class TestWhatItsTimeIs(OverdueCase):
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=1))
         world.wait_for_action('a', states.SUCCEEDED)
-        self.assertEqual([('first', states.CANCELLED)], told)
+        self.assertEqual([('first', states.CANCELLED)], outcome)
         self.assertEqual([('a', 'complete')], calls.made)
         self.assertEqual(ran('undo'), world.story(None, 'undo'))
 
@@ -246,7 +246,7 @@ class TestWhoFindsIt(OverdueCase):
         world = self.create_waiting_world(child('deaf', 'waits'))
         for _ in range(2):
             world.worker(lanes=(ENGINE,))
-        self.begin(world, 'deaf')
+        self.start_action(world, 'deaf')
         world.wait_until(lambda: world.action('deaf').control == states.CANCEL)
         for _ in range(3):
             world.plans.time_out(world.action('a').uuid)

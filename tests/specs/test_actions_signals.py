@@ -42,7 +42,7 @@ class Work:
         self.steps = 0
 
     def __call__(self, context: Any) -> bool:
-        with context.on_signal(self._hear):
+        with context.on_signal(self._record_signal):
             while self.steps < self._wanted:
                 context.checkpoint()
                 with self._condition:
@@ -53,7 +53,7 @@ class Work:
                 )
         return True
 
-    def _hear(self, signal: str) -> None:
+    def _record_signal(self, signal: str) -> None:
         with self._condition:
             self._heard.append(signal)
             self._condition.notify_all()
@@ -73,7 +73,7 @@ class Work:
             lambda: self.steps >= steps, f'{self.steps} steps, not {steps}'
         )
 
-    def go_on(self) -> None:
+    def allow_step(self) -> None:
         """Let it continue to its next checkpoint."""
         with self._condition:
             self._allowed += 1
@@ -86,9 +86,9 @@ class SignalCase(WorldCase):
     def signal(self, world: World, name: str, signal: str) -> None:
         world.plans.signal_action(world.action(name).uuid, signal)
 
-    def a_running_work(self, steps: int = 10**9) -> tuple[World, Work, Any]:
+    def start_work(self, steps: int = 10**9) -> tuple[World, Work, Any]:
         work = Work(steps)
-        self.addCleanup(work.go_on)
+        self.addCleanup(work.allow_step)
         world = self.create_world({'work': kind(execute=work)})
         world.worker()
         plan = world.start(action('a', 'work'))
@@ -100,10 +100,10 @@ class TestCancel(SignalCase):
     """CANCEL: the action should cancel its execution and return when possible."""
 
     def test_it_is_heeded_at_the_next_checkpoint(self) -> None:
-        world, work, plan = self.a_running_work()
+        world, work, plan = self.start_work()
         self.signal(world, 'a', states.CANCEL)
         work.wait_for_signals(states.CANCEL)
-        work.go_on()
+        work.allow_step()
         world.wait_until_ended(plan)
         self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
         self.assertEqual(1, work.steps)
@@ -207,12 +207,12 @@ class TestSuspendAndResume(SignalCase):
     """SUSPEND: the action sleeps waiting on a RESUME signal to continue its work."""
 
     def test_it_stays_at_a_checkpoint_and_goes_on_where_it_was(self) -> None:
-        world, work, plan = self.a_running_work(steps=4)
+        world, work, plan = self.start_work(steps=4)
         heard: list[str] = []
         for step in (1, 2, 3):
             self.signal(world, 'a', states.SUSPEND)
             work.wait_for_signals(*heard, states.SUSPEND)
-            work.go_on()
+            work.allow_step()
             world.wait_for_action('a', states.SUSPENDED)
             # Other actions continue meanwhile.
             self.assertEqual(plan_states.SUCCEEDED, world.run('b', 'c').state)
@@ -221,7 +221,7 @@ class TestSuspendAndResume(SignalCase):
             work.wait_for_steps(step + 1)
             world.wait_for_action('a', states.RUNNING)
             heard += [states.SUSPEND, states.RESUME]
-        work.go_on()
+        work.allow_step()
         world.wait_until_ended(plan)
         self.assertEqual(
             [

@@ -1,13 +1,13 @@
 """SUSPEND and RESUME of actions with derived actions, on each kind of database."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
-from tests.specs import test_actions_suspended as told
+from tests.specs import test_actions_suspended as outcome
 from tests.specs.database_case import define_stories
 
 define_stories(
     __name__,
     {
-        told.TestSuspendingAnActionThatDerived: (POSTGRESQL, MYSQL),
-        told.TestCancellingASuspendedActionThatDerived: (POSTGRESQL, MYSQL),
+        outcome.TestSuspendingAnActionThatDerived: (POSTGRESQL, MYSQL),
+        outcome.TestCancellingASuspendedActionThatDerived: (POSTGRESQL, MYSQL),
     },
 )

@@ -131,7 +131,7 @@ class TestLocksOnTargets(WorldCase):
             self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
         self.assertEqual({f'host-{n}': 1 for n in range(3)}, watch.most)
 
-    def a_held_target(self, **hooks: Any) -> tuple[World, Gate]:
+    def hold_target(self, **hooks: Any) -> tuple[World, Gate]:
         gate = self.create_gate()
         world = self.create_world(
             {'holds': kind(execute=gate), **hooks}, sweep_interval=3600.0
@@ -143,7 +143,7 @@ class TestLocksOnTargets(WorldCase):
 
     def test_who_comes_second_waits_and_they_are_woken_in_their_order(self) -> None:
         watch = Watch()
-        world, gate = self.a_held_target(watched=kind(execute=watch))
+        world, gate = self.hold_target(watched=kind(execute=watch))
         names = [f'a{n}' for n in range(5)]
         plan = world.start(*(action(n, 'watched', target='host') for n in names))
         for name in names:
@@ -159,7 +159,7 @@ class TestLocksOnTargets(WorldCase):
         self.assertEqual((None, 'SUCCEEDED'), (ended.blocked_on, ended.status))
 
     def test_what_waits_can_be_cancelled_and_does_not_take_the_lock_along(self) -> None:
-        world, gate = self.a_held_target()
+        world, gate = self.hold_target()
         plan = world.start(action('second', target='host'))
         world.wait_for_action('second', states.WAITING)
         world.plans.cancel(plan.uuid)
@@ -169,7 +169,7 @@ class TestLocksOnTargets(WorldCase):
         gate.open()
         self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(third).state)
 
-    def wake(self, world: World, gate: Gate) -> ActionPlan:
+    def unblock_second(self, world: World, gate: Gate) -> ActionPlan:
         """Wake `second` while `third` waits for it; return the plan of `third`."""
         plan = world.start(action('third', target='host'))
         world.wait_for_action('third', states.WAITING)
@@ -179,7 +179,7 @@ class TestLocksOnTargets(WorldCase):
         return plan
 
     def test_one_that_was_woken_and_is_cancelled_lets_the_next_one_on(self) -> None:
-        world, gate = self.a_held_target()
+        world, gate = self.hold_target()
         # No worker serves its lane.
         second = world.new_action(
             'second',
@@ -189,7 +189,7 @@ class TestLocksOnTargets(WorldCase):
             cause=states.RPC_REQUEST,
         )
         world.add(second)
-        plan = self.wake(world, gate)
+        plan = self.unblock_second(world, gate)
         world.plans.signal_action(second.uuid, states.CANCEL)
         world.wait_until_ended(plan)
         self.assertEqual(
@@ -198,7 +198,7 @@ class TestLocksOnTargets(WorldCase):
         )
 
     def test_one_whose_plan_is_cancelled_does_so_as_well(self) -> None:
-        world, gate = self.a_held_target(
+        world, gate = self.hold_target(
             sleeps=kind(execute=lambda context: context.sleep(900))
         )
         full = world.start(
@@ -206,7 +206,7 @@ class TestLocksOnTargets(WorldCase):
         )
         world.wait_for_action('second', states.WAITING)
         world.wait_for_action('runs', states.RUNNING)
-        plan = self.wake(world, gate)
+        plan = self.unblock_second(world, gate)
         world.plans.cancel(full.uuid)
         world.wait_until_ended(plan)
         world.wait_until_ended(full)
@@ -250,7 +250,7 @@ class TestLocksOnTargets(WorldCase):
         self.assertEqual(['a', 'a', 'b'], order)
 
     def test_one_that_waits_holds_no_place_in_max_parallel(self) -> None:
-        world, gate = self.a_held_target()
+        world, gate = self.hold_target()
         plan = world.start(
             action('b', target='host'),
             action('c', target='host'),

@@ -157,7 +157,7 @@ class TestTimeout(WorldCase):
 class TestRetry(WorldCase):
     """An action that requested a retry is retried after its delay."""
 
-    def between_tries(self, delay: float) -> list[float]:
+    def retry_delays(self, delay: float) -> list[float]:
         """Return the seconds between the attempts of an action that is busy twice."""
         tries: list[float] = []
 
@@ -174,7 +174,7 @@ class TestRetry(WorldCase):
 
     def test_at_once_or_after_a_delay(self) -> None:
         for delay in (0, 0.1):
-            between = self.between_tries(delay)
+            between = self.retry_delays(delay)
             self.assertEqual((2, True), (len(between), min(between) >= delay))
 
     def test_from_pre_condition_as_well(self) -> None:
@@ -200,7 +200,7 @@ class TestRetry(WorldCase):
 class TestInterval(WorldCase):
     """A repeated action runs again and again, and never twice concurrently."""
 
-    def a_repeated(self, execute: Any, **hooks: Any) -> World:
+    def create_repeated_action(self, execute: Any, **hooks: Any) -> World:
         world = self.create_world({'again': kind(execute=execute, **hooks)})
         world.worker(lanes=(ENGINE,))
         # A plan document cannot set an interval. A run starts an interval after the
@@ -217,7 +217,7 @@ class TestInterval(WorldCase):
             starts.append(start)
             return Done({'run': len(starts)})
 
-        world = self.a_repeated(execute)
+        world = self.create_repeated_action(execute)
         world.wait_until(lambda: len(starts) == 2)
         interval = (starts[1] - starts[0]).total_seconds()
         self.assertGreaterEqual(interval, 0.99)
@@ -242,7 +242,7 @@ class TestInterval(WorldCase):
             running.release()
             return True
 
-        world = self.a_repeated(execute)
+        world = self.create_repeated_action(execute)
         long.wait_until_entered()
         over = world.clock.monotonic() + 1.2
         world.wait_until(lambda: world.clock.monotonic() > over)
@@ -256,14 +256,16 @@ class TestInterval(WorldCase):
             (lambda context: True, states.READY),
             (lambda context: context.sleep(PATIENCE * 9), states.RUNNING),
         ):
-            world = self.a_repeated(execute)
+            world = self.create_repeated_action(execute)
             world.wait_until(lambda w=world: w.action('a').start_time is not None)
             world.wait_for_action('a', status)
             world.plans.signal_action(world.action('a').uuid, states.CANCEL)
             world.wait_for_action('a', states.CANCELLED)
 
-    def after_one_run(self, **hooks: Any) -> tuple[str, str | None]:
-        world = self.a_repeated(**{'execute': lambda context: True, **hooks})
+    def run_once(self, **hooks: Any) -> tuple[str, str | None]:
+        world = self.create_repeated_action(
+            **{'execute': lambda context: True, **hooks}
+        )
         world.wait_until(lambda: world.action('a').end_time is not None)
         ended = world.action('a')
         self.assertGreater(ended.not_before, ended.created_at)
@@ -279,10 +281,10 @@ class TestInterval(WorldCase):
                 ('READY', 'Action was skipped automatically: nothing to do'),
             ],
             [
-                self.after_one_run(execute=down),
-                self.after_one_run(execute=lambda context: ('TIMEOUT', 'slow')),
-                self.after_one_run(pre_condition=down),
-                self.after_one_run(pre_condition=lambda c: Skipped('nothing to do')),
+                self.run_once(execute=down),
+                self.run_once(execute=lambda context: ('TIMEOUT', 'slow')),
+                self.run_once(pre_condition=down),
+                self.run_once(pre_condition=lambda c: Skipped('nothing to do')),
             ],
         )
 

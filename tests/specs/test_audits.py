@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from tests.audit_worlds import AuditCase, proposes, strategy
+from tests.audit_worlds import AuditCase, propose_actions, strategy
 from tests.worlds import kind
 from watcherlite import exceptions
 from watcherlite.domain.solutions import Solution
@@ -33,7 +33,7 @@ def figures(**given: int) -> Any:
     """Return a strategy for server_consolidation that reports these indicators."""
 
     def execute(context: Any) -> Any:
-        solution = proposes('nop')
+        solution = propose_actions('nop')
         solution.set_efficacy_indicators(**given)
         return solution
 
@@ -44,7 +44,7 @@ class Forgetful(Graph):
     """A planner that loses all but one action."""
 
     def plan(self, solution: Any, name: str | None = None) -> Any:
-        return super().plan(proposes('nop'), name)
+        return super().plan(propose_actions('nop'), name)
 
 
 class Careless(Graph):
@@ -85,9 +85,9 @@ class TestOneshot(AuditCase):
                 'audit state_changed ONGOING SUCCEEDED',
                 'action state_changed RUNNING SUCCEEDED',
             ],
-            world.whole_story(),
+            world.all_events(),
         )
-        self.assertEqual(WELL, world.audit_story(audit))
+        self.assertEqual(WELL, world.audit_events(audit))
         (plan,) = world.plans_of(audit)
         chosen = world.store.find_strategy('dummy').strategy
         self.assertEqual(
@@ -132,7 +132,7 @@ class TestOneshot(AuditCase):
             ),
             ('content', 0, ['RECOMMENDED SUCCEEDED']),
         ):
-            told = len(world.whole_story())
+            told = len(world.all_events())
             audit = world.audit(strategy=name, name=name, auto_trigger=True)
             audit = world.wait_for_audit_end(audit)
             (plan,) = world.plans_of(audit)
@@ -141,7 +141,7 @@ class TestOneshot(AuditCase):
                 ('SUCCEEDED', 'SUCCEEDED', total), (audit.state, plan.state, plan.total)
             )
             changes = [f'action_plan state_changed {change}' for change in story]
-            news = world.whole_story()[told:]
+            news = world.all_events()[told:]
             self.assertEqual(
                 ['action_plan created RECOMMENDED', *changes],
                 [line for line in news if line.startswith('action_plan')],
@@ -165,7 +165,7 @@ class TestOneshot(AuditCase):
                     context.model('compute'),
                 )
             )
-            return proposes('nop')
+            return propose_actions('nop')
 
         schema = {'type': 'object', 'properties': {'n': {'default': 3}}}
         world = self.create_engine_world(
@@ -235,7 +235,7 @@ class TestFailures(AuditCase):
                 ('strategy.error', 'ONGOING', message),
                 ('state_changed', 'FAILED', message),
             ],
-            world.audit_story(audit),
+            world.audit_events(audit),
         )
         self.assertEqual(
             f'Action failed in execute: {message}',
@@ -300,11 +300,11 @@ class TestFailures(AuditCase):
                 'is less than the minimum of 0',
             ),
             'unweighted': (
-                strategy(lambda context: proposes('unweighted')),
+                strategy(lambda context: propose_actions('unweighted')),
                 unweighted,
             ),
             'engine': (
-                strategy(lambda context: proposes('audit'), planner='graph'),
+                strategy(lambda context: propose_actions('audit'), planner='graph'),
                 'Planner graph failed: actions[0].action_type: action audit-1: There '
                 'is no action type audit. Installed: nop, sleep.',
             ),
@@ -315,7 +315,9 @@ class TestFailures(AuditCase):
                 'not known, did you mean message?',
             ),
             'loses': (
-                strategy(lambda context: proposes('nop', 'nop'), planner='forgetful'),
+                strategy(
+                    lambda context: propose_actions('nop', 'nop'), planner='forgetful'
+                ),
                 'Planner forgetful failed: The planner forgetful did not keep the '
                 'actions of the solution',
             ),
@@ -340,7 +342,7 @@ class TestFailures(AuditCase):
             audit = world.wait_for_audit_end(audit)
             found[name] = audit.state, audit.status_message, world.plans_of(audit)
             if name == 'unweighted':
-                story = world.audit_story(audit)
+                story = world.audit_events(audit)
         self.assertEqual(
             {name: ('FAILED', said, []) for name, (_, said) in cases.items()}, found
         )
@@ -391,7 +393,7 @@ class TestFailures(AuditCase):
             [(i['name'], i['value'], i['unit']) for i in plan.global_efficacy],
         )
 
-    def time_out(self, world: Any, entered: Any) -> Any:
+    def run_past_timeout(self, world: Any, entered: Any) -> Any:
         audit = world.audit(strategy='slow')
         entered.wait_until_entered()
 
@@ -409,7 +411,7 @@ class TestFailures(AuditCase):
             default_action_timeout=60,
             signal_grace=1.0,
         )
-        audit = self.time_out(world, entered)
+        audit = self.run_past_timeout(world, entered)
         self.assertEqual(
             'Action failed in execute: it ran longer than its timeout',
             audit.status_message,
@@ -426,14 +428,14 @@ class TestFailures(AuditCase):
         )
         self.assertEqual(
             'Strategy slow failed: it ran longer than the timeout of the action',
-            self.time_out(world, entered).status_message,
+            self.run_past_timeout(world, entered).status_message,
         )
 
 
 class TestWhileAPlanIsOngoing(AuditCase):
     """A ONESHOT audit is rejected while its objects are changed, unless forced."""
 
-    def busy(self) -> Any:
+    def start_ongoing_plan(self) -> Any:
         gate = self.create_gate()
         world = self.create_engine_world(types={'slow': kind(execute=gate)})
         plan = world.start({'name': 'x', 'action_type': 'slow'})
@@ -442,24 +444,24 @@ class TestWhileAPlanIsOngoing(AuditCase):
         return world, gate, plan
 
     def test_it_is_cancelled_and_says_why_unless_it_is_forced(self) -> None:
-        world, _, _ = self.busy()
+        world, _, _ = self.start_ongoing_plan()
         audit = world.wait_for_audit_end(world.audit())
         self.assertEqual(
             [
                 ('created', 'PENDING', None),
                 ('state_changed', 'CANCELLED', runs.PLAN_IS_ONGOING),
             ],
-            world.audit_story(audit),
+            world.audit_events(audit),
         )
         self.assertEqual('CANCELLED', world.action('the audit').status)
         forced = world.wait_for_audit_end(world.audit(force=True, name='forced'))
-        self.assertEqual(WELL, world.audit_story(forced))
+        self.assertEqual(WELL, world.audit_events(forced))
 
     def test_others_wait_for_their_next_run_if_there_is_one(self) -> None:
         def told(audit: Any) -> Any:
             return audit.state, audit.status_message
 
-        world, gate, plan = self.busy()
+        world, gate, plan = self.start_ongoing_plan()
         repeated = world.audit(audit_type='CONTINUOUS', interval='60')
         once = world.audit(
             audit_type='CONTINUOUS', interval='0 0 1 1 * 0 2030', name='once'

@@ -3,7 +3,7 @@
 import datetime
 from typing import Any
 
-from tests.audit_worlds import AuditCase, proposes, strategy
+from tests.audit_worlds import AuditCase, propose_actions, strategy
 from watcherlite import exceptions
 from watcherlite.domain.audits import Audit
 from watcherlite.engine.audits import runs
@@ -31,11 +31,11 @@ class ContinuousCase(AuditCase):
                 self.clock.advance(self.takes)
             if self.fails:
                 raise exceptions.Invalid('no luck')
-            return proposes('nop')
+            return propose_actions('nop')
 
         return self.create_engine_world(strategies={'made': strategy(execute)}, **keys)
 
-    def a_continuous(self, world: Any, **keys: Any) -> Audit:
+    def create_continuous_audit(self, world: Any, **keys: Any) -> Audit:
         return world.audit(
             **{'audit_type': 'CONTINUOUS', 'strategy': 'made', 'interval': '60', **keys}
         )
@@ -54,7 +54,7 @@ class TestInterval(ContinuousCase):
 
     def test_it_runs_at_once_and_then_every_interval(self) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world)
+        audit = self.create_continuous_audit(world)
         audit = world.wait_for_runs(audit, 1)
         self.assertEqual(('ONGOING', self.at(1)), (audit.state, audit.next_run_time))
         for _ in range(2):
@@ -67,12 +67,12 @@ class TestInterval(ContinuousCase):
         # Each run notifies its steps, and no change of state.
         self.assertEqual(
             ['created', 'state_changed', *STEPS * 3],
-            [line[0] for line in world.audit_story(audit)],
+            [line[0] for line in world.audit_events(audit)],
         )
 
     def test_a_new_proposal_supersedes_the_one_under_review(self) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world)
+        audit = self.create_continuous_audit(world)
         world.wait_for_runs(audit, 1)
         first = world.plans_of(audit)[0]
         (skipped,) = world.store.list_actions(plan_id=first.id, limit=9)
@@ -120,7 +120,7 @@ class TestInterval(ContinuousCase):
         for interval in ('60', '* * * * *'):
             world = self.create_world()
             self.fails = True
-            audit = self.a_continuous(world, interval=interval)
+            audit = self.create_continuous_audit(world, interval=interval)
             audit = world.wait_for_runs(audit, 1)
             message = 'Strategy made failed: no luck'
             self.assertEqual(
@@ -143,14 +143,16 @@ class TestInterval(ContinuousCase):
                     *((step, 'ONGOING', message) for step in STEPS),
                     ('message_changed', 'ONGOING', None),
                 ],
-                world.audit_story(audit),
+                world.audit_events(audit),
             )
 
     def test_nothing_runs_before_its_start_and_it_has_succeeded_at_its_end(
         self,
     ) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world, start_time=self.at(5), end_time=self.at(6.5))
+        audit = self.create_continuous_audit(
+            world, start_time=self.at(5), end_time=self.at(6.5)
+        )
         self.assertEqual(('PENDING', self.at(5)), (audit.state, audit.next_run_time))
         self.pass_time(world, audit, 5 * 60)
         audit = self.pass_time(world, audit, 60)
@@ -167,7 +169,7 @@ class TestInterval(ContinuousCase):
     ) -> None:
         self.takes = 150
         world = self.create_world()
-        world.wait_for_runs(self.a_continuous(world), 2)
+        world.wait_for_runs(self.create_continuous_audit(world), 2)
         self.assertEqual([0, 2.5], self.minutes())
 
 
@@ -176,7 +178,7 @@ class TestCron(ContinuousCase):
 
     def test_it_runs_at_its_times_and_not_at_once(self) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world, interval='*/10 * * * *')
+        audit = self.create_continuous_audit(world, interval='*/10 * * * *')
         # The clock shows midnight, which is one of the times.
         audit = world.wait_for_runs(audit, 1)
         self.assertEqual(self.at(10), audit.next_run_time)
@@ -187,7 +189,7 @@ class TestCron(ContinuousCase):
 
     def test_it_waits_for_its_first_time(self) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world, interval='5,7 * * * * 30')
+        audit = self.create_continuous_audit(world, interval='5,7 * * * * 30')
         self.assertEqual(self.at(5.5), audit.next_run_time)
         audit = self.pass_time(world, audit, 5.5 * 60)
         self.pass_time(world, audit, 2 * 60)
@@ -196,7 +198,7 @@ class TestCron(ContinuousCase):
     def test_times_that_passed_during_a_run_are_left_out(self) -> None:
         self.takes = 150
         world = self.create_world()
-        audit = self.a_continuous(world, interval='* * * * *')
+        audit = self.create_continuous_audit(world, interval='* * * * *')
         audit = world.wait_for_runs(audit, 1)
         self.assertEqual(self.at(3), audit.next_run_time)
         self.pass_time(world, audit, 30)
@@ -204,7 +206,7 @@ class TestCron(ContinuousCase):
 
     def test_without_a_time_to_come_it_has_succeeded(self) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world, interval='0 0 1 1 * 0 2030')
+        audit = self.create_continuous_audit(world, interval='0 0 1 1 * 0 2030')
         audit = world.wait_for_runs(audit, 1)
         self.assertEqual(
             ('SUCCEEDED', runs.NO_NEXT_RUN, None),
@@ -220,7 +222,7 @@ class TestOperators(ContinuousCase):
         self,
     ) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world)
+        audit = self.create_continuous_audit(world)
         world.wait_for_runs(audit, 1)
         audit = world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
         self.assertEqual(('SUSPENDED', None), (audit.state, audit.next_run_time))
@@ -238,13 +240,17 @@ class TestOperators(ContinuousCase):
     def test_a_run_that_was_suspended_proposes_nothing_even_after_a_resume(
         self,
     ) -> None:
-        proposals = (proposes('nop'), proposes('nop'), proposes('nop', 'nop'))
+        proposals = (
+            propose_actions('nop'),
+            propose_actions('nop'),
+            propose_actions('nop', 'nop'),
+        )
         gates = [self.create_gate(proposal) for proposal in proposals]
         waiting = iter(gates)
         world = self.create_engine_world(
             strategies={'made': strategy(lambda context: next(waiting)())}
         )
-        audit = self.a_continuous(world)
+        audit = self.create_continuous_audit(world)
         gates[0].wait_until_entered()
         world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
         gates[0].open()
@@ -271,7 +277,7 @@ class TestOperators(ContinuousCase):
     def test_a_cancel_stops_a_strategy_that_listens(self) -> None:
         entered, listens = self.create_listener()
         world = self.create_engine_world(strategies={'made': listens})
-        audit = self.a_continuous(world)
+        audit = self.create_continuous_audit(world)
         entered.wait_until_entered()
         world.audits.update(audit.uuid, {'state': 'CANCELLED'})
         world.wait_for_action('the audit', 'CANCELLED')
@@ -282,12 +288,12 @@ class TestOperators(ContinuousCase):
                 ('strategy.start', 'ONGOING', None),
                 ('state_changed', 'CANCELLED', None),
             ],
-            world.audit_story(audit),
+            world.audit_events(audit),
         )
 
     def test_a_cancel_of_the_action_alone_cancels_the_audit(self) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world, start_time=None)
+        audit = self.create_continuous_audit(world, start_time=None)
         world.wait_for_runs(audit, 1)
         world.plans.signal_action(world.action('the audit').uuid, 'CANCEL')
         # No process could store the change; the next reconciliation does.
@@ -296,7 +302,9 @@ class TestOperators(ContinuousCase):
 
     def test_a_new_start_and_interval_count_from_the_last_run(self) -> None:
         world = self.create_world()
-        audit = self.a_continuous(world, start_time=self.at(2), interval='3600')
+        audit = self.create_continuous_audit(
+            world, start_time=self.at(2), interval='3600'
+        )
         world.audits.update(audit.uuid, {'start_time': self.at(4)})
         self.clock.advance(120)
         self.pass_time(world, audit, 120)
@@ -329,7 +337,7 @@ class TestEvent(AuditCase):
             )
         run = ['state_changed', *STEPS, 'state_changed']
         self.assertEqual(
-            ['created', *run, *run], [line[0] for line in world.audit_story(audit)]
+            ['created', *run, *run], [line[0] for line in world.audit_events(audit)]
         )
 
     def test_two_events_before_the_run_begins_are_one_run(self) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.audit_worlds import AuditCase, AuditWorld, proposes, strategy
+from tests.audit_worlds import AuditCase, AuditWorld, propose_actions, strategy
 from watcherlite.domain.audits import Audit
 from watcherlite.engine.audits import reconciler, runs
 from watcherlite.states import audit as states
@@ -14,14 +14,14 @@ COMMITS = range(1, 9)
 class TestLostWorkers(AuditCase):
     """Another worker restarts the run, and proposes one plan."""
 
-    def survive(self, **death: int) -> None:
+    def run_across_worker_loss(self, **death: int) -> None:
         """Run an audit on a worker that dies, and again on one that does not."""
         world = self.create_audit_world(sweep_interval=0.05)
         audit = world.audit()
         mortal = world.engine(**death)
         world.wait_until(
             lambda: world.is_dead(mortal) or world.reload(audit).state in states.ENDED,
-            lambda: '\n'.join(world.whole_story()),
+            lambda: '\n'.join(world.all_events()),
         )
         world.kill(mortal)
         world.engine()
@@ -35,8 +35,8 @@ class TestLostWorkers(AuditCase):
 
     def test_one_that_dies_before_or_after_a_commit(self) -> None:
         for commit in COMMITS:
-            self.survive(dies_before=commit)
-            self.survive(dies_after=commit)
+            self.run_across_worker_loss(dies_before=commit)
+            self.run_across_worker_loss(dies_after=commit)
 
     def test_a_worker_that_is_stopped_cancels_nothing(self) -> None:
         entered = self.create_gate()
@@ -48,7 +48,7 @@ class TestLostWorkers(AuditCase):
             entered()
             if len(calls) == 1:
                 context.sleep(10**6)
-            return proposes('nop')
+            return propose_actions('nop')
 
         world = self.create_audit_world(
             strategies={'made': strategy(listens)}, sweep_interval=0.05
@@ -76,8 +76,8 @@ class TestLostWorkers(AuditCase):
     def test_a_strategy_that_comes_back_too_late_proposes_nothing(self) -> None:
         for is_over in (True, False):
             gates = [
-                self.create_gate(proposes('nop')),
-                self.create_gate(proposes('nop', 'nop')),
+                self.create_gate(propose_actions('nop')),
+                self.create_gate(propose_actions('nop', 'nop')),
             ]
             waiting = iter(gates)
             world = self.create_audit_world(
@@ -96,15 +96,15 @@ class TestLostWorkers(AuditCase):
             if is_over:
                 gates[1].open()
                 world.wait_for_audit_end(audit)
-            before = world.whole_story()
+            before = world.all_events()
             gates[0].open()
             world.wait_until(lambda slow=slow: not slow.dispatcher.owned)
-            self.assertEqual(before, world.whole_story())
+            self.assertEqual(before, world.all_events())
             gates[1].open()
             world.wait_for_audit(audit, 'SUCCEEDED')
             self.assertEqual([2], [plan.total for plan in world.plans_of(audit)])
 
-    def cost_a_worker(self, **keys: Any) -> tuple[AuditWorld, Audit]:
+    def kill_last_allowed_worker(self, **keys: Any) -> tuple[AuditWorld, Audit]:
         """Let the worker of an audit die; this exceeds the maximum of attempts."""
         gate, calls = self.create_gate(), []
 
@@ -112,7 +112,7 @@ class TestLostWorkers(AuditCase):
             calls.append(context)
             if len(calls) == 1:
                 gate()
-            return proposes('nop')
+            return propose_actions('nop')
 
         world = self.create_audit_world(
             strategies={'made': strategy(execute)}, max_attempts=1, sweep_interval=0.05
@@ -127,17 +127,17 @@ class TestLostWorkers(AuditCase):
         return world, audit
 
     def test_one_that_costs_too_many_workers_fails_its_audit(self) -> None:
-        world, audit = self.cost_a_worker()
+        world, audit = self.kill_last_allowed_worker()
         audit = world.wait_for_audit(audit, 'FAILED')
         self.assertIn('was lost while the action ran', audit.status_message or '')
         self.assertEqual(
             [('state_changed', 'FAILED', audit.status_message)],
-            world.audit_story(audit)[3:],
+            world.audit_events(audit)[3:],
         )
 
     def test_a_continuous_one_goes_on_even_then(self) -> None:
         for interval in ('60', '* * * * *'):
-            world, audit = self.cost_a_worker(
+            world, audit = self.kill_last_allowed_worker(
                 audit_type='CONTINUOUS', interval=interval
             )
             world.wait_until(
@@ -175,7 +175,7 @@ class TestNobodySaidSo(AuditCase):
         )
         self.assertEqual(
             ['PENDING', 'ONGOING', 'FAILED'],
-            [line[1] for line in world.audit_story(audit)],
+            [line[1] for line in world.audit_events(audit)],
         )
 
     def test_what_waits_is_left_alone(self) -> None:
@@ -185,7 +185,7 @@ class TestNobodySaidSo(AuditCase):
             world.audit(name='b', audit_type='EVENT'),
             world.audit(name='c', audit_type='CONTINUOUS', interval='60'),
         ]
-        before = world.whole_story()
+        before = world.all_events()
         world.reconciler.reconcile()
         self.assertEqual(audits, [world.reload(audit) for audit in audits])
-        self.assertEqual(before, world.whole_story())
+        self.assertEqual(before, world.all_events())

@@ -31,7 +31,7 @@ class ClusterHealthCase(ClusterPlanCase):
         self.world.plans.start(plan.uuid)
         return self.world.wait_until_ended(plan).state
 
-    def lose(self, index: int) -> None:
+    def remove_resource(self, index: int) -> None:
         """Let the physical resource of a node vanish unnoticed."""
         node = self.world.nodes(self.cluster)[index]
         del self.world.outside.things[node.physical_id or '']
@@ -43,7 +43,7 @@ class ClusterHealthCase(ClusterPlanCase):
 class TestPlan(ClusterHealthCase):
     def test_what_is_marked_and_what_the_check_finds_is_recovered(self) -> None:
         self.mark('n1')
-        self.lose(1)
+        self.remove_resource(1)
         self.world.outside.calls.clear()
 
         self.assertEqual('SUCCEEDED', self.execute(self.propose()))
@@ -59,7 +59,7 @@ class TestPlan(ClusterHealthCase):
             [a.action_type for a in self.propose(check='all').actions],
         )
         # Missing nodes are created.
-        self.world.set(self.cluster, desired_capacity=3)
+        self.world.save(self.cluster, desired_capacity=3)
         self.assertEqual('SUCCEEDED', self.execute(self.propose(check='none')))
         self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(self.cluster))
 
@@ -90,7 +90,7 @@ class TestPlan(ClusterHealthCase):
 class TestModel(ClusterHealthCase):
     def test_a_cluster_is_seen_with_what_is_unwell(self) -> None:
         self.mark('n1')
-        self.world.set(self.cluster, desired_capacity=4)
+        self.world.save(self.cluster, desired_capacity=4)
         one = self.world.nodes(self.cluster)[0]
 
         (seen,) = self.model().clusters()
@@ -124,7 +124,7 @@ class TestModel(ClusterHealthCase):
 
     def test_one_that_is_changed_is_left_alone_and_counted(self) -> None:
         self.mark('n1')
-        self.world.set(self.cluster, status='RESIZING')
+        self.world.save(self.cluster, status='RESIZING')
 
         solution = self.solution()
 

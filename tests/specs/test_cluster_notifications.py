@@ -30,7 +30,7 @@ class TestClusterNotifications(ClusterActionCase):
             self.world, 1, profile, metadata={'tier': 'web', 'password': SECRET}
         )
         made = self.sent()
-        self.world.do(action_types.CLUSTER_DELETE, cluster)
+        self.world.run_action(action_types.CLUSTER_DELETE, cluster)
         deleted = self.sent()
 
         self.assertEqual(
@@ -88,7 +88,7 @@ class TestClusterNotifications(ClusterActionCase):
     def test_one_of_whose_nodes_one_cannot_be_made(self) -> None:
         self.world.outside.fails.add(('create', 'n2'))
         self.world.worker()
-        _, action = self.begin(self.world, 2)
+        _, action = self.start_creation(self.world, 2)
         self.world.wait_for_end(action)
 
         sent = self.sent()
@@ -128,9 +128,9 @@ class TestClusterNotifications(ClusterActionCase):
         self.sent()
         dead = self.world.nodes(cluster)[1]
         self.world.outside.things.pop(dead.physical_id or '')
-        self.world.do(action_types.CLUSTER_CHECK, cluster)
+        self.world.run_action(action_types.CLUSTER_CHECK, cluster)
         checked = self.sent()
-        self.world.do(action_types.CLUSTER_RECOVER, cluster)
+        self.world.run_action(action_types.CLUSTER_RECOVER, cluster)
         recovered = self.sent()
 
         self.assertEqual(
@@ -158,7 +158,7 @@ class TestClusterNotifications(ClusterActionCase):
         ]
         self.assertEqual(self.world.reload(dead).physical_id, ids[-1])
 
-        self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 1})
+        self.world.run_action(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 1})
         scaled = self.sent()
         self.assertEqual(
             {

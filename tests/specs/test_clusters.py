@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.cluster_worlds import BY, QUEUED, ClusterWorld
-from tests.specs.cluster_case import ClusterActionCase, deciding
+from tests.specs.cluster_case import ClusterActionCase, create_deciding_policy
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, NewReceiver, Receiver
 from watcherlite.domain.events import new_uuid
@@ -20,7 +20,7 @@ class TestCreate(ClusterActionCase):
     def test_a_cluster_is_made_with_its_nodes_by_actions_under_its_lock(self) -> None:
         world = self.create_cluster_world()
         world.worker()
-        cluster, action = self.begin(world, 2)
+        cluster, action = self.start_creation(world, 2)
         action = world.wait_for_end(action)
         cluster = self.reload(world, cluster)
         self.assertEqual({'c': MADE, 'n1': MADE, 'n2': MADE}, self.story(world))
@@ -65,8 +65,10 @@ class TestCreate(ClusterActionCase):
             'creation': {'count': 2, 'zones': {'a': 1, 'b': 1}},
             'placement': {'placements': [{'servergroup': 'g'}, {'zone': 'c'}]},
         }
-        world, cluster = self.ruled(deciding(action_types.CLUSTER_SCALE_OUT, said), 1)
-        world.do(action_types.CLUSTER_SCALE_OUT, cluster)
+        world, cluster = self.create_cluster_with_policy(
+            create_deciding_policy(action_types.CLUSTER_SCALE_OUT, said), 1
+        )
+        world.run_action(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(
             [None, {'zone': 'a', 'servergroup': 'g'}, {'zone': 'c'}],
             [node.data.get('placement') for node in world.nodes(cluster)],
@@ -78,7 +80,7 @@ class TestCreate(ClusterActionCase):
         world = self.create_cluster_world()
         world.outside.fails.add(('create', 'n2'))
         world.worker()
-        cluster, action = self.begin(world, 3)
+        cluster, action = self.start_creation(world, 3)
         action = world.wait_for_end(action)
         self.assertEqual(
             ('FAILED', 'Failed in creating nodes: n2: create of n2 does not work'),
@@ -104,9 +106,11 @@ class TestCreate(ClusterActionCase):
 class TestDelete(ClusterActionCase):
     """CLUSTER_DELETE deletes everything that belongs to a cluster, then the cluster."""
 
-    def a_whole(self) -> tuple[ClusterWorld, Cluster, Receiver]:
+    def create_full_cluster(self) -> tuple[ClusterWorld, Cluster, Receiver]:
         """Return a world, and a cluster with two nodes, a policy and this receiver."""
-        world, cluster = self.ruled(deciding(action_types.CLUSTER_UPDATE, {}), 2)
+        world, cluster = self.create_cluster_with_policy(
+            create_deciding_policy(action_types.CLUSTER_UPDATE, {}), 2
+        )
         receiver = NewReceiver(
             new_uuid(),
             'r',
@@ -119,14 +123,14 @@ class TestDelete(ClusterActionCase):
             return world, cluster, tx.insert_object(receiver)
 
     def test_it_goes_with_its_nodes_policies_and_receivers(self) -> None:
-        world, cluster, stored = self.a_whole()
+        world, cluster, stored = self.create_full_cluster()
         nodes, told = world.nodes(cluster), len(world.transitions())
-        action = world.do(action_types.CLUSTER_DELETE, cluster)
+        action = world.run_action(action_types.CLUSTER_DELETE, cluster)
         gone = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
         self.assertEqual({'c': gone, 'n1': gone, 'n2': gone}, self.story(world, told))
         self.assertEqual(({}, []), (world.outside.things, world.nodes(cluster)))
         self.assertIsNotNone(self.reload(world, cluster).deleted_at)
-        self.assertEqual([], self.bound(world, cluster))
+        self.assertEqual([], self.bindings(world, cluster))
         self.assertEqual({}, world.store.objects_by_id(Receiver, [stored.id]))
         self.assertEqual(
             {'nodes_removed': [node.uuid for node in nodes]},
@@ -136,32 +140,32 @@ class TestDelete(ClusterActionCase):
     def test_one_that_is_cancelled_or_fails_leaves_it_with_all_that_it_has(
         self,
     ) -> None:
-        world, cluster, stored = self.a_whole()
+        world, cluster, stored = self.create_full_cluster()
         world.outside.fails.add(('delete', 'n1'))
         gate = self.create_gate_at(world, 'delete', 'n1')
-        action = world.ask(action_types.CLUSTER_DELETE, cluster)
+        action = world.request_action(action_types.CLUSTER_DELETE, cluster)
         gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         gate.open()
         self.assertEqual('CANCELLED', world.wait_for_end(action).status)
-        self.assert_there(world, cluster, stored)
-        action = world.do(action_types.CLUSTER_DELETE, cluster)
+        self.assert_exists(world, cluster, stored)
+        action = world.run_action(action_types.CLUSTER_DELETE, cluster)
         self.assertEqual(
             'Failed in deleting nodes: n1: delete of n1 does not work',
             (action.outputs or {})['reason'],
         )
-        self.assert_there(world, cluster, stored)
+        self.assert_exists(world, cluster, stored)
         self.assertEqual('WARNING', self.reload(world, cluster).status)
         self.assertEqual({'n1': 'ERROR'}, self.statuses(world, cluster))
         world.outside.fails.clear()
-        world.do(action_types.CLUSTER_DELETE, cluster)
+        world.run_action(action_types.CLUSTER_DELETE, cluster)
         self.assertIsNotNone(self.reload(world, cluster).deleted_at)
 
-    def assert_there(
+    def assert_exists(
         self, world: ClusterWorld, cluster: Cluster, receiver: Receiver
     ) -> None:
         """Check that the cluster, its policy and its receiver exist."""
-        self.assertEqual(1, len(self.bound(world, cluster)))
+        self.assertEqual(1, len(self.bindings(world, cluster)))
         known = world.store.objects_by_id(Receiver, [receiver.id])
         self.assertEqual([receiver], list(known.values()))
         self.assertIsNone(self.reload(world, cluster).deleted_at)
@@ -173,11 +177,11 @@ class TestDelete(ClusterActionCase):
         profile = world.profile()
         cluster = self.make(world, 1, profile)
         gate = self.create_gate_at(world, 'delete', 'n1')
-        first = world.ask(action_types.CLUSTER_DELETE, cluster)
+        first = world.request_action(action_types.CLUSTER_DELETE, cluster)
         gate.wait_until_entered()
         late = world.insert_node(profile, 'late', cluster, 7)
-        second = world.ask(action_types.CLUSTER_DELETE, cluster)
-        third = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, by=QUEUED)
+        second = world.request_action(action_types.CLUSTER_DELETE, cluster)
+        third = world.request_action(action_types.CLUSTER_SCALE_OUT, cluster, by=QUEUED)
         gate.open()
         self.assertEqual(
             ['SUCCEEDED', 'SUCCEEDED', 'CANCELLED'],
@@ -198,7 +202,7 @@ class TestUpdate(ClusterActionCase):
         config = {'node.name.format': 'web-$I'}
         values = {'name': 'd', 'metadata': {'a': 1}, 'timeout': 7, 'config': config}
         for inputs in (values, {'new_profile_id': new.uuid, 'profile_only': True}):
-            action = world.do(action_types.CLUSTER_UPDATE, cluster, inputs)
+            action = world.run_action(action_types.CLUSTER_UPDATE, cluster, inputs)
             self.assertEqual(
                 ([], []), (world.outside.calls, self.derived(world, action))
             )
@@ -217,12 +221,14 @@ class TestUpdate(ClusterActionCase):
         old = world.profile(value='old')
         cluster = self.make(world, 2, old)
         told, profile = len(world.transitions()), world.profile('q', value='new')
-        world.do(action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid})
+        world.run_action(
+            action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid}
+        )
         changed = [('update.start', 'UPDATING'), ('update.end', 'ACTIVE')]
         self.assertEqual(
             {'c': changed, 'n1': changed, 'n2': changed}, self.story(world, told)
         )
-        world.do(action_types.CLUSTER_SCALE_OUT, cluster)
+        world.run_action(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(
             {profile.id},
             {
@@ -236,9 +242,11 @@ class TestUpdate(ClusterActionCase):
         )
         # Only nodes that deviate from the profile are updated.
         changed, *_ = world.nodes(cluster)
-        world.do(action_types.NODE_UPDATE, changed, {'new_profile_id': old.uuid})
+        world.run_action(
+            action_types.NODE_UPDATE, changed, {'new_profile_id': old.uuid}
+        )
         inputs = {'new_profile_id': profile.uuid}
-        action = world.do(action_types.CLUSTER_UPDATE, cluster, inputs)
+        action = world.run_action(action_types.CLUSTER_UPDATE, cluster, inputs)
         self.assertEqual(
             [changed.uuid], [a.target for a in self.derived(world, action)]
         )
@@ -248,11 +256,11 @@ class TestUpdate(ClusterActionCase):
         )
 
     def test_nodes_are_updated_batch_by_batch_as_a_policy_decided(self) -> None:
-        world, cluster = self.ruled(Planned)
+        world, cluster = self.create_cluster_with_policy(Planned)
         profile = world.profile('q', value='new')
         gates = [self.create_gate_at(world, 'update', name) for name in ('n2', 'n3')]
         inputs = {'new_profile_id': profile.uuid}
-        action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
+        action = world.request_action(action_types.CLUSTER_UPDATE, cluster, inputs)
         for gate in gates:
             gate.wait_until_entered()
         self.assertEqual(
@@ -269,10 +277,10 @@ class TestUpdate(ClusterActionCase):
         )
 
     def test_between_batches_it_pauses_and_can_be_cancelled(self) -> None:
-        world, cluster = self.ruled(LongPause, 2)
+        world, cluster = self.create_cluster_with_policy(LongPause, 2)
         profile = world.profile('q', value='new')
         inputs = {'new_profile_id': profile.uuid}
-        action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
+        action = world.request_action(action_types.CLUSTER_UPDATE, cluster, inputs)
         world.wait_until(lambda: world.store.get_action(action.uuid).token is not None)
         paused = world.store.get_action(action.uuid)
         self.assertEqual('RUNNING', paused.status)
@@ -288,11 +296,11 @@ class TestUpdate(ClusterActionCase):
         )
 
     def test_after_a_failure_no_further_batch_is_begun(self) -> None:
-        world, cluster = self.ruled(OneByOne)
+        world, cluster = self.create_cluster_with_policy(OneByOne)
         old = cluster.profile_id
         world.outside.fails.add(('update', 'n2'))
         profile = world.profile('q', value='new')
-        action = world.do(
+        action = world.run_action(
             action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid}
         )
         self.assertEqual(
@@ -304,7 +312,7 @@ class TestUpdate(ClusterActionCase):
         self.assertEqual(('WARNING', old), (cluster.status, cluster.profile_id))
 
 
-class Planned(deciding(action_types.CLUSTER_UPDATE, {})):  # type: ignore[misc]
+class Planned(create_deciding_policy(action_types.CLUSTER_UPDATE, {})):  # type: ignore[misc]
     """A policy that updates all nodes but the first, then the first."""
 
     pause = 0
@@ -341,7 +349,7 @@ class TestCheck(ClusterActionCase):
         told = len(world.transitions())
         modes = {'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]}
         inputs = {'detection': modes}
-        action = world.do(action_types.CLUSTER_CHECK, cluster, inputs)
+        action = world.run_action(action_types.CLUSTER_CHECK, cluster, inputs)
         self.assertEqual('SUCCEEDED', action.status)
         self.assertEqual([inputs] * 2, [a.inputs for a in self.derived(world, action)])
         self.assertEqual(
@@ -363,7 +371,7 @@ class TestCheck(ClusterActionCase):
 class TestRecover(ClusterActionCase):
     """CLUSTER_RECOVER repairs the nodes that are not ACTIVE, and no others."""
 
-    def broken(self, size: int = 3, **values: object) -> None:
+    def create_broken_cluster(self, size: int = 3, **values: object) -> None:
         """Create a cluster whose node n1 is known to have vanished."""
         self.world = self.create_cluster_world()
         self.cluster = self.make(self.world, size, **values)
@@ -375,12 +383,12 @@ class TestRecover(ClusterActionCase):
         return [a.action_type for a in self.derived(self.world, action)]
 
     def test_nodes_that_are_known_or_found_to_be_unwell_are_made_anew(self) -> None:
-        self.broken()
+        self.create_broken_cluster()
         world = self.world
-        action = world.do(action_types.CLUSTER_RECOVER, self.cluster)
+        action = world.run_action(action_types.CLUSTER_RECOVER, self.cluster)
         self.assertEqual(('SUCCEEDED', []), (action.status, self.kinds(action)))
-        world.set(self.lost, status='ERROR')
-        action = world.do(action_types.CLUSTER_RECOVER, self.cluster)
+        world.save(self.lost, status='ERROR')
+        action = world.run_action(action_types.CLUSTER_RECOVER, self.cluster)
         self.assertEqual(
             ('SUCCEEDED', ['NODE_RECOVER'], ['n1'], 'ACTIVE', 3),
             (
@@ -389,7 +397,9 @@ class TestRecover(ClusterActionCase):
             ),
         )
         del world.outside.things[world.reload(self.lost).physical_id]
-        action = world.do(action_types.CLUSTER_RECOVER, self.cluster, {'check': True})
+        action = world.run_action(
+            action_types.CLUSTER_RECOVER, self.cluster, {'check': True}
+        )
         self.assertEqual(
             ('SUCCEEDED', ['NODE_CHECK'] * 3 + ['NODE_RECOVER'], 3),
             (action.status, self.kinds(action), len(world.outside.things)),
@@ -398,16 +408,18 @@ class TestRecover(ClusterActionCase):
     def test_the_operation_that_is_asked_for_is_done_and_who_cannot_is_named(
         self,
     ) -> None:
-        self.broken()
+        self.create_broken_cluster()
         healthy = self.world.nodes(self.cluster)[1]
-        self.world.set(healthy, status='ERROR')
+        self.world.save(healthy, status='ERROR')
         inputs = {'operation': 'REBOOT', 'operation_params': {'type': 'HARD'}}
-        self.world.do(action_types.CLUSTER_RECOVER, self.cluster, inputs)
+        self.world.run_action(action_types.CLUSTER_RECOVER, self.cluster, inputs)
         self.assertEqual([('reboot', 'n2')], self.world.outside.calls)
-        self.world.set(self.lost, status='ERROR')
+        self.world.save(self.lost, status='ERROR')
         self.world.outside.fails.add(('create', 'n1'))
         capacity = {'check_capacity': True}
-        action = self.world.do(action_types.CLUSTER_RECOVER, self.cluster, capacity)
+        action = self.world.run_action(
+            action_types.CLUSTER_RECOVER, self.cluster, capacity
+        )
         self.assertEqual(
             ('FAILED', 'Failed in recovering nodes: n1: create of n1 does not work'),
             (action.status, (action.outputs or {})['reason']),
@@ -416,23 +428,27 @@ class TestRecover(ClusterActionCase):
 
     def test_what_a_health_policy_decided_counts_more(self) -> None:
         said = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
-        world, cluster = self.ruled(deciding(action_types.CLUSTER_RECOVER, said), 1)
-        world.set(world.nodes(cluster)[0], status='ERROR')
-        world.do(action_types.CLUSTER_RECOVER, cluster, {'operation': 'REBOOT'})
+        world, cluster = self.create_cluster_with_policy(
+            create_deciding_policy(action_types.CLUSTER_RECOVER, said), 1
+        )
+        world.save(world.nodes(cluster)[0], status='ERROR')
+        world.run_action(action_types.CLUSTER_RECOVER, cluster, {'operation': 'REBOOT'})
         self.assertEqual(['n1'], world.outside.of('rebuild'))
         self.assertEqual([], world.outside.of('reboot'))
 
     def test_missing_nodes_are_made_and_surplus_ones_deleted_if_asked_for(self) -> None:
-        self.broken(2)
+        self.create_broken_cluster(2)
         world, cluster = self.world, self.cluster
-        world.set(cluster, desired_capacity=4)
-        world.do(action_types.CLUSTER_RECOVER, cluster, {'check': True})
+        world.save(cluster, desired_capacity=4)
+        world.run_action(action_types.CLUSTER_RECOVER, cluster, {'check': True})
         self.assertEqual(['n1', 'n2'], self.names(world, cluster))
-        world.do(action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True})
+        world.run_action(
+            action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True}
+        )
         self.assertEqual(['n1', 'n2', 'n3', 'n4'], self.names(world, cluster))
         self.assertEqual('ACTIVE', self.reload(world, cluster).status)
-        world.set(cluster, desired_capacity=1)
-        action = world.do(
+        world.save(cluster, desired_capacity=1)
+        action = world.run_action(
             action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True}
         )
         self.assertEqual(['NODE_DELETE'] * 3, self.kinds(action))
@@ -446,11 +462,11 @@ class TestOperation(ClusterActionCase):
         world = self.create_cluster_world()
         cluster = self.make(world, 3)
         paint = {'operation': 'paint', 'params': {'colour': 'red'}}
-        action = world.do(action_types.CLUSTER_OPERATION, cluster, paint)
+        action = world.run_action(action_types.CLUSTER_OPERATION, cluster, paint)
         self.assertEqual('SUCCEEDED', action.status)
         self.assertEqual(['n1', 'n2', 'n3'], sorted(world.outside.of('paint')))
         node = self.ids(world, cluster)['n2']
-        world.do(
+        world.run_action(
             action_types.CLUSTER_OPERATION,
             cluster,
             {'operation': 'reboot', 'nodes': [node]},
@@ -460,7 +476,7 @@ class TestOperation(ClusterActionCase):
         self.assertIn(f'node_paint_{node[:8]}', names)
         stranger = world.insert_node(world.profile())
         inputs = {'operation': 'reboot', 'nodes': [stranger.uuid]}
-        action = world.do(action_types.CLUSTER_OPERATION, cluster, inputs)
+        action = world.run_action(action_types.CLUSTER_OPERATION, cluster, inputs)
         self.assertEqual('FAILED', action.status)
         self.assertIn(
             f'Nodes not members of specified cluster: {stranger.uuid}.',

@@ -58,7 +58,7 @@ class TestConnections(ClusterActionCase):
             (action_types.CLUSTER_OPERATION, {'operation': 'reboot'}),
             (action_types.CLUSTER_DELETE, {}),
         ):
-            action = world.do(action_type, cluster, inputs)
+            action = world.run_action(action_type, cluster, inputs)
             self.assertEqual('SUCCEEDED', action.status, world.full_report())
 
 
@@ -67,7 +67,9 @@ class TestWaiting(ClusterActionCase):
 
     def test_one_thread_is_enough_for_many_clusters_at_once(self) -> None:
         world = self.create_single_thread_world()
-        begun = [self.begin(world, 3, name=f'c{at}', timeout=77) for at in range(4)]
+        begun = [
+            self.start_creation(world, 3, name=f'c{at}', timeout=77) for at in range(4)
+        ]
         world.worker()
         for cluster, action in begun:
             self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
@@ -86,12 +88,15 @@ class TestAFailedMember(ClusterActionCase):
         world.outside.fails.add(('create', 'n1'))
         gate = self.create_gate_at(world, 'create', 'n2')
         world.worker()
-        cluster, action = self.begin(world, 2)
+        cluster, action = self.start_creation(world, 2)
         gate.wait_until_entered()
         world.wait_until(lambda: 'ERROR' in self.statuses(world, cluster).values())
-        after = world.ask(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
+        after = world.request_action(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
         self.assertRaises(
-            exceptions.ResourceIsLocked, world.ask, action_types.CLUSTER_CHECK, cluster
+            exceptions.ResourceIsLocked,
+            world.request_action,
+            action_types.CLUSTER_CHECK,
+            cluster,
         )
         world.wait_until(
             lambda: world.store.get_action(after.uuid).blocked_on == cluster.uuid
@@ -130,10 +135,10 @@ class TestCancel(ClusterActionCase):
         world = self.create_single_thread_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
-        cluster, action = self.begin(world, 9)
+        cluster, action = self.start_creation(world, 9)
         gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.CANCEL)
-        after = world.ask(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
+        after = world.request_action(action_types.CLUSTER_CHECK, cluster, by=QUEUED)
         world.wait_until(lambda: self.statuses(world, cluster)['n9'] == 'ERROR')
         self.assertEqual(
             ('WAITING', 'CREATING', 'CREATING', True),
@@ -141,7 +146,7 @@ class TestCancel(ClusterActionCase):
                 world.store.get_action(action.uuid).status,
                 self.reload(world, cluster).status,
                 self.statuses(world, cluster)['n1'],
-                self.held(world, cluster),
+                self.is_locked(world, cluster),
             ),
         )
         gate.open()
@@ -173,9 +178,13 @@ class TestCancel(ClusterActionCase):
         world = self.create_single_thread_world()
         cluster = self.make(world, 1)
         gate = self.create_gate_at(world, 'create', 'n2')
-        growth = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 8})
+        growth = world.request_action(
+            action_types.CLUSTER_SCALE_OUT, cluster, {'count': 8}
+        )
         gate.wait_until_entered()
-        waiting = world.ask(action_types.CLUSTER_SCALE_IN, cluster, by=QUEUED)
+        waiting = world.request_action(
+            action_types.CLUSTER_SCALE_IN, cluster, by=QUEUED
+        )
         for action in (waiting, growth):
             world.plans.signal_action(action.uuid, action_states.CANCEL)
         gate.open()
@@ -201,7 +210,7 @@ class TestSuspend(ClusterActionCase):
         world = self.create_single_thread_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
-        cluster, action = self.begin(world, 9)
+        cluster, action = self.start_creation(world, 9)
         gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.SUSPEND)
         gate.open()
@@ -214,7 +223,7 @@ class TestSuspend(ClusterActionCase):
                 world.store.get_action(action.uuid).status,
                 self.statuses(world, cluster)['n1'],
                 self.statuses(world, cluster)['n9'],
-                self.held(world, cluster),
+                self.is_locked(world, cluster),
             ),
         )
         self.assertNotIn('n9', world.outside.of('create'))
@@ -231,7 +240,7 @@ class TestTimeout(ClusterActionCase):
         gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
         world.clock.pause()
-        cluster, action = self.begin(world, 1, timeout=1)
+        cluster, action = self.start_creation(world, 1, timeout=1)
         gate.wait_until_entered()
         world.clock.resume()
         self.assertEqual('FAILED', world.wait_for_end(action).status)
@@ -251,16 +260,16 @@ class TestALostWorker(ClusterActionCase):
     def test_wherever_it_is_lost_the_cluster_gets_all_its_nodes(self) -> None:
         for death in self.deaths:
             commit = 1
-            while self._made_though_a_worker_dies(death, commit):
+            while self._create_despite_worker_loss(death, commit):
                 commit += 1
             # Claim and start; nodes; their actions; their ends; the end of the action.
             self.assertGreater(commit, 6, death)
 
-    def _made_though_a_worker_dies(self, death: str, commit: int) -> bool:
+    def _create_despite_worker_loss(self, death: str, commit: int) -> bool:
         """Run a creation whose worker dies at a commit; return whether it died."""
         world = self.create_cluster_world(lease=60.0)
         lost = world.worker(**{death: commit})
-        cluster, action = self.begin(world, 4)
+        cluster, action = self.start_creation(world, 4)
         world.wait_until(
             lambda: world.is_dead(lost) or world.store.get_action(action.uuid).finished
         )
@@ -282,14 +291,14 @@ class TestALostWorker(ClusterActionCase):
     def test_nodes_that_it_had_stored_and_not_yet_derived_are_made_and_no_others(
         self,
     ) -> None:
-        self._made_once(action_types.CLUSTER_CREATE, desired=2)
-        self._made_once(action_types.CLUSTER_SCALE_OUT, {'count': 2})
-        self._made_once(action_types.CLUSTER_RESIZE, GROWTH)
-        self._made_once(
+        self._assert_created_once(action_types.CLUSTER_CREATE, desired=2)
+        self._assert_created_once(action_types.CLUSTER_SCALE_OUT, {'count': 2})
+        self._assert_created_once(action_types.CLUSTER_RESIZE, GROWTH)
+        self._assert_created_once(
             action_types.CLUSTER_RECOVER, {'check_capacity': True}, desired=2
         )
 
-    def _made_once(
+    def _assert_created_once(
         self, action_type: str, inputs: dict[str, Any] | None = None, desired: int = 0
     ) -> None:
         world = self.create_cluster_world(lease=1000)
@@ -302,7 +311,7 @@ class TestALostWorker(ClusterActionCase):
 
         way.then = die
         lost = world.worker(store=way)
-        action = world.ask(action_type, cluster, inputs)
+        action = world.request_action(action_type, cluster, inputs)
         world.wait_until(lambda: world.is_dead(lost), world.full_report)
         self.assertEqual(['INIT'] * 2, [n.status for n in world.nodes(cluster)])
         self.assertEqual([], self.derived(world, action))
@@ -320,7 +329,7 @@ class TestALostWorker(ClusterActionCase):
         world = self.create_cluster_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         lost = world.worker()
-        cluster, action = self.begin(world, 1)
+        cluster, action = self.start_creation(world, 1)
         gate.wait_until_entered()
         world.kill(lost)
         world.outside.gates.clear()
@@ -328,6 +337,6 @@ class TestALostWorker(ClusterActionCase):
         self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
         facts = world.transitions()
         gate.open()
-        world.do(action_types.CLUSTER_CHECK, cluster)
+        world.run_action(action_types.CLUSTER_CHECK, cluster)
         self.assertEqual(facts, world.transitions()[: len(facts)])
         self.assertEqual({'n1': 'ACTIVE'}, self.statuses(world, cluster))

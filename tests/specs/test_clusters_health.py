@@ -38,40 +38,46 @@ class Often(Watching):
 class HealthCase(ClusterActionCase):
     """A world with a monitored cluster of two nodes."""
 
-    def watched(self, kind: type[Policy] = Watching) -> tuple[ClusterWorld, Cluster]:
+    def create_monitored_cluster(
+        self, kind: type[Policy] = Watching
+    ) -> tuple[ClusterWorld, Cluster]:
         world = self.create_cluster_world(policies={'senlin.policy.health-1.0': kind})
         cluster = self.make(world, 2)
-        self.policy: PolicyObject = self.a_policy(world, 'senlin.policy.health-1.0')
+        self.policy: PolicyObject = self.insert_policy(
+            world, 'senlin.policy.health-1.0'
+        )
         self.assertEqual('SUCCEEDED', self.attach(world, cluster, self.policy).status)
         return world, cluster
 
-    def watch(self, world: ClusterWorld) -> Action:
+    def first_health_action(self, world: ClusterWorld) -> Action:
         """Return the first action that monitors the cluster."""
-        return self.watches(world)[0]
+        return self.health_actions(world)[0]
 
-    def watches(self, world: ClusterWorld) -> list[Action]:
+    def health_actions(self, world: ClusterWorld) -> list[Action]:
         return [
             action
             for action in world.store.list_actions(limit=1000)
             if action.action_type == health_monitor.CLUSTER_HEALTH and action.interval
         ]
 
-    def lose(self, world: ClusterWorld, cluster: Cluster) -> str:
+    def remove_first_resource(self, world: ClusterWorld, cluster: Cluster) -> str:
         """Let the resource of the first node vanish; return the name of the node."""
         node = world.nodes(cluster)[0]
         del world.outside.things[node.physical_id or '']
         return str(node.name)
 
-    def round(self, world: ClusterWorld) -> str:
+    def run_round(self, world: ClusterWorld) -> str:
         """Run a round now, and return its result."""
-        before = self.watch(world)
+        before = self.first_health_action(world)
         self.assertEqual('READY', before.status)
         world.make_due(before)
         world.wait_until(
-            lambda: self.watch(world).end_time not in (None, before.end_time),
+            lambda: (
+                self.first_health_action(world).end_time not in (None, before.end_time)
+            ),
             world.full_report,
         )
-        said = str((self.watch(world).outputs or {})['round'])
+        said = str((self.first_health_action(world).outputs or {})['round'])
         if ' ' in said:
             return said
         self.begun = world.wait_for_end(said)
@@ -82,13 +88,13 @@ class TestRounds(HealthCase):
     """A round checks all nodes, and recovers the unhealthy ones."""
 
     def test_a_node_that_dies_is_found_and_made_anew_and_that_is_kept(self) -> None:
-        world, cluster = self.watched()
+        world, cluster = self.create_monitored_cluster()
         told = len(world.transitions())
-        name = self.lose(world, cluster)
-        self.assertEqual('recovered', self.round(world))
+        name = self.remove_first_resource(world, cluster)
+        self.assertEqual('recovered', self.run_round(world))
         recovered = self.begun
         for _ in range(2):
-            self.assertEqual('all is well', self.round(world))
+            self.assertEqual('all is well', self.run_round(world))
         check, recover = self.derived(world, recovered)
         asked = ('RPC Request', cluster.uuid, 'a-project')
         self.assertEqual(
@@ -124,10 +130,10 @@ class TestRounds(HealthCase):
         self.assertEqual(6, len(facts))
 
     def test_what_is_well_is_only_looked_at_and_that_leaves_nothing(self) -> None:
-        world, cluster = self.watched()
+        world, cluster = self.create_monitored_cluster()
         kept = []
         for _ in range(2):
-            self.assertEqual('all is well', self.round(world))
+            self.assertEqual('all is well', self.run_round(world))
             self.assertEqual(
                 [action_types.CLUSTER_CHECK],
                 [a.action_type for a in self.derived(world, self.begun)],
@@ -135,40 +141,42 @@ class TestRounds(HealthCase):
             row = self.reload(world, cluster)
             kept.append((len(world._actions()), world.events(), row))
         self.assertEqual(kept[0], kept[1])
-        self.assertEqual([], self.derived(world, self.watch(world)))
+        self.assertEqual([], self.derived(world, self.first_health_action(world)))
         self.assertEqual([], world.outside.of('delete'))
         # The recovery of a node by itself is a change.
-        world.set(world.nodes(cluster)[0], status='ERROR', status_reason='lost')
-        self.assertEqual('all is well', self.round(world))
+        world.save(world.nodes(cluster)[0], status='ERROR', status_reason='lost')
+        self.assertEqual('all is well', self.run_round(world))
         found = self.begun
-        self.assertEqual('all is well', self.round(world))
+        self.assertEqual('all is well', self.run_round(world))
         self.assertEqual(1, len(self.derived(world, found)))
 
     def test_rounds_come_by_themselves_in_the_interval_of_the_policy(self) -> None:
-        world, cluster = self.watched(Often)
-        self.lose(world, cluster)
+        world, cluster = self.create_monitored_cluster(Often)
+        self.remove_first_resource(world, cluster)
         world.wait_until(lambda: len(world.outside.things) == 2, world.full_report)
 
     def test_a_recovery_that_fails_is_tried_again_in_the_next_round(self) -> None:
-        world, cluster = self.watched()
-        self.lose(world, cluster)
+        world, cluster = self.create_monitored_cluster()
+        self.remove_first_resource(world, cluster)
         world.outside.fails.add(('create', 'n1'))
-        self.assertEqual('recovered', self.round(world))
+        self.assertEqual('recovered', self.run_round(world))
         self.assertEqual('WARNING', self.reload(world, cluster).status)
         world.outside.fails.clear()
-        self.assertEqual('recovered', self.round(world))
+        self.assertEqual('recovered', self.run_round(world))
         self.assertEqual('ACTIVE', self.reload(world, cluster).status)
 
 
 class TestWays(HealthCase):
     """A node with a health mark is recovered as the built-in policy prescribes."""
 
-    def wanted(self, world: ClusterWorld, operation: str | None) -> PolicyObject:
+    def create_health_policy(
+        self, world: ClusterWorld, operation: str | None
+    ) -> PolicyObject:
         modes = [{'type': 'LIFECYCLE_EVENTS'}]
         detection = {'interval': 3600, 'detection_modes': modes}
         actions_ = [{'name': operation}] if operation else []
         said = {'detection': detection, 'recovery': {'actions': actions_}}
-        return self.a_policy(world, 'senlin.policy.health-1.0', **said)
+        return self.insert_policy(world, 'senlin.policy.health-1.0', **said)
 
     def test_it_is_recovered_in_the_way_that_is_named(self) -> None:
         for operation, calls in (
@@ -182,15 +190,15 @@ class TestWays(HealthCase):
                     policies={'senlin.policy.health-1.0': Health}
                 )
                 cluster = self.make(world, 2)
-                policy = self.wanted(world, operation)
+                policy = self.create_health_policy(world, operation)
                 self.assertEqual(
                     'SUCCEEDED', self.attach(world, cluster, policy).status
                 )
                 first, _ = world.nodes(cluster)
-                world.set(first, data={action_types.UNHEALTHY_MARK: 'it smokes'})
+                world.save(first, data={action_types.UNHEALTHY_MARK: 'it smokes'})
                 world.outside.calls.clear()
 
-                self.assertEqual('recovered', self.round(world))
+                self.assertEqual('recovered', self.run_round(world))
 
                 self.assertEqual(calls, [call for call, _ in world.outside.calls])
                 node = world.reload(first)
@@ -203,9 +211,9 @@ class TestWays(HealthCase):
         world = self.create_cluster_world(policies={'senlin.policy.health-1.0': Health})
         cluster = self.make(world, 1, world.profile(type_='plain'))
 
-        action = self.attach(world, cluster, self.wanted(world, 'REBOOT'))
+        action = self.attach(world, cluster, self.create_health_policy(world, 'REBOOT'))
 
-        self.assertEqual(('FAILED', []), (action.status, self.bound(world, cluster)))
+        self.assertEqual(('FAILED', []), (action.status, self.bindings(world, cluster)))
         self.assertIn(
             'REBOOT is not supported by the profile type plain-1.0',
             action.status_message or '',
@@ -218,25 +226,25 @@ class TestLocks(HealthCase):
     def test_it_is_left_alone_while_a_node_is_busy_or_it_shrinks_and_not_after_that(
         self,
     ) -> None:
-        world, cluster = self.watched()
+        world, cluster = self.create_monitored_cluster()
         gate = self.create_gate_at(world, 'check', 'n1')
-        action = world.ask(action_types.NODE_CHECK, world.nodes(cluster)[0])
+        action = world.request_action(action_types.NODE_CHECK, world.nodes(cluster)[0])
         gate.wait_until_entered()
-        self.assertEqual('left out: the cluster is busy', self.round(world))
+        self.assertEqual('left out: the cluster is busy', self.run_round(world))
         gate.open()
         world.wait_for_end(action)
-        self.assertEqual('all is well', self.round(world))
+        self.assertEqual('all is well', self.run_round(world))
         world.outside.calls.clear()
         gate = self.create_gate_at(world, 'delete', 'n1')
         world.outside.gates['delete', 'n2'] = gate
-        action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
+        action = world.request_action(action_types.CLUSTER_SCALE_IN, cluster)
         gate.wait_until_entered()
-        self.lose(world, cluster)
-        self.assertEqual('left out: the cluster is RESIZING', self.round(world))
+        self.remove_first_resource(world, cluster)
+        self.assertEqual('left out: the cluster is RESIZING', self.run_round(world))
         self.assertEqual([], world.outside.of('check'))
         gate.open()
         self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
-        self.assertIn(self.round(world), ('all is well', 'recovered'))
+        self.assertIn(self.run_round(world), ('all is well', 'recovered'))
         self.assertEqual(1, len(world.outside.things))
 
     def test_a_node_that_is_a_locked_stack_is_left_as_it_is(self) -> None:
@@ -245,7 +253,9 @@ class TestLocks(HealthCase):
         )
         stacked = world.profile('s', 'os.heat.stack', template=template({'a': res()}))
         cluster = self.make(world, 1, stacked)
-        self.attach(world, cluster, self.a_policy(world, 'senlin.policy.health-1.0'))
+        self.attach(
+            world, cluster, self.insert_policy(world, 'senlin.policy.health-1.0')
+        )
         (node,) = world.nodes(cluster)
         stacks = StackOperations(world.stack_parts(world.store), world.clock, world)
         stacks.act(node.physical_id or '', 'a-project', stack_states.LOCK)
@@ -256,10 +266,12 @@ class TestLocks(HealthCase):
             )
         )
 
-        self.assertEqual('all is well', self.round(world))
+        self.assertEqual('all is well', self.run_round(world))
         self.assertEqual(node.status_reason, world.reload(node).status_reason)
-        world.set(node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smokes'})
-        said = self.round(world)
+        world.save(
+            node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smokes'}
+        )
+        said = self.run_round(world)
 
         self.assertTrue(said.startswith(f'left out: Node {node.name} is a stack'), said)
         self.assertEqual(
@@ -269,11 +281,11 @@ class TestLocks(HealthCase):
         self.assertEqual(node.physical_id, world.reload(node).physical_id)
 
     def test_a_request_during_a_look_waits_for_it_and_is_not_refused(self) -> None:
-        world, cluster = self.watched()
+        world, cluster = self.create_monitored_cluster()
         gate = self.create_gate_at(world, 'check', 'n1')
-        world.make_due(self.watch(world))
+        world.make_due(self.first_health_action(world))
         gate.wait_until_entered()
-        action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster)
+        action = world.request_action(action_types.CLUSTER_SCALE_OUT, cluster)
         gate.open()
         self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
         self.assertEqual(['n1', 'n2', 'n3'], self.names(world, cluster))
@@ -285,33 +297,35 @@ class TestItsEnd(HealthCase):
     def test_it_rests_while_the_policy_is_disabled_and_ends_when_that_is_detached(
         self,
     ) -> None:
-        world, cluster = self.watched()
+        world, cluster = self.create_monitored_cluster()
         inputs = {'policy_id': self.policy.uuid}
         for enabled, said in (
             (False, 'left out: the policy is disabled'),
             (True, 'all is well'),
         ):
             change = {**inputs, 'enabled': enabled}
-            world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
-            self.assertEqual(said, self.round(world))
-        world.do(action_types.CLUSTER_DETACH_POLICY, cluster, inputs)
-        self.assertEqual('CANCELLED', self.watch(world).status)
+            world.run_action(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
+            self.assertEqual(said, self.run_round(world))
+        world.run_action(action_types.CLUSTER_DETACH_POLICY, cluster, inputs)
+        self.assertEqual('CANCELLED', self.first_health_action(world).status)
         self.attach(world, cluster, self.policy)
         self.attach(world, cluster, self.policy)
         self.assertEqual(
-            ['CANCELLED', 'READY'], [one.status for one in self.watches(world)]
+            ['CANCELLED', 'READY'], [one.status for one in self.health_actions(world)]
         )
-        world.do(action_types.CLUSTER_DELETE, cluster)
-        self.assertEqual(['CANCELLED'] * 2, [one.status for one in self.watches(world)])
+        world.run_action(action_types.CLUSTER_DELETE, cluster)
+        self.assertEqual(
+            ['CANCELLED'] * 2, [one.status for one in self.health_actions(world)]
+        )
 
     def test_one_that_nobody_stopped_finds_out_by_itself(self) -> None:
-        world, cluster = self.watched()
-        (bound,) = self.bound(world, cluster)
+        world, cluster = self.create_monitored_cluster()
+        (bound,) = self.bindings(world, cluster)
         with world.store.transaction() as tx:
             tx.lock_clusters([cluster.uuid])
             tx.delete_bindings([bound.binding.id])
         self.attach(world, cluster, self.policy)
-        self.assertEqual(2, len(self.watches(world)))
-        self.assertEqual(health_monitor.STOPPED, self.round(world))
-        self.assertEqual('SUCCEEDED', self.watch(world).status)
+        self.assertEqual(2, len(self.health_actions(world)))
+        self.assertEqual(health_monitor.STOPPED, self.run_round(world))
+        self.assertEqual('SUCCEEDED', self.first_health_action(world).status)
         self.assertEqual([], world.outside.of('check'))

@@ -337,9 +337,9 @@ class TestLostWorkers(ClusterCase):
         for commit in range(1, 7):
             for asked in ('CLUSTER_SCALE_OUT', 'NODE_OPERATION'):
                 with self.subTest(commit=commit, asked=asked):
-                    self._dies(commit, asked)
+                    self._run_across_worker_loss(commit, asked)
 
-    def _dies(self, commit: int, asked: str) -> None:
+    def _run_across_worker_loss(self, commit: int, asked: str) -> None:
         world = ClusterPlanWorld(self.make_store(), lease=60.0, sweep_interval=0.2)
         try:
             world.worker(lanes=('engine',))

@@ -105,7 +105,7 @@ class ClusterPromises(Base):
         cluster = world.insert_cluster(world.profile())
         for number in range(1, 4):
             lost = world.worker(lanes=('engine',), dies_after=2, sweep_interval=NEVER)
-            action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster)
+            action = world.request_action(action_types.CLUSTER_SCALE_OUT, cluster)
             world.wait_until(lambda w=lost: world.is_dead(w), world.full_report)
             world.kill(lost)
             world.wait_until(
@@ -118,7 +118,7 @@ class ClusterPromises(Base):
             world.workers.remove(other)
             other.stop(5)
         self.assertEqual([keeper], world.workers)
-        self.assert_free(world, [cluster])
+        self.assert_no_locks_left(world, [cluster])
 
     def test_a_database_that_is_busy_now_and_then_delays_it_and_no_more(self) -> None:
         world = self.create_world_without_worker(lease=NEVER)
@@ -132,7 +132,7 @@ class ClusterPromises(Base):
             ['ACTIVE'] * 2, world.statuses_of(cluster), world.full_report()
         )
         self.assertGreater(way.refused, 20)
-        self.assert_told_once(world)
+        self.assert_events_match_states(world)
 
     # Of many requests, the system executes exactly those that it has accepted.
 
@@ -141,10 +141,12 @@ class ClusterPromises(Base):
         cluster = world.insert_cluster(world.profile(), 0)
         scale = world.operations.scale
 
-        answers = together([lambda: scale('c', BY, 'CLUSTER_SCALE_OUT')] * 6)
+        answers = run_concurrently([lambda: scale('c', BY, 'CLUSTER_SCALE_OUT')] * 6)
         refused = [a for a in answers if isinstance(a, exceptions.ActionConflict)]
         self.assertEqual(5, len(refused), answers)
-        answers += together([lambda: scale('c', QUEUED, 'CLUSTER_SCALE_OUT')] * 6)
+        answers += run_concurrently(
+            [lambda: scale('c', QUEUED, 'CLUSTER_SCALE_OUT')] * 6
+        )
         world.worker()
         world.worker()
 
@@ -182,10 +184,10 @@ class ClusterPromises(Base):
                 disorder = ClusterChaos(self.make_store(), seed)
                 self.addCleanup(disorder.stop)
                 disorder.run()
-                self.assert_whole(disorder)
+                self.assert_complete(disorder)
                 disorder.stop()
 
-    def assert_whole(self, disorder: ClusterChaos) -> None:
+    def assert_complete(self, disorder: ClusterChaos) -> None:
         """Check that all accepted actions have ended, and nothing is in progress."""
         world, report = disorder.world, disorder.world.full_report()
         ended = [world.store.get_action(uuid) for uuid in disorder.accepted]
@@ -208,10 +210,10 @@ class ClusterPromises(Base):
             and node.physical_id not in disorder.outside.things
         ]
         self.assertEqual([], gone, report)
-        self.assert_told_once(world)
-        self.assert_free(world, clusters)
+        self.assert_events_match_states(world)
+        self.assert_no_locks_left(world, clusters)
 
-    def assert_told_once(self, world: OperatedWorld) -> None:
+    def assert_events_match_states(self, world: OperatedWorld) -> None:
         """Check that each change of an action has one event, and one final status."""
         told: dict[int, list[tuple[str | None, str | None]]] = {}
         for event in world.events():
@@ -229,7 +231,9 @@ class ClusterPromises(Base):
             final = [new for _, new in changes if new in action_states.FINAL]
             self.assertEqual(1, len(final), story)
 
-    def assert_free(self, world: OperatedWorld, clusters: Iterable[Cluster]) -> None:
+    def assert_no_locks_left(
+        self, world: OperatedWorld, clusters: Iterable[Cluster]
+    ) -> None:
         """Check that no lock is left that a new action would wait for."""
         if not any('engine' in worker.record.lanes for worker in world.workers):
             world.worker()
@@ -275,7 +279,7 @@ def requests_of(world: OperatedWorld) -> list[Callable[[], Any]]:
     ]
 
 
-def together(calls: Iterable[Callable[[], Any]]) -> list[Any]:
+def run_concurrently(calls: Iterable[Callable[[], Any]]) -> list[Any]:
     """Make calls concurrently; return the result or the exception of each."""
     calls = list(calls)
     start = threading.Barrier(len(calls))

@@ -25,12 +25,12 @@ class TestStoredNodes(ClusterActionCase):
             (action_types.CLUSTER_CREATE, {}, self.cancel),
             (action_types.CLUSTER_SCALE_OUT, {'count': 2}, self.cancel),
             (action_types.CLUSTER_RESIZE, GROWTH, self.cancel),
-            (action_types.CLUSTER_CREATE, {}, self.lose_for_good),
+            (action_types.CLUSTER_CREATE, {}, self.lose_worker_permanently),
         ):
             with self.subTest(action_type, signal=signal.__name__):
-                self.ended_after_storing(action_type, inputs, signal)
+                self.end_after_storing(action_type, inputs, signal)
 
-    def ended_after_storing(
+    def end_after_storing(
         self,
         action_type: str,
         inputs: dict[str, Any],
@@ -43,7 +43,7 @@ class TestStoredNodes(ClusterActionCase):
         cluster = world.insert_cluster(
             world.profile(), desired_capacity=2 if creates else 0
         )
-        action = world.ask(action_type, cluster, inputs)
+        action = world.request_action(action_type, cluster, inputs)
         way.then = gate
         world.worker(store=way)
         gate.wait_until_entered()
@@ -64,16 +64,16 @@ class TestStoredNodes(ClusterActionCase):
         told = [fact for fact in world.transitions() if fact[0] != 'c']
         verb = action_types.DEFINITIONS[action_type].verb
         self.assertEqual([(f'{verb}.error', 'ERROR')] * 2, [fact[1:] for fact in told])
-        self.assertFalse(self.held(world, cluster))
+        self.assertFalse(self.is_locked(world, cluster))
         world.outside.calls.clear()
-        recovered = world.do(action_types.CLUSTER_RECOVER, cluster)
+        recovered = world.run_action(action_types.CLUSTER_RECOVER, cluster)
         self.assertEqual('SUCCEEDED', recovered.status)
         self.assertEqual(['create', 'create'], [c for c, _ in world.outside.calls])
 
     def cancel(self, world: ClusterWorld, action: Action) -> None:
         world.plans.signal_action(action.uuid, action_states.CANCEL)
 
-    def lose_for_good(self, world: ClusterWorld, action: Action) -> None:
+    def lose_worker_permanently(self, world: ClusterWorld, action: Action) -> None:
         world.kill(world.workers[0])
         world.worker()
 
@@ -91,29 +91,31 @@ class PauseCase(ClusterActionCase):
         world.plans.signal_action(action.uuid, signal)
         world.wait_until(lambda: world.store.get_action(action.uuid).status == status)
 
-    def taken_by(self, world: ClusterWorld, action: Action, worker: Worker) -> None:
+    def wait_for_owner(
+        self, world: ClusterWorld, action: Action, worker: Worker
+    ) -> None:
         """Wait until a worker owns an action."""
         mine = worker.record.uuid
         world.wait_until(lambda: world.store.get_action(action.uuid).owner == mine)
 
-    def shrinking(self) -> tuple[ClusterWorld, Cluster, Action]:
+    def start_scale_in(self) -> tuple[ClusterWorld, Cluster, Action]:
         """Return a running action that waits for the grace period of a node."""
-        world, cluster = self.ruled(Graceful, 2, max_parallel=1)
-        action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
+        world, cluster = self.create_cluster_with_policy(Graceful, 2, max_parallel=1)
+        action = world.request_action(action_types.CLUSTER_SCALE_IN, cluster)
         self.wait_until_paused(world, action)
         return world, cluster, action
 
-    def updating(self) -> tuple[ClusterWorld, Cluster, Action]:
+    def start_update(self) -> tuple[ClusterWorld, Cluster, Action]:
         """Return a running action that waits for the start of its next batch."""
-        world, cluster = self.ruled(LongPause, 2, max_parallel=1)
+        world, cluster = self.create_cluster_with_policy(LongPause, 2, max_parallel=1)
         inputs = {'new_profile_id': world.profile('q', value='new').uuid}
-        action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
+        action = world.request_action(action_types.CLUSTER_UPDATE, cluster, inputs)
         self.wait_until_paused(world, action)
         return world, cluster, action
 
     def assert_paused(self, world: ClusterWorld, action: Action, derived: int) -> None:
         """Check that an action still waits after the worker has run all other work."""
-        world.do(
+        world.run_action(
             action_types.CLUSTER_CHECK,
             world.insert_cluster(world.profile(), name='other'),
         )
@@ -128,14 +130,14 @@ class TestPauses(PauseCase):
     """Nothing shortens the time that a policy grants to nodes."""
 
     def test_it_is_cut_short_by_no_suspension_and_no_loss_of_a_worker(self) -> None:
-        for begin, derived in ((self.shrinking, 0), (self.updating, 1)):
+        for begin, derived in ((self.start_scale_in, 0), (self.start_update, 1)):
             with self.subTest(begin.__name__):
                 world, cluster, action = begin()
                 self.send_signal(world, action, 'SUSPEND', 'SUSPENDED')
                 self.send_signal(world, action, 'RESUME', 'RUNNING')
                 self.assert_paused(world, action, derived)
                 world.kill(world.workers[0])
-                self.taken_by(world, action, world.worker())
+                self.wait_for_owner(world, action, world.worker())
                 self.assert_paused(world, action, derived)
                 self.assertEqual(2, len(world.nodes(cluster)))
 
@@ -143,19 +145,21 @@ class TestPauses(PauseCase):
 class TestSuspendedWithoutAWorker(ClusterActionCase):
     """A suspended action occupies no worker, and any worker resumes it."""
 
-    def suspended(self, size: int) -> tuple[ClusterWorld, Cluster, Action, Gate]:
+    def suspend_and_lose_worker(
+        self, size: int
+    ) -> tuple[ClusterWorld, Cluster, Action, Gate]:
         """Return a suspended action whose worker has been lost."""
         world = self.create_single_thread_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
-        cluster, action = self.begin(world, size)
+        cluster, action = self.start_creation(world, size)
         gate.wait_until_entered()
         world.plans.signal_action(action.uuid, action_states.SUSPEND)
         world.kill(world.workers[0])
         return world, cluster, action, gate
 
     def test_it_rests_though_its_worker_is_lost_until_it_is_resumed(self) -> None:
-        world, cluster, action, gate = self.suspended(9)
+        world, cluster, action, gate = self.suspend_and_lose_worker(9)
         world.outside.gates.clear()
         world.worker()
         (first, *_) = self.derived(world, action)
@@ -163,7 +167,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
             lambda: world.store.get_action(first.uuid).status == 'SUSPENDED',
             world.full_report,
         )
-        world.do(
+        world.run_action(
             action_types.CLUSTER_CHECK,
             world.insert_cluster(world.profile(), name='other'),
         )
@@ -177,7 +181,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
                 if name in ('n1', 'n9')
             },
         )
-        self.assertTrue(self.held(world, cluster))
+        self.assertTrue(self.is_locked(world, cluster))
         world.plans.signal_action(action.uuid, action_states.RESUME)
         self.assertEqual(
             'SUCCEEDED', world.wait_for_end(action).status, world.full_report()
@@ -187,7 +191,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
         gate.open()
 
     def test_cancelled_then_it_ends_with_all_that_it_derived(self) -> None:
-        world, cluster, action, gate = self.suspended(3)
+        world, cluster, action, gate = self.suspend_and_lose_worker(3)
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         world.outside.gates.clear()
         world.worker()
@@ -199,5 +203,5 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
             ['CANCELLED'] * 3, [one.status for one in self.derived(world, action)]
         )
         self.assertEqual('ERROR', self.reload(world, cluster).status)
-        self.assertFalse(self.held(world, cluster))
+        self.assertFalse(self.is_locked(world, cluster))
         gate.open()

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from tests.cluster_worlds import ClusterWorld
-from tests.specs.cluster_case import ClusterActionCase, deciding
+from tests.specs.cluster_case import ClusterActionCase, create_deciding_policy
 from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node
@@ -24,14 +24,14 @@ class SizesCase(ClusterActionCase):
         sizes = {'min_size': 1, 'max_size': 5}
         self.cluster = self.make(self.world, 3, self.profile, **sizes)
 
-    def do(self, action_type: str, **inputs: Any) -> Action:
-        return self.world.do(action_type, self.cluster, inputs)
+    def run_action(self, action_type: str, **inputs: Any) -> Action:
+        return self.world.run_action(action_type, self.cluster, inputs)
 
     def refusal(self, action_type: str, **inputs: Any) -> str:
         """Check that an action fails and changes nothing; return its message."""
         before = self.reload(self.world, self.cluster), self.world.nodes(self.cluster)
-        action = self.do(action_type, **inputs)
-        self.assertEqual(('FAILED', []), (action.status, self.derived_from(action)))
+        action = self.run_action(action_type, **inputs)
+        self.assertEqual(('FAILED', []), (action.status, self.derived_types(action)))
         after = self.reload(self.world, self.cluster), self.world.nodes(self.cluster)
         self.assertEqual(before[1], after[1])
         self.assertEqual(
@@ -40,7 +40,7 @@ class SizesCase(ClusterActionCase):
         self.assertEqual('ACTIVE', after[0].status)
         return str((action.outputs or {})['reason'])
 
-    def derived_from(self, action: Action) -> list[str]:
+    def derived_types(self, action: Action) -> list[str]:
         return [one.action_type for one in self.derived(self.world, action)]
 
     def sizes(self, cluster: Cluster | None = None) -> tuple[int, int, int]:
@@ -73,7 +73,7 @@ class TestScaleOut(SizesCase):
         )
         told = len(self.world.transitions())
         gate = self.create_gate_at(self.world, 'create', 'n4')
-        action = self.world.ask(action_types.CLUSTER_SCALE_OUT, self.cluster)
+        action = self.world.request_action(action_types.CLUSTER_SCALE_OUT, self.cluster)
         gate.wait_until_entered()
         # The new desired capacity is visible while nodes are created.
         cluster = self.reload(self.world, self.cluster)
@@ -88,14 +88,14 @@ class TestScaleOut(SizesCase):
             self.story(self.world, told),
         )
         self.assert_nodes('n1', 'n2', 'n3', 'n4')
-        action = self.do(action_types.CLUSTER_SCALE_OUT, count=1)
+        action = self.run_action(action_types.CLUSTER_SCALE_OUT, count=1)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         added = [self.ids(self.world, self.cluster)['n5']]
         self.assertEqual({'nodes_added': added}, action.outputs)
 
     def test_after_a_failure_it_says_that_nodes_are_lacking(self) -> None:
         self.world.outside.fails.add(('create', 'n4'))
-        action = self.do(action_types.CLUSTER_SCALE_OUT, count=2)
+        action = self.run_action(action_types.CLUSTER_SCALE_OUT, count=2)
         cluster = self.reload(self.world, self.cluster)
         self.assertEqual(
             ('FAILED', 'WARNING', 5),
@@ -108,7 +108,9 @@ class TestScaleOut(SizesCase):
 
     def test_a_repeated_one_makes_as_many_in_each_of_its_runs(self) -> None:
         world, cluster = self.world, self.cluster
-        action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, interval=3600)
+        action = world.request_action(
+            action_types.CLUSTER_SCALE_OUT, cluster, interval=3600
+        )
         world.wait_until(lambda: len(world.nodes(cluster)) == 4, world.full_report)
         world.wait_until(
             lambda: world.store.get_action(action.uuid).end_time is not None
@@ -148,11 +150,13 @@ class TestByPolicy(SizesCase):
             ),
         ):
             with self.subTest(said):
-                self.world, self.cluster = self.ruled(deciding(action_type, said))
-                action = self.do(action_type, **inputs)
+                self.world, self.cluster = self.create_cluster_with_policy(
+                    create_deciding_policy(action_type, said)
+                )
+                action = self.run_action(action_type, **inputs)
                 self.assertEqual(
                     ('SUCCEEDED', derived, sizes),
-                    (action.status, self.derived_from(action), self.sizes()),
+                    (action.status, self.derived_types(action), self.sizes()),
                 )
                 self.assert_nodes(*self.names(self.world, self.cluster))
 
@@ -166,9 +170,9 @@ class TestScaleIn(SizesCase):
             "The target capacity (0) is less than the cluster's min_size (1).",
             self.refusal(action_types.CLUSTER_SCALE_IN, count=7),
         )
-        self.world.set(sick, status='ERROR')
+        self.world.save(sick, status='ERROR')
         told = len(self.world.transitions())
-        action = self.do(action_types.CLUSTER_SCALE_IN)
+        action = self.run_action(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             {
                 'c': [('scale_in.start', 'RESIZING'), ('scale_in.end', 'ACTIVE')],
@@ -179,15 +183,15 @@ class TestScaleIn(SizesCase):
         self.assert_nodes('n1', 'n3')
         self.assertEqual({'nodes_removed': [sick.uuid]}, action.outputs)
         self.assertEqual(2, len(self.world.outside.things))
-        self.world.set(self.cluster, min_size=0)
-        self.do(action_types.CLUSTER_SCALE_IN, count=7)
+        self.world.save(self.cluster, min_size=0)
+        self.run_action(action_types.CLUSTER_SCALE_IN, count=7)
         self.assert_nodes()
 
     def test_one_that_cannot_be_deleted_is_named_and_stays(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
-        self.world.set(sick, status='ERROR')
+        self.world.save(sick, status='ERROR')
         self.world.outside.fails.add(('delete', 'n2'))
-        action = self.do(action_types.CLUSTER_SCALE_IN)
+        action = self.run_action(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             'Failed in deleting nodes: n2: delete of n2 does not work',
             (action.outputs or {})['reason'],
@@ -196,7 +200,7 @@ class TestScaleIn(SizesCase):
         self.assertEqual(2, self.reload(self.world, self.cluster).desired_capacity)
 
 
-class Chosen(deciding(action_types.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
+class Chosen(create_deciding_policy(action_types.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
     """A policy that chooses the first node, which is removed and not destroyed."""
 
     said: ClassVar[dict[str, Any]] = {'destroy_after_deletion': False}
@@ -225,10 +229,10 @@ class TestScaleInByPolicy(SizesCase):
     """The decision of a policy on deletions is applied."""
 
     def test_the_node_that_it_chose_leaves_and_lives(self) -> None:
-        self.world, self.cluster = self.ruled(Chosen)
+        self.world, self.cluster = self.create_cluster_with_policy(Chosen)
         first = self.world.nodes(self.cluster)[0]
-        action = self.do(action_types.CLUSTER_SCALE_IN, count=2)
-        self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
+        action = self.run_action(action_types.CLUSTER_SCALE_IN, count=2)
+        self.assertEqual(['NODE_LEAVE'], self.derived_types(action))
         self.assert_nodes('n2', 'n3')
         node = self.world.reload(first)
         self.assertEqual(
@@ -238,8 +242,8 @@ class TestScaleInByPolicy(SizesCase):
         self.assertEqual(3, len(self.world.outside.things))
 
     def test_it_is_deleted_when_its_time_is_over_and_no_thread_waits(self) -> None:
-        self.world, self.cluster = self.ruled(Graceful)
-        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
+        self.world, self.cluster = self.create_cluster_with_policy(Graceful)
+        action = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         world = self.world
         world.wait_until(lambda: world.store.get_action(action.uuid).token is not None)
         self.assertEqual(
@@ -247,8 +251,8 @@ class TestScaleInByPolicy(SizesCase):
             (
                 world.store.get_action(action.uuid).status,
                 self.reload(world, self.cluster).status,
-                self.derived_from(action),
-                self.held(world, self.cluster),
+                self.derived_types(action),
+                self.is_locked(world, self.cluster),
             ),
         )
         world.plans.signal_action(action.uuid, action_states.CANCEL)
@@ -256,8 +260,8 @@ class TestScaleInByPolicy(SizesCase):
         self.assertEqual(3, len(world.nodes(self.cluster)))
 
     def test_the_cluster_may_be_to_have_as_many_as_before(self) -> None:
-        self.world, self.cluster = self.ruled(Lasting)
-        self.do(action_types.CLUSTER_SCALE_IN)
+        self.world, self.cluster = self.create_cluster_with_policy(Lasting)
+        self.run_action(action_types.CLUSTER_SCALE_IN)
         cluster = self.reload(self.world, self.cluster)
         self.assertEqual(('WARNING', 3), (cluster.status, cluster.desired_capacity))
         self.assertEqual(['n2', 'n3'], self.names(self.world, self.cluster))
@@ -268,7 +272,9 @@ class TestResize(SizesCase):
 
     def test_nodes_come_and_go_and_limits_change_unless_it_is_strict(self) -> None:
         def resize(**inputs: Any) -> list[str]:
-            return self.derived_from(self.do(action_types.CLUSTER_RESIZE, **inputs))
+            return self.derived_types(
+                self.run_action(action_types.CLUSTER_RESIZE, **inputs)
+            )
 
         doubled = {'adjustment_type': 'CHANGE_IN_PERCENTAGE', 'number': 100}
         self.assertEqual(
@@ -308,7 +314,7 @@ class TestAddNodes(SizesCase):
             "The target capacity (6) is greater than the cluster's max_size (5).",
             self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids),
         )
-        self.world.set(sick, status='ERROR')
+        self.world.save(sick, status='ERROR')
         uuids = [sick.uuid, member.uuid, unknown]
         self.assertEqual(
             [
@@ -319,7 +325,9 @@ class TestAddNodes(SizesCase):
             self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
         )
         told = len(self.world.transitions())
-        action = self.do(action_types.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid])
+        action = self.run_action(
+            action_types.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid]
+        )
         joined = [('join.start', 'ACTIVE'), ('join.end', 'ACTIVE')]
         self.assertEqual(
             {
@@ -339,12 +347,14 @@ class TestAddNodes(SizesCase):
     def test_a_node_that_something_is_done_with_comes_after_that(self) -> None:
         (node,) = self.orphans('a')
         gate = self.create_gate_at(self.world, 'check', 'a')
-        check = self.world.ask(action_types.NODE_CHECK, node)
+        check = self.world.request_action(action_types.NODE_CHECK, node)
         gate.wait_until_entered()
         inputs = {'nodes': [node.uuid]}
-        action = self.world.ask(action_types.CLUSTER_ADD_NODES, self.cluster, inputs)
+        action = self.world.request_action(
+            action_types.CLUSTER_ADD_NODES, self.cluster, inputs
+        )
         world = self.world
-        world.wait_until(lambda: self.derived_from(action) == ['NODE_JOIN'])
+        world.wait_until(lambda: self.derived_types(action) == ['NODE_JOIN'])
         world.wait_until(lambda: self.derived(world, action)[0].blocked_on is not None)
         self.assertIsNone(self.world.reload(node).cluster_id)
         gate.open()
@@ -373,10 +383,14 @@ class TestDelNodes(SizesCase):
             )
         # Nodes that have left the cluster are not changed.
         (stranger,) = self.orphans('a')
-        action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[stranger.uuid])
-        self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
-        action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[first.uuid])
-        self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
+        action = self.run_action(
+            action_types.CLUSTER_DEL_NODES, candidates=[stranger.uuid]
+        )
+        self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_types(action)))
+        action = self.run_action(
+            action_types.CLUSTER_DEL_NODES, candidates=[first.uuid]
+        )
+        self.assertEqual(['NODE_LEAVE'], self.derived_types(action))
         self.assert_nodes('n2', 'n3')
         self.assertEqual({'nodes_removed': [first.uuid]}, action.outputs)
         self.assertIsNone(self.world.reload(first).deleted_at)
@@ -385,7 +399,7 @@ class TestDelNodes(SizesCase):
             Query({'cluster_id': [self.cluster.uuid]}, tenant=leave.tenant)
         )
         self.assertIn(leave.uuid, [one.action.uuid for one in found])
-        self.do(
+        self.run_action(
             action_types.CLUSTER_DEL_NODES,
             candidates=[last.uuid],
             destroy_after_deletion=True,
@@ -396,11 +410,11 @@ class TestDelNodes(SizesCase):
     def test_a_request_counts_more_than_what_a_policy_says_of_all(self) -> None:
         for said in (True, False):
             decides = {'deletion': {'destroy_after_deletion': said}}
-            policy = deciding(action_types.CLUSTER_DEL_NODES, decides)
-            self.world, self.cluster = self.ruled(policy, 2)
+            policy = create_deciding_policy(action_types.CLUSTER_DEL_NODES, decides)
+            self.world, self.cluster = self.create_cluster_with_policy(policy, 2)
             first, second = self.ids(self.world, self.cluster).values()
-            unsaid = self.do(action_types.CLUSTER_DEL_NODES, candidates=[first])
-            other = self.do(
+            unsaid = self.run_action(action_types.CLUSTER_DEL_NODES, candidates=[first])
+            other = self.run_action(
                 action_types.CLUSTER_DEL_NODES,
                 candidates=[second],
                 destroy_after_deletion=not said,
@@ -408,7 +422,7 @@ class TestDelNodes(SizesCase):
             kinds = ['NODE_DELETE', 'NODE_LEAVE']
             self.assertEqual(
                 kinds if said else kinds[::-1],
-                [*self.derived_from(unsaid), *self.derived_from(other)],
+                [*self.derived_types(unsaid), *self.derived_types(other)],
             )
 
 
@@ -431,14 +445,14 @@ class TestReplaceNodes(SizesCase):
             ).splitlines(),
         )
         gate = self.create_gate_at(self.world, 'check', 'new')
-        self.world.ask(action_types.NODE_CHECK, new)
+        self.world.request_action(action_types.NODE_CHECK, new)
         gate.wait_until_entered()
         inputs = {'candidates': {old.uuid: new.uuid}}
-        action = self.world.ask(
+        action = self.world.request_action(
             action_types.CLUSTER_REPLACE_NODES, self.cluster, inputs
         )
         world = self.world
-        world.wait_until(lambda: len(self.derived_from(action)) == 2)
+        world.wait_until(lambda: len(self.derived_types(action)) == 2)
         world.wait_until(lambda: self.derived(world, action)[0].blocked_on is not None)
         self.assertEqual(self.cluster.id, world.reload(old).cluster_id)
         gate.open()
@@ -458,15 +472,15 @@ class TestReplaceNodes(SizesCase):
         (new,) = self.orphans('new')
         old = self.world.nodes(self.cluster)[0]
         gate = self.create_gate_at(self.world, 'delete', 'new')
-        gone = self.world.ask(action_types.NODE_DELETE, new)
+        gone = self.world.request_action(action_types.NODE_DELETE, new)
         gate.wait_until_entered()
-        self.world.set(new, status='ACTIVE')
+        self.world.save(new, status='ACTIVE')
         inputs = {'candidates': {old.uuid: new.uuid}}
-        action = self.world.ask(
+        action = self.world.request_action(
             action_types.CLUSTER_REPLACE_NODES, self.cluster, inputs
         )
         world = self.world
-        world.wait_until(lambda: len(self.derived_from(action)) == 2)
+        world.wait_until(lambda: len(self.derived_types(action)) == 2)
         gate.open()
         self.assertEqual('SUCCEEDED', world.wait_for_end(gone).status)
         action = world.wait_for_end(action)

@@ -63,7 +63,7 @@ class GroupCase(StackWorldCase):
     def ids(self, stack: Stack) -> dict[str, str | None]:
         return self.world.ids(self.world.nested(stack, 'g'))
 
-    def assert_marked_one_goes(
+    def assert_marked_member_removed(
         self, stack: Stack, shrink: Callable[[], object]
     ) -> dict[str, str | None]:
         """Mark a member, shrink the group, and check that the member is deleted.
@@ -200,7 +200,7 @@ class TestResourceGroup(GroupCase):
         before = self.ids(stack)
         gate = self.create_gate_at(self.world, 'update', '1')
         new = self.group(3, 'new', _update_policy=policy)
-        self.world.begin_change(stack, {'g': new})
+        self.world.start_update(stack, {'g': new})
         gate.wait_until_entered()
         (worker,) = self.world.workers
         del self.world.outside.gates['update', '1']
@@ -245,7 +245,9 @@ class TestInstanceGroup(GroupCase):
         self.mark(stack, marked)
         self.change(stack)
         self.assert_replaced(stack, before, marked)
-        self.assert_marked_one_goes(stack, lambda: self.change(stack, g=self.group(3)))
+        self.assert_marked_member_removed(
+            stack, lambda: self.change(stack, g=self.group(3))
+        )
 
     def test_in_a_rolling_update_the_marked_one_is_first(self) -> None:
         policy = {'rolling_update': {'max_batch_size': 1}}
@@ -283,7 +285,9 @@ class TestAutoScaling(GroupCase):
         self.mark(stack, marked)
         self.change(stack)
         self.assert_replaced(stack, before, marked)
-        before = self.assert_marked_one_goes(stack, lambda: self.signal(stack, 'down'))
+        before = self.assert_marked_member_removed(
+            stack, lambda: self.signal(stack, 'down')
+        )
         # A locked group is not scaled.
         self.world.act(stack, states.LOCK)
         self.signal(stack)
@@ -356,7 +360,7 @@ class TestAutoScaling(GroupCase):
 class TestNestedStack(GroupCase):
     """OS::Heat::Stack."""
 
-    def begin(self) -> Stack:
+    def start_creation(self) -> Stack:
         """Begin to create a stack that contains a nested stack of two resources."""
         inner = {
             'heat_template_version': '2021-04-16',
@@ -370,7 +374,7 @@ class TestNestedStack(GroupCase):
         nested = res(
             'Stack', template={'get_file': 'inner'}, parameters={'p': 'one'}, timeout=5
         )
-        return self.world.begin(
+        return self.world.start_creation(
             {'g': nested, 'out': res(value={'get_attr': ['g', 'outputs', 'o']})},
             # Functions in the file are not resolved by the outer stack.
             files={'inner': json.dumps(inner)},
@@ -379,7 +383,7 @@ class TestNestedStack(GroupCase):
     def test_it_has_the_minutes_that_are_given_and_no_more(self) -> None:
         gate = self.create_gate_at(self.world, 'create', 'a')
         self.world.worker()
-        stack = self.begin()
+        stack = self.start_creation()
         gate.wait_until_entered()
         inner = self.world.nested(stack, 'g')
         begun, around = inner.updated_at, self.world.reload(stack).deadline
@@ -391,7 +395,7 @@ class TestNestedStack(GroupCase):
         self,
     ) -> None:
         self.world.worker()
-        stack = self.world.wait_until_settled(self.begin())
+        stack = self.world.wait_until_settled(self.start_creation())
         self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)
         # Its outputs are available to the outer stack.
         self.assertEqual(

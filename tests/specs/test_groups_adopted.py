@@ -10,7 +10,7 @@ from watcherlite.domain.stacks import Stack, StackRequest
 
 
 class AdoptedCase(GroupCase):
-    def leave(self, stack: Stack) -> dict[str, Any]:
+    def abandon(self, stack: Stack) -> dict[str, Any]:
         """Abandon a stack; return its data as a client would send it."""
         left = self.world.stacks.abandon(stack.uuid, TENANT)
         return dict(json.loads(json.dumps(left)))
@@ -47,7 +47,7 @@ class TestScaledGroups(AdoptedCase):
         self.signal(stack)
         before, data = self.ids(stack), self.world.resource(stack, 'g').data
 
-        stack = self.adopt(self.leave(stack))
+        stack = self.adopt(self.abandon(stack))
 
         self.assertEqual(3, len(before))
         self.check_kept(stack, before)
@@ -63,7 +63,7 @@ class TestScaledGroups(AdoptedCase):
         self.signal(stack)
         before = self.ids(stack)
 
-        stack = self.adopt(self.leave(stack))
+        stack = self.adopt(self.abandon(stack))
 
         self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual((3, before), (len(before), self.ids(stack)))
@@ -74,7 +74,7 @@ class TestScaledGroups(AdoptedCase):
 
     def test_members_may_have_any_names(self) -> None:
         stack = self.make(g=res('IG', size=2, resource=thing()))
-        left = self.leave(stack)
+        left = self.abandon(stack)
         group = left['resources']['g']
         for part in (group['resources'], group['template']['resources']):
             for name, new in zip(sorted(part), ('old.one', 'web-2'), strict=True):
@@ -88,7 +88,7 @@ class TestScaledGroups(AdoptedCase):
 
     def test_a_changed_definition_counts_from_the_next_update_on(self) -> None:
         stack = self.make(g=res('IG', size=2, resource=thing()))
-        before, left = self.ids(stack), self.leave(stack)
+        before, left = self.ids(stack), self.abandon(stack)
         left['template']['resources']['g']['properties']['resource'] = thing('new')
 
         stack = self.adopt(left)
@@ -101,7 +101,7 @@ class TestScaledGroups(AdoptedCase):
 
     def test_what_is_known_only_by_name_has_the_definition_of_the_group(self) -> None:
         stack = self.make(g=res('IG', size=2, resource=thing()))
-        before, left = self.ids(stack), self.leave(stack)
+        before, left = self.ids(stack), self.abandon(stack)
         del left['resources']['g']['template']
 
         self.check_kept(self.adopt(left), before)
@@ -115,7 +115,7 @@ class TestScaledGroups(AdoptedCase):
             ),
         ):
             stack = self.make(g=group)
-            left = self.leave(stack)
+            left = self.abandon(stack)
             known = left['resources']['g']['resources']
             del known[sorted(known)[1]]
 
@@ -144,7 +144,7 @@ class TestUnwellMembers(AdoptedCase):
         before = self.ids(stack)
         marked = min(before)
         self.world.mark(self.world.nested(stack, 'g'), marked, reason='too hot')
-        left = self.leave(stack)
+        left = self.abandon(stack)
         # The values that a client sends have no effect.
         member = left['resources']['g']['resources'][marked]
         member |= {'status': 'COMPLETE', 'status_reason': ['x'], 'action': {}}
@@ -168,7 +168,7 @@ class TestUnwellMembers(AdoptedCase):
         marked, other = min(before), max(before)
         self.mark(stack, marked)
         self.mark(stack, other)
-        stack = self.adopt(self.leave(stack))
+        stack = self.adopt(self.abandon(stack))
 
         self.world.mark(self.world.nested(stack, 'g'), marked, False)
         self.change(stack, g=self.group(size=2))
@@ -185,7 +185,7 @@ class TestUnwellMembers(AdoptedCase):
         self.assertEqual('UPDATE_FAILED', after.state.name)
         self.world.outside.fails.clear()
 
-        stack = self.adopt(self.leave(stack))
+        stack = self.adopt(self.abandon(stack))
 
         inner = self.world.nested(stack, 'g')
         self.assertEqual('ADOPT_COMPLETE', self.world.states(stack)['g'])
@@ -199,7 +199,7 @@ class TestUnwellMembers(AdoptedCase):
         before = self.ids(stack)
         self.world.mark(stack, 'g')
 
-        stack = self.adopt(self.leave(stack))
+        stack = self.adopt(self.abandon(stack))
 
         self.assertEqual('CHECK_FAILED', self.world.states(stack)['g'])
         self.assertEqual(before, self.ids(stack))
@@ -215,7 +215,7 @@ class TestNumberedGroup(AdoptedCase):
     ) -> dict[str, Any]:
         return res('RG', count=count, resource_def=thing(value), **more)
 
-    def removed(self) -> Stack:
+    def create_group_with_gap(self) -> Stack:
         """Return a stack with the members 0 and 2."""
         stack = self.make(g=self.group(3))
         self.change(stack, g=self.group(2, removal_policies=[{'resource_list': ['1']}]))
@@ -224,8 +224,8 @@ class TestNumberedGroup(AdoptedCase):
 
     def test_a_removed_name_stays_away_even_if_nobody_says_that_it_is(self) -> None:
         for is_said in (True, False):
-            stack = self.removed()
-            before, left = self.ids(stack), self.leave(stack)
+            stack = self.create_group_with_gap()
+            before, left = self.ids(stack), self.abandon(stack)
             if not is_said:
                 left['template']['resources']['g'] = self.group(2)
                 del left['resources']['g']['resource_data']
@@ -240,7 +240,7 @@ class TestNumberedGroup(AdoptedCase):
 
     def test_a_member_whose_name_is_no_number_keeps_it(self) -> None:
         stack = self.make(g=self.group(2, 'old'))
-        left = self.leave(stack)
+        left = self.abandon(stack)
         group = left['resources']['g']
         for part in (group['resources'], group['template']['resources']):
             part['web'] = part.pop('1')

@@ -54,7 +54,7 @@ class TestWhileAGroupScales(GroupCase):
     def setUp(self) -> None:
         super().setUp()
         self.stack = self.make(g=self.group(FOREVER), up=scaling(2))
-        self.ring()
+        self.send_signal()
         self.inner = self.world.nested(self.stack, 'g')
         self.world.wait_until(lambda: len(self.world.outside.of('create')) == 2)
 
@@ -62,13 +62,13 @@ class TestWhileAGroupScales(GroupCase):
         member = {'type': 'Thing', 'properties': {'value': 'new', 'wait': wait}}
         return res('ASG', min_size=0, max_size=4, resource=member)
 
-    def ring(self) -> None:
+    def send_signal(self) -> None:
         """Signal the policy; do not wait."""
         self.world.stacks.signal(self.stack.uuid, TENANT, 'up', {})
 
     def test_a_delete_ends_it_and_the_signals_that_wait_their_turn(self) -> None:
-        self.ring()
-        self.ring()
+        self.send_signal()
+        self.send_signal()
 
         after = self.world.stacks.delete(self.stack.uuid, TENANT)
 
@@ -115,7 +115,7 @@ class TestWhileAGroupScales(GroupCase):
         self.assertEqual('CREATE_COMPLETE', self.world.reload(self.stack).state.name)
 
         new = {'g': self.group(0), 'up': scaling(2)}
-        after = self.world.begin_change(self.stack, new)
+        after = self.world.start_update(self.stack, new)
 
         self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
         stack = self.world.wait_until_settled(self.stack)
@@ -164,45 +164,45 @@ class TestWhileAGroupPauses(GroupCase):
         super().setUp()
         self.world = self.create_stack_world({**HANDLERS, 'Steps': Stepwise})
 
-    def pausing(self) -> Stack:
+    def create_paused_stack(self) -> Stack:
         """Return a stack with a group that pauses after its first step."""
         stack = self.make(g=res('Steps', count=1), other=res())
         self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': 3})
         self.world.wait_until(
             lambda: (
-                self.pauses() == [action_states.RUNNING]
+                self.pause_statuses() == [action_states.RUNNING]
                 and self.world.nested(stack, 'g').state.name == 'UPDATE_COMPLETE'
             )
         )
         self.assertEqual(['m0', 'm1'], sorted(self.ids(stack)))
         return stack
 
-    def pauses(self) -> list[str]:
+    def pause_statuses(self) -> list[str]:
         """Return the status of each pause."""
         actions = self.world.store.list_actions()
         return [a.status for a in actions if a.action_type == 'sleep']
 
     def test_a_delete_does_not_wait_for_the_steps_to_come(self) -> None:
-        stack = self.world.act(self.pausing(), states.DELETE)
+        stack = self.world.act(self.create_paused_stack(), states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
-        self.assertEqual([action_states.CANCELLED], self.pauses())
+        self.assertEqual([action_states.CANCELLED], self.pause_statuses())
         self.assertEqual(3, len(self.world.outside.of('create')))
         self.assertEqual({}, self.world.outside.things)
 
     def test_an_update_does_not_either_and_makes_what_its_template_says(self) -> None:
-        stack = self.pausing()
+        stack = self.create_paused_stack()
 
         self.change(stack, g=res('Steps', count=4), other=res())
 
-        self.assertEqual([action_states.CANCELLED], self.pauses())
+        self.assertEqual([action_states.CANCELLED], self.pause_statuses())
         self.assertEqual(['m0', 'm1', 'm2', 'm3'], sorted(self.ids(stack)))
 
     def test_whatever_else_is_asked_for_waits_for_it(self) -> None:
-        stack = self.pausing()
+        stack = self.create_paused_stack()
 
         after = self.world.stacks.act(stack.uuid, TENANT, states.CHECK)
 
         self.assertEqual('CHECK_IN_PROGRESS', after.state.name)
-        self.assertEqual([action_states.RUNNING], self.pauses())
+        self.assertEqual([action_states.RUNNING], self.pause_statuses())
         self.world.act(stack, states.DELETE)
         self.assertEqual({}, self.world.outside.things)

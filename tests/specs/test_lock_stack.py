@@ -71,13 +71,13 @@ class LockCase(StackWorldCase):
         """Check that an operation is rejected; return the message."""
         return str(self.assertRaises(error, OPERATIONS[operation], self.world, stack))
 
-    def lock_fails(self, *names: str) -> None:
+    def fail_lock(self, *names: str) -> None:
         """Let a lock fail on some resources, by default on one."""
         self.world.outside.fails |= {('lock', name) for name in names or 'a'}
         self.world.act(self.stack, states.LOCK)
         self.world.outside.fails.clear()
 
-    def unlock_fails(self) -> None:
+    def fail_unlock(self) -> None:
         """Let an unlock fail on one resource."""
         self.world.act(self.stack, states.LOCK)
         self.world.outside.fails.add(('unlock', 'a'))
@@ -132,7 +132,7 @@ class TestLockFailed(LockCase):
     def test_nothing_else_may_begin_and_each_of_them_ends_what_was_half_done(
         self,
     ) -> None:
-        self.lock_fails()
+        self.fail_lock()
         stack = self.world.reload(self.stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         self.assertIn('resources.a: ', stack.status_reason)
@@ -150,7 +150,7 @@ class TestLockFailed(LockCase):
         self.assertEqual(3, len(self.world.outside.locked))
         self.world.act(self.stack, states.UNLOCK)
         for operation in (states.UNLOCK, states.DELETE):
-            self.lock_fails()
+            self.fail_lock()
             self.assertEqual('LOCK_FAILED', self.world.reload(self.stack).state.name)
             self.assertNotEqual(set(), self.world.outside.locked)
             stack = self.world.act(self.stack, operation)
@@ -185,7 +185,7 @@ class TestUnlockFailed(LockCase):
 
     def test_nothing_else_may_begin_and_either_frees_the_rest(self) -> None:
         for operation in (states.UNLOCK, states.DELETE):
-            self.unlock_fails()
+            self.fail_unlock()
             self.assertEqual('UNLOCK_FAILED', self.world.reload(self.stack).state.name)
             self.assert_allowed('unlock', 'delete')
             self.assertIn('unlock it first', self.refusal_of('lock', self.stack))
@@ -307,13 +307,13 @@ class TestNestedStacks(LockCase):
         self.assertEqual('UNLOCK_COMPLETE', self.world.reload(self.inner).state.name)
 
     def test_what_is_in_one_that_failed_is_locked_with_it(self) -> None:
-        self.unlock_fails()
+        self.fail_unlock()
         self.assertEqual('UNLOCK_COMPLETE', self.world.reload(self.inner).state.name)
-        self.assert_kept_out(allowed={'delete'})
+        self.assert_nested_unchanged(allowed={'delete'})
         self.world.act(self.stack, states.UNLOCK)
-        self.lock_fails('m0')
+        self.fail_lock('m0')
         self.assertEqual('LOCK_FAILED', self.world.reload(self.inner).state.name)
-        self.assert_kept_out(allowed={'delete'})
+        self.assert_nested_unchanged(allowed={'delete'})
 
     def test_a_failure_of_its_own_lock_opens_nothing_under_the_one_around(self) -> None:
         self.world.act(self.stack, states.LOCK, states.STACKS)
@@ -322,9 +322,9 @@ class TestNestedStacks(LockCase):
         self.world.outside.fails.clear()
         found = [self.world.reload(s).state.name for s in (self.stack, self.inner)]
         self.assertEqual(['LOCK_COMPLETE', 'LOCK_FAILED'], found)
-        self.assert_kept_out()
+        self.assert_nested_unchanged()
 
-    def assert_kept_out(self, allowed: Collection[str] = ()) -> None:
+    def assert_nested_unchanged(self, allowed: Collection[str] = ()) -> None:
         """Check that the nested stack cannot be changed while its parent is locked."""
         before, members = self.world.reload(self.inner), self.world.ids(self.inner)
         for name in {'update', 'delete', 'suspend', 'check', 'abandon'} - {*allowed}:

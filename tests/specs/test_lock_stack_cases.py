@@ -171,7 +171,7 @@ class TestWhatIsKept(StackWorldCase):
         self.world.act(self.stack, states.DELETE)
 
         inner = self.world.reload(self.inner)
-        self.assertEqual((set(), 2), (self.world.outside.locked, self.things()))
+        self.assertEqual((set(), 2), (self.world.outside.locked, self.count_things()))
         self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
 
     def test_a_group_that_stayed_locked_can_be_unlocked_by_itself(self) -> None:
@@ -185,9 +185,9 @@ class TestWhatIsKept(StackWorldCase):
 
         self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
         self.world.act(inner, states.DELETE)
-        self.assertEqual(1, self.things())
+        self.assertEqual(1, self.count_things())
 
-    def things(self) -> int:
+    def count_things(self) -> int:
         return len(self.world.outside.things)
 
 
@@ -230,7 +230,7 @@ class TestWhatIsLocked(LockCase):
         self.assertEqual('CREATE_FAILED', stack.base.name)
 
     def test_all_that_could_not_be_locked_are_named(self) -> None:
-        self.lock_fails('a', 'm0')
+        self.fail_lock('a', 'm0')
         stack = self.world.reload(self.stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
         for text in ('a: lock of a does not work', 'g: ', 'm0: '):
@@ -242,7 +242,7 @@ class TestAStackThatIsGone(LockCase):
     """A19: a resource that vanished while it was being locked is no longer locked."""
 
     def test_the_one_around_can_be_unlocked_and_makes_another(self) -> None:
-        self.lock_fails('m0')
+        self.fail_lock('m0')
         self.world.act(self.inner, states.DELETE)
         stack = self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
@@ -285,7 +285,7 @@ class TestRaces(LockCase):
         for worker in list(self.world.workers):
             self.world.kill(worker)
         for name, stack in zip(names, stacks, strict=True):
-            begun, refused = self.at_once(
+            begun, refused = self.call_concurrently(
                 lambda s=stack: self.world.stacks.act(s.uuid, TENANT, states.LOCK),
                 lambda s=stack, n=name: self.other(n, s),
             )
@@ -297,7 +297,9 @@ class TestRaces(LockCase):
             return self.world.stacks.act(stack.uuid, TENANT, states.LOCK, states.STACKS)
         return OPERATIONS[name](self.world, stack)
 
-    def at_once(self, *calls: Callable[[], Any]) -> tuple[list[Any], list[Any]]:
+    def call_concurrently(
+        self, *calls: Callable[[], Any]
+    ) -> tuple[list[Any], list[Any]]:
         """Make calls concurrently; return the results and the exceptions."""
         barrier = threading.Barrier(len(calls))
         begun: list[Any] = []
@@ -351,12 +353,12 @@ class TestFromAnyEnd(LockCase):
         changed = {'a': res(value='x'), 'b': res()}
         before = self.world.change(self.stack, changed, disable_rollback=False)
         self.world.outside.fails.clear()
-        self.assert_locked_and_back(before.state.name)
+        self.assert_lock_and_unlock(before.state.name)
         self.world.outside.fails.add(('delete', 'a'))
         before = self.world.act(self.stack, states.DELETE)
         self.world.outside.fails.clear()
         self.assertEqual('DELETE_FAILED', before.state.name)
-        self.assert_locked_and_back('DELETE_FAILED')
+        self.assert_lock_and_unlock('DELETE_FAILED')
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         for operation in ('lock', 'unlock'):
@@ -365,7 +367,7 @@ class TestFromAnyEnd(LockCase):
             )
         self.refusal_of('check', self.stack, exceptions.StackNotFound)
 
-    def assert_locked_and_back(self, before: str) -> None:
+    def assert_lock_and_unlock(self, before: str) -> None:
         for operation in (states.LOCK, states.UNLOCK):
             stack = self.world.act(self.stack, operation)
             found = (stack.state.name, stack.base.name)

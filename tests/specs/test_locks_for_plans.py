@@ -122,7 +122,7 @@ class TestLocks(PlanWorldCase):
 class TestMaintenance(PlanWorldCase):
     """Actions of any type whose target is in a locked stack are skipped."""
 
-    def about(self, *targets: str) -> dict[str, str | None]:
+    def run_for_targets(self, *targets: str) -> dict[str, str | None]:
         """Run a plan with an action for each target; return their messages."""
         names = {f'n{at}': target for at, target in enumerate(targets)}
         self.run_plan(*(action(n, 'ours', target=names[n]) for n in names))
@@ -132,7 +132,9 @@ class TestMaintenance(PlanWorldCase):
         self.world.act(self.stack, 'LOCK')
         uuid = self.stack.uuid
 
-        told = self.about(f'stack:{uuid}', f'stack:{uuid}/a', 'stack:s', 'host:one')
+        told = self.run_for_targets(
+            f'stack:{uuid}', f'stack:{uuid}/a', 'stack:s', 'host:one'
+        )
 
         skipped = (
             'Action was skipped automatically: Stack s is locked (LOCK_COMPLETE, '
@@ -141,11 +143,11 @@ class TestMaintenance(PlanWorldCase):
         self.assertEqual([skipped, skipped, None, None], list(told.values()))
         # Without a lock no action is skipped.
         self.world.act(self.stack, 'UNLOCK')
-        told = self.about(f'stack:{uuid}', 'stack:gone')
+        told = self.run_for_targets(f'stack:{uuid}', 'stack:gone')
         self.assertEqual([None, None], list(told.values()))
         # A lock on the parent stack has the same effect.
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         self.world.act(stack, 'LOCK', 'stacks')
         inner = self.world.nested(stack, 'g')
-        (message,) = self.about(f'stack:{inner.uuid}').values()
+        (message,) = self.run_for_targets(f'stack:{inner.uuid}').values()
         self.assertIn('by the lock of stack outer', message or '')

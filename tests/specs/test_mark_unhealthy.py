@@ -27,7 +27,7 @@ class MarkCase(StackWorldCase):
     def resource(self) -> Resource:
         return self.world.resource(self.stack, 'web')
 
-    def refused(self, error: type[Exception], name: str = 'web') -> str:
+    def refusal(self, error: type[Exception], name: str = 'web') -> str:
         """Check that a mark is rejected and changes nothing; return the message."""
         before = self.world.states(self.stack)
         raised = self.assertRaises(error, self.world.mark, self.stack, name)
@@ -74,18 +74,18 @@ class TestTheMark(MarkCase):
                 self.assertEqual(('n', state), (row.name, row.state.name))
 
     def test_one_that_there_is_not_or_an_id_of_several_is_refused(self) -> None:
-        text = self.refused(exceptions.ResourceNotFound, 'nobody')
+        text = self.refusal(exceptions.ResourceNotFound, 'nobody')
         self.assertEqual('The Resource (nobody) could not be found in Stack s.', text)
         # The physical id of a replaced resource names no resource.
         old = self.resource().physical_id or ''
         self.world.mark(self.stack, old)
         self.world.change(self.stack)
-        self.refused(exceptions.ResourceNotFound, old)
+        self.refusal(exceptions.ResourceNotFound, old)
         with self.world.store.transaction() as tx:
             tx.lock_stacks([self.stack.id])
             rows = tx.resources_of([self.stack.id])
             tx.save_resources([row.evolve(physical_id='the-same') for row in rows])
-        text = self.refused(exceptions.PhysicalResourceIDAmbiguity, 'the-same')
+        text = self.refusal(exceptions.PhysicalResourceIDAmbiguity, 'the-same')
         self.assertIn('proxy, web', text)
 
 
@@ -209,22 +209,22 @@ class TestSuspendedAfterTheMark(MarkCase):
 class TestAfterALock(MarkCase):
     """Resources that an operation skips show their health mark after it."""
 
-    def locked_and_back(self) -> None:
+    def lock_and_unlock(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', self.world.states(self.stack)['web'])
 
     def test_an_update_a_check_and_a_resume_show_what_they_leave_alone(self) -> None:
         self.world.mark(self.stack, 'web', reason='it smokes')
-        self.locked_and_back()
+        self.lock_and_unlock()
         self.world.mark(self.stack, 'web', False)
-        self.locked_and_back()
+        self.lock_and_unlock()
         self.world.change(self.stack)
         shown = {'web': 'CHECK_COMPLETE', 'proxy': 'CREATE_COMPLETE'}
         self.assertEqual(shown, self.world.states(self.stack))
 
         self.world.mark(self.stack, 'web', reason='it smokes')
-        self.locked_and_back()
+        self.lock_and_unlock()
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual(
             'resources.web: marked unhealthy: it smokes', stack.status_reason
@@ -236,7 +236,7 @@ class TestAfterALock(MarkCase):
 
         self.world.act(self.stack, states.SUSPEND)
         self.world.mark(self.stack, 'web', reason='it smokes')
-        self.locked_and_back()
+        self.lock_and_unlock()
         self.world.act(self.stack, states.RESUME)
         self.assertEqual(
             {'web': 'CHECK_FAILED', 'proxy': 'RESUME_COMPLETE'},
@@ -307,9 +307,9 @@ class TestWhileSomethingRuns(MarkCase):
         gate = self.create_gate_at(self.world, 'update', 'web')
         resources = {'web': res(value='x'), 'proxy': res(_depends_on='web')}
         before = self.world.ids(self.stack)
-        self.world.begin_change(self.stack, resources)
+        self.world.start_update(self.stack, resources)
         gate.wait_until_entered()
-        text = self.refused(exceptions.ActionInProgress, 'web')
+        text = self.refusal(exceptions.ActionInProgress, 'web')
         self.assertEqual(
             'Resource web of stack s already has an action (UPDATE) in progress.', text
         )
@@ -379,7 +379,7 @@ class TestWhileSomethingRuns(MarkCase):
 
     def test_a_lock_of_the_stack_refuses_it_until_it_is_unlocked(self) -> None:
         self.world.act(self.stack, states.LOCK)
-        self.assertIn('unlock', self.refused(exceptions.Conflict))
+        self.assertIn('unlock', self.refusal(exceptions.Conflict))
         self.world.act(self.stack, states.UNLOCK)
         row = self.world.mark(self.stack, 'web')
         self.assertEqual('CHECK_FAILED', row.state.name)
@@ -388,7 +388,7 @@ class TestWhileSomethingRuns(MarkCase):
 class TestTheNextUpdate(MarkCase):
     """The next update replaces a FAILED resource, whatever its last action was."""
 
-    def replaced(self, *names: str) -> None:
+    def assert_only_replaced(self, *names: str) -> None:
         """Check that an update without changes replaces exactly these resources."""
         before = self.world.ids(self.stack)
         stack = self.world.change(self.stack)
@@ -402,7 +402,7 @@ class TestTheNextUpdate(MarkCase):
         self,
     ) -> None:
         self.world.mark(self.stack, 'web')
-        self.replaced('web')
+        self.assert_only_replaced('web')
         self.assertEqual(
             {'web': 'CREATE_COMPLETE', 'proxy': 'UPDATE_COMPLETE'},
             self.world.states(self.stack),
@@ -416,7 +416,7 @@ class TestTheNextUpdate(MarkCase):
         self.assertEqual('CHECK_FAILED', stack.state.name)
         self.assertIn('it answers nonsense', stack.status_reason)
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
-        self.replaced('web')
+        self.assert_only_replaced('web')
 
     def test_one_is_replaced_that_a_check_found_failed_or_whose_update_failed(
         self,
@@ -424,10 +424,10 @@ class TestTheNextUpdate(MarkCase):
         self.world.outside.fails |= {('check', 'web'), ('update', 'web')}
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
-        self.replaced('web')
+        self.assert_only_replaced('web')
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
         self.assertEqual('UPDATE_FAILED', self.resource().state.name)
-        self.replaced('web')
+        self.assert_only_replaced('web')
 
     def test_a_rollback_brings_back_the_marked_one_as_it_was(self) -> None:
         self.world.mark(self.stack, 'web')

@@ -82,7 +82,7 @@ class Promises:
     #: The interval between the commits at which a worker dies.
     every = 1
 
-    def everything(self) -> World:
+    def create_world_for_everything(self) -> World:
         """Return a world for the plan EVERYTHING."""
         self.calls = Calls()
         note = self.calls.record
@@ -120,22 +120,23 @@ class Promises:
         self.assertEqual((0, 0), (ended.unfinished, ended.active), world.report(plan))
         actions = {a.id: a for a in world.store.list_actions(plan_id=plan.id)}
         self.assertEqual(set(), {a.status for a in actions.values()} - states.FINAL)
-        told: dict[int | None, str | None] = {}
+        outcome: dict[int | None, str | None] = {}
         uuids = []
         for event in world.events(plan):
             uuids.append(event.uuid)
             if event.kind not in (events.CREATED, events.STATE_CHANGED):
                 continue
-            before = told.get(event.action_id)
+            before = outcome.get(event.action_id)
             # All statuses before the start are one public state; changes among them
             # have no event.
             if not {before, event.old_status} <= states.NOT_STARTED:
                 self.assertEqual(before, event.old_status, world.report(plan))
             self.assertNotIn(before, states.FINAL, world.report(plan))
-            told[event.action_id] = event.new_status
+            outcome[event.action_id] = event.new_status
         self.assertEqual(len(uuids), len(set(uuids)))
         self.assertEqual(
-            {None: ended.state, **{key: a.status for key, a in actions.items()}}, told
+            {None: ended.state, **{key: a.status for key, a in actions.items()}},
+            outcome,
         )
 
     # An accepted request is durable. No action is lost, none has two owners whose
@@ -160,12 +161,12 @@ class Promises:
         self.assertEqual({'c': 'SKIPPED', 'd': 'SUCCEEDED'}, later.statuses(skipped))
         self.assertEqual({'e': 'CANCELLED'}, later.statuses(cancelled))
 
-    def die_at(self, **dies: int) -> bool:
+    def kill_at_commit(self, **dies: int) -> bool:
         """Let a worker die at one of its commits, and another do the rest.
 
         :returns: whether the worker reached this commit
         """
-        world = self.everything()
+        world = self.create_world_for_everything()
         worker = world.worker(**dies)
         plan = world.start(*EVERYTHING)
         world.wait_until(
@@ -197,7 +198,7 @@ class Promises:
     ) -> None:
         for moment in ('dies_before', 'dies_after'):
             commit = 1
-            while self.die_at(**{moment: commit}):
+            while self.kill_at_commit(**{moment: commit}):
                 commit += self.every
             self.assertGreater(commit, 8)
 
@@ -265,17 +266,17 @@ class Promises:
     # A state change and its notification are atomic.
 
     def test_a_state_change_and_its_only_event_are_one_fact(self) -> None:
-        world = self.everything()
+        world = self.create_world_for_everything()
         plan = world.run(*EVERYTHING)
         self.assertEqual(plan_states.FAILED, plan.state)
         self.assert_consistent(world, plan)
-        told = [
+        outcome = [
             (event.action_id, event.old_status, event.new_status)
             for event in world.events(plan)
             if event.kind == events.STATE_CHANGED
         ]
         again = world.action('retries').id
-        twice = {t for t in told if told.count(t) > 1}
+        twice = {t for t in outcome if outcome.count(t) > 1}
         self.assertEqual(
             {(again, 'READY', 'RUNNING')}, {t for t in twice if t[0] == again}
         )

@@ -33,7 +33,7 @@ class Secrets(Base):
 
     _store: SqlStore | None
 
-    def assert_nowhere(self, *secrets: str) -> None:
+    def assert_unreadable(self, *secrets: str) -> None:
         """Check that no table contains these secrets in clear text."""
         assert self._store is not None
         self.assertEqual(
@@ -65,7 +65,7 @@ class Secrets(Base):
         self.assertEqual(given, done.inputs)
         self.assertEqual({'session_token': SECOND}, done.data)
         self.assertEqual({'headers': {'X-Auth-Token': THIRD}}, done.outputs)
-        self.assert_nowhere(*CANARIES)
+        self.assert_unreadable(*CANARIES)
 
     def test_a_stack_leaves_its_hidden_parameters_to_nobody(self) -> None:
         hidden = {'type': 'string', 'hidden': True}
@@ -89,12 +89,12 @@ class Secrets(Base):
         made = world.resource(stack, 'r').reference or ''
         self.assertEqual(FIRST, world.resource(stack, 'b').properties['value'])
         self.assertEqual(32, len(made))
-        self.assert_nowhere(FIRST, SECOND, made)
+        self.assert_unreadable(FIRST, SECOND, made)
 
         update = world.do('stack_update', stack, parameters={'db': THIRD})
         self.assertEqual('SUCCEEDED', world.wait_until_ended(world.start(update)).state)
         self.assertEqual(THIRD, world.resource(stack, 'b').properties['value'])
-        self.assert_nowhere(FIRST, SECOND, THIRD, made)
+        self.assert_unreadable(FIRST, SECOND, THIRD, made)
 
         world.outside.fails.add(('update', 'b'))
         world.change(stack, parameters={'db': FOURTH}, disable_rollback=True)
@@ -102,7 +102,7 @@ class Secrets(Base):
         world.outside.fails.clear()
         world.act(stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', world.reload(stack).state.name)
-        self.assert_nowhere(*CANARIES, made)
+        self.assert_unreadable(*CANARIES, made)
 
     def test_a_cluster_leaves_its_secrets_to_nobody(self) -> None:
         world = OperatedWorld(self.make_store(), sweep_interval=0.5)
@@ -127,20 +127,20 @@ class Secrets(Base):
         world.row(do.operate('c', BY, 'reboot', {}, {}))
         known = world.store.find_object(Receiver, 'r', BY.tenant)
         self.assertEqual((painted, FOURTH), (known.params, known.actor['trust_id']))
-        self.assert_nowhere(*CANARIES, str(issued.token))
+        self.assert_unreadable(*CANARIES, str(issued.token))
 
         begun = do.delete('c', BY)
         world.wait_for_end(begun.action)
         self.assertIsNotNone(world.reload(cluster).deleted_at)
-        self.assert_nowhere(*CANARIES)
+        self.assert_unreadable(*CANARIES)
 
 
 class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteDatabase):
     """On SQLite, where the database files are searched as well."""
 
-    def assert_nowhere(self, *secrets: str) -> None:
+    def assert_unreadable(self, *secrets: str) -> None:
         """Also search the files, which contain deleted rows and the write-ahead log."""
-        super().assert_nowhere(*secrets)
+        super().assert_unreadable(*secrets)
         files = [path.read_bytes() for path in self.home.glob('*.sqlite*')]
         self.assertIn(b'SQLite format 3', b''.join(files))
         found = [s for s in secrets if any(s.encode() in file for file in files)]

@@ -66,7 +66,7 @@ class Factory:
         self.made: list[str] = []
         self.present: set[str] = set()
 
-    def once(self) -> type[base.ResourceHandler]:
+    def create_handler(self) -> type[base.ResourceHandler]:
         """Return a handler that finds its resources by uuid."""
         factory = self
 
@@ -187,7 +187,7 @@ def _database(store: Store) -> Iterator[Any]:
 class StackPromisesTest(PromiseCase, StackWorldCase):
     """On the in-memory store, whose state at each commit is recorded."""
 
-    def whatever_it_dies_at(
+    def run_with_loss_at_each_commit(
         self,
         ends: str,
         begin: Callable[[StackWorld, Stack | None], Stack],
@@ -219,7 +219,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         begun = begin(world, stack)
         recorder = Recorder(world, factory)
         worker = world.worker(store=recorder)
-        self.assert_ends(ends, world, factory, begun)
+        self.assert_end_state(ends, world, factory, begun)
         moments = recorder.saved if is_durable else recorder.unsaved
         self.assertGreater(len(moments), least)
         for number, moment in enumerate(moments):
@@ -230,17 +230,17 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
                     other.outside.fails |= world.outside.fails
                     other.store.end_lease(worker.record.uuid)
                     other.worker()
-                    self.assert_ends(ends, other, factory, begun)
+                    self.assert_end_state(ends, other, factory, begun)
 
     def create_factory_world(self) -> tuple[StackWorld, Factory]:
         """Return a world with resources that must not be created twice."""
         factory = Factory()
-        handlers = {'Once': factory.once(), 'Steps': Steps}
+        handlers = {'Once': factory.create_handler(), 'Steps': Steps}
         return self.create_stack_world(
             handlers, lease=60.0, sweep_interval=0.2
         ), factory
 
-    def assert_ends(
+    def assert_end_state(
         self, ends: str, world: StackWorld, factory: Factory, stack: Stack
     ) -> None:
         """Wait for the end, check its state and all invariants; stop the world.
@@ -249,27 +249,27 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         """
         after = world.wait_until_settled(stack)
         self.assertEqual(ends, after.state.name, world.full_report())
-        self.assert_whole(world, after)
-        self.assert_world_outside(world, factory, after)
+        self.assert_complete(world, after)
+        self.assert_outside_matches(world, factory, after)
         world.stop()
 
     def test_a_creation_is_complete_whatever_commit_a_worker_dies_at(self) -> None:
-        self.whatever_it_dies_at(
-            'CREATE_COMPLETE', lambda world, _: world.begin(BEFORE), least=8
+        self.run_with_loss_at_each_commit(
+            'CREATE_COMPLETE', lambda world, _: world.start_creation(BEFORE), least=8
         )
 
     def test_nor_does_it_matter_when_it_dies_after_one(self) -> None:
-        self.whatever_it_dies_at(
+        self.run_with_loss_at_each_commit(
             'CREATE_COMPLETE',
-            lambda world, _: world.begin(FEW),
+            lambda world, _: world.start_creation(FEW),
             least=8,
             is_durable=True,
         )
 
     def test_an_update_with_replacement_is_too(self) -> None:
-        self.whatever_it_dies_at(
+        self.run_with_loss_at_each_commit(
             'UPDATE_COMPLETE',
-            lambda world, stack: world.begin_change(stack, AFTER),
+            lambda world, stack: world.start_update(stack, AFTER),
             resources=BEFORE,
             least=8,
         )
@@ -277,18 +277,20 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
     def test_a_rollback_of_an_update_is_too(self) -> None:
         def begin(world: StackWorld, stack: Any) -> Stack:
             world.outside.fails.add(('create', 'breaks'))
-            return world.begin_change(stack, FAILING, disable_rollback=False)
+            return world.start_update(stack, FAILING, disable_rollback=False)
 
-        self.whatever_it_dies_at(
+        self.run_with_loss_at_each_commit(
             'ROLLBACK_COMPLETE', begin, resources=FEW, least=12, step=EARLY
         )
 
     def test_a_rollback_of_a_creation_is_too(self) -> None:
         def begin(world: StackWorld, _: Any) -> Stack:
             world.outside.fails.add(('create', 'breaks'))
-            return world.begin(FAILING, disable_rollback=False)
+            return world.start_creation(FAILING, disable_rollback=False)
 
-        self.whatever_it_dies_at('ROLLBACK_COMPLETE', begin, least=12, step=EARLY)
+        self.run_with_loss_at_each_commit(
+            'ROLLBACK_COMPLETE', begin, least=12, step=EARLY
+        )
 
     def test_a_deletion_a_lock_and_an_unlock_are_too(self) -> None:
         for operation, before in (
@@ -296,7 +298,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             (states.LOCK, None),
             (states.UNLOCK, states.LOCK),
         ):
-            self.whatever_it_dies_at(
+            self.run_with_loss_at_each_commit(
                 f'{operation}_COMPLETE',
                 lambda world, stack, operation=operation: world.stacks.act(
                     stack.uuid, TENANT, operation
@@ -307,9 +309,9 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             )
 
     def test_an_update_of_a_group_in_steps_is_too(self) -> None:
-        self.whatever_it_dies_at(
+        self.run_with_loss_at_each_commit(
             'UPDATE_COMPLETE',
-            lambda world, stack: world.begin_change(
+            lambda world, stack: world.start_update(
                 stack, {'g': res('Steps', count=4), 'z': res(_depends_on='g')}
             ),
             resources={'g': res('Steps', count=2), 'z': res(_depends_on='g')},
@@ -319,13 +321,13 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
     def make_at_another(self, world: StackWorld, kind: str, gate: Gate) -> Stack:
         """Let a worker die right after it created resources; another continues."""
         worker = world.worker()
-        stack = world.begin({f'o{at}': res(kind) for at in range(3)})
+        stack = world.start_creation({f'o{at}': res(kind) for at in range(3)})
         gate.wait_until_entered(3)
         world.kill(worker)
         gate.open()
         world.worker()
         stack = world.wait_until_settled(stack)
-        self.assert_whole(world, stack)
+        self.assert_complete(world, stack)
         return stack
 
     def test_what_a_lost_worker_has_made_is_found_and_not_made_again(self) -> None:
@@ -334,7 +336,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         stack = self.make_at_another(world, 'Once', gate)
         self.assertEqual('CREATE_COMPLETE', stack.state.name, world.full_report())
         self.assertEqual(3, len(factory.made))
-        self.assert_world_outside(world, factory, stack)
+        self.assert_outside_matches(world, factory, stack)
 
     def test_what_is_begun_and_may_not_be_begun_again_is_failed_not_made_twice(
         self,
@@ -364,7 +366,9 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'y')]
         world.worker()
         world.worker()
-        stack = world.begin({'x': res(), 'y': res(), 'z': res(_depends_on=['x', 'y'])})
+        stack = world.start_creation(
+            {'x': res(), 'y': res(), 'z': res(_depends_on=['x', 'y'])}
+        )
         for gate in gates:
             gate.wait_until_entered()
         for gate in gates:
@@ -372,14 +376,14 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         stack = world.wait_until_settled(stack)
         self.assertEqual('CREATE_COMPLETE', stack.state.name)
         self.assertEqual(['z'], world.outside.of('create')[-1:])
-        self.assert_whole(world, stack)
+        self.assert_complete(world, stack)
 
     # An accepted request is durable.
 
     def test_an_accepted_request_is_durable(self) -> None:
         # The process that accepted it is gone, and its messages are lost.
         world = self.create_stack_world()
-        stack = world.begin(PLAIN)
+        stack = world.start_creation(PLAIN)
         later = StackWorld(world.store)
         self.addCleanup(later.stop)
         later.worker()
@@ -389,11 +393,11 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         self,
     ) -> None:
         world = self.create_stack_world()
-        stack = world.begin(PLAIN)
+        stack = world.start_creation(PLAIN)
         world.stacks.cancel(stack.uuid, TENANT, rollback=False)
         self.assertEqual('CREATE_FAILED', world.reload(stack).state.name)
         self.assertEqual('Stack CREATE cancelled', world.reload(stack).status_reason)
-        self.assert_whole(world, stack)
+        self.assert_complete(world, stack)
         world.worker()
         self.assertEqual('UPDATE_COMPLETE', world.change(stack).state.name)
 
@@ -403,19 +407,19 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         world = self.create_stack_world()
         gate = self.create_gate_at(world, 'create', 'b')
         world.worker()
-        stack = world.begin(PLAIN)
+        stack = world.start_creation(PLAIN)
         gate.wait_until_entered()
-        world.begin_change(stack, {'a': res(value='2')})
+        world.start_update(stack, {'a': res(value='2')})
         world.stacks.cancel(stack.uuid, TENANT, rollback=False)
         gate.open()
         self.assertEqual('UPDATE_FAILED', world.wait_until_settled(stack).state.name)
-        self.assert_whole(world, stack)
+        self.assert_complete(world, stack)
 
     def test_nor_what_waits_to_be_done_again_after_its_worker_was_lost(self) -> None:
         world = self.create_stack_world(max_parallel=8)
         gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'm0')]
         worker = world.worker()
-        stack = world.begin({'x': res(), 'g': res('Group', count=1)})
+        stack = world.start_creation({'x': res(), 'g': res('Group', count=1)})
         for gate in gates:
             gate.wait_until_entered()
         world.kill(worker)
@@ -438,13 +442,17 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         self.assertEqual(
             {'x': 'CREATE_FAILED', 'g': 'CREATE_FAILED'}, world.states(stack)
         )
-        self.assert_whole(world, stack)
+        self.assert_complete(world, stack)
 
-    def assert_world_outside(
+    def assert_outside_matches(
         self, world: StackWorld, factory: Factory, stack: Stack
     ) -> None:
         """Check that the physical resources are exactly those of the stacks."""
-        live = [one for one in self.tree_ever(world, stack) if one.deleted_at is None]
+        live = [
+            one
+            for one in self.all_stacks_of_tree(world, stack)
+            if one.deleted_at is None
+        ]
         rows = world.store.list_resources([s.id for s in live], superseded=True)
         own = {row.physical_id for row in rows if row.nested_id is None and row.made}
         present = set(world.outside.things) | factory.present
@@ -491,11 +499,11 @@ class CostTest(CostCase, StackWorldCase):
         begun: list[Stack] = []
 
         def create() -> bool:
-            begun.append(world.begin(shape(size, 'v')))
+            begun.append(world.start_creation(shape(size, 'v')))
             return ends.wait_for('CREATE_COMPLETE')
 
         def update() -> bool:
-            world.begin_change(begun[0], shape(size, 'w'))
+            world.start_update(begun[0], shape(size, 'w'))
             return ends.wait_for('UPDATE_COMPLETE')
 
         def delete() -> bool:

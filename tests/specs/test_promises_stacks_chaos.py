@@ -21,12 +21,12 @@ class Disorders(PromiseCase):
                 self.addCleanup(disorder.stop)
                 disorder.run()
                 for stack in disorder.stacks:
-                    self.assert_whole(disorder.world, stack)
-                self.assert_true(disorder)
-                self.assert_free(disorder)
+                    self.assert_complete(disorder.world, stack)
+                self.assert_resources_exist(disorder)
+                self.assert_no_locks_left(disorder)
                 disorder.stop()
 
-    def assert_true(self, disorder: StackChaos) -> None:
+    def assert_resources_exist(self, disorder: StackChaos) -> None:
         """Check that all resources with a COMPLETE state exist physically."""
         world, report = disorder.world, disorder.world.full_report()
         trees = [world.store.stack_tree(s.tree_id) for s in disorder.stacks]
@@ -41,7 +41,7 @@ class Disorders(PromiseCase):
         ]
         self.assertEqual([], gone, report)
 
-    def assert_free(self, disorder: StackChaos) -> None:
+    def assert_no_locks_left(self, disorder: StackChaos) -> None:
         """Check that every remaining lock can be unlocked, and every stack deleted."""
         world = disorder.world
         disorder.outside.reliable = True

@@ -38,7 +38,7 @@ class HarmlessPromises(PromiseCase):
         )
         resources = {name: res(name) for name in (*hostile, 'missing')}
         fine = {'x': res(), 'y': res(_depends_on='x'), 'g': res('Group', count=2)}
-        stack = world.begin({**resources, **fine})
+        stack = world.start_creation({**resources, **fine})
         without = StackWorld(
             world.store, hostile, limits=StackLimits(timeout=2), max_parallel=3
         )
@@ -69,7 +69,7 @@ class HarmlessPromises(PromiseCase):
         for name in resources:
             self.assertIn(f'resources.{name}: ', stack.status_reason)
             self.assertNotEqual('', without.resource(stack, name).status_reason)
-        self.assert_whole(without, stack)
+        self.assert_complete(without, stack)
         other = without.make(fine, name='still-alive')
         self.assertEqual('CREATE_COMPLETE', other.state.name)
 
@@ -106,20 +106,20 @@ class HarmlessPromises(PromiseCase):
         suspended = 'only a suspended stack can be resumed'
         unsupported = exceptions.NotSupported
         refusals += [
-            (exceptions.StackExists, 's', world.begin, (PLAIN,)),
+            (exceptions.StackExists, 's', world.start_creation, (PLAIN,)),
             (exceptions.Conflict, 'is not locked', act, (uuid, TENANT, states.UNLOCK)),
             (unsupported, suspended, act, (uuid, TENANT, states.RESUME)),
             (unsupported, 'nothing to cancel', cancel, (uuid, TENANT, True)),
             (
                 exceptions.Invalid,
                 unknown,
-                world.begin_change,
+                world.start_update,
                 (stack, {'x': res('Nobody')}),
             ),
             (
                 exceptions.Invalid,
                 'y needs x needs y',
-                world.begin_change,
+                world.start_update,
                 (stack, circle),
             ),
             (exceptions.ResourceNotFound, 'nothing', world.mark, (stack, 'nothing')),

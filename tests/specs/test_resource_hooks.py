@@ -87,7 +87,7 @@ class HookCase(StackWorldCase):
         self.calls = handler.calls
         return self.create_stack_world({'Told': handler}, **settings)
 
-    def whole_life(self, world: StackWorld) -> list[tuple[str, str]]:
+    def run_all_operations(self, world: StackWorld) -> list[tuple[str, str]]:
         """Execute every operation; return the resulting states."""
         stack = world.make({'a': res('Told', value='x')})
         told = [('create', world.states(stack)['a'])]
@@ -130,7 +130,7 @@ class TestAnswers(HookCase):
         ):
             world = self.create_scripted_world(answer, polled)
 
-            told = self.whole_life(world)
+            told = self.run_all_operations(world)
 
             self.assertEqual(
                 [(name, f'{name.upper()}_COMPLETE') for name in OPERATIONS], told
@@ -216,7 +216,7 @@ class TestWaiting(HookCase):
             polled,
         )
         world.worker(max_parallel=1)
-        stack = world.begin({'a': res('Told'), 'b': res(), 'c': res()})
+        stack = world.start_creation({'a': res('Told'), 'b': res(), 'c': res()})
         others = dict.fromkeys('bc', 'CREATE_COMPLETE')
         expected = {'a': 'CREATE_IN_PROGRESS', **others}
         world.wait_until(lambda: world.states(stack) == expected, world.full_report)
@@ -243,10 +243,10 @@ class TestWaiting(HookCase):
                 )
             )
             world.worker()
-            stack = world.begin({'a': res('Told', value='x')})
+            stack = world.start_creation({'a': res('Told', value='x')})
             if operation == 'update':
                 world.wait_until_settled(stack)
-                world.begin_change(stack, {'a': res('Told', value='y')})
+                world.start_update(stack, {'a': res('Told', value='y')})
             world.wait_until(
                 lambda world=world, stack=stack: (
                     [row.data for row in world.store.list_resources([stack.id])]

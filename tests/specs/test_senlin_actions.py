@@ -279,7 +279,7 @@ class TestExecuteAndReturnValues(StoryCase):
     def test_a_retry_is_ready_for_anybody_and_keeps_its_target(self) -> None:
         cluster = self.create(0)
         asked = self.world.user_action('retry', cluster)
-        self.world.wait_until(lambda: self.waits_for_its_try(asked.uuid))
+        self.world.wait_until(lambda: self.waits_for_retry(asked.uuid))
 
         found = self.action(asked.uuid)
         self.assertEqual(('READY', None, 'later'), self.outcome(found))
@@ -292,7 +292,7 @@ class TestExecuteAndReturnValues(StoryCase):
         self.assertEqual('CANCELLED', self.world.wait_for_end(asked.uuid).status)
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(self.scale_out()).status)
 
-    def waits_for_its_try(self, uuid: str) -> bool:
+    def waits_for_retry(self, uuid: str) -> bool:
         """Return whether an action waits for its retry with the maximum delay."""
         found = self.action(uuid)
         return found.attempt >= 5 and found.owner is None
@@ -346,7 +346,7 @@ class TestCreatingAnAction(StoryCase):
         def execute(context: Any) -> Any:
             return Failed(said) if (said := next(ends, '')) else True
 
-        world = self.another_world(types={'theirs': kind(execute=execute)})
+        world = self.create_other_world(types={'theirs': kind(execute=execute)})
         cluster = world.cluster(0)
         world.user_action('theirs', cluster, interval=1)
 
@@ -431,7 +431,7 @@ class TestCreatingAnAction(StoryCase):
         self.world.wait_for_end(first)
 
     def test_policies_are_asked_about_it(self) -> None:
-        watched = self.another_world(
+        watched = self.create_other_world(
             types=self.types, policies={'watching-1.0': Watching}
         )
         cluster = watched.cluster(0)
@@ -453,7 +453,7 @@ class TestCreatingAnAction(StoryCase):
             (ill.status, ill.status_message),
         )
 
-    def another_world(self, **keys: Any) -> OperatedWorld:
+    def create_other_world(self, **keys: Any) -> OperatedWorld:
         world = OperatedWorld(self.make_store(), **keys)
         self.addCleanup(world.stop)
         world.worker()

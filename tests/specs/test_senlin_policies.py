@@ -39,7 +39,7 @@ class TestTheActionDataProperty(PolicyStories):
 
     def test_each_step_finds_and_leaves_what_the_spec_says(self) -> None:
         gate = self.create_gate_at(self.world, 'delete', 'n4')
-        asked = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
+        asked = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         gate.wait_until_entered()
         # The nodes leave the load balancer before they are deleted.
         self.assertEqual([['n1', 'n2']], self.outside.members)
@@ -77,7 +77,7 @@ class TestTheActionDataProperty(PolicyStories):
         )
         # Only policies with a post_op are called after the action.
         self.assertEqual([(SCALING, 'OK'), (LOAD_BALANCE, 'OK')], self.outside.after)
-        scaling, deletion, balance = self.bound(self.cluster)
+        scaling, deletion, balance = self.bindings(self.cluster)
         self.assertEqual({'heeded': action.uuid}, scaling.binding.data)
         self.assertIsNotNone(scaling.binding.last_op)
         self.assertIsNone(deletion.binding.last_op)
@@ -93,7 +93,7 @@ class TestTheActionDataProperty(PolicyStories):
     def test_when_its_worker_is_lost_the_next_one_finds_what_was_decided(self) -> None:
         (worker,) = self.world.workers
         self.outside.meanwhile = lambda: self.world.kill(worker)
-        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         self.world.wait_until(lambda: self.world.is_dead(worker))
         self.world.worker()
 
@@ -115,11 +115,11 @@ class TestDecisions(PolicyStories):
 
     def test_a_policy_that_refuses_fails_the_action_and_nothing_is_done(self) -> None:
         cluster = self.insert_cluster(size=2)
-        self.world.set(cluster, min_size=2)
+        self.world.save(cluster, min_size=2)
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
         self.attach(cluster, DELETION)
 
-        action = self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
+        action = self.world.run_action(action_types.CLUSTER_SCALE_IN, cluster)
 
         self.assertEqual(
             (
@@ -146,7 +146,9 @@ class TestDecisions(PolicyStories):
         self.attach(cluster, ZONES, zones=[{'name': 'x', 'weight': 300}, {'name': 'y'}])
         self.attach(cluster, AFFINITY, servergroup={'name': 'g'})
 
-        action = self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 3})
+        action = self.world.run_action(
+            action_types.CLUSTER_SCALE_OUT, cluster, {'count': 3}
+        )
 
         # They are not called again for the derived actions.
         self.assertEqual(
@@ -183,7 +185,7 @@ class TestDecisions(PolicyStories):
             if deletion:
                 self.attach(cluster, DELETION, criteria='YOUNGEST_FIRST')
 
-            self.world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 3})
+            self.world.run_action(action_types.CLUSTER_SCALE_IN, cluster, {'count': 3})
 
             self.assertEqual(left, self.names(cluster))
 
@@ -204,7 +206,7 @@ class TestDecisions(PolicyStories):
                 self.attach(cluster, type_, **said)
 
             self.assertEqual(
-                [first, second], [bound.policy.type for bound in self.bound(cluster)]
+                [first, second], [bound.policy.type for bound in self.bindings(cluster)]
             )
 
     def test_the_priority_that_counts_is_that_of_the_attachment(self) -> None:
@@ -213,8 +215,8 @@ class TestDecisions(PolicyStories):
         said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
         policy = self.attach(cluster, SCALING, **said)
         change = {'policy_id': policy.uuid, 'enabled': False}
-        self.world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
-        action = self.world.do(action_types.CLUSTER_SCALE_OUT, cluster)
+        self.world.run_action(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
+        action = self.world.run_action(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(({}, 3), (action.data, len(self.names(cluster))))
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
         self.attach(cluster, DELETION)
@@ -223,7 +225,7 @@ class TestDecisions(PolicyStories):
             *_, deletion = tx.bindings_of(cluster.id)
             tx.save_bindings([deletion.binding.evolve(priority=50)])
 
-        self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
+        self.world.run_action(action_types.CLUSTER_SCALE_IN, cluster)
 
         self.assertEqual(
             [DELETION, SCALING], [name for name, _, _ in self.outside.steps]
@@ -257,7 +259,9 @@ class TestLoadBalancing(PolicyStories):
             self.assertEqual(['n1', 'n2', 'n3'], self.members())
         self.outside.members.clear()
         # A deleted node gets no requests from before its deletion.
-        self.world.do(action_types.NODE_DELETE, self.world.nodes(self.cluster)[0])
+        self.world.run_action(
+            action_types.NODE_DELETE, self.world.nodes(self.cluster)[0]
+        )
         self.assertEqual(['n2', 'n3'], self.outside.members[0])
         self.assertEqual(['n2', 'n3'], self.members())
 
@@ -266,12 +270,12 @@ class TestLoadBalancing(PolicyStories):
         things = self.world.outside.things
         del things[first.physical_id or '']
 
-        self.world.do(action_types.CLUSTER_CHECK, self.cluster)
+        self.world.run_action(action_types.CLUSTER_CHECK, self.cluster)
         found = self.members()
-        self.world.do(action_types.CLUSTER_RECOVER, self.cluster)
+        self.world.run_action(action_types.CLUSTER_RECOVER, self.cluster)
         recovered = self.members()
         del things[second.physical_id or '']
-        self.world.do(action_types.NODE_CHECK, second)
+        self.world.run_action(action_types.NODE_CHECK, second)
 
         self.assertEqual((['n2'], ['n1', 'n2']), (found, recovered))
         self.assertEqual(['n1'], self.members())
@@ -281,7 +285,7 @@ class TestLoadBalancing(PolicyStories):
 
     def test_one_that_stays_because_that_was_cancelled_gets_them_again(self) -> None:
         self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST', grace_period=3600)
-        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         self.world.wait_until(lambda: self.members() == ['n1'])
         self.world.wait_until(
             lambda: self.world.store.get_action(action.uuid).token is not None
@@ -296,31 +300,35 @@ class TestLoadBalancing(PolicyStories):
     def test_it_is_detached_only_if_it_can_clean_up(self) -> None:
         given = {'policy_id': self.policy.uuid}
         self.outside.broken = True
-        action = self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
-        self.assertEqual(('FAILED', 1), (action.status, len(self.bound(self.cluster))))
+        action = self.world.run_action(
+            action_types.CLUSTER_DETACH_POLICY, self.cluster, given
+        )
+        self.assertEqual(
+            ('FAILED', 1), (action.status, len(self.bindings(self.cluster)))
+        )
         self.assertEqual(['n1', 'n2'], self.members())
 
         self.outside.broken = False
-        self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
+        self.world.run_action(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
 
         row = self.world.reload(self.cluster)
         self.assertEqual(
             (1, [], [], {}),
-            (self.outside.removed, self.members(), self.bound(row), row.data),
+            (self.outside.removed, self.members(), self.bindings(row), row.data),
         )
 
     def test_with_its_cluster_it_goes_even_if_it_cannot_clean_up(self) -> None:
-        self.world.do(action_types.CLUSTER_DELETE, self.cluster)
-        self.assertEqual((1, []), (self.outside.removed, self.bound(self.cluster)))
+        self.world.run_action(action_types.CLUSTER_DELETE, self.cluster)
+        self.assertEqual((1, []), (self.outside.removed, self.bindings(self.cluster)))
 
         cluster = self.insert_cluster(size=2)
         self.attach(cluster, LOAD_BALANCE, driver='told')
         self.outside.broken = True
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
-            action = self.world.do(action_types.CLUSTER_DELETE, cluster)
+            action = self.world.run_action(action_types.CLUSTER_DELETE, cluster)
 
         self.assertEqual('SUCCEEDED', action.status, action.status_message)
-        self.assertEqual([], self.bound(cluster))
+        self.assertEqual([], self.bindings(cluster))
         self.assertTrue(any('could not let go' in line for line in logs.output))
         self.assertNotIn('a secret', ''.join(logs.output))
 
@@ -331,7 +339,7 @@ class TestAttachment(PolicyStories):
     def test_it_has_one_of_each_type_unless_there_may_be_several(self) -> None:
         cluster = self.insert_cluster(size=1)
         first = self.attach(cluster, DELETION)
-        (bound,) = self.bound(cluster)
+        (bound,) = self.bindings(cluster)
         # The default priority is that of the policy type.
         self.assertEqual(
             (first.uuid, 400, True, {}),
@@ -342,10 +350,10 @@ class TestAttachment(PolicyStories):
                 bound.binding.data,
             ),
         )
-        again = self.attached(cluster, first)
+        again = self.attach_policy(cluster, first)
         self.assertEqual('SUCCEEDED', again.status)
         self.assertEqual('Policy already attached.', (again.outputs or {})['reason'])
-        self.assertEqual(1, len(self.bound(cluster)))
+        self.assertEqual(1, len(self.bindings(cluster)))
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_OUT')
         for type_, message in (
@@ -360,27 +368,27 @@ class TestAttachment(PolicyStories):
                 'os.nova.server-1.0, not for thing-1.0.',
             ),
         ):
-            refused = self.attached(cluster, self.a_policy(type_))
+            refused = self.attach_policy(cluster, self.insert_policy(type_))
             self.assertEqual('FAILED', refused.status)
             self.assertIn(message, refused.status_message or '')
-        self.assertEqual(3, len(self.bound(cluster)))
+        self.assertEqual(3, len(self.bindings(cluster)))
         # A policy can be attached in a disabled state.
-        self.attached(cluster, self.a_policy(BATCH), enabled=False)
+        self.attach_policy(cluster, self.insert_policy(BATCH), enabled=False)
         enabled = {
-            each.policy.type: each.binding.enabled for each in self.bound(cluster)
+            each.policy.type: each.binding.enabled for each in self.bindings(cluster)
         }
         self.assertEqual({DELETION: True, SCALING: True, BATCH: False}, enabled)
 
     def test_one_that_is_deleted_meanwhile_leaves_nothing_behind(self) -> None:
         cluster = self.insert_cluster(size=1)
-        policy = self.a_policy(LOAD_BALANCE, driver='told')
+        policy = self.insert_policy(LOAD_BALANCE, driver='told')
 
         def deleted() -> None:
             with self.world.store.transaction() as tx:
                 tx.delete_object(policy)
 
         self.outside.meanwhile = deleted
-        action = self.attached(cluster, policy)
+        action = self.attach_policy(cluster, policy)
 
         self.assertEqual('FAILED', action.status)
         self.assertIn('The policy has been deleted.', action.status_message or '')
@@ -389,7 +397,7 @@ class TestAttachment(PolicyStories):
             (1, [], {}, [{}]),
             (
                 self.outside.removed,
-                self.bound(row),
+                self.bindings(row),
                 row.data,
                 [node.data for node in self.world.nodes(row)],
             ),
@@ -409,7 +417,7 @@ class TestAttachment(PolicyStories):
                 bound.binding.evolve(uuid=events.new_uuid(), policy_id=stored.id)
             )
 
-        action = self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
+        action = self.world.run_action(action_types.CLUSTER_SCALE_IN, cluster)
         self.assertEqual('FAILED', action.status)
         self.assertIn(
             "Failed policy 'gone': There is no policy others.policy-1.0.",
@@ -418,6 +426,8 @@ class TestAttachment(PolicyStories):
 
         for uuid in (stored.uuid, policy.uuid):
             given = {'policy_id': uuid}
-            ended = self.world.do(action_types.CLUSTER_DETACH_POLICY, cluster, given)
+            ended = self.world.run_action(
+                action_types.CLUSTER_DETACH_POLICY, cluster, given
+            )
             self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
-        self.assertEqual([], self.bound(cluster))
+        self.assertEqual([], self.bindings(cluster))

@@ -12,7 +12,7 @@ BY_USER = 'Action skipped by user.'
 PLAN_BY_USER = 'One or more actions were skipped.'
 
 
-def because(text: Any) -> tuple[str, str, Any]:
+def reason_line(text: Any) -> tuple[str, str, Any]:
     """Return the line of a patch that sets a reason."""
     return 'add', '/status_message', text
 
@@ -25,7 +25,7 @@ class TestAdminOverride(ApiCase):
         self.world.worker()
 
         # The example of the spec.
-        answer = self.patch('b', SKIP, because('Exclude migration of intance foo'))
+        answer = self.patch('b', SKIP, reason_line('Exclude migration of intance foo'))
         started = self.client('POST', f'/v1/action_plans/{plan.uuid}/start')
         self.world.wait_until_ended(plan)
 
@@ -47,7 +47,7 @@ class TestPreConditionDetection(ApiCase):
 
     def test_clients_see_the_state_and_the_message(self) -> None:
         self.world.run(action('a', 'gone'))
-        shown = self.shown('a')
+        shown = self.show_action('a')
         self.assertEqual(
             (
                 'SKIPPED',
@@ -101,7 +101,7 @@ class TestTheMessageIsInTheNewVersion(ApiCase):
     def all_views(self, version: str) -> list[Any]:
         """Return all representations of the action and its plan with details."""
         return [
-            self.shown('a', version),
+            self.show_action('a', version),
             self.client.get('/v1/actions/detail', version)['actions'][0],
             self.client.get(f'/v1/action_plans/{self.plan.uuid}', version),
             self.client.get('/v1/action_plans/detail', version)['action_plans'][0],
@@ -143,7 +143,7 @@ class TestItIsPatchAndNeitherPutNorPost(ApiCase):
             [405, 405, 404, 404], [answer.status_code for answer in answers]
         )
         self.assertEqual('GET, PATCH, OPTIONS', answers[0].headers['Allow'])
-        self.assertEqual('PENDING', self.shown('a')['state'])
+        self.assertEqual('PENDING', self.show_action('a')['state'])
 
 
 class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
@@ -153,16 +153,16 @@ class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
         plan = self.world.create('a', 'b')
         # A missing reason and an empty one are equivalent.
         answers = [
-            self.patch('b', SKIP, because('')),
-            self.patch('a', SKIP, because(None)),
-            self.patch('a', because('one')),
+            self.patch('b', SKIP, reason_line('')),
+            self.patch('a', SKIP, reason_line(None)),
+            self.patch('a', reason_line('one')),
             self.patch('a', SKIP),
-            self.patch('a', SKIP, because(None)),
+            self.patch('a', SKIP, reason_line(None)),
         ]
         self.world.worker()
         self.world.plans.start(plan.uuid)
         self.world.wait_until_ended(plan)
-        answers.append(self.patch('a', because('two')))
+        answers.append(self.patch('a', reason_line('two')))
         one = f'{BY_USER} Reason: one'
         self.assertEqual(
             [

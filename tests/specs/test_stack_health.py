@@ -35,7 +35,7 @@ class StackHealthCase(StackWorldCase):
         self.world.plans.start(plan.uuid)
         return self.world.wait_until_ended(plan).state
 
-    def break_one(self, stack: Stack, name: str) -> None:
+    def break_resource(self, stack: Stack, name: str) -> None:
         """Let a physical resource vanish unnoticed."""
         del self.world.outside.things[self.world.ids(stack)[name] or '']
 
@@ -50,7 +50,7 @@ class TestPlan(StackHealthCase):
         self.assertEqual((), self.propose().actions)
         self.world.act(stack, 'UNLOCK')
         self.assertEqual(2, len(self.propose().actions))
-        self.break_one(stack, 'b')
+        self.break_resource(stack, 'b')
 
         self.assertEqual('SUCCEEDED', self.execute(self.propose()))
 
@@ -99,7 +99,7 @@ class TestModel(StackHealthCase):
     def test_a_group_is_unhealthy_by_its_members_unless_a_user_says_so(self) -> None:
         stack = self.world.make({'g': res('Group', count=2)})
         inner = self.world.nested(stack, 'g')
-        self.break_one(inner, 'm1')
+        self.break_resource(inner, 'm1')
         self.world.act(stack, 'CHECK')
         found = [bad.name for bad in self.model().stacks()[0].unhealthy]
         self.world.mark(stack, 'g')

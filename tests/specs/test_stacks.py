@@ -19,11 +19,11 @@ class TestCreate(StackWorldCase):
 
     def test_each_resource_follows_those_that_it_needs(self) -> None:
         world = self.create_stack_world()
-        stack = world.begin(CHAIN)
+        stack = world.start_creation(CHAIN)
         # The state when the request returns.
         self.assertEqual('CREATE_IN_PROGRESS', stack.state.name)
         self.assertEqual('CREATE_IN_PROGRESS', world.reload(stack).state.name)
-        refused = self.assertRaises(exceptions.StackExists, world.begin, CHAIN)
+        refused = self.assertRaises(exceptions.StackExists, world.start_creation, CHAIN)
         self.assertIn('s', str(refused))
         world.worker()
         world.wait_until_settled(stack)
@@ -39,7 +39,7 @@ class TestCreate(StackWorldCase):
         world = self.create_stack_world()
         gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'y')]
         world.worker()
-        stack = world.begin({'x': res(), 'y': res()})
+        stack = world.start_creation({'x': res(), 'y': res()})
         for gate in gates:
             gate.wait_until_entered()
         for gate in gates:
@@ -51,7 +51,7 @@ class TestCreate(StackWorldCase):
         world = self.create_stack_world()
         gate = self.create_gate_at(world, 'poll', 'x')
         world.worker()
-        stack = world.begin({'x': res(wait=3)})
+        stack = world.start_creation({'x': res(wait=3)})
         gate.wait_until_entered()
         row = world.resource(stack, 'x')
         self.assertEqual('CREATE_IN_PROGRESS', row.state.name)
@@ -107,7 +107,7 @@ class TestUpdate(StackWorldCase):
         self.before = self.world.ids(self.stack)
         self.count_before = len(self.world.transitions(self.stack))
 
-    def news(self) -> list[tuple[str, str]]:
+    def new_transitions(self) -> list[tuple[str, str]]:
         """Return the changes since the creation of the stack."""
         return self.world.transitions(self.stack)[self.count_before :]
 
@@ -116,7 +116,7 @@ class TestUpdate(StackWorldCase):
         self.world.change(self.stack, CHAIN)
         self.assertEqual([], self.world.outside.calls)
         begins, ends = ('s', 'UPDATE_IN_PROGRESS'), ('s', 'UPDATE_COMPLETE')
-        self.assertEqual([begins, ends], self.news())
+        self.assertEqual([begins, ends], self.new_transitions())
         self.world.change(self.stack, {**CHAIN, 'a': res(value='2')})
         self.assertEqual(self.before, self.world.ids(self.stack))
         changes = [
@@ -124,7 +124,7 @@ class TestUpdate(StackWorldCase):
             for name in 'ab'
             for status in ('IN_PROGRESS', 'COMPLETE')
         ]
-        self.assertEqual([begins, *changes, ends], self.news()[2:])
+        self.assertEqual([begins, *changes, ends], self.new_transitions()[2:])
 
     def test_what_must_be_is_replaced_and_the_old_one_goes_last(self) -> None:
         self.world.change(self.stack, {**CHAIN, 'a': res(value='1', fixed='f')})
@@ -139,7 +139,7 @@ class TestUpdate(StackWorldCase):
                 ('a', 'DELETE_COMPLETE'),
                 ('s', 'UPDATE_COMPLETE'),
             ],
-            self.news(),
+            self.new_transitions(),
         )
         self.assertNotIn(self.before['a'], self.world.outside.things)
 
@@ -254,7 +254,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.world = self.create_stack_world()
         self.gate = self.create_gate_at(self.world, 'create', 'b')
         self.world.worker()
-        self.stack = self.world.begin(CHAIN)
+        self.stack = self.world.start_creation(CHAIN)
         self.gate.wait_until_entered()
 
     def test_an_update_takes_over_when_what_runs_has_ended_and_no_other_can(
@@ -269,7 +269,7 @@ class TestWhileAnotherRuns(StackWorldCase):
             self.assertEqual(
                 'Stack s already has an action (CREATE) in progress.', str(refused)
             )
-        after = self.world.begin_change(self.stack, {'a': CHAIN['a'], 'new': res()})
+        after = self.world.start_update(self.stack, {'a': CHAIN['a'], 'new': res()})
         self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
         self.assertNotIn('new', self.world.outside.of('create'))
         self.gate.open()
@@ -308,7 +308,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.world.change(self.stack, CHAIN)
         before = self.world.ids(self.stack)
         gate = self.create_gate_at(self.world, 'create', 'new')
-        self.world.begin_change(self.stack, {**CHAIN, 'new': res()})
+        self.world.start_update(self.stack, {**CHAIN, 'new': res()})
         gate.wait_until_entered()
         after = self.world.stacks.cancel(self.stack.uuid, TENANT, rollback=True)
         self.assertEqual('ROLLBACK_IN_PROGRESS', after.state.name)
@@ -349,7 +349,7 @@ class TestOtherOperations(StackWorldCase):
         order = [n for n in self.world.outside.of('suspend') if n in CHAIN]
         self.assertEqual(['c', 'b', 'a'], order)
         refused = self.assertRaises(
-            exceptions.NotSupported, self.world.begin_change, self.stack, CHAIN
+            exceptions.NotSupported, self.world.start_update, self.stack, CHAIN
         )
         self.assertIn('SUSPEND_COMPLETE', str(refused))
         stack = self.world.act(self.stack, states.RESUME)
@@ -366,7 +366,7 @@ class TestOtherOperations(StackWorldCase):
         )
         self.assertIn('resources.b: ', stack.status_reason)
         self.assertRaises(
-            exceptions.NotSupported, self.world.begin_change, self.stack, CHAIN
+            exceptions.NotSupported, self.world.start_update, self.stack, CHAIN
         )
         stack = self.world.act(self.stack, states.RESUME)
         self.assertEqual('RESUME_COMPLETE', stack.state.name)
@@ -432,7 +432,7 @@ class TestOtherOperations(StackWorldCase):
         self.assertIsNotNone(self.world.reload(inner).deleted_at)
         self.assertEqual(['b', 'a'], self.world.outside.of('delete'))
         self.assertEqual({}, self.world.outside.things)
-        self.assertRaises(exceptions.StackNotFound, self.world.named, 's')
+        self.assertRaises(exceptions.StackNotFound, self.world.find_stack, 's')
 
     def test_what_needed_each_other_at_different_times_can_be_deleted(self) -> None:
         old = {'x': res(fixed='1', _depends_on='y'), 'y': res(fixed='1')}
@@ -456,7 +456,7 @@ class TestTimeouts(StackWorldCase):
         gate = self.create_gate_at(world, 'create', 'x')
         world.worker()
         world.clock.pause()
-        stack = world.begin({'x': res(wait=10**9)})
+        stack = world.start_creation({'x': res(wait=10**9)})
         gate.wait_until_entered()
         gate.open()
         world.clock.resume()
@@ -471,7 +471,7 @@ class TestTimeouts(StackWorldCase):
         gate = self.create_gate_at(world, 'create', 'x')
         world.worker(max_parallel=1)
         world.clock.pause()
-        stack = world.begin({'x': res(), 'y': res()})
+        stack = world.start_creation({'x': res(), 'y': res()})
         gate.wait_until_entered()
         deadline = world.reload(stack).deadline
         assert deadline is not None
@@ -499,7 +499,7 @@ class TestLostWorkers(StackWorldCase):
             resources = {f'r{at}': res(wait=1) for at in range(12)}
             resources['last'] = res(_depends_on=list(resources))
             doomed = world.worker(dies_after=commit)
-            stack = world.begin(resources)
+            stack = world.start_creation(resources)
             world.wait_until(
                 lambda world=world, doomed=doomed, stack=stack: (
                     world.is_dead(doomed) or not world.reload(stack).state.busy
@@ -517,7 +517,7 @@ class TestLostWorkers(StackWorldCase):
         world = self.create_stack_world(lease=60.0, sweep_interval=0.2)
         stack = world.make({**CHAIN, 'g': res('Group', count=2)})
         gate = self.create_gate_at(world, 'update', 'b')
-        world.begin_change(
+        world.start_update(
             stack, {**CHAIN, 'a': res(value='2'), 'g': res('Group', count=3)}
         )
         gate.wait_until_entered()

@@ -82,7 +82,7 @@ class PlanWorldCase(StackWorldCase):
         self.engine = self.world.worker(lanes=('engine',))
         self.stack = self.world.make(TWO)
 
-    def begin_update(self) -> ActionPlan:
+    def start_update_plan(self) -> ActionPlan:
         """Start a plan that updates the resource `a`."""
         wanted = template({**TWO, 'a': res(value='3')})
         return self.world.start(
@@ -116,7 +116,7 @@ class TestUpdate(PlanWorldCase):
 
     def test_the_plan_waits_for_the_end_without_a_thread_or_a_poll(self) -> None:
         gate = self.create_gate_at(self.world, 'update', 'a')
-        plan = self.begin_update()
+        plan = self.start_update_plan()
         gate.wait_until_entered()
 
         waiting = self.world.action('stack_update')
@@ -170,7 +170,7 @@ class TestUpdate(PlanWorldCase):
     def test_it_fails_with_the_reason_of_the_stack(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
 
-        plan = self.world.wait_until_ended(self.begin_update())
+        plan = self.world.wait_until_ended(self.start_update_plan())
 
         self.assertEqual('FAILED', plan.state)
         reason = 'Resource action failed: resources.a: update of a does not work'
@@ -222,10 +222,10 @@ class TestUpdate(PlanWorldCase):
 
     def test_one_that_a_user_replaces_by_another_has_failed(self) -> None:
         gate = self.create_gate_at(self.world, 'update', 'a')
-        plan = self.begin_update()
+        plan = self.start_update_plan()
         gate.wait_until_entered()
 
-        self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
+        self.world.start_update(self.stack, {**TWO, 'a': res(value='4')})
         gate.open()
 
         self.assert_superseded(plan, 'was cancelled')
@@ -233,10 +233,10 @@ class TestUpdate(PlanWorldCase):
     def test_it_does_not_take_the_place_of_what_was_asked_for_later(self) -> None:
         self.engine.stop(1.0)
         self.world.workers.remove(self.engine)
-        plan = self.begin_update()
+        plan = self.start_update_plan()
         self.world.wait_for_action('stack_update', 'WAITING')
 
-        self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
+        self.world.start_update(self.stack, {**TWO, 'a': res(value='4')})
         self.world.worker(lanes=('engine',))
 
         self.assert_superseded(
@@ -293,7 +293,7 @@ class TestCancel(PlanWorldCase):
     def setUp(self) -> None:
         super().setUp()
         self.gate = self.create_gate_at(self.world, 'update', 'a')
-        self.plan = self.begin_update()
+        self.plan = self.start_update_plan()
         self.gate.wait_until_entered()
         self.world.wait_for_action('stack_update', 'WAITING')
 
@@ -329,7 +329,7 @@ class TestLostWorkers(PlanWorldCase):
         self,
     ) -> None:
         gate = self.create_gate_at(self.world, 'update', 'a')
-        plan = self.begin_update()
+        plan = self.start_update_plan()
         gate.wait_until_entered()
         self.world.wait_for_action('stack_update', 'WAITING')
 
@@ -350,9 +350,9 @@ class TestLostWorkers(PlanWorldCase):
         ):
             for commit in range(1, commits + 1, self.every):
                 with self.subTest(lane=lane, commit=commit):
-                    self._dies(lane, other, commit)
+                    self._run_across_worker_loss(lane, other, commit)
 
-    def _dies(self, lane: str, other: str, commit: int) -> None:
+    def _run_across_worker_loss(self, lane: str, other: str, commit: int) -> None:
         world = PlanWorld(self.make_store(), lease=60.0, sweep_interval=0.2)
         try:
             first = world.worker(lanes=('applier', 'engine'))

@@ -11,7 +11,7 @@ class TestWhatDoesNotEndByItself(StackWorldCase):
         world = self.create_stack_world()
         gate = self.create_gate_at(world, 'create', 'x')
         worker = world.worker()
-        stack = world.begin(
+        stack = world.start_creation(
             {'x': res(), 'y': res(), 'z': res(_depends_on=['x'])},
             disable_rollback=False,
         )

@@ -107,7 +107,7 @@ class AuditStories:
             'audit', 'update', 'hourly', 'replace', 'interval=*/5 * * * *'
         )
         cancelled = self.json('audit', 'update', 'hourly', 'replace', 'state=CANCELLED')
-        self.silent('audit', 'delete', 'hourly')
+        self.run_silently('audit', 'delete', 'hourly')
 
         self.assertEqual(
             {
@@ -278,7 +278,7 @@ class PlanStories:
         ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
         again = self.refusal('actionplan', 'start', plan)
         late = self.refusal('action', 'update', action, '--state', 'SKIPPED')
-        self.silent('actionplan', 'delete', plan)
+        self.run_silently('actionplan', 'delete', plan)
 
         self.assertIn('(RECOMMENDED -> ONGOING) (HTTP 400)', refused)
         self.assertIn('status_message', inner)

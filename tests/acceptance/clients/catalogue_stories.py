@@ -147,7 +147,7 @@ class TemplateStories:
         shown = self.plain('audittemplate', 'show', 'biennial')
         listed = self.column('Name', 'audittemplate', 'list', '--goal', 'dummy')
         detailed = self.plain('audittemplate', 'list', '--detail')
-        self.silent('audittemplate', 'delete', 'biennial')
+        self.run_silently('audittemplate', 'delete', 'biennial')
         left = self.column('Name', 'audittemplate', 'list')
 
         self.assertEqual(
@@ -188,7 +188,7 @@ class TemplateStories:
         removed = self.json(
             'audittemplate', 'update', 'here', 'remove', 'description', 'strategy'
         )
-        self.silent('audittemplate', 'delete', 'here', 'there')
+        self.run_silently('audittemplate', 'delete', 'here', 'there')
         left = self.column('Name', 'audittemplate', 'list')
 
         self.assertEqual(('new', 'dummy'), (added['Description'], added['Strategy']))

@@ -57,7 +57,7 @@ class ClientCase(ServedCase):
         """Run a command that must succeed; return its output without uuids."""
         return self.command(*argv, '-f', 'json', **options).plain()
 
-    def silent(self, *argv, **options):
+    def run_silently(self, *argv, **options):
         """Run a command that must succeed without output."""
         done = self.command(*argv, **options)
         self.assertEqual((0, '', ''), (done.code, done.out, done.err), str(done))

@@ -40,10 +40,10 @@ class ScalingStories:
     def test_it_grows_and_shrinks(self):
         self.create('sized', 1, '--max-size', '4')
 
-        out = self.begun('expand', '--count', '2', 'sized')
+        out = self.run_action('expand', '--count', '2', 'sized')
         larger = self.members('sized')
-        back = self.begun('shrink', 'sized')
-        exact = self.begun('resize', '--capacity', '4', 'sized')
+        back = self.run_action('shrink', 'sized')
+        exact = self.run_action('resize', '--capacity', '4', 'sized')
         # The command prints the message of the API, and exits with success.
         refused = self.done('resize', '--capacity', '5', '--strict', 'sized')
 
@@ -57,9 +57,9 @@ class ScalingStories:
     def test_it_is_checked_and_recovered_and_does_operations(self):
         self.create('kept', 2)
 
-        checked = self.begun('check', 'kept')
-        recovered = self.begun('recover', '--check', 'true', 'kept')
-        operated = self.begun('op', '--operation', 'reboot', 'kept')
+        checked = self.run_action('check', 'kept')
+        recovered = self.run_action('recover', '--check', 'true', 'kept')
+        operated = self.run_action('op', '--operation', 'reboot', 'kept')
 
         self.assertEqual(
             [
@@ -106,10 +106,10 @@ class ClusterStories:
             (action,) = self.ask('GET', f'/actions?target={node}')['actions']
             self.wait_for_end(action['id'])
 
-        self.begun('members', 'add', '--nodes', 'team-a', 'team')
-        self.begun('members', 'replace', '--nodes', 'team-a=team-b', 'team')
+        self.run_action('members', 'add', '--nodes', 'team-a', 'team')
+        self.run_action('members', 'replace', '--nodes', 'team-a=team-b', 'team')
         (member,) = self.json('members', 'list', 'team')
-        self.begun('members', 'del', '--nodes', 'team-b', 'team')
+        self.run_action('members', 'del', '--nodes', 'team-b', 'team')
 
         self.assertEqual(('team-b', 'ACTIVE'), (member['name'], member['status']))
         self.assertEqual([], self.json('members', 'list', 'team'))
@@ -121,8 +121,8 @@ class ClusterStories:
         (made,) = self.ask('GET', f'/actions?target={node}')['actions']
         self.wait_for_end(made['id'])
 
-        checked = self.begun('node', 'check', 'alone')
-        recovered = self.begun('node', 'recover', '--check', 'true', 'alone')
+        checked = self.run_action('node', 'check', 'alone')
+        recovered = self.run_action('node', 'recover', '--check', 'true', 'alone')
         # The command prints the result, and then fails itself.
         operated = self.command('node', 'op', '--operation', 'reboot', 'alone')
         self.wait_for_end(operated.out.split()[-1])
@@ -160,13 +160,13 @@ class ClusterStories:
         valid = self.json('policy', 'validate', '--spec-file', path)
         self.json('policy', 'create', '--spec-file', path, 'oldest')
 
-        self.begun('policy', 'attach', '--policy', 'oldest', 'ruled')
+        self.run_action('policy', 'attach', '--policy', 'oldest', 'ruled')
         words = ('policy', 'binding', 'update', '--policy', 'oldest')
-        self.begun(*words, '--enabled', 'false', 'ruled')
+        self.run_action(*words, '--enabled', 'false', 'ruled')
         (listed,) = self.json('policy', 'binding', 'list', 'ruled')
         shown = self.json('policy', 'binding', 'show', '--policy', 'oldest', 'ruled')
         refused = self.refusal('policy', 'delete', '--force', 'oldest')
-        self.begun('policy', 'detach', '--policy', 'oldest', 'ruled')
+        self.run_action('policy', 'detach', '--policy', 'oldest', 'ruled')
         self.json('policy', 'update', '--name', 'older', 'oldest')
         found = self.json('policy', 'show', 'older')
         names = [row['name'] for row in self.json('policy', 'list')]

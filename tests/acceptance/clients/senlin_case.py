@@ -32,7 +32,7 @@ class SenlinCase(OpenStackCase):
             *('cluster', *argv),
         )
 
-    def begun(self, *argv):
+    def run_action(self, *argv):
         """Run a command that starts an action; return the action at its end."""
         return self.wait_for_end(self.done(*argv).rstrip(' .\n').rpartition(' ')[2])
 

@@ -70,9 +70,9 @@ class Standalone(fixtures.Fixture):
         )
         self.addCleanup(self.daemon.kill)
         self.daemon.wait_for_text(' serves ')
-        wait_until(self._answers, lambda: f'an answer:\n{self.daemon.text()}')
+        wait_until(self._is_serving, lambda: f'an answer:\n{self.daemon.text()}')
 
-    def _answers(self):
+    def _is_serving(self):
         try:
             return self.request('GET', '/').ok
         except requests.ConnectionError:
@@ -107,7 +107,7 @@ class ServedCase(base.TestCase):
             )
 
 
-def with_servers(case):
+def start_servers(case):
     """Start an API and two engines, with PostgreSQL and RabbitMQ.
 
     :param case: the class of tests at whose end they are stopped
@@ -126,7 +126,7 @@ def with_servers(case):
         f'[api]\nport = {port}\n'
     )
     daemons = [
-        _started(case, what[0], number, ini)
+        _start_daemon(case, what[0], number, ini)
         for number, what in enumerate((ENGINE, ENGINE, API))
     ]
     for daemon in daemons[:2]:
@@ -136,7 +136,7 @@ def with_servers(case):
     return f'http://{LOOPBACK}:{port}'
 
 
-def _started(case, program, number, ini):
+def _start_daemon(case, program, number, ini):
     home = ini.parent
     daemon = Daemon(
         [str(SCRIPTS / program), f'--config-file={ini}'],

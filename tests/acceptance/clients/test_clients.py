@@ -34,7 +34,7 @@ print(json.dumps({
 """
 
 
-def told_commands() -> set[str]:
+def list_commands() -> set[str]:
     """Return the commands that the tests run, named as in the client: noun_verb."""
     return {
         f'{first.value}_{second.value}'
@@ -86,7 +86,7 @@ class TestWatcher(Stories, ClientCase):
     def test_the_client_has_no_command_that_is_not_tried(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
-        self.assertEqual(set(), set(done.out.split()) - told_commands())
+        self.assertEqual(set(), set(done.out.split()) - list_commands())
 
     def test_a_program_that_names_no_version_gets_the_oldest(self):
         done = self.clients.run_script(
@@ -146,7 +146,7 @@ class TestWithPassword(Stories, ClientCase):
         place = self.standalone.url.replace('//', f'//{user}:{password}@')
         return (f'--os-endpoint-override={place}',)
 
-    def asked_by(self, program, user, password, *argv):
+    def run_as(self, program, user, password, *argv):
         """Run a command of a program as another user; return its result."""
         self.program = program
         noun = ('optimize',) if self.program == 'openstack' else ()
@@ -159,7 +159,7 @@ class TestWithPassword(Stories, ClientCase):
 
         for program in ('watcher', 'openstack'):
             for given in ((USER, 'wrong'), ('nobody', PASSWORD)):
-                said = self.asked_by(program, *given, 'goal', 'list').refusal()
+                said = self.run_as(program, *given, 'goal', 'list').refusal()
                 self.assertIn('401', said, program)
         self.assertEqual(401, without.status_code)
         self.assertIn('Basic realm=', without.headers['WWW-Authenticate'])
@@ -169,9 +169,9 @@ class TestWithPassword(Stories, ClientCase):
 
         for program in ('watcher', 'openstack'):
             words = (program, READER, PASSWORD, 'actionplan')
-            read = self.asked_by(*words, 'show', plan)
+            read = self.run_as(*words, 'show', plan)
             self.assertEqual(0, read.code, str(read))
-            said = self.asked_by(*words, 'start', plan).refusal()
+            said = self.run_as(*words, 'start', plan).refusal()
             self.assertIn(
                 "Policy doesn't allow action_plan:start to be performed", said
             )

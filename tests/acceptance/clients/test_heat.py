@@ -15,7 +15,7 @@ import subprocess
 from tests.acceptance.clients import stack_stories, stack_templates
 from tests.acceptance.clients.heat_case import PATIENCE, HeatCase
 from tests.acceptance.clients.openstack_case import OnStandalone
-from tests.acceptance.clients.serving import with_servers
+from tests.acceptance.clients.serving import start_servers
 from tests.acceptance.clients.stack_templates import TEMPLATE
 from tests.acceptance.daemons import SCRIPTS
 
@@ -38,7 +38,7 @@ print(json.dumps([stack.stack_name for stack in heat.stacks.list()]))
 """
 
 
-def told_commands():
+def list_commands():
     """Return all prefixes of the commands that the tests run."""
     return {
         '_'.join(words[:length])
@@ -78,7 +78,7 @@ class TestHeatClient(
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
         names = {name for name in done.out.split() if not name.startswith(NOT_OURS)}
-        told = told_commands() | {
+        told = list_commands() | {
             # The verb comes from a loop.
             *(f'stack_{verb}' for verb in ('suspend', 'resume', 'check')),
             *(
@@ -163,7 +163,7 @@ class TestHeatClientWithServers(stack_stories.MaintenanceStories, HeatCase):
 
     @classmethod
     def serve(cls):
-        return with_servers(cls)
+        return start_servers(cls)
 
     def ours(self, *argv):
         """Run a command of watcherlite, which must succeed."""

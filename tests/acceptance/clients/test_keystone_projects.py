@@ -74,15 +74,15 @@ class TestKeystoneProjects(base.TestCase):
         """Run `openstack cluster`."""
         return self.command(user, 'cluster', *argv)
 
-    def shown(self, user, *argv):
+    def show_stack(self, user, *argv):
         """Return the output of `openstack stack`."""
         return self.stack(user, *argv, '-f', 'json').json()
 
-    def shown_cluster(self, user, *argv):
+    def show_cluster(self, user, *argv):
         """Return the output of `openstack cluster`."""
         return self.cluster(user, *argv, '-f', 'json').json()
 
-    def answer(self, user, method, path, **options):
+    def request(self, user, method, path, **options):
         """Send a request without a client; return the response."""
         token = self.keystone.token(user, project=USERS[user][1])
         headers = {'X-Auth-Token': token, 'OpenStack-API-Version': 'clustering 1.15'}
@@ -90,14 +90,14 @@ class TestKeystoneProjects(base.TestCase):
 
     def ask(self, user, method, path, **options):
         """Send a request without a client; return the status and the error type."""
-        answer = self.answer(user, method, path, **options)
+        answer = self.request(user, method, path, **options)
         kind = None if answer.ok else answer.json()['error']['type']
         return answer.status_code, kind
 
     def webhook(self, receiver):
         """Renew the token of a webhook, and return its path with the token."""
         body = {'receiver': {'renew_token': True}}
-        answer = self.answer(
+        answer = self.request(
             'maker', 'PATCH', f'/clustering/v1/receivers/{receiver}', json=body
         )
         url = parse.urlsplit(answer.json()['receiver']['channel']['alarm_url'])
@@ -107,10 +107,11 @@ class TestKeystoneProjects(base.TestCase):
         """Create a stack; return the path of its template, and the response."""
         path = self.home / f'{name}.yaml'
         path.write_text(textwrap.dedent(stack_templates.MORE))
-        made = self.shown('maker', 'create', name, '-t', str(path))
+        made = self.show_stack('maker', 'create', name, '-t', str(path))
         wait_until(
             lambda: (
-                self.shown('looker', 'show', name)['stack_status'] == 'CREATE_COMPLETE'
+                self.show_stack('looker', 'show', name)['stack_status']
+                == 'CREATE_COMPLETE'
             ),
             lambda: f'CREATE_COMPLETE of {name}',
         )
@@ -122,17 +123,17 @@ class TestKeystoneProjects(base.TestCase):
         # Users of its project see it, by name and by id.
         for user in ('maker', 'looker'):
             for name in ('story', made['id']):
-                shown = self.shown(user, 'show', name)
+                shown = self.show_stack(user, 'show', name)
                 self.assertEqual(
                     (made['id'], self.keystone.projects[PROJECT]),
                     (shown['id'], shown['parameters']['OS::project_id']),
                 )
             self.assertEqual(
-                ['story'], [row['Stack Name'] for row in self.shown(user, 'list')]
+                ['story'], [row['Stack Name'] for row in self.show_stack(user, 'list')]
             )
 
         # Users of other projects do not find it.
-        self.assertEqual([], self.shown('neighbour', 'list'))
+        self.assertEqual([], self.show_stack('neighbour', 'list'))
         for name in ('story', made['id']):
             self.assertIn(
                 f'Stack not found: {name}',
@@ -152,7 +153,7 @@ class TestKeystoneProjects(base.TestCase):
             self.assertEqual(answered, self.ask(user, 'GET', f'{mount}/{below}'))
 
         # A reader cannot change anything.
-        events = self.shown('maker', 'event', 'list', 'story')
+        events = self.show_stack('maker', 'event', 'list', 'story')
         for argv in (
             ('create', 'mine', '-t', str(path)),
             ('update', 'story', '--existing'),
@@ -165,19 +166,19 @@ class TestKeystoneProjects(base.TestCase):
             'Unable to delete 1 of the 1 stacks',
             self.stack('looker', 'delete', '-y', 'story').refusal(),
         )
-        self.assertEqual(events, self.shown('maker', 'event', 'list', 'story'))
+        self.assertEqual(events, self.show_stack('maker', 'event', 'list', 'story'))
         self.assertEqual(
-            ['story'], [row['Stack Name'] for row in self.shown('maker', 'list')]
+            ['story'], [row['Stack Name'] for row in self.show_stack('maker', 'list')]
         )
 
         # A member of its project can delete it.
         done = self.stack('maker', 'delete', '-y', '--wait', 'story')
         self.assertEqual(0, done.code, str(done))
-        self.assertEqual([], self.shown('looker', 'list'))
+        self.assertEqual([], self.show_stack('looker', 'list'))
 
     def test_a_plan_acts_on_nothing_of_another_project(self):
         stack = self.make_stack('planned')[1]['id']
-        before = self.shown('maker', 'event', 'list', 'planned')
+        before = self.show_stack('maker', 'event', 'list', 'planned')
         token = self.keystone.token('planner', project=OTHER)
 
         def asked(name):
@@ -206,7 +207,7 @@ class TestKeystoneProjects(base.TestCase):
         self.assertEqual([400, 400], [status for status, _ in foreign])
         self.assertIn('The Stack (UUID) could not be found', foreign[0][1])
         self.assertEqual(foreign, asked('00000000-0000-4000-8000-000000000000'))
-        self.assertEqual(before, self.shown('maker', 'event', 'list', 'planned'))
+        self.assertEqual(before, self.show_stack('maker', 'event', 'list', 'planned'))
         done = self.stack('maker', 'delete', '-y', '--wait', 'planned')
         self.assertEqual(0, done.code, str(done))
 
@@ -215,32 +216,32 @@ class TestKeystoneProjects(base.TestCase):
         path.write_text(textwrap.dedent(senlin_case.PROFILE))
         profile = ('profile', 'create', '--spec-file', str(path), 'thing')
 
-        self.shown_cluster('maker', *profile)
-        made = self.shown_cluster('maker', 'create', '--profile', 'thing', 'story')
-        hook = self.shown_cluster(
+        self.show_cluster('maker', *profile)
+        made = self.show_cluster('maker', 'create', '--profile', 'thing', 'story')
+        hook = self.show_cluster(
             *('maker', 'receiver', 'create', '--cluster', 'story'),
             *('--action', 'CLUSTER_SCALE_OUT', 'hook'),
         )
         wait_until(
-            lambda: self.shown_cluster('looker', 'show', 'story')['status'] == 'ACTIVE',
+            lambda: self.show_cluster('looker', 'show', 'story')['status'] == 'ACTIVE',
             lambda: 'ACTIVE of story',
         )
 
         # Users of its project see it, by name, by id and by a prefix of the id.
         for user in ('maker', 'looker'):
             for name in ('story', made['id'], made['id'][:8]):
-                shown = self.shown_cluster(user, 'show', name)
+                shown = self.show_cluster(user, 'show', name)
                 self.assertEqual(
                     (made['id'], self.keystone.projects[PROJECT]),
                     (shown['id'], shown['project_id']),
                 )
-            rows = self.shown_cluster(user, 'list')
+            rows = self.show_cluster(user, 'list')
             self.assertEqual(['story'], [row['name'] for row in rows])
 
         # Users of other projects find neither the cluster nor its related objects.
-        (action,) = self.shown_cluster('maker', 'action', 'list', '--full-id')
+        (action,) = self.show_cluster('maker', 'action', 'list', '--full-id')
         for noun in ((), ('profile',), ('action',), ('event',)):
-            self.assertEqual([], self.shown_cluster('neighbour', *noun, 'list'))
+            self.assertEqual([], self.show_cluster('neighbour', *noun, 'list'))
         for name in ('story', made['id'], made['id'][:8]):
             refused = self.cluster('neighbour', 'show', name).refusal()
             self.assertIn(name, refused)
@@ -275,7 +276,7 @@ class TestKeystoneProjects(base.TestCase):
                 (403, 'Forbidden'),
                 self.ask('looker', method, f'{mount}/{below}', **options),
             )
-        rows = self.shown_cluster('maker', 'action', 'list')
+        rows = self.show_cluster('maker', 'action', 'list')
         self.assertEqual(['CLUSTER_CREATE'], [row['action'] for row in rows])
 
         # The webhook needs only the token of its URL, and acts as the creator of the
@@ -287,7 +288,7 @@ class TestKeystoneProjects(base.TestCase):
         triggered = self.standalone.request('POST', self.webhook(hook['id'])).json()[
             'action'
         ]
-        found = self.shown_cluster('looker', 'action', 'show', triggered)
+        found = self.show_cluster('looker', 'action', 'show', triggered)
         self.assertEqual(
             (self.keystone.projects[PROJECT], made['user_id'], 'CLUSTER_SCALE_OUT'),
             (found['project_id'], found['user_id'], found['action']),

@@ -12,7 +12,7 @@ import itertools
 from tests.acceptance.clients import cluster_stories
 from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.senlin_case import SenlinCase
-from tests.acceptance.clients.serving import with_servers
+from tests.acceptance.clients.serving import start_servers
 
 #: It connects to virtual machines by SSH.
 NOT_OURS = {'cluster_run'}
@@ -49,7 +49,7 @@ print(json.dumps([sorted(node.status for node in nodes), len(events)]))
 """
 
 
-def told_commands():
+def list_commands():
     """Return all prefixes of the commands that the tests run, joined."""
     found = set()
     for node in ast.walk(ast.parse(inspect.getsource(cluster_stories))):
@@ -70,7 +70,7 @@ class TestSenlinClient(cluster_stories.ClusterStories, OnStandalone, SenlinCase)
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
         names = set(done.out.split()) - NOT_OURS
-        told = told_commands() | {
+        told = list_commands() | {
             # The base case contains `create` and `list` of clusters.
             *('cluster_create', 'cluster_list', 'cluster_profile_create'),
             'cluster_members_list',
@@ -108,4 +108,4 @@ class TestSenlinClientWithServers(cluster_stories.ScalingStories, SenlinCase):
 
     @classmethod
     def serve(cls):
-        return with_servers(cls)
+        return start_servers(cls)

@@ -48,7 +48,7 @@ return found;
 """
 
 
-def _upgrade_or_note(step, host):
+def _maintenance_step(step, host):
     """Return the type and the inputs of a step of the maintenance."""
     if step == 'upgrade':
         duration = 3600 if host == 3 else 0.1
@@ -68,7 +68,7 @@ MAINTENANCE = {
         *(
             {
                 'name': f'{step}-{host}',
-                **_upgrade_or_note(step, host),
+                **_maintenance_step(step, host),
                 'parents': [parent.format(host)],
                 'target': f'compute-{host}',
             }
@@ -146,9 +146,9 @@ class TestAppearance(DashboardCase):
         )
         stack = self.prepare_stack()
         cluster = self.prepare_cluster()
-        node = self.when('/clustering/v1/nodes', lambda body: len(body['nodes']) == 2)[
-            'nodes'
-        ][0]['id']
+        node = self.wait_for_resource(
+            '/clustering/v1/nodes', lambda body: len(body['nodes']) == 2
+        )['nodes'][0]['id']
         return {
             **self.pages(),
             'actions': '/actions',
@@ -176,9 +176,13 @@ class TestAppearance(DashboardCase):
         body = {'stack_name': 'shop', 'template': STACK}
         _, created = self.ask(self.port, 'POST', place, body)
         found = f'{place}/shop/{created["stack"]["id"]}'
-        self.when(found, lambda body: body['stack']['stack_status'] == CREATED)
+        self.wait_for_resource(
+            found, lambda body: body['stack']['stack_status'] == CREATED
+        )
         self.ask(self.port, 'POST', f'{found}/actions', {'lock': {'level': 'all'}})
-        self.when(found, lambda body: body['stack']['stack_status'] == LOCKED)
+        self.wait_for_resource(
+            found, lambda body: body['stack']['stack_status'] == LOCKED
+        )
         return created['stack']['id']
 
     def prepare_cluster(self):
@@ -199,13 +203,13 @@ class TestAppearance(DashboardCase):
             self.port, 'POST', '/clustering/v1/clusters', {'cluster': cluster}
         )
         uuid = made['cluster']['id']
-        self.when(
+        self.wait_for_resource(
             f'/clustering/v1/clusters/{uuid}',
             lambda body: body['cluster']['status'] == 'ACTIVE',
         )
         return uuid
 
-    def when(self, path, holds):
+    def wait_for_resource(self, path, holds):
         """Return the body of a resource once it meets a condition."""
 
         def find():

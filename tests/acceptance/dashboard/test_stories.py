@@ -68,7 +68,7 @@ class DashboardCase(ApiCase):
 
 
 class TestStory(DashboardCase):
-    def tell(self, browser):
+    def run_plan(self, browser):
         """Skip the last action with a reason, and start the plan."""
         browser.wait_for_text('Waiting for a decision')
         browser.click('maintenance')
@@ -99,7 +99,7 @@ class TestStory(DashboardCase):
     def test_an_action_is_skipped_and_the_page_follows_the_plan_without_a_reload(self):
         browser = self.open()
 
-        self.tell(browser)
+        self.run_plan(browser)
         browser.driver.execute_script('window.sameDocument = true')
         browser.wait_for_text('SUCCEEDED', '#summary dl dd')
 
@@ -143,7 +143,7 @@ class TestStory(DashboardCase):
     def test_all_of_it_works_without_scripts(self):
         browser = self.open(scripts=False)
 
-        self.tell(browser)
+        self.run_plan(browser)
         browser.wait(
             lambda: (
                 browser.driver.refresh()

@@ -23,7 +23,7 @@ class Telling(base.ActionType):
     def get_config_opts(cls):
         return [cfg.URIOpt('target', required=True, help='Where the target listens.')]
 
-    def tell(self, path, context, **more):
+    def call_target(self, path, context, **more):
         """Call the target and return its response.
 
         The idempotency key is the uuid, the fencing token is the attempt.
@@ -53,8 +53,8 @@ class Mark(Telling):
     schema: ClassVar = {'type': 'object', 'additionalProperties': False}
 
     def execute(self, context):
-        self.tell('begin', context)
-        answer = self.tell('apply', context)
+        self.call_target('begin', context)
+        answer = self.call_target('apply', context)
         return Done({'pid': os.getpid(), 'attempt': context.attempt, **answer})
 
 
@@ -68,7 +68,7 @@ class MarkChecked(MarkOnce):
     """The same with a check whether the mark exists."""
 
     def is_applied(self, context):
-        return self.tell('look', context)['applied']
+        return self.call_target('look', context)['applied']
 
 
 class Patient(Telling):
@@ -87,9 +87,9 @@ class Patient(Telling):
     }
 
     def execute(self, context):
-        self.tell('begin', context)
+        self.call_target('begin', context)
         context.sleep(context.inputs['seconds'])
-        self.tell('apply', context)
+        self.call_target('apply', context)
         return True
 
 
@@ -107,18 +107,18 @@ class Moody(Telling):
     }
 
     def pre_condition(self, context):
-        return self._misbehave('pre_condition', context, None)
+        return self._fault('pre_condition', context, None)
 
     def execute(self, context):
-        return self._misbehave('execute', context, Done())
+        return self._fault('execute', context, Done())
 
     def post_condition(self, context):
-        self._misbehave('post_condition', context, None)
+        self._fault('post_condition', context, None)
 
-    def _misbehave(self, where, context, good):
+    def _fault(self, where, context, good):
         if context.inputs['where'] != where:
             return good
-        self.tell('begin', context)
+        self.call_target('begin', context)
         match context.inputs['how']:
             case 'raises':
                 raise RuntimeError('the password is hunter2')

@@ -29,7 +29,7 @@ class Mark(base.ResourceHandler):
     def get_config_opts(cls):
         return [cfg.URIOpt('target', help='Where the target listens.')]
 
-    def tell(self, path, context):
+    def call_target(self, path, context):
         """Call the target; the key is the uuid, the fencing token the attempt."""
         request = urllib.request.Request(
             f'{self.options.target}/{path}',
@@ -47,22 +47,22 @@ class Mark(base.ResourceHandler):
             return json.load(answer)
 
     def create(self, context):
-        self.tell('begin', context)
+        self.call_target('begin', context)
         return ResourceInProgress(
             {}, context.properties['seconds'], context.physical_name
         )
 
     def update(self, context):
-        self.tell('begin', context)
+        self.call_target('begin', context)
         return ResourceInProgress({}, 0)
 
     def poll(self, context, operation, token):
-        self.tell('apply', context)
+        self.call_target('apply', context)
         return Ready(attributes={'text': context.properties['text']})
 
     def delete(self, context):
-        self.tell('begin', context)
-        self.tell('apply', context)
+        self.call_target('begin', context)
+        self.call_target('apply', context)
 
 
 class Vague(Mark):

@@ -47,7 +47,7 @@ class HookCase(WorldCase):
         # They were created at the same time, so their order by age would be random.
         for node in self.world.nodes(cluster):
             age = datetime.timedelta(hours=size - node.index)
-            self.world.set(node, created_at=node.created_at - age)
+            self.world.save(node, created_at=node.created_at - age)
         hooks = {
             'type': 'webhook',
             'params': {'url': f'{self.server.url}/drain'},
@@ -247,7 +247,7 @@ class TestWays(HookCase):
     def test_a_node_that_was_never_created_is_removed_at_once(self):
         cluster = self.hooked(0)
         node = self.world.insert_node(self.world.profile(), 'new', cluster, 9)
-        self.world.set(cluster, desired_capacity=1)
+        self.world.save(cluster, desired_capacity=1)
 
         begun = self.operations.nodes.delete(node.uuid, self.by)
 
@@ -297,7 +297,7 @@ class TestWays(HookCase):
             (row.status, row.status_reason, row.data, row.physical_id),
         )
 
-        self.world.set(cluster, timeout=1)
+        self.world.save(cluster, timeout=1)
         begun = self.operations.nodes.delete(first.uuid, self.by)
 
         ended = self.world.wait_for_end(begun.action)

@@ -42,7 +42,7 @@ class UrlCase(ClusterCase):
 
     def looked(self, *modes, **detection):
         wanted = {'detection_modes': list(modes), **detection}
-        action = self.world.do(NODE_CHECK, self.node, {'detection': wanted})
+        action = self.world.run_action(NODE_CHECK, self.node, {'detection': wanted})
         self.assertEqual('SUCCEEDED', action.status, action.status_message)
         return action.outputs['status'], action.outputs['reason']
 
@@ -106,7 +106,7 @@ class TestUrls(UrlCase):
         bad = self.url(poll_url_retry_limit=1)
 
         either = self.looked(POLLING, bad)[0]
-        self.world.set(self.node, status='ACTIVE')
+        self.world.save(self.node, status='ACTIVE')
         both = self.looked(POLLING, bad, recovery_conditional='ALL_FAILED')[0]
 
         self.assertEqual(('ERROR', 'ACTIVE'), (either, both))
@@ -115,7 +115,7 @@ class TestUrls(UrlCase):
         self.world.outside.things.clear()
 
         known = self.looked()
-        self.world.set(self.node, data={'unhealthy': 'it smells'})
+        self.world.save(self.node, data={'unhealthy': 'it smells'})
         marked = self.looked()
 
         self.assertEqual(('ACTIVE', 'Creation succeeded'), known)
@@ -123,7 +123,7 @@ class TestUrls(UrlCase):
 
     def test_an_invalid_pattern_fails_only_the_check(self):
         wanted = {'detection_modes': [self.url(poll_url_healthy_response='(')]}
-        action = self.world.do(NODE_CHECK, self.node, {'detection': wanted})
+        action = self.world.run_action(NODE_CHECK, self.node, {'detection': wanted})
 
         self.assertEqual('FAILED', action.status)
         self.assertIn('poll_url_healthy_response', action.status_message)
@@ -141,7 +141,10 @@ class TestHangingServers(UrlCase):
         nodes = [world.create_node(node) for node in world.nodes(cluster)]
         self.assertEqual(1, len(world.workers))
         wanted = {'detection_modes': [self.url(poll_url_retry_limit=1)]}
-        asked = [world.ask(NODE_CHECK, node, {'detection': wanted}) for node in nodes]
+        asked = [
+            world.request_action(NODE_CHECK, node, {'detection': wanted})
+            for node in nodes
+        ]
         self.server.wait_until_received(3)
 
         plan = world.run(action('a', input_parameters={'message': None}))

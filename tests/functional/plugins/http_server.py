@@ -30,10 +30,10 @@ class Exchange:
 
     def answer(self, status=200, body=b'', **headers):
         """Send a complete response; header names are written with underscores."""
-        self.begin(status, **{'content_length': str(len(body)), **headers})
+        self.start_response(status, **{'content_length': str(len(body)), **headers})
         self.write(body)
 
-    def begin(self, status=200, **headers):
+    def start_response(self, status=200, **headers):
         self._handler.send_response(status)
         for name, value in headers.items():
             self._handler.send_header(name.replace('_', '-'), value)

@@ -142,7 +142,9 @@ class HAProxyTest(ClusterCase):
         with world.store.transaction() as tx:
             policy = tx.insert_object(row)
         given = {'policy_id': policy.uuid}
-        return policy, world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
+        return policy, world.run_action(
+            action_types.CLUSTER_ATTACH_POLICY, cluster, given
+        )
 
     def wait_until_answered_by(self, *names: str) -> None:
         """Wait until exactly these nodes respond."""
@@ -169,12 +171,12 @@ class HAProxyTest(ClusterCase):
         self.assertEqual('SUCCEEDED', attached.status, attached.status_message)
         self.wait_until_answered_by('n1', 'n2', 'n3 127.0.0.1:1')
 
-        shrunk = world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 1})
+        shrunk = world.run_action(action_types.CLUSTER_SCALE_IN, cluster, {'count': 1})
         self.assertEqual('SUCCEEDED', shrunk.status, shrunk.status_message)
         self.wait_until_answered_by('n2', 'n3 127.0.0.1:1')
 
         given = {'policy_id': policy.uuid}
-        detached = world.do(action_types.CLUSTER_DETACH_POLICY, cluster, given)
+        detached = world.run_action(action_types.CLUSTER_DETACH_POLICY, cluster, given)
         self.assertEqual('SUCCEEDED', detached.status, detached.status_message)
         self.wait_until_answered_by()
         self.assertEqual([], list(self.balancer.directory.glob('*.cfg')))

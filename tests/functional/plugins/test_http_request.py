@@ -21,7 +21,7 @@ def hang(exchange, request):
 
 
 def drip(exchange, request):
-    exchange.begin(200)
+    exchange.start_response(200)
     exchange.drip(b'x')
 
 
@@ -166,7 +166,9 @@ class TestAnswers(HttpTestCase):
             self.assertEqual((text, False), (outputs['body'], 'json' in outputs))
 
     def test_a_head_request_has_no_body(self):
-        server = self.serve(lambda exchange, _: exchange.begin(content_length='1000'))
+        server = self.serve(
+            lambda exchange, _: exchange.start_response(content_length='1000')
+        )
 
         result = self.run_get(server.url, method='HEAD')
 
@@ -197,7 +199,7 @@ class TestBounds(HttpTestCase):
         ):
 
             def endless(exchange, request, headers=headers, data=data):
-                exchange.begin(200, **headers)
+                exchange.start_response(200, **headers)
                 exchange.drip(data, 0)
 
             server = self.serve(endless)
@@ -420,7 +422,7 @@ class TestRedirects(HttpTestCase):
     def test_the_body_of_a_redirect_is_not_read(self):
         def endless(exchange, request):
             if request.path == '/':
-                exchange.begin(302, location='/there')
+                exchange.start_response(302, location='/there')
                 exchange.drip(b'x' * 65536, 0)
             else:
                 exchange.answer(200)

@@ -191,7 +191,7 @@ class UpdateTest(OperationsCase):
         )
         self.assertEqual(
             ['created', 'message_changed'],
-            [line[0] for line in self.world.audit_story(audit)],
+            [line[0] for line in self.world.audit_events(audit)],
         )
 
     def test_the_event_of_an_edit_has_what_was_changed(self) -> None:
@@ -336,7 +336,7 @@ class DeleteTest(OperationsCase):
                     exceptions.NotFound, self.world.store.find_audit, state
                 )
                 self.assertEqual(
-                    ('deleted', 'DELETED', None), self.world.audit_story(audit)[-1]
+                    ('deleted', 'DELETED', None), self.world.audit_events(audit)[-1]
                 )
             else:
                 error = self.assertRaises(

@@ -33,7 +33,7 @@ class TestAffinity(ClusterCase):
         # It is alive, and has not come to it yet.
         there = Worker('w', 'host-1', 'i', ('engine',))
         self.world.store.register_worker(there, LONG)
-        asked = self.world.ask(NODE_CHECK, self.node)
+        asked = self.world.request_action(NODE_CHECK, self.node)
         self.world.wait_until(
             lambda: self.world.store.get_action(asked.uuid).status_message == HANDED_ON
         )
@@ -43,7 +43,7 @@ class TestAffinity(ClusterCase):
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(asked).status)
 
     def test_any_worker_executes_it_if_its_host_has_none(self):
-        action = self.world.do(NODE_CHECK, self.node)
+        action = self.world.run_action(NODE_CHECK, self.node)
 
         self.assertEqual(('SUCCEEDED', 1), (action.status, action.attempt))
 
@@ -60,7 +60,7 @@ class TestWorkUnderWay(ClusterCase):
             return 'host-1' if physical_id else None
 
         def poll(handler, context, operation, token):
-            self.outside.called('poll', context.resource_name)
+            self.outside.record_call('poll', context.resource_name)
             self.unseen -= 1
             if self.unseen >= 0:
                 self.register_other_host()
@@ -69,7 +69,7 @@ class TestWorkUnderWay(ClusterCase):
             return Ready(context.physical_id)
 
         def find(handler, context):
-            self.outside.called('find', context.resource_name)
+            self.outside.record_call('find', context.resource_name)
             return Ready(context.physical_id)
 
         members = {'idempotent': False, 'host': host, 'poll': poll, 'find': find}
@@ -87,7 +87,7 @@ class TestWorkUnderWay(ClusterCase):
 
     def test_the_worker_of_its_host_finds_the_started_operation(self):
         self.world.worker()
-        asked = self.world.ask(NODE_CREATE, self.node)
+        asked = self.world.request_action(NODE_CREATE, self.node)
         self.world.wait_until(
             lambda: self.world.store.get_action(asked.uuid).status_message == HANDED_ON
         )
@@ -106,7 +106,7 @@ class TestWorkUnderWay(ClusterCase):
         self.unseen = 2
 
         inputs = {'operation': 'paint', 'params': {'colour': 'red'}}
-        action = self.world.do(NODE_OPERATION, node, inputs)
+        action = self.world.run_action(NODE_OPERATION, node, inputs)
 
         self.assertEqual('SUCCEEDED', action.status)
         self.assertEqual(['n'], self.outside.of('paint'))

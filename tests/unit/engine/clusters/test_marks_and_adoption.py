@@ -26,7 +26,7 @@ class TestMarks(OperationsCase):
         super().setUp()
         self.cluster = self.world.insert_cluster(self.profile, 1)
         (node,) = self.world.nodes(self.cluster)
-        self.world.set(node, status='ACTIVE', status_reason='well')
+        self.world.save(node, status='ACTIVE', status_reason='well')
         self.node = self.world.reload(node)
 
     def mark(self, *values: Any) -> Any:
@@ -88,7 +88,7 @@ class TestMarks(OperationsCase):
         )
         self.assertEqual('ACTIVE', self.world.reload(self.cluster).status)
 
-        self.world.set(self.node, status='ERROR', status_reason='broken')
+        self.world.save(self.node, status='ERROR', status_reason='broken')
         self.mark(True)
         after = self.mark(False)
 
@@ -138,7 +138,7 @@ class TestAdopting(OperationsCase):
         self.addCleanup(world.stop)
 
         def adopt(handler: Any, context: Any) -> Ready:
-            world.outside.called('adopt', context.resource_name)
+            world.outside.record_call('adopt', context.resource_name)
             return Ready(data={'ours': True})
 
         found = type(
@@ -212,12 +212,14 @@ class TestUserActions(OperationsCase):
         super().setUp()
         self.cluster = self.world.insert_cluster(self.profile)
 
-    def ask(self, **values: Any) -> Any:
+    def request_action(self, **values: Any) -> Any:
         given = {'action': 'sleep', 'target': 'c', 'inputs': {'duration': 0}, **values}
         return self.operations.actions.create(NewClusterAction(**given), BY)
 
     def test_a_user_action_keeps_its_schedule(self) -> None:
-        begun = self.ask(interval='60', not_before='2999-01-01T01:00:00+01:00')
+        begun = self.request_action(
+            interval='60', not_before='2999-01-01T01:00:00+01:00'
+        )
 
         action = self.world.store.get_action(begun.action)
         self.assertEqual(
@@ -225,13 +227,16 @@ class TestUserActions(OperationsCase):
             (action.interval, action.not_before, action.timeout),
         )
         self.assertEqual(
-            -0, self.world.store.get_action(self.ask(interval=-1).action).interval
+            -0,
+            self.world.store.get_action(
+                self.request_action(interval=-1).action
+            ).interval,
         )
 
     def test_a_time_in_the_past_means_now(self) -> None:
         for value in ('1960-01-01T00:00:00', '0100-01-01T00:00:00+14:00'):
             self.world.insert_cluster(self.profile, name=f'in-{value[:4]}')
-            begun = self.ask(not_before=value, target=f'in-{value[:4]}')
+            begun = self.request_action(not_before=value, target=f'in-{value[:4]}')
             action = self.world.store.get_action(begun.action)
             self.assertEqual(EPOCH, action.not_before)
 
@@ -257,4 +262,4 @@ class TestUserActions(OperationsCase):
             ('not_before', 7, 'The value for not_before must be a time, not a number.'),
         ):
             with self.subTest(name=name, value=value), self.refused(text):
-                self.ask(**{name: value})
+                self.request_action(**{name: value})

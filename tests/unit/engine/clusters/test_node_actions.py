@@ -24,7 +24,7 @@ class TestCreating(NodeCase):
     def test_a_created_node_has_the_values_of_its_resource(self):
         world, node = self.a_new_node(value='red', wait=2)
 
-        action = world.do(NODE_CREATE, node)
+        action = world.run_action(NODE_CREATE, node)
 
         row = world.reload(node)
         name = f'node-n-{node.uuid.replace("-", "")[:12]}'
@@ -46,7 +46,7 @@ class TestCreating(NodeCase):
         world.outside.fails.add(('create', 'n'))
         node = world.insert_node(world.profile(), 'n')
 
-        action = world.do(NODE_CREATE, node)
+        action = world.run_action(NODE_CREATE, node)
 
         row = world.reload(node)
         self.assertEqual('FAILED', action.status)
@@ -59,12 +59,12 @@ class TestCreating(NodeCase):
             world.transitions(),
         )
         # Its handler may have created something.
-        world.do(NODE_DELETE, node)
+        world.run_action(NODE_DELETE, node)
         self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
 
     def test_a_creation_that_is_cancelled_before_its_start_has_a_reason(self):
         world, node = self.a_new_node()
-        asked = world.ask(NODE_CREATE, node)
+        asked = world.request_action(NODE_CREATE, node)
 
         world.plans.signal_action(asked.uuid, 'CANCEL')
 
@@ -107,7 +107,7 @@ class TestDeleting(NodeCase):
     def test_a_node_that_was_never_created_is_deleted_without_its_handler(self):
         world, node = self.a_new_node()
 
-        action = world.do(NODE_DELETE, node)
+        action = world.run_action(NODE_DELETE, node)
 
         self.assertEqual(('SUCCEEDED', {}), told(action))
         self.assertEqual([], world.outside.calls)
@@ -118,7 +118,7 @@ class TestDeleting(NodeCase):
         made = world.reload(node)
         world.outside.fails.add(('delete', 'n'))
 
-        action = world.do(NODE_DELETE, node)
+        action = world.run_action(NODE_DELETE, node)
 
         row = world.reload(node)
         self.assertEqual(
@@ -126,7 +126,7 @@ class TestDeleting(NodeCase):
             (action.status, *status_of(row), row.deleted_at),
         )
         world.outside.fails.clear()
-        world.do(NODE_DELETE, node)
+        world.run_action(NODE_DELETE, node)
         row = world.reload(node)
         self.assertEqual({}, world.outside.things)
         self.assertEqual(
@@ -138,9 +138,9 @@ class TestDeleting(NodeCase):
         world = self.create_cluster_world()
         cluster = world.insert_cluster(world.profile(), 1)
         (node,) = world.nodes(cluster)
-        world.set(node, status='ACTIVE', physical_id='x')
-        asked = world.ask(NODE_DELETE, node)
-        world.decided(asked, {'deletion': {'grace_period': 3600}})
+        world.save(node, status='ACTIVE', physical_id='x')
+        asked = world.request_action(NODE_DELETE, node)
+        world.store_decisions(asked, {'deletion': {'grace_period': 3600}})
 
         world.worker()
         world.wait_until(lambda: world.store.get_action(asked.uuid).token is not None)
@@ -161,7 +161,7 @@ class TestUpdating(NodeCase):
             world.profile(), 'n', status='ERROR', status_reason='why'
         )
 
-        world.do(
+        world.run_action(
             NODE_UPDATE,
             node,
             {'name': 'm', 'role': 'r', 'metadata': {'k': 'v'}, 'tainted': True},
@@ -185,10 +185,10 @@ class TestUpdating(NodeCase):
         ):
             world, node = self.a_made_node(value='red', fixed='f')
             made = world.reload(node)
-            world.set(node, status='WARNING', status_reason='so so')
+            world.save(node, status='WARNING', status_reason='so so')
             other = world.profile('q', **new)
 
-            world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+            world.run_action(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
             row = world.reload(node)
             self.assertEqual(
@@ -214,10 +214,12 @@ class TestUpdating(NodeCase):
                 other = world.profile('q', **{'value': 'old', 'fixed': 'f', **new})
                 del world.outside.calls[:]
                 world.outside.fails.add((fails, 'n'))
-                failed = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+                failed = world.run_action(
+                    NODE_UPDATE, node, {'new_profile_id': other.uuid}
+                )
                 world.outside.fails.clear()
 
-                world.do(NODE_UPDATE, node, {'new_profile_id': old.uuid})
+                world.run_action(NODE_UPDATE, node, {'new_profile_id': old.uuid})
 
                 row = world.reload(node)
                 self.assertEqual(
@@ -241,7 +243,9 @@ class TestUpdating(NodeCase):
                 world, node = make()
                 other = world.profile('q', type_)
 
-                action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+                action = world.run_action(
+                    NODE_UPDATE, node, {'new_profile_id': other.uuid}
+                )
 
                 self.assertEqual(('FAILED', text), why(action))
                 self.assertEqual(status, world.reload(node).status)
@@ -254,9 +258,9 @@ class TestMembership(NodeCase):
         cluster = world.insert_cluster(profile, next_index=7)
         node = world.insert_node(profile, 'n')
 
-        world.do(NODE_JOIN, node, {'cluster_id': cluster.uuid})
+        world.run_action(NODE_JOIN, node, {'cluster_id': cluster.uuid})
         inside, around = world.reload(node), world.reload(cluster)
-        world.do(NODE_LEAVE, node)
+        world.run_action(NODE_LEAVE, node)
 
         outside = world.reload(node)
         self.assertEqual((cluster.id, 7, 8), (*place(inside), around.next_index))
@@ -276,8 +280,8 @@ class TestMembership(NodeCase):
         profile = world.profile()
         node, other = world.insert_node(profile, 'n'), world.insert_node(profile, 'm')
 
-        refused = world.ask(NODE_JOIN, node)
-        asked = world.ask(NODE_CREATE, other)
+        refused = world.request_action(NODE_JOIN, node)
+        asked = world.request_action(NODE_CREATE, other)
         world.worker()
 
         self.assertEqual('FAILED', world.wait_for_end(refused).status)
@@ -290,7 +294,7 @@ class TestMembership(NodeCase):
         other = world.insert_cluster(profile, 0, 'other')
         (node,) = world.nodes(one)
 
-        action = world.do(NODE_JOIN, node, {'cluster_id': other.uuid})
+        action = world.run_action(NODE_JOIN, node, {'cluster_id': other.uuid})
 
         self.assertEqual(('FAILED', 'Node one-1 is in another cluster'), why(action))
         self.assertEqual((one.id, 1), place(world.reload(node)))
@@ -302,14 +306,14 @@ class TestCancelling(NodeCase):
         gate = self.create_gate_at(world, 'poll', 'n')
         node = world.insert_node(world.profile(wait=1000), 'n')
         world.worker()
-        asked = world.ask(NODE_CREATE, node)
+        asked = world.request_action(NODE_CREATE, node)
         gate.wait_until_entered()
 
         world.plans.signal_action(asked.uuid, 'CANCEL')
         gate.open()
         action = world.wait_for_end(asked)
         cancelled = world.reload(node)
-        world.do(NODE_DELETE, node)
+        world.run_action(NODE_DELETE, node)
 
         self.assertEqual('CANCELLED', action.status)
         self.assertEqual('ERROR', cancelled.status)
@@ -334,7 +338,7 @@ class TestSuspending(NodeCase):
         cluster = world.insert_cluster(world.profile(), 1)
         node = world.insert_node(world.profile(value='red', wait=3), 'n', cluster, 2)
         world.worker()
-        asked = world.ask(NODE_CREATE, node)
+        asked = world.request_action(NODE_CREATE, node)
         gate.wait_until_entered()
 
         world.plans.signal_action(asked.uuid, 'SUSPEND')
@@ -348,7 +352,7 @@ class TestSuspending(NodeCase):
         self.assertEqual(polls, world.outside.of('poll'))
         self.assertEqual('CREATING', world.reload(node).status)
         with self.assertRaises(exceptions.ResourceIsLocked):
-            world.ask(CLUSTER_CHECK, cluster)
+            world.request_action(CLUSTER_CHECK, cluster)
         world.plans.signal_action(asked.uuid, 'RESUME')
         self.assertEqual('SUCCEEDED', world.wait_for_end(asked).status)
         self.assertEqual('ACTIVE', world.reload(node).status)

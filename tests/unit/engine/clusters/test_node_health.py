@@ -27,9 +27,9 @@ class TestChecking(NodeCase):
         made = world.reload(node)
         del world.outside.things[made.physical_id]
 
-        world.do(NODE_CHECK, node, {'detection': {'node_update_timeout': 3600}})
+        world.run_action(NODE_CHECK, node, {'detection': {'node_update_timeout': 3600}})
         status, reason = status_of(world.reload(node))
-        action = world.do(NODE_CHECK, node)
+        action = world.run_action(NODE_CHECK, node)
 
         self.assertEqual('ACTIVE', status)
         self.assertIn('It may not be ready yet', reason)
@@ -44,23 +44,25 @@ class TestChecking(NodeCase):
         profile = world.profile()
         node = world.insert_node(profile, 'n')
         world.create_node(node)
-        world.set(node, status='ERROR', status_reason='it was away')
+        world.save(node, status='ERROR', status_reason='it was away')
         never = world.insert_node(profile, 'm', status='ERROR', status_reason='no room')
 
         for one, expected in (
             (node, ('ACTIVE', 'Check: Node is ACTIVE.')),
             (never, ('ERROR', 'no room')),
         ):
-            world.do(NODE_CHECK, one)
+            world.run_action(NODE_CHECK, one)
             self.assertEqual(expected, status_of(world.reload(one)))
 
     def test_a_check_keeps_the_mark_of_a_user(self):
         world, node = self.a_made_node()
-        world.set(node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smells'})
+        world.save(
+            node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smells'}
+        )
 
-        checked = world.do(NODE_CHECK, node)
+        checked = world.run_action(NODE_CHECK, node)
         marked = world.reload(node)
-        world.do(NODE_RECOVER, node)
+        world.run_action(NODE_RECOVER, node)
 
         self.assertEqual('SUCCEEDED', checked.status)
         self.assertEqual(('ERROR', 'it smells'), status_of(marked))
@@ -78,7 +80,7 @@ class TestChecking(NodeCase):
         node = world.insert_node(world.profile(type_='odd'), 'n')
         world.create_node(node)
 
-        action = world.do(NODE_CHECK, node)
+        action = world.run_action(NODE_CHECK, node)
 
         self.assertEqual('FAILED', action.status)
         self.assertEqual('ACTIVE', world.reload(node).status)
@@ -92,8 +94,8 @@ class TestChecking(NodeCase):
         node = world.insert_node(world.profile(type_='far'), 'n')
         before = world.create_node(node)
 
-        checked = world.do(NODE_CHECK, node)
-        recovered = world.do(NODE_RECOVER, node, {'check': True})
+        checked = world.run_action(NODE_CHECK, node)
+        recovered = world.run_action(NODE_RECOVER, node, {'check': True})
 
         after = world.reload(node)
         unknown = 'Its state is unknown: n runs on the-other-host'
@@ -123,9 +125,9 @@ class TestChecking(NodeCase):
             world.profile(type_='taken'), 'n', physical_id='x', kept={'adopted': True}
         )
 
-        world.do(NODE_CHECK, node)
+        world.run_action(NODE_CHECK, node)
         taken = world.reload(node)
-        world.do(NODE_CHECK, node)
+        world.run_action(NODE_CHECK, node)
 
         self.assertEqual(
             ('ACTIVE', {'output': 'taken over'}), (taken.status, taken.attributes)
@@ -136,9 +138,9 @@ class TestChecking(NodeCase):
 class TestRecovering(NodeCase):
     def recovered(self, **inputs):
         world, node = self.a_made_node()
-        world.set(node, status='ERROR', status_reason='broken')
+        world.save(node, status='ERROR', status_reason='broken')
         world.outside.calls.clear()
-        return world, node, world.do(NODE_RECOVER, node, inputs)
+        return world, node, world.run_action(NODE_RECOVER, node, inputs)
 
     def test_each_recovery_calls_its_operation(self):
         for operation, calls in (
@@ -169,10 +171,10 @@ class TestRecovering(NodeCase):
                 if missing:
                     world.outside.things.clear()
                 else:
-                    world.set(node, status='ERROR', status_reason='broken')
+                    world.save(node, status='ERROR', status_reason='broken')
                 world.outside.calls.clear()
 
-                action = world.do(NODE_RECOVER, node, {'check': True, **inputs})
+                action = world.run_action(NODE_RECOVER, node, {'check': True, **inputs})
 
                 self.assertEqual(calls, [call for call, _ in world.outside.calls])
                 self.assertEqual(('ACTIVE', reason), status_of(world.reload(node)))
@@ -181,7 +183,7 @@ class TestRecovering(NodeCase):
     def test_an_unsupported_recovery_fails_with_the_supported_ones(self):
         world, node = self.a_made_node(type_='plain')
 
-        action = world.do(NODE_RECOVER, node, {'operation': 'REBOOT'})
+        action = world.run_action(NODE_RECOVER, node, {'operation': 'REBOOT'})
 
         self.assertEqual(
             (
@@ -196,10 +198,12 @@ class TestRecovering(NodeCase):
         world = self.create_cluster_world()
         world.outside.fails.add(('create', 'n'))
         node = world.insert_node(world.profile(), 'n')
-        world.do(NODE_CREATE, node)
+        world.run_action(NODE_CREATE, node)
         world.outside.fails.clear()
 
-        action = world.do(NODE_RECOVER, node, {'operation': 'REBOOT', 'check': True})
+        action = world.run_action(
+            NODE_RECOVER, node, {'operation': 'REBOOT', 'check': True}
+        )
 
         self.assertEqual(('SUCCEEDED', 'RECREATE'), told_operation(action))
         self.assertEqual(
@@ -215,7 +219,7 @@ class TestRecovering(NodeCase):
                 world, node = self.a_made_node()
                 world.outside.fails.add(('delete', 'n'))
 
-                action = world.do(NODE_RECOVER, node, {'force_recreate': force})
+                action = world.run_action(NODE_RECOVER, node, {'force_recreate': force})
 
                 self.assertEqual(status, action.status)
                 self.assertEqual(node_status, world.reload(node).status)
@@ -239,7 +243,7 @@ class TestRecovering(NodeCase):
                 world.create_node(node)
                 cancelled.clear()
 
-                action = world.do(
+                action = world.run_action(
                     NODE_RECOVER, node, {'delete_timeout': 0, 'force_recreate': force}
                 )
 
@@ -248,11 +252,11 @@ class TestRecovering(NodeCase):
 
     def test_the_recovery_of_a_health_policy_is_executed(self):
         world, node = self.a_new_node()
-        world.set(node, status='ERROR', physical_id='x')
+        world.save(node, status='ERROR', physical_id='x')
         world.outside.things['x'] = {}
-        asked = world.ask(NODE_RECOVER, node)
+        asked = world.request_action(NODE_RECOVER, node)
         decided = [{'name': 'REBUILD', 'params': {}}]
-        world.decided(asked, {'health': {'recover_action': decided}})
+        world.store_decisions(asked, {'health': {'recover_action': decided}})
 
         world.worker()
 
@@ -264,7 +268,7 @@ class TestRecovering(NodeCase):
 class TestOperating(NodeCase):
     def operated(self, inputs, type_='thing'):
         world, node = self.a_made_node(type_=type_)
-        return world, node, world.do(NODE_OPERATION, node, inputs)
+        return world, node, world.run_action(NODE_OPERATION, node, inputs)
 
     def test_an_operation_of_the_profile_is_executed(self):
         world, node, action = self.operated(
@@ -302,12 +306,12 @@ class TestOperating(NodeCase):
     def test_an_operation_on_a_missing_resource_leaves_the_node_in_error(self):
         world, node = self.a_new_node()
 
-        action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
+        action = world.run_action(NODE_OPERATION, node, {'operation': 'reboot'})
 
         self.assertEqual(('FAILED', []), (action.status, world.outside.calls))
         physical_id = world.create_node(node).physical_id
         del world.outside.things[physical_id]
-        action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
+        action = world.run_action(NODE_OPERATION, node, {'operation': 'reboot'})
         self.assertEqual(
             ('FAILED', 'ERROR', f'{physical_id} is not there'),
             (action.status, *status_of(world.reload(node))),

@@ -21,8 +21,8 @@ class Dying(Outside):
         self.dies = None
         self.kill = None
 
-    def called(self, operation, name):
-        super().called(operation, name)
+    def record_call(self, operation, name):
+        super().record_call(operation, name)
         if self.dies == (operation, name):
             self.dies = None
             self.kill()
@@ -42,7 +42,7 @@ class LostCase(ClusterCase):
         """Request an action; kill its worker at a call; let another continue."""
         world.outside.dies = at
         world.worker()
-        asked = world.ask(action_type, node, inputs)
+        asked = world.request_action(action_type, node, inputs)
         first = world.workers[0]
         world.wait_until(lambda: world.is_dead(first), world.full_report)
         world.kill(first)
@@ -98,7 +98,7 @@ class TestLostWorkers(LostCase):
         ):
             with self.subTest(action_type=action_type, idempotent=idempotent):
                 world, node = self.create_world(idempotent=idempotent)
-                world.set(node, **before)
+                world.save(node, **before)
 
                 action = self.lost(world, node, (calls[-1], 'n'), action_type, inputs)
 
@@ -114,7 +114,7 @@ class TestLostWorkers(LostCase):
 
         def poll(self, context, operation, token):
             if context.attempt == 1:
-                world.outside.called('poll', 'n')
+                world.outside.record_call('poll', 'n')
             return Ready(attributes={'output': (context.physical_id, context.data)})
 
         world, node = self.create_world(create=create, poll=poll, idempotent=False)
@@ -141,16 +141,16 @@ class TestLostWorkers(LostCase):
         profile = world.profile(type_='mortal')
         node = world.insert_node(profile, 'first', physical_id='y', status='ACTIVE')
         world.worker()
-        held = world.ask('NODE_CHECK', node)
+        held = world.request_action('NODE_CHECK', node)
         gate.wait_until_entered()
-        waiting = world.ask(NODE_CREATE, node, by=QUEUED)
+        waiting = world.request_action(NODE_CREATE, node, by=QUEUED)
         world.wait_until(
             lambda: world.store.get_action(waiting.uuid).status == 'WAITING',
             world.full_report,
         )
 
         # Only so could it be checked: what is made is not made again.
-        world.set(node, physical_id=None)
+        world.save(node, physical_id=None)
         gate.open()
         world.wait_for_end(held)
         action = world.wait_for_end(waiting)

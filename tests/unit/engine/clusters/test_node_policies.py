@@ -69,7 +69,7 @@ class TestPolicies(PolicyCase):
 
         made = world.create_node(node)
         world.outside.things.clear()
-        world.do(NODE_RECOVER, node)
+        world.run_action(NODE_RECOVER, node)
 
         told = ('OK', made.physical_id, {'output': 'red'})
         self.assertEqual([told, told], SEEN)
@@ -77,7 +77,7 @@ class TestPolicies(PolicyCase):
     def test_a_rejected_node_is_in_error_and_its_cluster_unchanged(self):
         world, cluster, node = self.in_force(Refusing)
 
-        action = world.do(NODE_CREATE, node)
+        action = world.run_action(NODE_CREATE, node)
 
         text = "Policy check failure: Failed policy 'po': not today"
         self.assertEqual(('FAILED', text), (action.status, action.status_message))

@@ -17,9 +17,9 @@ class TestSizes(ClusterCase):
     def test_a_requested_node_increases_the_size_of_its_cluster(self):
         world, cluster = self.in_a_cluster(2, 1, max_size=2)
         first, second = world.nodes(cluster)
-        world.set(first, status='ACTIVE')
+        world.save(first, status='ACTIVE')
 
-        world.do(NODE_CREATE, second)
+        world.run_action(NODE_CREATE, second)
 
         row = world.reload(cluster)
         self.assertEqual((2, 'ACTIVE'), (row.desired_capacity, row.status))
@@ -33,9 +33,9 @@ class TestSizes(ClusterCase):
     def test_a_node_beyond_the_maximum_size_is_rejected(self):
         world, cluster = self.in_a_cluster(2, 1, max_size=1)
         first, second = world.nodes(cluster)
-        world.set(first, status='ACTIVE')
+        world.save(first, status='ACTIVE')
 
-        action = world.do(NODE_CREATE, second)
+        action = world.run_action(NODE_CREATE, second)
 
         text = "The target capacity (2) is greater than the cluster's max_size (1)."
         self.assertEqual(('FAILED', text), why(action))
@@ -46,10 +46,10 @@ class TestSizes(ClusterCase):
     def test_a_deleted_node_reduces_the_size_of_its_cluster(self):
         world, cluster = self.in_a_cluster(3, 3, min_size=2)
         for node in world.nodes(cluster):
-            world.set(node, status='ACTIVE')
+            world.save(node, status='ACTIVE')
 
-        ended = world.do(NODE_DELETE, world.nodes(cluster)[1])
-        refused = world.do(NODE_DELETE, world.nodes(cluster)[1])
+        ended = world.run_action(NODE_DELETE, world.nodes(cluster)[1])
+        refused = world.run_action(NODE_DELETE, world.nodes(cluster)[1])
 
         row = world.reload(cluster)
         self.assertEqual('SUCCEEDED', ended.status)
@@ -63,15 +63,15 @@ class TestSizes(ClusterCase):
         world, cluster = self.in_a_cluster(3, 3, min_size=2)
         gate = self.create_gate()
         for node in world.nodes(cluster):
-            world.set(node, status='ACTIVE', physical_id=node.name)
+            world.save(node, status='ACTIVE', physical_id=node.name)
             world.outside.things[node.name] = {}
             world.outside.gates['delete', node.name] = gate
         first, second, _ = world.nodes(cluster)
         world.worker()
 
-        one = world.ask(NODE_DELETE, first)
+        one = world.request_action(NODE_DELETE, first)
         gate.wait_until_entered()
-        other = world.do(NODE_DELETE, second)
+        other = world.run_action(NODE_DELETE, second)
         gate.open()
 
         self.assertEqual('SUCCEEDED', world.wait_for_end(one).status)
@@ -81,9 +81,9 @@ class TestSizes(ClusterCase):
     def test_a_policy_may_keep_the_desired_capacity(self):
         world, cluster = self.in_a_cluster(2, 2)
         first, second = world.nodes(cluster)
-        world.set(second, status='ACTIVE')
-        asked = world.ask(NODE_DELETE, first)
-        world.decided(asked, {'deletion': {'reduce_desired_capacity': False}})
+        world.save(second, status='ACTIVE')
+        asked = world.request_action(NODE_DELETE, first)
+        world.store_decisions(asked, {'deletion': {'reduce_desired_capacity': False}})
 
         world.worker()
         world.wait_for_end(asked)

@@ -201,7 +201,7 @@ class TestUpdate(OperationsCase):
     def test_a_cluster_with_outdated_nodes_can_be_updated_to_its_profile(self) -> None:
         better = self.world.profile('better')
         cluster = self.world.insert_cluster(self.profile, 2, name='half')
-        self.world.set(self.world.nodes(cluster)[0], profile_id=better.id)
+        self.world.save(self.world.nodes(cluster)[0], profile_id=better.id)
 
         with self.refused('No property needs an update.'):
             self.operations.update(
@@ -212,7 +212,7 @@ class TestUpdate(OperationsCase):
         self.assertEqual({'new_profile_id': self.profile.uuid}, self.inputs(begun))
 
     def test_a_cluster_in_error_cannot_be_updated(self) -> None:
-        self.world.set(self.cluster, status='ERROR')
+        self.world.save(self.cluster, status='ERROR')
 
         with self.refused(
             'Updating a cluster in error state is not supported.',

@@ -190,12 +190,12 @@ class TestMembers(OperationsCase):
             f"Nodes not members of specified cluster: ['{self.well.uuid}']."
         ):
             self.operations.del_nodes('c', BY, ['well'])
-        self.world.set(self.cluster, min_size=2)
+        self.world.save(self.cluster, min_size=2)
         with self.refused(
             "The target capacity (1) is less than the cluster's min_size (2)."
         ):
             self.operations.del_nodes('c', BY, ['c-1'])
-        self.world.set(self.cluster, min_size=0)
+        self.world.save(self.cluster, min_size=0)
 
         begun = self.operations.del_nodes('c', BY, ['c-2'], 'true')
 
@@ -323,7 +323,7 @@ class TestDelete(OperationsCase):
         self.cluster = self.world.insert_cluster(self.profile)
 
     def test_a_cluster_in_transition_is_deleted_only_by_force(self) -> None:
-        self.world.set(self.cluster, status='UPDATING')
+        self.world.save(self.cluster, status='UPDATING')
         before = self.operations.check('c', BY).action
         with self.refused(
             f"The cluster '{self.cluster.uuid}' is in status UPDATING.",
@@ -398,7 +398,7 @@ class TestDelete(OperationsCase):
         self.assertEqual('CANCELLED', self.world.store.get_action(again.uuid).status)
 
     def test_an_object_with_dependents_is_not_deleted(self) -> None:
-        self.world.set(self.cluster, dependents={'nodes': ['x']})
+        self.world.save(self.cluster, dependents={'nodes': ['x']})
 
         with self.refused(
             f"The cluster '{self.cluster.uuid}' cannot be deleted: still depended by "

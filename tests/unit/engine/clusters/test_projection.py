@@ -258,7 +258,7 @@ class TestEvents(ClusterCase):
         (node,) = world.nodes(cluster)
         world.outside.fails.add(('create', 'c-1'))
 
-        action = world.do('NODE_CREATE', node)
+        action = world.run_action('NODE_CREATE', node)
 
         last = [event for event in world.events() if event.subject == 'node'][-1]
         self.assertEqual(

@@ -331,7 +331,7 @@ class TestReceivers(OperationsCase):
     def test_a_receiver_without_its_cluster_cannot_be_triggered(self) -> None:
         issued = self.issue()
         made = issued.receiver
-        self.world.set(self.cluster, deleted_at=self.world.clock.now())
+        self.world.save(self.cluster, deleted_at=self.world.clock.now())
 
         with self.refused(
             f"The cluster of the receiver '{made.uuid}' could not be found."

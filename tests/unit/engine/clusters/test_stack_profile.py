@@ -32,7 +32,7 @@ class TestStacks(StackCase):
     def test_a_node_creates_a_root_stack_once(self):
         world, node = self.a_stack(disable_rollback=True, timeout=5)
 
-        world.do(NODE_CREATE, node)
+        world.run_action(NODE_CREATE, node)
 
         row, stack = world.reload(node), self.stack(world, node)
         self.assertEqual(('ACTIVE', stack.uuid), (row.status, row.physical_id))
@@ -65,9 +65,9 @@ class TestStacks(StackCase):
         world, node = self.a_stack()
         world.outside.fails.add(('create', 't'))
 
-        world.do(NODE_CREATE, node)
+        world.run_action(NODE_CREATE, node)
         row, stack = world.reload(node), self.stack(world, node)
-        world.do(NODE_DELETE, node)
+        world.run_action(NODE_DELETE, node)
 
         self.assertEqual('ERROR', row.status)
         self.assertIn(f'Stack {stack.name} is CREATE_FAILED', row.status_reason)
@@ -80,10 +80,10 @@ class TestStacks(StackCase):
         world, node = self.a_stack()
         world.create_node(node)
 
-        world.do(NODE_CHECK, node)
+        world.run_action(NODE_CHECK, node)
         well = world.reload(node)
         world.outside.things.clear()
-        world.do(NODE_CHECK, node)
+        world.run_action(NODE_CHECK, node)
 
         self.assertEqual('ACTIVE', well.status)
         self.assertEqual('ERROR', world.reload(node).status)
@@ -94,7 +94,7 @@ class TestStacks(StackCase):
         made = world.create_node(node)
         other = world.profile('q', 'os.heat.stack', **self.of('blue'))
 
-        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+        world.run_action(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
         row = world.reload(node)
         self.assertEqual(
@@ -110,9 +110,9 @@ class TestStacks(StackCase):
         operations.delete(made.physical_id, TENANT)
         world.wait_until_idle()
 
-        world.do(NODE_CHECK, node)
+        world.run_action(NODE_CHECK, node)
         checked = world.reload(node)
-        action = world.do(NODE_DELETE, node)
+        action = world.run_action(NODE_DELETE, node)
 
         self.assertEqual('ERROR', checked.status)
         self.assertEqual('SUCCEEDED', action.status)

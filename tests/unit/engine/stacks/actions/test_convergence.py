@@ -28,7 +28,7 @@ MARKED = MADE.at(State('CHECK', 'FAILED'), under_mark=State('CREATE', 'COMPLETE'
 
 
 class TestDecision(base.TestCase):
-    def decided(
+    def decision(
         self,
         row: Resource = MADE,
         handler: Any = None,
@@ -66,8 +66,8 @@ class TestDecision(base.TestCase):
         )
         for expected, row, wanted in cases:
             with self.subTest(row=row, wanted=wanted):
-                self.assertEqual(expected, self.decided(row, **wanted))
-        self.assertRaises(exceptions.Invalid, self.decided, final='z')
+                self.assertEqual(expected, self.decision(row, **wanted))
+        self.assertRaises(exceptions.Invalid, self.decision, final='z')
 
     def test_a_nested_stack_with_an_interrupted_creation_is_updated(self) -> None:
         class Fixed(Group):
@@ -79,8 +79,8 @@ class TestDecision(base.TestCase):
         begun = MADE.at(State('CREATE', 'FAILED'), properties={})
         settled = begun.evolve(definition_id=1)
 
-        self.assertEqual(UPDATE, self.decided(begun, Fixed, kind='x'))
-        self.assertEqual(REPLACE, self.decided(settled, Fixed, kind='x'))
+        self.assertEqual(UPDATE, self.decision(begun, Fixed, kind='x'))
+        self.assertEqual(REPLACE, self.decision(settled, Fixed, kind='x'))
 
 
 class TestNew(base.TestCase):

@@ -26,7 +26,7 @@ class HalfMade(base.ResourceHandler):
     def create(self, context: base.ResourceContext) -> Any:
         outside = self.world.outside
         outside.things[context.properties['key']] = {}
-        outside.called('create', context.resource_name)
+        outside.record_call('create', context.resource_name)
         return self.poll(context, 'create', None)
 
     def poll(self, context: base.ResourceContext, operation: str, token: Any) -> Any:
@@ -39,7 +39,7 @@ class HalfMade(base.ResourceHandler):
             raise BrokenThingError(f'{context.properties["key"]} is not there')
 
     def delete(self, context: base.ResourceContext) -> Any:
-        self.world.outside.called('delete', context.resource_name)
+        self.world.outside.record_call('delete', context.resource_name)
         self.world.outside.things.pop(context.properties['key'], None)
 
 
@@ -56,7 +56,7 @@ def _timeout(case: 'TestHalfMade', world: StackWorld) -> Stack:
 
 
 def _cancel(case: 'TestHalfMade', world: StackWorld) -> Stack:
-    stack = world.begin({'a': half('1', ends=False)})
+    stack = world.start_creation({'a': half('1', ends=False)})
     world.worker()
     world.wait_until(lambda: '1' in world.outside.things)
     world.stacks.cancel(stack.uuid, TENANT, rollback=False)
@@ -65,7 +65,7 @@ def _cancel(case: 'TestHalfMade', world: StackWorld) -> Stack:
 
 def _deletion(case: 'TestHalfMade', world: StackWorld) -> Stack:
     gate = case.create_gate_at(world, 'create', 'a')
-    stack = world.begin({'a': half('1')})
+    stack = world.start_creation({'a': half('1')})
     world.worker()
     gate.wait_until_entered()
     world.stacks.delete(stack.uuid, TENANT)
@@ -87,7 +87,7 @@ def _replacement(case: 'TestHalfMade', world: StackWorld) -> Stack:
 
 def _lost_worker(case: 'TestHalfMade', world: StackWorld) -> Stack:
     gate = case.create_gate_at(world, 'create', 'a')
-    stack = world.begin({'a': half('1')})
+    stack = world.start_creation({'a': half('1')})
     doomed = world.worker()
     gate.wait_until_entered()
     world.kill(doomed)

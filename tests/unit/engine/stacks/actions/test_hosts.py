@@ -28,14 +28,14 @@ class HostsCase(StackWorldCase):
             return 'host-1' if physical_id else None
 
         def look(handler, context):
-            self.outside.called('look', context.resource_name)
+            self.outside.record_call('look', context.resource_name)
             self.unseen -= 1
             if self.unseen >= 0:
                 raise exceptions.StateUnknown('it is on host-1')
             return Ready(context.physical_id)
 
         def find(handler, context):
-            self.outside.called('find', context.resource_name)
+            self.outside.record_call('find', context.resource_name)
             return Ready(context.physical_id)
 
         kind = type(
@@ -70,7 +70,7 @@ class TestCreation(HostsCase):
     def test_the_worker_of_its_host_finds_the_started_operation(self):
         world = self.create_world()
         self.register_other_host(world)
-        stack = world.begin({'a': res('Homed', wait=1)})
+        stack = world.start_creation({'a': res('Homed', wait=1)})
         self.wait_until_handed_over(world)
 
         world.worker()

@@ -95,7 +95,7 @@ class TestAdoption(AdoptingCase):
         data = self.world.stacks.abandon(left.uuid, TENANT)
         stack = self.adopt(data)
 
-        self.assertRaises(exceptions.StackNotFound, self.world.named, 's')
+        self.assertRaises(exceptions.StackNotFound, self.world.find_stack, 's')
         self.assertEqual('ADOPT_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(stack))
         self.assertEqual(things, self.outside.things)
@@ -236,7 +236,7 @@ class TestRecord(AdoptingCase):
             StackRequest('adopted', None, adopt=data),
             tenant,
         )
-        self.assertRaises(exceptions.StackNotFound, self.world.named, 'adopted')
+        self.assertRaises(exceptions.StackNotFound, self.world.find_stack, 'adopted')
         return str(error)
 
     def test_invented_resources_are_rejected(self) -> None:
@@ -326,7 +326,7 @@ class TestExternal(AdoptingCase):
     def test_an_external_id_cannot_depend_on_a_resource(self) -> None:
         error = self.assertRaises(
             exceptions.StackValidationFailed,
-            self.world.begin,
+            self.world.start_creation,
             {**self.external({'get_resource': 'b'}), 'b': res()},
         )
         self.assertIn('external_id: it cannot depend on other', str(error))

@@ -13,20 +13,23 @@ class TestCreating(StackWorldCase):
 
         for name, resources in (('1', {}), ('s', {'a': res('Think')})):
             self.assertRaises(
-                exceptions.StackValidationFailed, world.begin, resources, name=name
+                exceptions.StackValidationFailed,
+                world.start_creation,
+                resources,
+                name=name,
             )
 
-        self.assertRaises(exceptions.StackNotFound, world.named, 's')
+        self.assertRaises(exceptions.StackNotFound, world.find_stack, 's')
         self.assertEqual([], world.store.list_actions(limit=10))
 
     def test_the_stored_stack_has_the_requested_values_and_a_unique_name(self) -> None:
         world = self.create_stack_world()
 
-        stack = world.begin(
+        stack = world.start_creation(
             {'a': res()}, sections={'description': 'it'}, tags=('t',), timeout_mins=2
         )
 
-        self.assertEqual(stack, world.named('s'))
+        self.assertEqual(stack, world.find_stack('s'))
         self.assertEqual(
             ('CREATE_IN_PROGRESS', 'it', ('t',), 120, 'a user'),
             (
@@ -37,7 +40,7 @@ class TestCreating(StackWorldCase):
                 stack.user,
             ),
         )
-        self.assertRaises(exceptions.StackExists, world.begin, {'a': res()})
+        self.assertRaises(exceptions.StackExists, world.start_creation, {'a': res()})
 
 
 class Meddling(StackWorld):
@@ -77,20 +80,20 @@ class TestUpdating(StackWorldCase):
     def test_concurrent_merging_updates_are_both_applied(self) -> None:
         world = Meddling(self.make_store())
         self.addCleanup(world.stop)
-        stack = world.begin({'a': res()}, sections=self.SECTIONS)
-        world.meddle = lambda: world.begin_change(stack, parameters={'q': 'new'})
+        stack = world.start_creation({'a': res()}, sections=self.SECTIONS)
+        world.meddle = lambda: world.start_update(stack, parameters={'q': 'new'})
 
-        world.begin_change(stack, parameters={'p': 'new'})
+        world.start_update(stack, parameters={'p': 'new'})
 
         definition = world.store.get_definition(world.reload(stack).definition_id)
         self.assertEqual({'p': 'new', 'q': 'new'}, definition.parameters)
 
     def test_an_update_changes_tags_and_timeout(self) -> None:
         world = self.create_stack_world()
-        stack = world.begin({'a': res()}, tags=('t',))
+        stack = world.start_creation({'a': res()}, tags=('t',))
 
-        kept = world.begin_change(stack, timeout_mins=5)
-        gone = world.begin_change(
+        kept = world.start_update(stack, timeout_mins=5)
+        gone = world.start_update(
             stack, {'a': res()}, {'description': 'new'}, disable_rollback=False
         )
 
@@ -102,7 +105,7 @@ class TestUpdating(StackWorldCase):
 
     def test_a_rejected_update_changes_nothing(self) -> None:
         world = self.create_stack_world()
-        stack = world.begin({'a': res()})
+        stack = world.start_creation({'a': res()})
 
         new = StackRequest('s', template({'a': res(valeu=1)}))
         self.assertRaises(

@@ -107,10 +107,13 @@ class TestChanges(base.TestCase):
 class TestRoom(StackWorldCase):
     def test_the_stack_quota_is_enforced(self) -> None:
         world = self.create_stack_world(limits=StackLimits(stacks=1))
-        world.begin({'a': res()})
+        world.start_creation({'a': res()})
 
         self.assertRaises(
-            exceptions.RequestLimitExceeded, world.begin, {'a': res()}, name='other'
+            exceptions.RequestLimitExceeded,
+            world.start_creation,
+            {'a': res()},
+            name='other',
         )
         world.stacks.create(
             StackRequest('s', template({'a': res()})), 'another project'
@@ -124,12 +127,14 @@ class TestImmutable(StackWorldCase):
 
     def test_an_immutable_parameter_keeps_its_value(self) -> None:
         world = self.create_stack_world()
-        stack = world.begin({'a': res()}, sections=self.SECTIONS, parameters={'p': 'x'})
+        stack = world.start_creation(
+            {'a': res()}, sections=self.SECTIONS, parameters={'p': 'x'}
+        )
 
-        world.begin_change(stack, parameters={'p': 'x'})
+        world.start_update(stack, parameters={'p': 'x'})
         self.assertRaises(
             exceptions.ImmutableParameterModified,
-            world.begin_change,
+            world.start_update,
             stack,
             parameters={'p': 'y'},
         )
@@ -138,13 +143,13 @@ class TestImmutable(StackWorldCase):
 class TestMendingATemplate(StackWorldCase):
     def test_the_previous_definition_may_be_invalid(self) -> None:
         world = self.create_stack_world()
-        stack = world.begin({'a': res()})
+        stack = world.start_creation({'a': res()})
         with world.store.transaction() as tx:
             (locked,) = tx.lock_stacks([stack.id]).values()
             bad = tx.insert_definition(Definition({'resources': 'of another release'}))
             tx.save_stacks([locked.evolve(definition_id=bad.id)])
 
-        after = world.begin_change(stack, {'b': res()})
+        after = world.start_update(stack, {'b': res()})
 
         self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
 
