@@ -237,10 +237,10 @@ class Keystone(fixtures.Fixture):
 
         :param expiry: a datetime; in the past for an expired token
         """
-        wait_until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
+        until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
         options = ('-I', '-W', 'ignore', str(TOKEN))
         ids = (self._users[name], self.projects[PROJECT])
-        printed = self._run('python', *options, *ids, wait_until)
+        printed = self._run('python', *options, *ids, until)
         return printed.split()[-1]
 
     @contextlib.contextmanager

@@ -77,7 +77,7 @@ class Browser(fixtures.Fixture):
                 exceptions.StaleElementReferenceException,
             ],
         )
-        return waiting.wait_until(lambda driver: condition(), problem)
+        return waiting.until(lambda driver: condition(), problem)
 
     def text(self, selector='body'):
         """Return the text of the first element of a CSS selector."""
