@@ -1,16 +1,16 @@
-"""Reports of failed tests, which a subunit packet has to hold."""
+"""Reports of failed tests, which must fit into a subunit packet."""
 
 from testtools import content
 from testtools.testresult import doubles
 
 from tests import base
 
-#: Bytes of a subunit packet, header included.
+#: Bytes of a subunit packet, including its header.
 PACKET = 2**22
 
 
 def run_a_test_that_says_much():
-    """Return the attachments of a test that fails with more than a packet holds."""
+    """Return the attachments of a failed test that exceed a packet."""
 
     class Chatty(base.TestCase):
         def runTest(self):

@@ -1,4 +1,4 @@
-"""The verdict of the gate on a report of pip-audit."""
+"""The evaluation of pip-audit reports."""
 
 import importlib.util
 import pathlib

@@ -32,9 +32,9 @@ class SettingsCase(base.TestCase):
         return conf.new(config_files=[str(path)])
 
     def assert_differs(self, found: Any, *same: str, default: Any = None) -> None:
-        """Check that a value that was forgotten here could not go unnoticed.
+        """Check that no field has its default, so that forgotten ones are detected.
 
-        :param same: the fields that no option is for
+        :param same: the fields without an option
         """
         plain = default if default is not None else type(found)()
         alike = {

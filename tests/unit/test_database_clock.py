@@ -1,4 +1,4 @@
-"""All hosts count by the clock of the database, whatever their own clocks show."""
+"""All hosts use the clock of the database, whatever their own clocks show."""
 
 import datetime
 import threading
@@ -12,9 +12,9 @@ PATIENCE = 10.0
 
 
 class Host(ManualClock):
-    """A clock of a host that is wrong.
+    """The clock of a host, which is wrong.
 
-    :ivar wrong: seconds by which it is ahead
+    :ivar wrong: the seconds by which it is ahead
     """
 
     wrong = 0.0
@@ -45,7 +45,7 @@ class DatabaseClockTest(base.TestCase):
         return told
 
     def off(self) -> float:
-        """Return by how many seconds the clock is ahead of the database's."""
+        """Return by how many seconds the clock is ahead of that of the database."""
         return (self.clock.now() - self.host.true()).total_seconds()
 
     def test_a_host_that_is_an_hour_wrong_counts_as_the_database_does(self) -> None:

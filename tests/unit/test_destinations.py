@@ -25,7 +25,8 @@ LOCAL = (
     'fe80::1',
     'fd00:ec2::254',
     'ff02::1',
-    # What stands for one of IPv4: mapped, compatible, NAT64, 6to4, Teredo
+    # IPv6 addresses that contain IPv4 addresses: mapped, compatible, NAT64, 6to4,
+    # Teredo
     '::ffff:127.0.0.1',
     '::127.0.0.1',
     '::ffff:169.254.169.254',

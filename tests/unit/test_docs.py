@@ -1,4 +1,4 @@
-"""The documentation is compared with the code, so that neither drifts away."""
+"""The documentation agrees with the code."""
 
 import importlib
 import inspect
@@ -25,7 +25,7 @@ from watcherlite.states.machine import Machine
 ROOT = pathlib.Path(__file__).parents[2]
 SOURCE = ROOT / 'doc/source'
 PAGES = sorted(SOURCE.glob('*.rst'))
-#: Files of the repository beside doc/ that are written for readers.
+#: Files outside doc/ that are written for readers.
 OTHERS = [
     ROOT / name for name in ('README.rst', 'CONTRIBUTING.rst', 'tests/README.rst')
 ]
@@ -36,7 +36,7 @@ def read(name):
 
 
 def mentions(pattern, pages=(*PAGES, *OTHERS)):
-    """Yield (name of the page, what is found) of all matches of a pattern."""
+    """Yield (name of the page, match) of all matches of a pattern."""
     for page in pages:
         for found in re.findall(pattern, page.read_text(), re.MULTILINE):
             yield page.name, found
@@ -44,14 +44,14 @@ def mentions(pattern, pages=(*PAGES, *OTHERS)):
 
 class DocsTestCase(base.TestCase):
     def extension(self, name):
-        """Import an extension of Sphinx from where Sphinx finds it."""
+        """Import an extension of Sphinx from its directory."""
         path = [str(ROOT / 'doc/ext'), *sys.path]
         self.useFixture(fixtures.MonkeyPatch('sys.path', path))
         return importlib.import_module(name)
 
 
 class TestPages(base.TestCase):
-    """Pages find each other, and what they name exists."""
+    """The pages are linked, and the objects that they name exist."""
 
     def test_every_page_is_in_the_table_of_contents(self):
         contents = re.search(
@@ -107,7 +107,7 @@ class TestPages(base.TestCase):
 
 
 class TestOptions(base.TestCase):
-    """Every option is documented, and only options that exist are."""
+    """Every option is documented, and no others."""
 
     def setUp(self):
         super().setUp()
@@ -171,7 +171,7 @@ class TestOptions(base.TestCase):
 
 
 class TestPlugins(base.TestCase):
-    """The guide says when each method of the contract is called."""
+    """The guide documents each method of the plugin interface."""
 
     def test_every_hook_has_its_paragraph(self):
         page = read('plugins.rst')
@@ -225,7 +225,7 @@ class TestPlugins(base.TestCase):
 
 
 class TestActionTypes(base.TestCase):
-    """The inputs of the built-in types are listed, and only those."""
+    """The inputs of the built-in types are documented, and no others."""
 
     def setUp(self):
         super().setUp()
@@ -281,7 +281,7 @@ class TestCommands(base.TestCase):
 
 
 class TestStates(DocsTestCase):
-    """Every machine is drawn, and every state and transition says why it is there."""
+    """Every machine has a diagram, and every state and transition has a reason."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""The pages about the API and the command are compared with the code."""
+"""The pages about the API and the command agree with the code."""
 
 import importlib
 import json
@@ -20,7 +20,7 @@ from watcherlite.plugins import loader
 
 PAGES = [*sorted(SOURCE.glob('*.rst')), ROOT / 'README.rst']
 
-#: reference: python-watcher 17.0.0, its policies
+#: The policies of python-watcher 17.0.0.
 VERBS_OF_WATCHER = {
     'action': 'get get_all detail update',
     'action_plan': 'get get_all detail update start delete',
@@ -33,7 +33,7 @@ VERBS_OF_WATCHER = {
     'data_model': 'get_all',
     'webhook': 'trigger',
 }
-#: The sort keys that every collection has, so that they are told of once.
+#: The sort keys of every collection, which are documented once.
 COMMON_KEYS = {'id', 'uuid', 'created_at', 'updated_at', 'deleted_at'}
 
 
@@ -50,7 +50,7 @@ def rows(text):
 
 
 class TestGenerated(DocsTestCase):
-    """The tables that are made of the code, and the OpenAPI documents beside them."""
+    """The tables that are generated from the code, and the OpenAPI documents."""
 
     def setUp(self):
         super().setUp()
@@ -115,7 +115,7 @@ class TestGenerated(DocsTestCase):
 
 
 class TestGuide(base.TestCase):
-    """The API guide lists what there is, and only that."""
+    """The API guide is complete and contains nothing else."""
 
     def test_filters_and_sort_keys_are_those_of_the_collections(self):
         told = {
@@ -175,7 +175,7 @@ class TestGuide(base.TestCase):
             for noun, verbs in VERBS_OF_WATCHER.items()
             for verb in verbs.split()
         }
-        # Those of stacks are Heat's, those of clusters Senlin's.
+        # The names in the other APIs are those of Heat and Senlin.
         others = ('/orchestration', '/clustering')
         names = {
             rule.name
@@ -223,7 +223,7 @@ class TestProposers(base.TestCase):
 
 
 class TestCommand(base.TestCase):
-    """The commands that are shown exist, and so do their options."""
+    """The documented commands and options exist."""
 
     def test_commands_and_options_in_examples_exist(self):
         for page in PAGES:
@@ -244,7 +244,7 @@ class TestCommand(base.TestCase):
 
 
 def _endpoints(mount):
-    """Return where clients are told that a mount is, beside what is at an address."""
+    """Return the path of a mount that clients use in addition to the operations."""
     return [] if mount.project is None else [f'/v1/{{{mount.project}}}']
 
 

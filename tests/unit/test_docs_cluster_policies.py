@@ -1,4 +1,4 @@
-"""The page about the policies of clusters says what is there, and its example works."""
+"""The page about the policies of clusters is complete, and its example works."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""The documentation of clusters is compared with the code."""
+"""The documentation of clusters agrees with the code."""
 
 import re
 
@@ -14,7 +14,7 @@ from watcherlite.plugins import base as contracts
 from watcherlite.plugins import loader, schemas
 
 EXAMPLES = ROOT / 'etc/watcherlite/examples'
-#: What nothing here raises.
+#: Errors that watcherlite does not raise.
 UNUSED = {'RequestLimitExceeded'}
 
 

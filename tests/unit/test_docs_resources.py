@@ -1,4 +1,4 @@
-"""The page about resource types says what is there, and its example works."""
+"""The page about resource types is complete, and its example works."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ PAGE = SOURCE / 'resource_handlers.rst'
 
 
 class FakeCloud:
-    """The service of the example; a disk takes one look to be ready."""
+    """The service of the example; a disk is ready after one poll."""
 
     def __init__(self):
         self.disks = {}
@@ -54,7 +54,7 @@ class TestPage(DocsTestCase):
             name: f'{kind.__module__}:{kind.__qualname__}'
             for name, kind in plugins.resource_types().items()
             if kind.__module__.startswith('watcherlite.')
-            # Those that are stacks, and what scales them, have a page of their own.
+            # Nested stacks and their scaling policies have a page of their own.
             and not issubclass(kind, contract.NestedHandler)
             and not kind.__module__.endswith('.scaling_policy')
         }

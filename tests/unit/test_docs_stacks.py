@@ -1,4 +1,4 @@
-"""The documentation of stacks is compared with the code, and its examples are tried."""
+"""The documentation of stacks agrees with the code, and its examples work."""
 
 import importlib
 import re
@@ -45,11 +45,11 @@ parameters:
 outputs:
   address: {value: 127.0.0.1}
 """
-#: What the examples send as files.
+#: The files of the examples.
 FILES = {'greeting.txt': 'Good morning', 'inner.yaml': _INNER, 'site.yaml': _INNER}
 #: Pages whose examples are templates.
 EXAMPLES = ('templates.rst', 'resource_handlers.rst', 'groups.rst', 'stacks.rst')
-#: What the examples need to be allowed.
+#: The configuration that the examples need.
 ALLOWED = """
 [watcherlite.resource_handlers.local_file]
 directories = /srv
@@ -70,7 +70,7 @@ def blocks(page, language):
 
 
 def sections(page, underline):
-    """Return what stands below each heading of a kind: heading -> text."""
+    """Return the text below each heading of a kind: heading -> text."""
     parts = re.split(rf'(?m)^(\S.*)\n{re.escape(underline)}+\n', read(page))
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -78,7 +78,7 @@ def sections(page, underline):
 class Made:
     """The created resources of the example.
 
-    A Value has its value; what a file is called is its path.
+    The reference of a Value is its value; that of a file is its path.
     """
 
     def __init__(self, template):
@@ -105,7 +105,7 @@ class TemplatesCase(base.TestCase):
         self.template = document.parse(self.text)
 
     def value(self, written, condition=False):
-        """Return what stands for a value in an output of the example."""
+        """Return the value of an expression in an output of the example."""
         template = {**self.template}
         output = {'value': written}
         if condition:
@@ -120,7 +120,7 @@ class TemplatesCase(base.TestCase):
 
 
 class TestFunctions(TemplatesCase):
-    """Every function has its section, and its examples give what they say."""
+    """Every function has a section, and its examples have the documented results."""
 
     def setUp(self):
         super().setUp()
@@ -190,7 +190,7 @@ class TestTemplates(TemplatesCase):
 
         self.assertEqual(list(constraints._KINDS), [kind for kind, _, _ in rows])
         for kind, example, first in rows:
-            # That one is for any type: its row says something else.
+            # A custom constraint is for any type; its row differs.
             parameter = 'string' if kind == constraints.CUSTOM else first
             rule = yaml.safe_load(f'[{{{kind}: {example}}}]')
             template = {
@@ -244,7 +244,7 @@ class TestTemplates(TemplatesCase):
 
 
 class TestExamples(base.TestCase):
-    """The examples would be accepted unchanged."""
+    """The examples are valid without changes."""
 
     def check(self, text, settings):
         configuration = conf.new(config_files=[str(settings)])
@@ -303,7 +303,7 @@ class TestExamples(base.TestCase):
 
 
 def _verb(words):
-    """Return the longest command that a line begins with."""
+    """Return the longest command at the beginning of a line."""
     for count in range(len(words), 0, -1):
         name = ' '.join(words[:count])
         if name in command_table.COMMANDS:
@@ -312,7 +312,7 @@ def _verb(words):
 
 
 class TestOptions(base.TestCase):
-    """The limits of stacks are where readers look for them."""
+    """The limits of stacks are documented on the expected page."""
 
     def test_every_option_is_on_a_page_about_stacks(self):
         pages = read('templates.rst') + read('stacks.rst')
@@ -322,7 +322,7 @@ class TestOptions(base.TestCase):
 
 
 class TestStates(DocsTestCase):
-    """The tables of permitted operations are those of the code."""
+    """The tables of permitted operations agree with the code."""
 
     def setUp(self):
         super().setUp()
@@ -363,7 +363,7 @@ class TestStates(DocsTestCase):
             for row in rows:
                 asked = set(re.findall(r'``(\w+)``', row.partition('\n')[2]))
                 missing = set(self.tables.OPERATIONS) - asked
-                # That makes no sense below a lock, whatever the lock is.
+                # It makes no sense below any lock.
                 self.assertEqual(set(), missing - {states.CANCEL_UPDATE}, row)
                 self.assertTrue(not missing or 'UNLOCK_COMPLETE' in row, row)
 
@@ -407,7 +407,7 @@ class TestStates(DocsTestCase):
 
 
 class TestRefusals(base.TestCase):
-    """The types by which clients tell errors are listed."""
+    """The types by which clients distinguish errors are documented."""
 
     def test_every_type_is_in_the_table_with_its_status(self):
         text = sections('stacks.rst', '=')['Errors']

@@ -13,8 +13,8 @@ from tests import base
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-#: Room -> layer. A module belongs to the room with the longest name that it begins
-#: with. It may import its own room, and every room of a lower layer.
+#: Room -> layer. A module belongs to the room with the longest matching prefix. It may
+#: import its own room, and every room of a lower layer.
 ROOMS = {
     'watcherlite.exceptions': 0,
     'watcherlite.clock': 0,
@@ -265,7 +265,7 @@ class Import:
 def imports_of(module, source, path, modules):
     """Return the imports of a module's source.
 
-    :param modules: names of all modules of the product, to tell `from package
+    :param modules: names of all modules of the product, to distinguish `from package
         import module` from `from module import name`
     """
     found = []
@@ -358,9 +358,9 @@ def _fence(item, top):
 
 
 def cycles(imports):
-    """Return one line if parts of the product import each other in a circle.
+    """Return one line for each import cycle between parts of the product.
 
-    A part is what stands directly below `watcherlite`.
+    A part is a module or package directly below `watcherlite`.
     """
     parts = {}
     for item in imports:
@@ -395,7 +395,7 @@ def _module_name(path):
 
 
 class TestProduct(base.TestCase):
-    """The product keeps to the tables."""
+    """The product follows the tables."""
 
     def setUp(self):
         super().setUp()
@@ -408,7 +408,7 @@ class TestProduct(base.TestCase):
         self.assertEqual([], cycles(self.imports))
 
     def test_every_module_has_a_room(self):
-        # These hold nothing but their docstring.
+        # These contain only their docstring.
         packages = {'watcherlite', 'watcherlite.db'}
 
         strays = {m for m in self.modules if room_of(m) is None}
@@ -442,7 +442,7 @@ class TestProduct(base.TestCase):
 
 
 class TestChecks(base.TestCase):
-    """The checks find what they are for."""
+    """The checks detect violations."""
 
     def check(self, module, source):
         modules = frozenset(

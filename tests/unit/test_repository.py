@@ -13,14 +13,14 @@ GATE = ROOT / '.ci' / 'run'
 
 
 class TestReadme(base.TestCase):
-    """Two commands, a line each, and nothing before them."""
+    """Two commands, one line each, with nothing before them."""
 
     def setUp(self):
         super().setUp()
         self.text = (ROOT / 'README.rst').read_text()
 
     def command(self, name):
-        """Return the words of a command, as the gate finds it."""
+        """Return the words of a command, as the gate parses it."""
         block = self.text.partition(f'\n.. {name} command\n')[2]
         lines = re.match(r'\n\.\. code-block:: console\n\n((?:   .*\n)+)\n', block)[
             1
@@ -61,7 +61,7 @@ class TestReadme(base.TestCase):
 
 
 class TestTox(base.TestCase):
-    """tox runs what the gate runs."""
+    """tox runs the same commands as the gate."""
 
     def test_each_command_is_one_of_the_gate(self):
         tox = configparser.ConfigParser(interpolation=None)
@@ -74,7 +74,7 @@ class TestTox(base.TestCase):
 
         for name in ('lint', 'types', 'docs'):
             for line in tox[f'testenv:{name}']['commands'].strip().splitlines():
-                # Where the pages go is left to each of them.
+                # Each of them chooses its own output directory.
                 words = line.replace(' doc/build/html', '').split()
                 pattern = re.compile('.*?'.join(map(re.escape, words)))
                 self.assertTrue(any(map(pattern.search, steps)), (line, steps))

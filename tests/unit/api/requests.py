@@ -1,4 +1,4 @@
-"""Requests to a WSGI application, and answers as tests compare them."""
+"""Requests to a WSGI application, and their responses."""
 
 import dataclasses
 import json
@@ -10,7 +10,7 @@ import webob
 
 @dataclasses.dataclass(frozen=True)
 class Answered:
-    """An answer: its status, headers (in any case) and body as JSON."""
+    """A response: its status, headers (case-insensitive) and JSON body."""
 
     status: int
     headers: Mapping[str, str]
@@ -23,7 +23,7 @@ class Answered:
 
     @property
     def fault(self) -> str:
-        """Return what an error says, as a client of Watcher reads it."""
+        """Return the error message, as a client of Watcher reads it."""
         return json.loads(self.body['error_message'])['faultstring']
 
 

@@ -32,7 +32,7 @@ CLUSTERING = Versions('clustering', {(1, 0): 'The beginning.'})
 
 
 def shown(request):
-    """Return what an operation gets to see."""
+    """Return the parts of a request that an operation receives."""
     return Response(
         {
             'version': list(request.version),
@@ -60,7 +60,7 @@ def mount(routes, **values):
 
 
 class AppCase(base.TestCase):
-    """Asks an application with routes of the test."""
+    """Sends requests to an application with routes of the test."""
 
     def app(self, routes, *others, max_body_size=1000):
         conf = cfg.ConfigOpts()
@@ -74,7 +74,7 @@ class AppCase(base.TestCase):
 
 
 class TestAddresses(AppCase):
-    """Spellings of addresses, and their operations."""
+    """Spellings of paths, and their operations."""
 
     def setUp(self):
         super().setUp()
@@ -126,7 +126,7 @@ class TestAddresses(AppCase):
     def test_a_slash_that_was_encoded_is_part_of_a_name(self):
         app = self.app({'/v1/things/{name}': {'GET': operation()}})
 
-        # As the server hands it on: see `http_server`.
+        # In the form of the server: see `http_server`.
         for path in ('/v1/things/%2Fsrv%2Fa', '/v1/things/%2fsrv%2fa'):
             answer = ask(app, 'GET', '/', environ={'PATH_INFO': path, CALLER: ADMIN})
             self.assertEqual({'name': '/srv/a'}, answer.body['path'])

@@ -7,7 +7,7 @@ from watcherlite.api.operation import Response
 
 
 def raising(error):
-    """Return a call that raises."""
+    """Return an operation that raises an error."""
 
     def call(request):
         raise error

@@ -10,12 +10,12 @@ SHOW = 'stacks:show'
 
 
 def place(request):
-    """Return where a request thinks that it is."""
+    """Return the path of the route and the query string."""
     return Response({'place': request.route_path, 'query_string': request.query_string})
 
 
 def rules(request):
-    """Ask for another rule where the body says so."""
+    """Return the policy rule, which depends on the body."""
     return ['stacks:create' if (request.body or {}).get('create') else 'stacks:show']
 
 
@@ -54,7 +54,7 @@ class ProjectCase(AppCase):
 
 
 class TestProjects(ProjectCase):
-    """Addresses with a project."""
+    """Paths with a project."""
 
     def test_members_with_a_role_and_administrators_are_allowed(self):
         nowhere = {'project': 'there', 'project_id': None}

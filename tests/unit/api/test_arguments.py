@@ -42,12 +42,12 @@ PATCH = {
 
 
 def said(call, *args):
-    """Return the refusal that a call raises."""
+    """Return the message of the error that a call raises."""
     try:
         call(*args)
     except exceptions.Invalid as error:
         return str(error)
-    raise AssertionError('it was not refused')
+    raise AssertionError('no error was raised')
 
 
 class TestQuery(base.TestCase):
@@ -189,7 +189,7 @@ class TestBody(base.TestCase):
                 f"{field} name. Value: 'A'. Value should match the pattern ^[a-z]+$",
             ),
             ([], f'{field} audit. It must be an object and is a list.'),
-            # What lies deeper is not repeated
+            # Nested values are not quoted.
             (
                 {'audit_type': 'EVENT', 'parameters': {'password': 5150}},
                 f'{field} parameters.password. It must be text and is a number.',

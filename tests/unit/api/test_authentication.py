@@ -41,12 +41,12 @@ PASSWORD = 'Grüße:1'
 
 
 def hashed(password):
-    """Return a hash that costs the tests no time."""
+    """Return a cheap hash, to save time."""
     return bcrypt.hashpw(password.encode(), bcrypt.gensalt(4)).decode()
 
 
 class Endpoint:
-    """An application that notes who asks."""
+    """An application that records its callers."""
 
     def __init__(self):
         self.callers = []
@@ -134,7 +134,7 @@ class TestNoAuthentication(AuthenticationCase):
 
 
 class TestLocalPages(AuthenticationCase):
-    """Without authentication, a browser is not to be led here from elsewhere."""
+    """Without authentication, cross-site requests of a browser are rejected."""
 
     def status(self, host, **headers):
         api = LocalOriginCheck(self.endpoint, {'https://dashboard.example.org'})
@@ -231,7 +231,7 @@ class TestHttpBasic(AuthenticationCase):
     def test_a_right_password_is_hashed_once(self):
         self.ask_as('alice')
         slow = self.passwords._hashes['alice']
-        # Nothing compares with this one; the answer comes from memory.
+        # The new hash matches nothing, so the response comes from the cache.
         self.assertEqual(200, self.ask_as('alice').status)
         self.passwords._hashes['alice'] = slow.replace(b'$04$', b'$05$')
 
@@ -251,7 +251,7 @@ class TestHttpBasic(AuthenticationCase):
 
     def test_wrong_passwords_leave_room_for_others(self):
         self.ask_as('alice')
-        # As many others are at it.
+        # The maximum number of other requests is being processed.
         for _ in range(HASHING + WAITING):
             self.passwords._room.acquire()
 
@@ -305,7 +305,7 @@ class TestHttpBasic(AuthenticationCase):
 
 
 class TestKeystone(AuthenticationCase):
-    """auth_strategy keystone: what is made of what keystonemiddleware found."""
+    """auth_strategy keystone: the callers from the headers of keystonemiddleware."""
 
     def api(self, around):
         return self.gate(lambda application: Keystone(application, around))

@@ -18,7 +18,7 @@ TITLES = {
     500: 'Internal Server Error',
     503: 'Service Unavailable',
 }
-#: Error -> (status, type) as clients of Senlin tell them apart.
+#: error -> (status, type), by which clients of Senlin distinguish errors
 SENLIN = {
     exceptions.Invalid('x'): (400, 'HTTPBadRequest'),
     exceptions.BadRequest('x'): (400, 'BadRequest'),
@@ -44,7 +44,7 @@ SENLIN = {
     exceptions.StoreUnavailable('x'): (503, 'HTTPServiceUnavailable'),
     KeyError('x'): (500, 'HTTPInternalServerError'),
 }
-#: Error -> (status, type) as clients of Heat tell them apart.
+#: error -> (status, type), by which clients of Heat distinguish errors
 HEAT = {
     exceptions.Invalid('x'): (400, 'HTTPBadRequest'),
     exceptions.TemplateInvalid('x'): (400, 'StackValidationFailed'),

@@ -1,4 +1,4 @@
-"""Streams that are open: counted, woken, ended."""
+"""Open streams: their number, wake-ups and end."""
 
 import threading
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ class TestWaiting(base.TestCase):
         self.streams, self.clock = EventStreams(), ManualClock()
 
     def wait(self, seen: int | None = None) -> threading.Thread:
-        """Let a thread wait for 1 to 5 s; `seen` is how often it saw it woken."""
+        """Let a thread wait for 1 to 5 s; `seen` is its known number of wake-ups."""
         known = self.streams.wakes() if seen is None else seen
         thread = threading.Thread(
             target=self.streams.wait, args=(self.clock, known, 1.0, 5.0), daemon=True

@@ -1,4 +1,4 @@
-"""A request that is repeated with its key is carried out once."""
+"""A request that is repeated with its key is executed once."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ CUT = exceptions.CommitOutcomeUnknown('no answer')
 
 
 class IdempotencyCase(base.TestCase):
-    """An operation that creates a receiver of the name in the body."""
+    """An operation that creates a receiver, named in the body."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -181,7 +181,7 @@ class TestLostAnswers(IdempotencyCase):
         self.assertIn('Repeat it with the same Idempotency-Key', str(error))
 
     def cut_off(self, has_effect: bool) -> None:
-        """Have no COMMIT answered from now on."""
+        """Lose the response to every COMMIT from now on."""
         begin = self.store._begin
 
         @contextlib.contextmanager

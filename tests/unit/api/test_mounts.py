@@ -16,7 +16,7 @@ SCHEMA = {'type': 'object', 'properties': {'code': {'type': 'integer'}}}
 
 
 class CodeFormat(errors.ErrorFormat):
-    """Errors as no API of ours writes them."""
+    """An error format that no API of watcherlite has."""
 
     schema = SCHEMA
 
@@ -36,7 +36,7 @@ def fail(request):
     raise ValueError('secret')
 
 
-#: A mount that differs from the one at the root in all that a mount may say.
+#: A mount that differs from the root mount in every setting.
 OTHER = Mount(
     ('/orchestration',),
     Versions('orchestration', {(1, 0): 'The beginning.'}, in_headers=False),
@@ -54,7 +54,7 @@ ROUTES = {'/v1/x': {'GET': operation()}, '/v1/hooks/{x}': {'POST': operation()}}
 
 
 class TestAnotherMount(AppCase):
-    """The settings of a mount apply to its own addresses only."""
+    """The settings of a mount apply to its own paths only."""
 
     def setUp(self):
         super().setUp()
@@ -120,7 +120,7 @@ class TestAnotherMount(AppCase):
 
 
 class TestShaping(base.TestCase):
-    """Layers in front of the API refuse in the shape of the mount as well."""
+    """Middleware in front of the API uses the error format of the mount as well."""
 
     def setUp(self):
         super().setUp()
@@ -165,7 +165,7 @@ class TestDescription(base.TestCase):
 
 
 class TestDeployment(base.TestCase):
-    """The settings of the application that come from its mounts."""
+    """The settings of the application that depend on its mounts."""
 
     def application(self, auth_strategy='http_basic', webhooks_auth=True):
         path = self.home / 'users'

@@ -4,7 +4,7 @@ from tests.unit.api.test_app import AppCase, mount, operation
 from watcherlite.api import deploy, openapi
 from watcherlite.api.operation import unversioned
 
-#: One operation that changed with a version.
+#: An operation that changed in a version.
 ROUTES = {
     '/v1/things/{uuid}': {
         'PATCH': operation(

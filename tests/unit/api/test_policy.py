@@ -13,7 +13,7 @@ from watcherlite.api.policy import LOOK, AccessPolicy, get_enforcer
 ROOT = pathlib.Path(__file__).parents[3]
 SAMPLE = ROOT / 'etc/watcherlite/policy.yaml.sample'
 
-#: Who may, beside `admin`, by the rule: least is allowed last.
+#: The roles that each rule permits, from the weakest to the strictest.
 READERS = frozenset({'reader', 'member', 'manager', 'admin', 'administrator'})
 MANAGERS = frozenset({'manager', 'admin', 'administrator'})
 ADMINS = frozenset({'admin', 'administrator'})
@@ -22,9 +22,9 @@ ROLES = (
     *('', 'reader', 'member', 'manager', 'admin', 'administrator', 'service'),
     *('system reader', 'system member', 'system manager'),
 )
-#: Of what concerns the whole cloud.
+#: The roles with rights on the whole cloud.
 SYSTEM_MANAGERS = ADMINS | {'system manager'}
-#: The roles that are asked with both scopes.
+#: The roles that exist in both scopes.
 SCOPED = frozenset({'reader', 'member', 'manager'})
 SYSTEM_READERS = SYSTEM_MANAGERS | {'system reader', 'system member'}
 #: Collections of the infra-optim API -> the variable of one object.
@@ -38,7 +38,7 @@ _ONES = {
     'services': 'service',
     'scoring_engines': 'scoring_engine',
 }
-#: Every operation of the API: who may.
+#: operation of the infra-optim API -> permitted roles
 MATRIX = {
     'GET /': {*ROLES},
     'GET /v1': {*ROLES},
@@ -81,7 +81,7 @@ MEMBERS = READERS - {'reader'}
 _STACK = '/stacks/{stack_name}/{stack_id}'
 _RESOURCE = f'{_STACK}/resources/{{resource_name}}'
 _METHODS = ('DELETE', 'GET', 'PATCH', 'POST', 'PUT')
-#: Likewise of the orchestration API, below `/orchestration/v1/{tenant}`.
+#: The same for the orchestration API, below `/orchestration/v1/{tenant}`.
 ORCHESTRATION = {
     'GET /build_info': READERS,
     'GET /services': ADMINS,
@@ -113,7 +113,7 @@ ORCHESTRATION = {
     f'PATCH {_STACK}/preview': MEMBERS,
     f'DELETE {_STACK}/abandon': MEMBERS,
     f'GET {_STACK}/export': MEMBERS,
-    # Besides it, that of the action is asked
+    # The rule of the requested action is also enforced.
     f'POST {_STACK}/actions': READERS,
     f'GET {_STACK}/template': READERS,
     f'GET {_STACK}/environment': READERS,
@@ -136,7 +136,7 @@ ORCHESTRATION = {
 }
 _CLUSTER = '/clusters/{cluster}'
 _NODE = '/nodes/{node}'
-#: Likewise of the clustering API, below `/clustering/v1`.
+#: The same for the clustering API, below `/clustering/v1`.
 CLUSTERING = {
     'GET ': {*ROLES},
     'GET /openapi.json': READERS,
@@ -176,18 +176,18 @@ CLUSTERING = {
     'PATCH /actions/{action}': MEMBERS,
     'GET /events': READERS,
     'GET /events/{event}': READERS,
-    # Who sees one can trigger it
+    # Every user who sees a receiver can trigger it.
     'GET /receivers': MEMBERS,
     'POST /receivers': MEMBERS,
     'GET /receivers/{receiver}': MEMBERS,
     'PATCH /receivers/{receiver}': MEMBERS,
     'DELETE /receivers/{receiver}': MEMBERS,
     'POST /receivers/{receiver}/notify': MEMBERS,
-    # Who knows its address needs no token
+    # A webhook needs no keystone token, only its URL.
     'POST /webhooks/{receiver}/trigger': {*ROLES},
 }
-#: Rules that only some requests are asked for, besides that of the operation or
-#: instead of it: who may.
+#: Rules that only some requests enforce, in addition to that of the operation or
+#: instead of it: rule -> permitted roles.
 BESIDES = {
     'action_plan:all_projects': SYSTEM_MANAGERS,
     'actions:force': ADMINS,
@@ -205,12 +205,12 @@ BESIDES = {
 
 
 def in_any_scope(roles):
-    """Return roles that mean the same in a project and in the whole system."""
+    """Return roles, and the same roles with system scope."""
     return frozenset(roles) | {f'system {role}' for role in roles & SCOPED}
 
 
 def matrix():
-    """Return 'METHOD URL' -> roles, of all that is served."""
+    """Return 'METHOD URL' -> roles of all served operations."""
     found = {name: frozenset(roles) for name, roles in MATRIX.items()}
     for name, roles in ORCHESTRATION.items():
         method, _, path = name.partition(' ')
@@ -218,7 +218,7 @@ def matrix():
     for name, roles in CLUSTERING.items():
         method, _, path = name.partition(' ')
         found[f'{method} /clustering/v1{path}'] = in_any_scope(roles)
-    # Who has the token of the address needs nothing else
+    # The token in the URL suffices.
     signals = '/orchestration/v1/signals/{stack_id}/{resource_name}'
     found[f'POST {signals}'] = frozenset(ROLES)
     found['GET /clustering'] = frozenset(ROLES)
@@ -232,7 +232,7 @@ def matrix():
 
 
 def operations():
-    """Return 'METHOD URL' -> operation, of all that is served."""
+    """Return 'METHOD URL' -> operation of all served operations."""
     return {
         f'{method} {mount.prefixes[0]}{template}'.rstrip('/')
         if mount.prefixes[0]
@@ -338,7 +338,7 @@ class TestMatrix(base.TestCase):
 
 
 class TestRules(base.TestCase):
-    """The rules know the operations, and the operations the rules."""
+    """Every rule belongs to an operation, and every operation has a rule."""
 
     def test_each_rule_is_documented_with_the_operations_that_it_decides(self):
         documented = {
@@ -372,7 +372,7 @@ class TestRules(base.TestCase):
             and url.startswith('/clustering/v1/')
             and 'global_project' in _arguments(operations()[f'GET {url}'])
         }
-        # This one is no operation of a vocabulary.
+        # It is not an operation of an API.
         decided['healthcheck:detail'] = {'GET /healthcheck'}
 
         self.assertEqual(decided, documented)
@@ -400,7 +400,7 @@ class TestRules(base.TestCase):
 
 
 class TestPolicy(base.TestCase):
-    """Decisions, and how long they are kept."""
+    """Policy decisions and their cache."""
 
     READER = Caller(roles=frozenset({'reader'}))
 

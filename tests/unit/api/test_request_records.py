@@ -1,4 +1,4 @@
-"""Requests that change something are recorded, without their secrets."""
+"""Requests that change something are recorded without their secrets."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""The tables of routes of all mounts, and the documents that describe them."""
+"""The tables of routes of all mounts, and their documents."""
 
 import json
 import re
@@ -29,7 +29,7 @@ class TestTables(base.TestCase):
         ]
 
     def described(self, mount, version):
-        """Return (template, method, operation) of what a document describes."""
+        """Return (template, method, operation) for all operations in a document."""
         return [
             (template, method.upper(), operation)
             for template, item in openapi.document(mount, version)['paths'].items()
@@ -38,7 +38,7 @@ class TestTables(base.TestCase):
         ]
 
     def test_every_schema_is_one_in_every_version(self):
-        # Most are the same in all versions.
+        # Most of them are the same in all versions.
         distinct = {
             json.dumps(at(schema, version))
             for mount, operation in self.operations
@@ -74,7 +74,7 @@ class TestTables(base.TestCase):
         )
 
     def test_the_documents_are_valid(self):
-        # Those between differ from these in attributes only, and each takes a while.
+        # Other versions differ only in attributes, and each takes long.
         for mount in self.mounts:
             for version in {mount.versions.minimum, mount.versions.maximum}:
                 openapi_spec_validator.validate(openapi.document(mount, version))

@@ -1,4 +1,4 @@
-"""Times, as clients read them."""
+"""The representation of times."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""A base class for the tests of operations."""
+"""The base case of the tests of operations on plans."""
 
 import contextlib
 
@@ -18,16 +18,16 @@ AUTOMATIC = 'Action was skipped automatically: '
 
 
 class ReversibleType:
-    """The action types of a rollback that reverts the type 'reversible' only."""
+    """Action types, of which a rollback reverts only 'reversible'."""
 
     def may_revert(self, name: str) -> bool:
         return name == 'reversible'
 
 
 class BusyStore:
-    """A store whose next transactions conflict with others.
+    """A store whose next transactions conflict.
 
-    :ivar conflicts: how many of them do
+    :ivar conflicts: the number of conflicts
     """
 
     def __init__(self, store):
@@ -97,7 +97,7 @@ class OperationsCase(base.TestCase):
         ]
 
     def assert_refused(self, kind, text, call, *arguments):
-        """Assert that a call is refused with a text, and changes nothing."""
+        """Assert that a call is rejected with a message, and changes nothing."""
         error = self.assertRaises(kind, call, *arguments)
 
         self.assertEqual(text, str(error))

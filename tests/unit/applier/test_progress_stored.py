@@ -23,7 +23,7 @@ class StoredCase(base.TestCase):
         self.addCleanup(self.store.close)
 
     def create_plan(self, *actions, **values):
-        """Store a plan with actions: each a status, or the values of one."""
+        """Store a plan with actions: each a status, or its fields."""
         made = [
             factories.make_action(**({'status': a} if isinstance(a, str) else a))
             for a in actions
@@ -152,7 +152,7 @@ class TestStep(StoredCase):
                 ('FAILED', 0),
                 [('INIT', 'CANCELLED', 'ONGOING'), ('ONGOING', 'FAILED', 'FAILED')],
             ),
-            # There is nothing to revert.
+            # Nothing is to be reverted.
             (
                 ['FAILED'],
                 {**failed, 'on_failure': 'rollback', 'unfinished': 0},
@@ -174,7 +174,7 @@ class TestStep(StoredCase):
             self.assertEqual(after, (found.state, found.unfinished))
             self.assertEqual(written, self.states()[before:])
 
-            # Another step changes nothing.
+            # A further step changes nothing.
             self.assertFalse(self.step(plan))
             self.assertEqual(found, self.store.get_plan(plan.uuid))
             self.assertEqual(written, self.states()[before:])

@@ -1,4 +1,4 @@
-"""The retry of a plan: which actions it has, and in which order."""
+"""The retry of a plan: its actions, and their order."""
 
 import datetime
 

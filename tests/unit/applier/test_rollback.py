@@ -56,7 +56,7 @@ class TestRollback(base.TestCase):
         return [action.name for action in made]
 
     def test_succeeded_actions_are_reverted_in_reverse_order(self):
-        # Those that ended together are reverted by descending id.
+        # Actions that ended at the same time are reverted by descending id.
         self.assertEqual(
             ['revert b', 'revert d', 'revert c', 'revert a'],
             self.reverted(

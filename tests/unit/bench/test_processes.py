@@ -29,7 +29,7 @@ class TestParsing(base.TestCase):
 
 
 class TestTree(base.TestCase):
-    """A process and what came of it."""
+    """A process and its descendants."""
 
     def test_grandchildren_belong_to_it_and_its_parent_does_not(self) -> None:
         names = {4: 'grandchild', 1: 'init', 3: 'child', 5: 'other', 2: 'daemon'}

@@ -1,4 +1,4 @@
-"""Streams and progress that remember what they were given."""
+"""Streams and progress that record their calls."""
 
 import contextlib
 import io
@@ -7,9 +7,9 @@ from watcherlite.cli.output import Output
 
 
 class Stream(io.StringIO):
-    """A text stream in memory, with what is to be read from it.
+    """A text stream in memory, with its input.
 
-    :param terminal: what `isatty` says
+    :param terminal: the result of `isatty`
     """
 
     def __init__(self, terminal=False, text=''):
@@ -21,7 +21,7 @@ class Stream(io.StringIO):
 
 
 class Lines(Output):
-    """An Output whose lines are in `lines`."""
+    """An Output that keeps its lines in `lines`."""
 
     def __init__(self, terminal=False):
         super().__init__(Stream(terminal))
@@ -38,7 +38,7 @@ class Lines(Output):
 
 
 class Recorder:
-    """A Progress that keeps what it was shown, in order."""
+    """A Progress that records its calls, in order."""
 
     def __init__(self):
         self.shown = []

@@ -23,7 +23,7 @@ class CompletionTest(base.TestCase):
         return factory(self.application, None).get_parser(name)
 
     def complete(self, line, printed=''):
-        """Return the candidates at the end of a line, and what was asked for them."""
+        """Return the candidates at the end of a line."""
 
         def run(words):
             self.listed.append(shlex.join(words))
@@ -90,7 +90,7 @@ class CompletionTest(base.TestCase):
         for line in ('stack create ', 'cluster create ', 'stack show shop '):
             self.assertEqual([], self.complete(line))
         self.assertEqual([], self.listed)
-        # An API that does not answer has no candidates.
+        # An unavailable API yields no candidates.
         self.assertEqual([], self.complete('cluster show '))
         self.assertEqual(1, len(self.listed))
 

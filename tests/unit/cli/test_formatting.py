@@ -1,4 +1,4 @@
-"""Values of the API in the cells of each format."""
+"""The cells for values of the API in each format."""
 
 from tests import base
 from watcherlite.cli import formatting

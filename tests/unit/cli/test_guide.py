@@ -1,4 +1,4 @@
-"""The guide of the command shows every command, and shows it as it is."""
+"""The guide of the command contains every command and its options."""
 
 import pathlib
 import re
@@ -13,7 +13,7 @@ GUIDES = tuple(
     SOURCE / f'{name}.rst'
     for name in ('command_line', 'stacks_command_line', 'clusters_command_line')
 )
-#: These are told of elsewhere.
+#: These are documented on other pages.
 LOCAL = {'plugin list', 'run', 'standalone'}
 
 
@@ -54,7 +54,7 @@ class GuideTest(base.TestCase):
     def test_every_option_and_variable_of_the_connection_is_explained(self):
         for option in access.OPTIONS:
             if not option.environment or option.names[0] == '--os-auth-url':
-                # These are those of all clients of OpenStack
+                # These options are common to all OpenStack clients.
                 continue
             for name in (option.names[0], *option.environment):
                 with self.subTest(name=name):

@@ -1,4 +1,4 @@
-"""Reading the plan of a command line, and what is to be skipped of it."""
+"""Reading the plan of a command line, and the actions to skip."""
 
 import io
 import os
@@ -82,7 +82,7 @@ class SkipsTest(base.TestCase):
                 {'drain': None, 'restart': 'not = today'},
             ),
             (['drain='], {'drain': None}),
-            # A name with an equals sign goes before a reason
+            # The longest name that exists precedes a reason.
             (['a=b=d', 'a=b=c', 'a=c'], {'a=b': 'd', 'a=b=c': None, 'a': 'c'}),
         ):
             self.assertEqual(expected, input_files.skips(options, self.NAMES))

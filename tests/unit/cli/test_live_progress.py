@@ -40,7 +40,7 @@ class LiveTreeTest(base.TestCase):
         self.time = clock_time(factories.NOW)
 
     def seen(self):
-        """Return the words of each line that is to be seen now, without the spinner."""
+        """Return the words of each displayed line, without the spinner."""
         stream = Stream()
         Console(file=stream, width=100, color_system=None).print(self.progress)
         lines = stream.getvalue().splitlines()

@@ -1,4 +1,4 @@
-"""Finding the command, and mistakes in the command line."""
+"""The selection of the command, and errors in the command line."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""Writing to streams that may go away."""
+"""Writing to streams whose reader may disappear."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""The events of a plan that are shown to users."""
+"""The events of a plan that are displayed to users."""
 
 import datetime
 
@@ -92,7 +92,7 @@ class ChangeTest(base.TestCase):
 
 
 class ShownTest(base.TestCase):
-    """The same of events as the API shows them."""
+    """The same for events of the API."""
 
     def event(self, **values):
         return {

@@ -64,7 +64,7 @@ class InsistentTest(base.TestCase):
         slept = []
         with Insistent(slept.append) as insistent:
             insistent.wait(1)
-            # As where the interpreter cleans up an object
+            # The interpreter drops exceptions while it cleans up an object.
             with contextlib.suppress(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
             self.assertRaises(KeyboardInterrupt, insistent.wait, 2)

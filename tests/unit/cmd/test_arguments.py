@@ -15,7 +15,7 @@ class TestRun(base.TestCase):
     """From a command line to an exit code."""
 
     def run_with(self, argv, work, **keys):
-        """Return (exit code, what was said)."""
+        """Return (exit code, error output)."""
         parser = arguments.command('watcherlite-x', 'Do it.')
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
@@ -61,7 +61,7 @@ class TestRun(base.TestCase):
 
 
 class TestUnread(base.TestCase):
-    """Output whose reader has gone away."""
+    """Output whose reader has disappeared."""
 
     def test_closed_pipe_is_no_error(self):
         programs = {
@@ -87,7 +87,7 @@ class TestUnread(base.TestCase):
                     [sys.executable, '-c', code],
                     stdout=gone,
                     stderr=subprocess.PIPE,
-                    # With a buffer the error comes at the exit only.
+                    # With a buffer the error occurs only at the exit.
                     env={**os.environ, 'PYTHONUNBUFFERED': unbuffered},
                     timeout=60,
                 )

@@ -21,7 +21,7 @@ class TestReload(base.TestCase):
         )
 
     def told(self, text):
-        """Return whether a file counts, and what is logged of it."""
+        """Return whether a file is applied, and the log."""
         self.ini.write_text(text)
         before = len(self.logger.output.splitlines())
         counts = reload_options(self.conf)
@@ -66,7 +66,7 @@ class TestReload(base.TestCase):
 
 
 class _RecordingManager:
-    """Stand in for the manager; record how many objects are frozen when it runs."""
+    """Replaces the manager, and records the number of frozen objects."""
 
     frozen = 0
 

@@ -31,7 +31,7 @@ class CodeTest(base.TestCase):
 
 class TellTest(base.TestCase):
     def tell(self, debug):
-        """Return the exit code, and the lines on standard error."""
+        """Return the exit code and the lines on standard error."""
         err = io.StringIO()
         with contextlib.redirect_stderr(err):
             try:

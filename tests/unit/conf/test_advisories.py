@@ -10,7 +10,7 @@ class TestAdvisories(base.TestCase):
         self.ini.touch(mode=0o640)
 
     def told(self, text=''):
-        """Return the advisories for a file, with ~ for the home."""
+        """Return the advisories for a file, with ~ for the home directory."""
         self.ini.write_text(text)
         found = conf.advisories(conf.new(config_files=[str(self.ini)]))
         return [line.replace(str(self.home), '~') for line in found]

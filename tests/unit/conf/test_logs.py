@@ -21,7 +21,7 @@ class RecordsCase(base.TestCase):
 
 
 class TestMaskSecrets(RecordsCase):
-    """The filter takes credentials out of the record itself."""
+    """The filter removes credentials from the record itself."""
 
     def filtered(self, record):
         self.assertTrue(logs.MaskSecrets().filter(record))
@@ -80,7 +80,7 @@ class LogsCase(RecordsCase):
 
     def setUp(self):
         super().setUp()
-        # Whatever oslo.log does to these is undone with the fixture.
+        # The fixture undoes the changes that oslo.log makes to these.
         self.useFixture(fixtures.MonkeyPatch('sys.excepthook', sys.excepthook))
         self.useFixture(fixtures.MonkeyPatch('logging.root.handlers', []))
         self.addCleanup(logging.root.setLevel, logging.root.level)
@@ -103,7 +103,7 @@ class LogsCase(RecordsCase):
 
 
 class TestSetupLogging(LogsCase):
-    """The whole way from a call to the line in the file."""
+    """From the call to the line in the file."""
 
     def test_a_line_has_the_request_id_and_no_credentials(self):
         self.setup_logging()

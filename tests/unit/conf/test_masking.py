@@ -3,7 +3,7 @@ import time
 from tests import base
 from watcherlite.conf import masking
 
-#: text with a secret -> what is left of it
+#: text with a secret -> masked text
 MASKED = {
     # URLs
     'amqp://u:S3cret@h': 'amqp://u:***@h',
@@ -19,7 +19,7 @@ MASKED = {
     'http://u:S3cret@[::1]:80/x': 'http://u:***@[::1]:80/x',
     "no answer from 'amqp://u:S3cret@h', next": "no answer from 'amqp://u:***@h', next",
     '{"url":"amqp://u:S3cret@h","to":"a@b"}': '{"url":"amqp://u:***@h","to":"a@b"}',
-    # URLs with what should have been quoted
+    # Invalid URLs with unquoted characters
     'rabbit://u:S3@cret@h/': 'rabbit://u:***@h/',
     'mysql+pymysql://u:S3/cret@h/db': 'mysql+pymysql://u:***@h/db',
     'amqp://a@b:S3cret@h/': 'amqp://a@b:***@h/',
@@ -68,7 +68,7 @@ MASKED = {
     '--os-password S3cret --os-user x': '--os-password *** --os-user x',
     '--token=S3cret x': '--token=*** x',
     "['--password', 'S3cret', 'x']": "['--password', '***', 'x']",
-    # What oslo.config logs
+    # Messages of oslo.config
     'Option x.api_token changed from [S3cret] to [S3cret2]': (
         'Option x.api_token changed from ***'
     ),
@@ -79,7 +79,7 @@ MASKED = {
     '-----BEGIN PRIVATE KEY-----\nS3cret': '-----BEGIN PRIVATE KEY-----***',
 }
 
-#: What looks a little like a secret and is none.
+#: Texts that resemble secrets and are none.
 KEPT = (
     '',
     'http://127.0.0.1:8000/notify/user@example.com',
@@ -108,7 +108,7 @@ KEPT = (
     'action 5f9e READY -> RUNNING',
 )
 
-#: Each makes a careless pattern try all ways to split it.
+#: A careless pattern would try all ways to split each of these.
 HOSTILE = (
     '-' * 20000,
     'password' * 5000,
@@ -131,7 +131,7 @@ HOSTILE = (
 
 
 class TestMaskText(base.TestCase):
-    """Credentials go, everything else stays."""
+    """Credentials are masked, and nothing else is changed."""
 
     def test_credentials_are_masked_once(self):
         for text, expected in MASKED.items():
@@ -151,12 +151,12 @@ class TestMaskText(base.TestCase):
 
                 masking.mask_text(text)
 
-                # Trying all ways takes minutes; this takes 80 ms at most.
+                # Trying all ways takes minutes; this takes at most 80 ms.
                 self.assertLess(time.thread_time() - began, 5)
 
 
 class TestMaskData(base.TestCase):
-    """The same in data, where a name and its value are told apart."""
+    """Structured data, where a name and its value are separate."""
 
     def test_values_of_secret_names_are_masked_and_texts_searched(self):
         data = {

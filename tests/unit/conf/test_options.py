@@ -24,7 +24,7 @@ WORKER = {
     'signal_grace': 5.0,
     'max_action_log': 1048576,
 }
-#: What deployers and tests rely on; a new default here is a release note too.
+#: Defaults that deployers and tests rely on; a change needs a release note.
 DEFAULTS = {
     'DEFAULT': {
         'action_log_retention': 30.0,
@@ -122,7 +122,7 @@ DEFAULTS = {
 
 
 class TestDefaults(base.TestCase):
-    """Without any ini file everything has a value that works."""
+    """Without an ini file every option has a working value."""
 
     def test_every_option_has_the_documented_default(self):
         configuration = conf.new(config_files=[])
@@ -188,7 +188,7 @@ class TestDefaults(base.TestCase):
 
 
 class TestDeclarations(base.TestCase):
-    """Rules for all options, those of later groups included."""
+    """Rules for all options, including those of later groups."""
 
     def test_every_option_has_help_in_sentences_and_a_number_a_least_value(self):
         for group, options in opts.list_opts():
@@ -216,7 +216,7 @@ class TestDeclarations(base.TestCase):
         for module in (applier, engine):
             marked = {option.dest for option in module.OPTS if option.mutable}
             if module is engine:
-                # What the upkeep takes over.
+                # Options that the reconciler implements.
                 marked -= {'action_plan_expiry', 'check_periodic_interval'}
 
             shared = {'default_action_timeout', 'action_log_retention'}
@@ -258,7 +258,7 @@ class TestDeclarations(base.TestCase):
 
 
 class TestSources(base.TestCase):
-    """Command line, environment, files: the first that has a value wins."""
+    """The first of command line, environment and files that has a value is used."""
 
     def setUp(self):
         super().setUp()

@@ -3,7 +3,7 @@ from watcherlite import conf, exceptions
 
 
 class TestReload(base.TestCase):
-    """A reload applies what is mutable, all of it or nothing."""
+    """A reload applies all changes of mutable options, or none."""
 
     def setUp(self):
         super().setUp()
@@ -38,7 +38,7 @@ class TestReload(base.TestCase):
                 '[applier]\nlease = long\nsweep_interval = 4\n',
                 f"{self.ini}: [applier] lease {number} 'long'",
             ),
-            # An option of the logs does not end the daemon.
+            # An error in a logging option does not end the daemon.
             (
                 '[DEFAULT]\ndebug = maybe\n',
                 '[DEFAULT] debug is not valid: Invalid Boolean value: maybe',

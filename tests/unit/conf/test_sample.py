@@ -10,8 +10,8 @@ from tests import base
 ROOT = pathlib.Path(__file__).parents[3]
 GENERATOR = ROOT / 'etc/watcherlite/config-generator.conf'
 SAMPLE = ROOT / 'etc/watcherlite/watcherlite.conf.sample'
-#: Of these the text is ours. What oslo.log says of its options changes with its
-#: releases, and must not make the file look old.
+#: Namespaces of options with texts of this project. The texts of oslo.log change with
+#: its releases, and must not make the file outdated.
 OURS = ('watcherlite', 'watcherlite.plugins')
 THEIRS = (
     'oslo.log',
@@ -23,12 +23,12 @@ THEIRS = (
 
 
 class TestSample(base.TestCase):
-    """etc/watcherlite/watcherlite.conf.sample is what the options make of it."""
+    """etc/watcherlite/watcherlite.conf.sample is up to date."""
 
     def setUp(self):
         super().setUp()
-        # Else the state of the generator would be that of the directory it is run
-        # in, and the file would be written there.
+        # Otherwise the generator would use the current directory for its state, and
+        # write the file there.
         self.output = self.home / 'watcherlite.conf.sample'
 
     def generate(self):
@@ -66,7 +66,7 @@ class TestSample(base.TestCase):
         self.assertIn('#default_log_levels = alembic=WARN,amqp=WARN', text)
 
     def test_the_sample_tells_nothing_of_the_machine_it_was_made_on(self):
-        # By then `default_log_levels` and others had their chance to be set.
+        # Other tests may have changed the defaults of `default_log_levels` before.
         text = self.generate()
 
         for word in (os.uname().nodename, str(self.home), os.path.expanduser('~')):
@@ -84,7 +84,7 @@ class TestSample(base.TestCase):
 
 
 def _ours(text):
-    """Return {(group, namespace): its lines} of the namespaces that are ours."""
+    """Return {(group, namespace): its lines} of the namespaces of this project."""
     blocks = {}
     for section in re.split(r'^(?=\[)', text, flags=re.MULTILINE):
         group = section.partition('\n')[0]

@@ -30,7 +30,7 @@ class SecretsCase(base.TestCase):
 
 
 class TestOption(SecretsCase):
-    """Options with secrets have an effect, and are never shown."""
+    """Options with secrets are applied, and never displayed."""
 
     def test_the_keys_that_are_set_are_used_and_not_shown_and_none_is_made(self):
         found = conf.sealing_keys(self.conf(f'encryption_keys = {KEY},{OTHER}'))
@@ -58,7 +58,7 @@ class TestOption(SecretsCase):
 
 
 class TestKeyFile(SecretsCase):
-    """Without the option there is one key, in a file that is made once."""
+    """Without the option there is one key, in a file that is created once."""
 
     def path(self):
         return self.state / 'secrets.key'
@@ -69,7 +69,7 @@ class TestKeyFile(SecretsCase):
 
         first = conf.sealing_keys(self.conf())
         again = conf.sealing_keys(self.conf())
-        # As one that had looked before there was a file.
+        # As in a process that had checked before the file existed.
         secrets._make(self.path())
 
         self.assertEqual(0o600, stat.S_IMODE(self.path().stat().st_mode))

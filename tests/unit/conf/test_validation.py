@@ -28,7 +28,7 @@ class ProblemsCase(base.TestCase):
 
 
 class TestBadValues(ProblemsCase):
-    """A value that cannot work is found at the start, with its place."""
+    """Invalid values are reported at the start, with their location."""
 
     def test_invalid_values_are_reported_with_file_group_and_option(self):
         file = '~/watcherlite.conf: '
@@ -83,7 +83,7 @@ class TestBadValues(ProblemsCase):
 
 
 class TestFiles(ProblemsCase):
-    """A file that cannot be read is one line that names it."""
+    """An unreadable file is reported in one line that names it."""
 
     def test_a_path_that_leads_to_no_file(self):
         file, directory = self.home / 'none.conf', self.home / 'none.d'

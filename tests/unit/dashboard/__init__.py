@@ -1,1 +1,1 @@
-"""Units of the dashboard."""
+"""Unit tests of the dashboard."""

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests import base
 from watcherlite.dashboard import graph
 
-#: Node n may have parents among the nodes before it.
+#: The parents of a node are among the preceding nodes.
 GRAPHS = st.integers(0, 12).flatmap(
     lambda count: st.tuples(
         *(

@@ -1,4 +1,4 @@
-"""Logins without a keystone; those with one are acceptance tests."""
+"""Logins without keystone; acceptance tests cover those with keystone."""
 
 from tests import base
 from watcherlite import conf

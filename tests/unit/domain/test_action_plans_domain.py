@@ -1,4 +1,4 @@
-"""The rules of plans that need nothing but the plan."""
+"""The rules of plans that depend only on the plan."""
 
 from tests import base, factories
 from watcherlite.domain import action_plans

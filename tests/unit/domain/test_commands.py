@@ -1,4 +1,4 @@
-"""Hints on the wire: what goes out comes back, and nothing else does."""
+"""The encoding of hints; all other messages are rejected."""
 
 from tests import base
 from watcherlite.domain import commands

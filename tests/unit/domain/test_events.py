@@ -1,4 +1,4 @@
-"""Ids of events and of the messages that they give rise to."""
+"""The ids of events and of their messages."""
 
 import os
 import uuid

@@ -74,7 +74,7 @@ class LevelsTest(base.TestCase):
 class CyclesTest(base.TestCase):
     def test_cycles_start_at_their_lowest_node_in_execution_order(self):
         for parents, limit, cycles in (
-            # 0 runs after 2, 2 after 1, 1 after 0
+            # 0 depends on 2, 2 on 1, 1 on 0.
             ([[2], [0], [1]], {}, [[0, 1, 2]]),
             ([[1], [0], [], [4], [3], [5]], {}, [[0, 1], [3, 4], [5]]),
             ([[0], [1], [2]], {'limit': 2}, [[0], [1]]),
@@ -103,7 +103,7 @@ class SizeTest(base.TestCase):
         chain = [[i + 1] for i in range(size - 1)] + [[]]
         wide = [[]] + [[0]] * (size - 2) + [list(range(1, size - 1))]
 
-        # Of the process alone, not of a machine that is short of memory
+        # CPU time of the process, independent of the load of the machine
         began = os.times().user
         found = (
             graph.order(chain)[0],
@@ -115,5 +115,5 @@ class SizeTest(base.TestCase):
         taken = os.times().user - began
 
         self.assertEqual((size - 1, size, [1, size - 2, 1], [], size), found)
-        # Five walks; a quadratic one would take minutes
+        # Five traversals; a quadratic one would take minutes
         self.assertLess(taken, 5.0)

@@ -1,4 +1,4 @@
-"""Groups: which members there are, and in which steps they come to be."""
+"""Groups: their members, and the steps of their changes."""
 
 import datetime
 import itertools
@@ -19,7 +19,7 @@ BEGIN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
 
 def member(name: str, age: int = 0, status: str = 'COMPLETE', **more: Any) -> Member:
-    """Return a member that was made `age` hours after the others."""
+    """Return a member that was created `age` hours after the others."""
     values: dict[str, Any] = {
         'type': 'OS::Heat::None',
         'physical_id': f'id-{name}',
@@ -35,7 +35,7 @@ def spare() -> Iterator[str]:
 
 
 def story(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
-    """Return for each step: who is there, who is new, what was touched."""
+    """Return for each step: all names, the converted ones, the touched ones."""
     return [
         (' '.join(step.names), ' '.join(sorted(step.converted)), ' '.join(step.touched))
         for step in steps
@@ -238,7 +238,7 @@ class RollingTest(base.TestCase):
 
 @some.composite
 def worlds(draw: Any) -> tuple[list[str], list[Standing], Pace]:
-    """Return a target, the members there are, and a pace."""
+    """Return a target, the existing members, and a pace."""
     count = draw(some.integers(0, 8))
     members = [
         Standing(f'm{at}', draw(some.booleans()), draw(some.booleans()))
@@ -262,7 +262,7 @@ class RollingPropertiesTest(base.TestCase):
         steps = groups.rolling(target, members, pace, spare())
         self.assertEqual(sorted(target), sorted(steps[-1].names))
         self.assertEqual(frozenset(target), steps[-1].converted)
-        # Each step but those that only make others for the time being does a piece.
+        # Each step makes progress, except for those that only add temporary members.
         self.assertLessEqual(len(steps), 2 * len(target) + 1)
         touched = [name for step in steps for name in step.touched]
         fine = {one.name for one in members if one.serving and one.fits}
@@ -283,7 +283,7 @@ class RollingPropertiesTest(base.TestCase):
             self.assertLessEqual(len(step.touched), pace.max_batch)
             new |= set(step.touched)
             self.assertEqual(set(), step.converted - new)
-            # First all are made or changed, at once; then the others are dropped.
+            # All are created or changed first, then the others are deleted.
             self.assertGreaterEqual(len(serving - set(step.touched)), least)
             serving = (serving | set(step.touched)) & set(step.names)
             self.assertGreaterEqual(len(serving), least)
@@ -291,7 +291,7 @@ class RollingPropertiesTest(base.TestCase):
 
 
 class GrowingTest(base.TestCase):
-    """Making a group batch by batch."""
+    """The growth of a group in batches."""
 
     def test_each_step_adds_a_batch_and_a_group_of_nobody_is_one_step(self) -> None:
         self.assertEqual(

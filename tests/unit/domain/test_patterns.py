@@ -1,9 +1,9 @@
-"""Regular expressions of users: what they can say, and what they cost."""
+"""Regular expressions of users: their features and their cost."""
 
 from tests import base
 from watcherlite.domain import patterns
 
-#: Each keeps `re` busy for longer than anybody waits.
+#: Each keeps `re` busy for longer than any timeout.
 HOSTILE = [
     ('(a+)+b', 'a' * 5000),
     ('(a|aa)+b', 'a' * 5000),

@@ -1,4 +1,4 @@
-"""Intervals: seconds, and cron lines of five to seven columns."""
+"""Intervals: seconds, and cron expressions of five to seven columns."""
 
 import datetime
 
@@ -36,7 +36,7 @@ class SecondsTest(base.TestCase):
 
 
 class CronTest(base.TestCase):
-    """A cron line."""
+    """A cron expression."""
 
     def test_columns_are_minute_to_day_of_week_then_second_and_year(self) -> None:
         for line, *times in (
@@ -73,7 +73,7 @@ class CronTest(base.TestCase):
         now = NOW + datetime.timedelta(minutes=25)
         next_run = schedules.parse('*/10 * * * *').following(NOW, now)
         self.assertEqual(at('2030-01-01T00:30'), next_run)
-        # There may be no time to come.
+        # There may be no next time.
         past = schedules.parse('0 0 1 1 * 0 1999')
         self.assertEqual((None, None), (past.first(NOW), past.following(NOW, NOW)))
 

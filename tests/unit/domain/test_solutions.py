@@ -1,4 +1,4 @@
-"""Solutions: what strategies put together."""
+"""Solutions of strategies."""
 
 import json
 
@@ -78,7 +78,7 @@ class SolutionTest(base.TestCase):
 
 
 class IndicatorTest(base.TestCase):
-    """Figures as they are stored and shown."""
+    """Indicators as they are stored and displayed."""
 
     def test_a_figure_shows_all_of_it_and_a_specification_its_schema(self) -> None:
         shown = IndicatorSpecification('n', 'how many', '%').to_mapping()

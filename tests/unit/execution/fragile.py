@@ -1,18 +1,18 @@
-"""A store that fails as a test says."""
+"""A store with injected failures."""
 
 import contextlib
 
 
 class FragileStore:
-    """A store that fails as a test says.
+    """A store with injected failures.
 
     :ivar before: errors of the next transactions, instead of a commit
     :ivar after: errors of the next transactions, after the commit
     :ivar asking: errors of the next calls of `event_exists`
     :ivar refuses: returns whether a changed action cannot be stored
     :ivar locked: ids of plans that another transaction has locked
-    :ivar sizes: the number of changes of each transaction, failed ones included
-    :ivar asked: the answers of `event_exists`
+    :ivar sizes: the number of changes of each transaction, including failed ones
+    :ivar asked: the results of `event_exists`
     :ivar steps: the result of each chain step: True, False or its error
     """
 

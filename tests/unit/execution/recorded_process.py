@@ -1,4 +1,4 @@
-"""A process of a worker that records what its parts ask of it."""
+"""A worker process that records the calls of its parts."""
 
 from collections.abc import Callable
 

@@ -22,7 +22,7 @@ from watcherlite.testing.memory_store import MemoryStore
 
 
 class Checkpoints:
-    """Checkpoints that are durable at once, and recorded."""
+    """Records checkpoints, which are durable immediately."""
 
     def __init__(self, kept: list[Any]) -> None:
         self._kept = kept

@@ -57,7 +57,7 @@ class Dispatcher:
 
 
 class Lease:
-    """A lease that lasts as long as the test says."""
+    """A lease that lasts until the test ends it."""
 
     def __init__(self, case):
         self._case = case
@@ -75,7 +75,7 @@ class CommitterCase(base.TestCase):
         self.build()
 
     def build(self):
-        """Make a committer of an empty store."""
+        """Create a committer with an empty store."""
         self.clock = self.make_clock()
         self.store = self.make_store()
         self.addCleanup(self.store.close)
@@ -129,7 +129,7 @@ class CommitterCase(base.TestCase):
         for _ in range(MAX_BATCHES):
             if not self.committer.commit_next():
                 return
-        raise AssertionError('the committer does not end')
+        raise AssertionError('the committer did not end')
 
     def running(self, *names, **values):
         """Store actions that this worker executes."""
@@ -331,7 +331,7 @@ class TestFailures(CommitterCase):
             ([], [AWAY], [], [2], [True]),
             ([], [AWAY], [AWAY, CONFLICT, AWAY], [2], [True]),
             ([AWAY], [], [AWAY], [2, 2], [False]),
-            # Each try is looked up by its own events.
+            # Each attempt is looked up by its own events.
             ([AWAY], [AWAY], [], [2, 2], [False, True]),
         ):
             with self.subTest(before=before, after=after, asking=asking):

@@ -242,7 +242,7 @@ class TestListeners(ContextCase):
         self.context.deliver('SUSPEND')
         self.context.deliver('RESUME')
         with self.context.on_signal(received.append):
-            # At once for an earlier signal.
+            # Immediately for an earlier signal.
             self.assertEqual(['RESUME'], received)
             self.context.deliver('CANCEL')
         self.context.deliver(TIMEOUT)

@@ -46,7 +46,7 @@ class DeferredPollingTest(base.TestCase):
         self.build()
 
     def build(self) -> None:
-        """Make the action, and a poller without timers."""
+        """Create the action, and a poller without timers."""
         self.clock = ManualClock()
         services = CoreServices(
             MemoryStore(self.clock), self.clock, ExecutionSettings(), 'w'

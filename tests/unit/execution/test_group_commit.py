@@ -162,7 +162,7 @@ class ChangesTest(GroupCase):
                 self.group.write(tx, result, items, [], at(1))
                 self.assertEqual({stale: False, start: True}, dict(result.outcomes))
                 self.assertEqual([('a', 'READY', 'RUNNING')], self.changes_of(result))
-                # Reverted, so that the other order finds the same row.
+                # Reverted, so that the other order starts with the same row.
                 tx.change_actions([ActionChange(start.after, start.before)])
         after = self.action('a')
         self.assertEqual(
@@ -214,7 +214,7 @@ class ChangesTest(GroupCase):
         self.assertEqual('FAILED', self.action('a').status)
         self.assertEqual((1, 1), (self.plan().unfinished, self.plan().failed))
         self.assertEqual(1, len(result.events))
-        # Its plugin returned at the moment in which it was abandoned.
+        # Its plugin returns at the moment when it is abandoned.
         before = self.plan()
         late = self.end(attempt, Done())
         result = self.fill(late)

@@ -75,7 +75,7 @@ class InFlightTest(base.TestCase):
         attempt = self.take()
         self.in_flight.set_paused(attempt, True)
         self.in_flight.set_paused(attempt, True)
-        # It returns at once, and the attempt is not busy.
+        # It returns immediately, and the attempt is not busy.
         self.assertFalse(self.in_flight.wait_until_idle(3600))
         self.assertEqual(0, self.in_flight.busy)
         other = self.take(2)

@@ -39,7 +39,7 @@ class LeaseCase(base.TestCase):
         self.build()
 
     def build(self):
-        """Make a lease."""
+        """Create a lease."""
         self.clock = ScriptedClock()
         self.store = FakeStore(self.clock)
         self.calls = []
@@ -59,7 +59,7 @@ class TestLeft(LeaseCase):
     def test_a_renewal_restarts_the_lease_unless_its_end_is_known(self):
         for waited, known, took, answers, renewed, left in (
             (20, False, 0, [], True, 32),
-            # Nobody acted on its expiry.
+            # No expiry has been processed yet.
             (33, False, 0, [], True, 32),
             (33, True, 0, [], False, -1),
             # It counts from before the request.

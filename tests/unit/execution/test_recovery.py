@@ -258,7 +258,7 @@ class TestJudge(RecoveryCase):
             action = self.lost(**values)
             self.assert_ended('FAILED', PLAN_ENDS, action, 'FAILED')
             if action.token:
-                # Its work outside is cancelled first.
+                # Its external work is cancelled first.
                 self.assert_adopted(action, 'CANCELLED', control='CANCEL')
             else:
                 self.assert_ended('CANCELLED', PLAN_ENDS, action, 'CANCELLED')

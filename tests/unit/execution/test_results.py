@@ -304,7 +304,7 @@ class IntervalTest(base.TestCase):
         for outcome, seconds, status, not_before, message in (
             (outcomes.Done(), 0.5, states.READY, at(60), None),
             (outcomes.Done(), 10, states.READY, at(60), None),
-            # A run longer than its interval is repeated at once.
+            # A run longer than its interval is repeated immediately.
             (outcomes.Done(), 61, states.READY, EPOCH, None),
             (outcomes.Failed('x'), 10, states.READY, at(60), f'{failed}x'),
             (

@@ -114,7 +114,7 @@ class PhaseTest(RunnerCase):
         )
         for _ in range(2):
             attempt.action = runner.prepare(attempt).action
-            # The wait for a thread counts for further tries only.
+            # The wait for a thread counts for later attempts only.
             self.clock.advance(1.0)
             attempt.action = runner.perform(attempt).action
             wait = (attempt.action.not_before - self.clock.now()).total_seconds()
@@ -334,7 +334,7 @@ class PhaseTest(RunnerCase):
 
 
 class CancelTest(RunnerCase):
-    """The cancellation of work outside."""
+    """The cancellation of external work."""
 
     def cancel(self, outcome: outcomes.Outcome, **members: Any) -> tuple[str, Any]:
         attempt = self.attempt(status=states.RUNNING, token={'job': 1})
@@ -354,7 +354,7 @@ class CancelTest(RunnerCase):
         self.assertEqual([{'job': 1}], seen)
 
     def test_cancel_receives_the_token_after_a_poll_that_raises(self) -> None:
-        # Before the poll, during it, and without work outside
+        # Before the poll, during it, and without external work.
         for token, signal, poll, seen in (
             ({'job': 1}, states.CANCEL, self.calls.record('poll', True), [{'job': 1}]),
             ({'job': 1}, TIMEOUT, self.calls.record('poll', True), [{'job': 1}]),

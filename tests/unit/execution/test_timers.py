@@ -37,9 +37,9 @@ class TestRunDue(base.TestCase):
         for delays, passed, called in (
             ({'a': 5}, (4, 1, 1), [(5, 'a')]),
             ({'c': 3, 'a': 1, 'b': 2}, (3,), [(3, 'a'), (3, 'b'), (3, 'c')]),
-            # Those of one time are called in the order of scheduling.
+            # Timers with the same time are called in the order of scheduling.
             (dict.fromkeys('ebcda', 1), (1,), [(1, name) for name in 'ebcda']),
-            # One in the past is called at once.
+            # A timer in the past is called immediately.
             ({'a': -6}, (0,), [(0, 'a')]),
         ):
             self.build()

@@ -12,14 +12,14 @@ def launch(plan):
 
 
 class BusContract:
-    """Tests for a TestCase that has two methods.
+    """Tests for a TestCase with two methods.
 
-    `open_bus()` returns the bus of one more worker, which the test case closes;
+    `open_bus()` returns the bus of another worker, which the test case closes;
     `dead_letters(count)` returns the bodies of dead commands once there are as many.
     """
 
     def worker(self, lanes=('applier',), commands=None, controls=None):
-        """Start a worker; return its bus and what records its messages."""
+        """Start a worker; return its bus and the recorders of its messages."""
         commands = commands or recording.Recorder()
         controls = controls or recording.Recorder()
         bus = self.open_bus()

@@ -1,4 +1,4 @@
-"""Handlers that keep what they were given, for tests to wait for."""
+"""Handlers that record their messages, for tests to wait for."""
 
 import threading
 
@@ -6,9 +6,9 @@ TIMEOUT = 20
 
 
 class Recorder:
-    """Keeps what arrives in `seen`, in order.
+    """Records messages in `seen`, in order.
 
-    :param answer: called with each item; may raise what a handler may raise
+    :param answer: called with each message; may raise what a handler may raise
     """
 
     def __init__(self, answer=None):
@@ -29,7 +29,7 @@ class Recorder:
         self._note(error)
 
     def wait_for(self, count, timeout=TIMEOUT):
-        """Return what arrived once there are `count`, or what there is in the end."""
+        """Return the messages once there are `count`, or those that arrived in time."""
         with self._arrived:
             self._arrived.wait_for(lambda: len(self.seen) >= count, timeout)
             return list(self.seen)
@@ -43,5 +43,5 @@ class Recorder:
 
 
 def broken(item):
-    """Answer as a handler with a defect does."""
-    raise RuntimeError('a test wants this handler to fail')
+    """Raise an error, as a handler with a defect does."""
+    raise RuntimeError('the handler of the test fails')

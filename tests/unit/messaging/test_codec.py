@@ -1,4 +1,4 @@
-"""Messages come back as they were sent, and nothing else comes through."""
+"""The encoding of messages; all other messages are rejected."""
 
 import json
 

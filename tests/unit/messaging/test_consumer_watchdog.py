@@ -1,4 +1,4 @@
-"""A consumer that the broker has forgotten is told from one with nothing to do."""
+"""The detection of consumers that the broker has forgotten."""
 
 import types
 

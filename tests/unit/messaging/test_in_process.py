@@ -24,7 +24,7 @@ class TestContract(bus_contract.BusContract, InProcessTestCase):
     def dead_letters(self, count):
         fence = recording.Recorder()
         self.bus.start([], fence.command, fence.control)
-        # Each repetition goes to the end of the line, as each fence does.
+        # Each repetition is appended to the queue, and so is each fence.
         for number in range(1, 20):
             if len(self.bus.dead_letters) < count:
                 self.bus.broadcast({'type': 'fence'})

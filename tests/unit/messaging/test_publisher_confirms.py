@@ -1,4 +1,4 @@
-"""Confirmations are counted right, whichever way a broker gives them."""
+"""The counting of publisher confirms in every form."""
 
 import collections
 import contextlib
@@ -9,7 +9,7 @@ from watcherlite.messaging import addresses, publisher_confirms
 
 
 class FakeChannel:
-    """Keeps what is published and lets a test answer as a broker would."""
+    """Records messages, and responds as the test requires."""
 
     def __init__(self):
         self.events = collections.defaultdict(set)
@@ -30,7 +30,7 @@ class FakeChannel:
 
 
 class FakeConnection:
-    """A link on which the answers of a script arrive, one a drain."""
+    """A connection that delivers one scripted response per drain."""
 
     address = addresses.Address('h', 5672, 'v', False)
     blocked = False

@@ -70,7 +70,7 @@ class TestReconnectLoop(base.TestCase):
                 ('WARNING', 'it refuses us'),
                 ('INFO', 'it refuses us'),
                 ('WARNING', 'it is away'),
-                # It was there in between, twice.
+                # It was available in between, twice.
                 ('WARNING', 'it is away'),
                 ('WARNING', 'it is away'),
             ],

@@ -14,7 +14,7 @@ class TestRejectionLog(base.TestCase):
         self.log = RejectionLog(lambda: self.now)
 
     def warn(self, times):
-        """Return the warnings about so many rejected messages."""
+        """Return the warnings about this number of rejected messages."""
         with self.assertLogs('watcherlite', 'DEBUG') as found:
             for _ in range(times):
                 self.log.report('A broadcast', ERROR)

@@ -1,4 +1,4 @@
-"""The exchanges and queues that others rely on by name."""
+"""The exchanges and queues, whose names are an interface."""
 
 from tests import base
 from watcherlite.messaging import settings, topology

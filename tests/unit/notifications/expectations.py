@@ -1,4 +1,4 @@
-"""Plan, audit and stack with what surrounds them, events, and messages taken apart."""
+"""Sample objects and events, and parsers of messages."""
 
 import dataclasses
 import json
@@ -42,7 +42,7 @@ PLAN = factories.make_plan(
     global_efficacy=[infra_optim.EFFICACY, {'name': 'not the first'}],
     created_at=infra_optim.CREATED_AT,
 )
-#: The one that the samples tell of; another than that of the plan.
+#: The audit of the samples, which is not that of the plan.
 NOTIFIED_AUDIT = factories.make_audit(
     1,
     id=6,
@@ -78,7 +78,7 @@ STACK = Stack(
     created_at=stack_samples.CREATED_AT,
 )
 STACK_SURROUNDINGS = StackSurroundings(STACK)
-#: What the events of a resource say of it.
+#: The resource in the details of its events.
 RESOURCE = {
     'uuid': stack_samples.RESOURCE_UUID,
     'name': 'server',
@@ -134,7 +134,7 @@ NOUNS = {Cluster: {10: CLUSTER}, Node: {11: NODE}, Profile: {12: PROFILE}}
 
 
 class Source:
-    """The plan, whatever its id, the audit, the stack and the cluster.
+    """The source of the plan, whatever its id, the audit, the stack and the cluster.
 
     See `payloads.Source`.
     """
@@ -195,7 +195,7 @@ def audit_event(sequence, old, new, *, audit=NOTIFIED_AUDIT, **values):
 
 
 def audit_step(sequence, step, *, fault=None, state='ONGOING', **values):
-    """Return a stored event of an audit of which a step began, ended or failed."""
+    """Return a stored event of an audit whose step began, ended or failed."""
     detail = {'step': step} if fault is None else {'step': step, 'fault': fault}
     return audit_event(
         sequence, state, state, kind=events.STEPPED, detail=detail, **values
@@ -218,7 +218,7 @@ def resource_event(sequence, old, new, *, resource=RESOURCE, fault=None, **value
 
 
 def objects_by_id(kind, ids):
-    """Return what there is of the cluster, its node and its profile."""
+    """Return those of the cluster, its node and its profile that have these ids."""
     return {key: NOUNS[kind][key] for key in ids if key in NOUNS[kind]}
 
 
@@ -226,7 +226,7 @@ def phase_event(sequence, name, old, new, *, row=CLUSTER, **values):
     """Return a stored event of a phase of an action: `create.start`.
 
     :param row: the cluster or node
-    :param fault: how it failed
+    :param fault: the reason of a failure
     :param physical_id: of a node
     """
     verb, _, phase = name.partition('.')
@@ -254,7 +254,7 @@ def phase_event(sequence, name, old, new, *, row=CLUSTER, **values):
 
 
 def fault_of(document):
-    """Return the fault that an event has, of the fields of an ExceptionPayload."""
+    """Return a fault of an event with the fields of an ExceptionPayload."""
     return {
         'exception': document['exception'],
         'message': document['exception_message'],
@@ -288,7 +288,7 @@ def fault(message):
 def faults(messages):
     """Return the event type, the priority and the fault of each message.
 
-    A payload without a field for a fault has 'has none' there.
+    It is 'has none' for a payload without a field for a fault.
     """
     return [
         (
@@ -301,7 +301,7 @@ def faults(messages):
 
 
 def story(messages):
-    """Return one line for each message: its event type, whose, and its states."""
+    """Return one line for each message: its event type, its object and its states."""
     lines = []
     for message in messages:
         notification = inner(message)
@@ -316,7 +316,7 @@ def story(messages):
 
 
 def told(event):
-    """Return what is told of an event: 'old -> new: names'; None when nothing is."""
+    """Return 'old -> new: names' of the notifications of an event, or None."""
     found = subjects.match(event)
     if found is None:
         return None
@@ -325,7 +325,7 @@ def told(event):
 
 
 def sample_events():
-    """Return, for each event type, the stored event that its sample shows."""
+    """Return, for each event type, the stored event of its sample."""
     common = {'occurred_at': documents.OCCURRED_AT, 'uuid': documents.EVENT_UUID}
     kinds = {'create': events.CREATED, 'delete': events.DELETED}
     details = {'execution.error': {'fault': fault_of(infra_optim.FAULT)}}

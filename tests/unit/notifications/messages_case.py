@@ -1,4 +1,4 @@
-"""Messages built of events whose surroundings a test decides."""
+"""Messages built from events and from objects of the test."""
 
 from tests import base
 from tests.notification_samples import documents
@@ -11,9 +11,9 @@ from watcherlite.notifications.settings import NotificationSettings
 class Surroundings(expectations.Source):
     """A source of the objects that payloads embed.
 
-    :ivar known: id -> what surrounds an object of the kind that is tested
-    :ivar asked: the ids of each question for these
-    :ivar error: raised by each question for these, or None
+    :ivar known: id -> the objects around one of the tested kind
+    :ivar asked: the ids of each query
+    :ivar error: raised by each query, or None
     """
 
     def __init__(self, *found):
@@ -22,7 +22,7 @@ class Surroundings(expectations.Source):
         self.error = None
 
     def key(self, found):
-        """Return the id of the object that something surrounds."""
+        """Return the id of the object to which the others belong."""
         raise NotImplementedError
 
     def find(self, ids):
@@ -33,7 +33,7 @@ class Surroundings(expectations.Source):
 
 
 class MessagesCase(base.TestCase):
-    """Tests of the messages of one kind of object."""
+    """The base case of the tests of messages of one kind of object."""
 
     def make_surroundings(self):
         """Return the source of the objects that payloads of this kind embed."""
@@ -55,13 +55,13 @@ class MessagesCase(base.TestCase):
         return batch.messages
 
     def assert_not_read(self, *stored):
-        """Assert that nothing is read of events below the level."""
+        """Assert that no objects are queried for events below the level."""
         sent = self.build(*stored, level='error')
 
         self.assertEqual(([], []), (sent, self.surroundings.asked))
 
     def assert_raised(self, stored, *errors):
-        """Assert that errors of the store are not taken for faults of an event."""
+        """Assert that errors of the store are not reported as faults of an event."""
         builder = self.builder()
         for error in (exceptions.StoreUnavailable(), *errors):
             self.surroundings.error = error

@@ -1,4 +1,4 @@
-"""A clock, a store and a broker that do what a story says, and tell it."""
+"""A scripted clock, store and broker that record their calls."""
 
 import collections
 
@@ -7,13 +7,12 @@ from tests.unit.notifications import expectations
 
 
 class Clock:
-    """Time passes only while somebody waits.
+    """A clock that advances only while a thread waits.
 
-    `script` has what happens during one wait after the other: a function, which
-    is called after the given seconds. When there is nothing left in it, `end` is
-    called.
+    `script` contains the steps of the next waits: a number of seconds, and a function
+    that is called after them. If it is empty, `end` is called.
 
-    :ivar waited: how long each wait would have taken
+    :ivar waited: the timeouts of all waits
     """
 
     def __init__(self):
@@ -48,7 +47,7 @@ class Story(list):
         self._planned = collections.defaultdict(collections.deque)
 
     def fail(self, what, *errors):
-        """Have the next calls of `what` raise these, None for one that does not."""
+        """Let the next calls of `what` raise these errors; None means success."""
         self._planned[what].extend(errors)
 
     def tell(self, what, detail=''):
@@ -121,9 +120,9 @@ class Store:
 
 
 class Publisher:
-    """A broker that confirms, or raises what the story has.
+    """A broker that confirms, or raises a scripted error.
 
-    :ivar arrived: all messages in order, those of a batch that failed included
+    :ivar arrived: all messages in order, including those of failed batches
     """
 
     def __init__(self, story):

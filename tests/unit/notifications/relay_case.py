@@ -1,7 +1,7 @@
-"""The base of the tests of the relay.
+"""The base case of the tests of the relay.
 
-Everything happens in the thread of the test: `run` is called, and what the script of
-the clock says happens while the relay waits.
+Everything happens in the thread of the test: `run` is called, and the steps of the
+script are executed while the relay waits.
 """
 
 from tests import base
@@ -26,7 +26,7 @@ def started(sequence, plan_id=4):
 
 
 def published(*sequences, within=30):
-    """Return what is done with a batch of events of two messages each."""
+    """Return the calls for a batch of events of two messages each."""
     batch = list(sequences)
     return [
         f'read {batch}',
@@ -41,7 +41,7 @@ class RelayTestCase(base.TestCase):
         self.reset()
 
     def reset(self, **options):
-        """Begin with a new clock, store, broker and relay."""
+        """Create a new clock, store, broker and relay."""
         self.clock = outbox.Clock()
         self.story = outbox.Story()
         self.store = outbox.Store(self.story)
@@ -63,13 +63,13 @@ class RelayTestCase(base.TestCase):
         return relay
 
     def run_script(self, *script):
-        """Run until the script is over; return what was done."""
+        """Run until the script ends; return the calls."""
         self.clock.script.extend(script)
         self.relay.run()
         return list(self.story)
 
     def stored(self, *stored):
-        """Return what a commit of this worker does: store events, and wake."""
+        """Return a function that stores events and wakes the relay, like a commit."""
 
         def commit():
             self.store.add(*stored)
@@ -78,7 +78,7 @@ class RelayTestCase(base.TestCase):
         return commit
 
     def publish_slowly(self, seconds, then=lambda: None):
-        """Have each publication take so long, and something happen after it."""
+        """Let each publication take this time, and call a function afterwards."""
         publish = self.publisher.publish
 
         def slowly(messages, timeout):

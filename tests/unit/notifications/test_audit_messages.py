@@ -1,4 +1,4 @@
-"""From batches of events of audits to messages."""
+"""The messages of events of audits."""
 
 from tests import factories
 from tests.notification_samples import infra_optim

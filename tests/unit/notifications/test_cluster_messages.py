@@ -1,4 +1,4 @@
-"""From batches of events of clusters and nodes to messages."""
+"""The messages of events of clusters and nodes."""
 
 from tests import factories
 from tests.notification_samples import clusters as cluster_samples

@@ -46,7 +46,7 @@ class Source:
 
 class TestCredentials(base.TestCase):
     def sent(self, *stored, parameters=None):
-        """Return the fields of the payloads, which hold no canary anywhere."""
+        """Return the fields of the payloads; check that they contain no canary."""
         source = Source(parameters or {})
         builder = messages.MessageBuilder(NotificationSettings('host'), source)
         batch = builder.build(stored)

@@ -19,7 +19,7 @@ NAME = 'ActionStateUpdatePayload'
 
 
 CLASSES = payload_values.CLASSES
-#: Every payload class in every version that is served.
+#: Every payload class in every served version.
 SERVED = [(name, version) for name in CLASSES for version in CLASSES[name].versions()]
 
 
@@ -149,8 +149,8 @@ class TestErrors(base.TestCase):
         )
 
 
-#: Builds the messages of no event, and then of one; prints whether the versioned
-#: objects are loaded before and after that.
+#: Builds the messages of no event, then of one; prints whether the versioned objects
+#: are loaded before and after each.
 LAZY = """
 import sys
 from tests.bench import documents
@@ -185,14 +185,14 @@ def encode(payload, version, fields):
 
 
 def _primitive(payload, version, fields):
-    """Return what oslo.versionedobjects itself makes of these values."""
+    """Return the serialisation of oslo.versionedobjects for these values."""
     found = payload_values.versioned_object(payload, fields)
     found.obj_reset_changes(recursive=True)
     return found.obj_to_primitive(target_version=version)
 
 
 def _smallest(payload):
-    """Return the fields of a payload with null wherever that may be."""
+    """Return the fields of a payload with null wherever it is permitted."""
     return {
         field.name: None
         if field.nullable
@@ -204,7 +204,7 @@ def _smallest(payload):
 
 
 def _largest(payload):
-    """Return the fields of a payload with null nowhere."""
+    """Return the fields of a payload without null."""
     return {
         field.name: _largest(field.payload) if field.payload else LARGEST[field.kind]
         for field in payload_values.latest_fields(payload)
@@ -233,7 +233,7 @@ LARGEST = {
 
 
 def _encoded(payload, version, fields):
-    """Return the fields with everything as Encoded that may be."""
+    """Return the fields with Encoded values wherever it is permitted."""
     result = dict(fields)
     for field in CLASSES[payload].fields_in(version):
         value = fields[field.name]

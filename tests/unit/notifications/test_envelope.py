@@ -3,7 +3,7 @@
 import datetime
 import json
 
-# Private, and therefore the very code that reads what is on the wire.
+# Private, but it is the code that parses messages.
 from oslo_messaging._drivers import amqp, common
 from oslo_messaging.notify import dispatcher
 

@@ -16,7 +16,7 @@ class TestGenerated(base.TestCase):
         self.assertEqual(
             [],
             [str(path) for path in generator.outdated()],
-            'Run `python -m tests.notification_samples.generator`, and look at it.',
+            'Run `python -m tests.notification_samples.generator`, and review it.',
         )
 
     def test_every_payload_of_the_rules_is_a_class(self):

@@ -1,4 +1,4 @@
-"""From batches of events to messages."""
+"""The messages of events of plans and actions."""
 
 import cProfile
 import json
@@ -67,7 +67,7 @@ class TestSamples(MessagesTestCase):
         nested = expectations.data(running)['action_plan']
         self.assertIsNone(nested['watcher_object.data']['strategy_uuid'])
 
-        # The audit has left the choice.
+        # The audit does not name a strategy.
         self.surroundings.becomes(audit=expectations.AUDIT.evolve(strategy_id=None))
         (updated,) = self.build(plan_event(1, 'RECOMMENDED', 'PENDING'))
 
@@ -92,7 +92,7 @@ class TestSamples(MessagesTestCase):
         self.assertEqual(
             [(at, at)] * 6, expectations.fields(sent, 'updated_at', 'deleted_at')
         )
-        # The plan has them by its own state.
+        # These depend on the state of the plan itself.
         nested = [expectations.data(each)['action_plan'] for each in sent[2:]]
         self.assertEqual(
             [at, at, None, None],
@@ -128,7 +128,7 @@ class TestStory(MessagesTestCase):
         self.assertEqual(
             ('PENDING', skipped), (nested['state'], nested['status_message'])
         )
-        # A failure without a fault has null there.
+        # The field of a failure without a fault is null.
         self.assertIsNone(expectations.data(sent[6])['fault'])
 
 
@@ -182,7 +182,7 @@ class TestSettings(MessagesTestCase):
             ['action.execution.error: FAILED', 'actionplan.execution.error: FAILED'],
             expectations.story(sent),
         )
-        # A repeat is the same to the byte.
+        # A repetition is identical in every byte.
         self.assertEqual(self.build(*self.failure), self.build(*self.failure))
 
     def test_the_prefix_is_that_of_plans_only(self):
@@ -320,7 +320,7 @@ class TestWhatCannotBeBuilt(MessagesTestCase):
 
 
 class TestCost(MessagesTestCase):
-    """The budget is 0.05 ms a notification; calls are the same on every machine."""
+    """The budget is 0.05 ms per notification, counted in function calls."""
 
     def test_it_takes_a_tenth_of_the_calls_that_versioned_objects_do(self):
         stored = [
@@ -343,7 +343,7 @@ def _audit(message):
 
 
 def _cost(work):
-    """Return how many functions are called, once all is there that stays."""
+    """Return the number of function calls, after caches have been filled."""
     work()
     profile = cProfile.Profile()
     profile.runcall(work)

@@ -1,4 +1,4 @@
-"""Redelivery of what a lost queue held."""
+"""The redelivery of the messages of a lost queue."""
 
 from tests.unit.notifications import expectations
 from tests.unit.notifications.relay_case import (
@@ -28,11 +28,11 @@ class TestRedelivery(RelayTestCase):
         return happens
 
     def hold(self):
-        """Let the queues hold what is published from now on."""
+        """Let the queues keep messages that are published from now on."""
         self.publisher.empty = set()
 
     def run_after(self, *script):
-        """Return what is done after the first inspection and batch."""
+        """Return the calls after the first inspection and batch."""
         self.store.add(started(1))
         first = ['inspect', *published(1)]
         done = [line for line in self.run_script(*script) if line != TAKE]

@@ -1,4 +1,4 @@
-"""The relay: whole stories of what it does to the store and to the broker."""
+"""The relay and its calls of the store and the broker."""
 
 from tests import factories
 from tests.unit.notifications import expectations
@@ -148,7 +148,7 @@ class TestWhatCannotBeBuilt(RelayTestCase):
 
 class TestStop(RelayTestCase):
     def stop_after(self, *numbers):
-        """Return what stores these events and stops the relay."""
+        """Return a function that stores these events and stops the relay."""
 
         def stop():
             self.store.add(*map(started, numbers))

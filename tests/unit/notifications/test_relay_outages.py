@@ -1,4 +1,4 @@
-"""The relay while the broker or the database is away, and who is the relay."""
+"""The relay while the broker or the database is unavailable, and its role."""
 
 from tests.unit.notifications.relay_case import (
     AWAY,
@@ -67,7 +67,7 @@ class TestOutages(RelayTestCase):
 
     def test_tries_come_at_ever_longer_intervals_which_new_events_shorten(self):
         pause = (None, None)
-        # the third interval is 4 s
+        # The third interval is 4 s.
         early = [(0.25, self.stored(started(number))) for number in (2, 3)]
         for name, jitter, failures, script, waited in (
             (
@@ -224,7 +224,7 @@ class TestRole(RelayTestCase):
             self.assertEqual(messages, len(self.publisher.arrived))
 
     def read_for(self, seconds, holder):
-        """Have the next read of the events take so long, and the role its holder."""
+        """Let the next read of events take this time and change the role holder."""
         read = self.store.pending_events
 
         def slowly(limit):
@@ -241,7 +241,7 @@ class TestRole(RelayTestCase):
         self.assertEqual(
             [
                 *(TAKE, *IDLE, *IDLE),
-                # 10 s are over, and 30 of 40 are left
+                # After 10 s, 30 of 40 are left.
                 *(TAKE, *IDLE, *IDLE),
                 *(TAKE, *IDLE, *IDLE),
                 *END,

@@ -25,7 +25,7 @@ def told(subject, kind, old=None, new=None, **values):
 
 
 def changes(subject, machine, **values):
-    """Return what is told of every transition that there is."""
+    """Return the notifications of every possible transition."""
     return {
         (old, new): told(subject, events.STATE_CHANGED, old, new, **values)
         for old, new in machine.transitions
@@ -50,7 +50,7 @@ class TestChangesOfActions(base.TestCase):
                 ('READY', 'FAILED'): 'PENDING -> FAILED: update, execution.error',
                 ('READY', 'CANCELLED'): 'PENDING -> CANCELLED: update',
                 ('READY', 'WAITING'): None,
-                # no action has this change, unless it has started
+                # This change exists only for started actions.
                 ('READY', 'SUSPENDED'): 'PENDING -> ONGOING: update',
                 ('RUNNING', 'SUCCEEDED'): 'ONGOING -> SUCCEEDED: update, execution.end',
                 ('RUNNING', 'FAILED'): 'ONGOING -> FAILED: update, execution.error',
@@ -62,7 +62,7 @@ class TestChangesOfActions(base.TestCase):
                 ('SUSPENDED', 'CANCELLED'): 'ONGOING -> CANCELLED: update, cancel.end',
                 ('SUSPENDED', 'FAILED'): 'ONGOING -> FAILED: update, execution.error',
                 ('SUSPENDED', 'READY'): 'ONGOING -> PENDING: update',
-                # only what is under way is suspended while it waits: see below
+                # Only started actions are suspended while they wait: see below.
                 ('WAITING', 'SUSPENDED'): 'PENDING -> ONGOING: update',
                 ('SUSPENDED', 'WAITING'): None,
             },
@@ -78,17 +78,17 @@ class TestChangesOfActions(base.TestCase):
                 ('WAITING', 'SKIPPED'): 'ONGOING -> SKIPPED: update',
                 ('WAITING', 'FAILED'): 'ONGOING -> FAILED: update, execution.error',
                 ('WAITING', 'CANCELLED'): 'ONGOING -> CANCELLED: update, cancel.end',
-                # it goes on, or is to: that is no other start
+                # It continues, or will do so: that is not another start.
                 ('READY', 'RUNNING'): None,
                 ('RUNNING', 'READY'): None,
                 ('SUSPENDED', 'READY'): None,
-                # it is paused, and had started before
+                # It is suspended, and had started before.
                 ('READY', 'SUSPENDED'): None,
                 ('WAITING', 'SUSPENDED'): None,
                 ('READY', 'SKIPPED'): 'ONGOING -> SKIPPED: update',
                 ('READY', 'FAILED'): 'ONGOING -> FAILED: update, execution.error',
                 ('READY', 'CANCELLED'): 'ONGOING -> CANCELLED: update, cancel.end',
-                # no action has such a change, before it is started
+                # These changes exist only before the start.
                 ('INIT', 'READY'): 'PENDING -> ONGOING: update',
                 ('INIT', 'WAITING'): 'PENDING -> ONGOING: update',
             },
@@ -141,7 +141,7 @@ class TestChangesOfPlans(base.TestCase):
                 ('RECOMMENDED', 'PENDING'): 'RECOMMENDED -> PENDING: update',
                 ('RECOMMENDED', 'CANCELLED'): 'RECOMMENDED -> CANCELLED: update',
                 ('RECOMMENDED', 'SUPERSEDED'): 'RECOMMENDED -> SUPERSEDED: update',
-                # it was proposed without any action: nothing was executed
+                # It was proposed without actions: nothing was executed.
                 ('RECOMMENDED', 'SUCCEEDED'): 'RECOMMENDED -> SUCCEEDED: update',
                 ('PENDING', 'ONGOING'): 'PENDING -> ONGOING: update, execution.start',
                 ('PENDING', 'CANCELLED'): 'PENDING -> CANCELLED: update',
@@ -161,7 +161,7 @@ class TestChangesOfPlans(base.TestCase):
 
 
 def told_of_audit(kind, old=None, new=None, **values):
-    """Return what is told of an audit, as `told` does."""
+    """Return the notifications of an audit event; see `told`."""
     return stories.told(stories.audit_event(1, old, new, kind=kind, **values).event)
 
 

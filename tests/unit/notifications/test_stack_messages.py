@@ -1,4 +1,4 @@
-"""From batches of events of stacks and resources to messages."""
+"""The messages of events of stacks and resources."""
 
 from tests import base, factories
 from tests.notification_samples import documents

@@ -9,15 +9,14 @@ from tests import base
 from tests.notification_samples import documents
 from watcherlite.objects import action, action_plan, audit, nested, registry
 
-# Class -> version and fingerprint of its fields and of the versions nested in it.
-# When the test that compares these fails, a payload has changed: a consumer may
-# depend on it. So, in this order:
-#   1. raise its VERSION (a new field: the second number) and add a line to the
-#      history above it, and do the same to every payload that nests it;
-#   2. say in added_in and obj_relationships how it becomes an older version;
-#   3. run `python -m tests.notification_samples.generator`;
-#   4. copy the new fingerprint from the failure, and write a release note.
-# Only a class that no release has had yet may change without a new version.
+# Class -> version and fingerprint of its fields and of the versions nested in it. If
+# the test that compares these fails, a payload has changed, and a consumer may depend
+# on it. Then, in this order: 1. raise its VERSION (for a new field: the second number)
+# and add a line to the history above it, and do the same for every payload that nests
+# it; 2. add the conversion to an older version to added_in and obj_relationships; 3.
+# run `python -m tests.notification_samples.generator`; 4. copy the new fingerprint from
+# the failure, and write a release note. Only a class that has not been released yet may
+# change without a new version.
 FINGERPRINTS = {
     'ActionCancelPayload': '1.2-1233c6ec5128a53d76a23647ca9f8bac',
     'ActionCreatePayload': '1.2-602c508070888572dbb0b3cf9f5bbb12',
@@ -55,7 +54,7 @@ CLASSES = registry.payload_classes()
 
 
 def _in_versions(cls):
-    """Return what the fingerprint of oslo.versionedobjects leaves out."""
+    """Return the parts that the fingerprint of oslo.versionedobjects omits."""
     nested = [
         (field, cls.fields[field].objname, versions)
         for field, versions in cls.obj_relationships.items()
@@ -78,8 +77,7 @@ WATCHER = {
     'ActionStateUpdatePayload': {'1.1': _CHANGE},
     'AuditStateUpdatePayload': {'1.1': _CHANGE},
 }
-#: Class -> versions that Watcher has, in which ours would have other fields, or nest
-#: payloads with other ones.
+#: Class -> versions of Watcher in which the fields, or the nested payloads, differ.
 TAKEN = {
     'TerseActionPlanPayload': {'1.1', '1.2'},
     'ActionPlanCreatePayload': {'1.1', '1.2'},
@@ -127,7 +125,7 @@ class TestFingerprints(base.TestCase):
         self.assertEqual(
             expected,
             actual,
-            'Payloads have changed; the comment above FINGERPRINTS says what to do.',
+            'Payloads have changed; follow the comment above FINGERPRINTS.',
         )
 
     def test_nested_versions_never_go_back(self):
@@ -261,7 +259,7 @@ class TestFields(base.TestCase):
 
 
 def _versions(document):
-    """Return the versions of a document and of all that is nested in it."""
+    """Return the versions in a document and in all nested ones."""
     if not isinstance(document, dict):
         return set()
     found = {document[key] for key in document if key == 'watcher_object.version'}
@@ -269,9 +267,9 @@ def _versions(document):
 
 
 def _without_what_is_new(document, new=frozenset()):
-    """Return a document as its version 1.0 has it.
+    """Return a document as in its version 1.0.
 
-    :param new: the fields of it that came later
+    :param new: the fields that were added later
     """
     if not isinstance(document, dict):
         return document

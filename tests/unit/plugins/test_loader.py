@@ -61,7 +61,7 @@ class TestByHand(base.TestCase):
         conf.set_override('word', 'good day', group='watcherlite.action_types.greet')
 
         self.assertEqual('good day', made.options.word)
-        # One without options has a group all the same.
+        # A plugin without options has a group, too.
         self.assertIn('watcherlite.action_types.plain', conf)
 
     def test_an_unknown_name_is_answered_with_the_nearest_and_all(self):

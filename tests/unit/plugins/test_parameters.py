@@ -66,7 +66,7 @@ class FillTest(base.TestCase):
 
 
 class IndicatorTest(base.TestCase):
-    """Figures."""
+    """Efficacy indicators."""
 
     def test_a_figure_fits_its_schema_and_is_a_number(self) -> None:
         wanted = IndicatorSpecification(

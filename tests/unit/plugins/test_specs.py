@@ -63,7 +63,7 @@ class Odd(Policy):
 
 
 def shown(type_: str, **more: Any) -> dict[str, Any]:
-    """Return a property as clients know it, without a description by default."""
+    """Return a property as clients see it, without a description by default."""
     common = {'description': '', 'required': False, 'updatable': False}
     return {'type': type_, **common, **more}
 

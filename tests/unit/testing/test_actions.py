@@ -1,4 +1,4 @@
-"""An author's action, taken from READY to its end."""
+"""An action of a plugin author, from READY to its end."""
 
 import itertools
 import threading
@@ -18,7 +18,7 @@ def kind(**methods):
 
 
 def executing(value):
-    """Return a type whose execute returns this, or raises it."""
+    """Return a type whose execute returns a value, or raises it."""
 
     def execute(self, context):
         if isinstance(value, BaseException):
@@ -183,7 +183,7 @@ class TestPostCondition(base.TestCase):
 
 
 class Slow(ActionType):
-    """Is done at the third poll."""
+    """An action that is done at the third poll."""
 
     stopped = ()
 
@@ -315,7 +315,7 @@ class TestDerived(base.TestCase):
         self.assertEqual({'sum': 4}, result.outputs)
 
     def overdue(self, seconds, **members):
-        """Derive what takes so long, and is cancelled then if 10 seconds are over."""
+        """Derive an action that takes this time, and is cancelled after 10 seconds."""
         clock = testing.ManualClock()
 
         def ends(action):

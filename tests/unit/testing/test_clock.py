@@ -1,4 +1,4 @@
-"""The clock that a test turns, and the threads that wait for it."""
+"""The manual clock, and threads that wait for it."""
 
 import datetime
 import threading

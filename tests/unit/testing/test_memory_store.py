@@ -1,4 +1,4 @@
-"""The store in memory, where it differs from a store on an SQLite file.
+"""The in-memory store, where it differs from a store on an SQLite file.
 
 The contract suite runs on SQLite files: both have the same statements.
 """
@@ -109,7 +109,7 @@ class MemoryStoreTest(base.TestCase):
 
 
 class LeaseTest(base.TestCase):
-    """Leases by a clock that a test turns."""
+    """Leases with a manual clock."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -118,7 +118,7 @@ class LeaseTest(base.TestCase):
         self.addCleanup(self.store.close)
 
     def live_and_expired(self) -> tuple[int, int]:
-        """Return how many workers have a lease, and how many had one."""
+        """Return the number of workers with a lease, and with an expired one."""
         return len(self.store.live_workers()), len(self.store.expired_workers())
 
     def test_a_lease_ends_at_its_end_unless_it_is_renewed_before(self) -> None:

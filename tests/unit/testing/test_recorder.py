@@ -1,4 +1,4 @@
-"""Stories, whole and of one thing."""
+"""Recorded events, of all objects and of one."""
 
 from tests import base
 from watcherlite.testing import Recorder

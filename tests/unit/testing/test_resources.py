@@ -1,4 +1,4 @@
-"""ResourceRun: what authors of resource handlers test with."""
+"""ResourceRun, with which authors test resource handlers."""
 
 from typing import ClassVar
 
@@ -83,7 +83,7 @@ class TestRun(base.TestCase):
         self.assertEqual(
             [
                 ('create', {'size': 5, 'kind': 'slow'}),
-                # As it comes out of a store
+                # As the store returns it.
                 ('poll', 'create', {'places': [1, 2]}, 'disk-1'),
                 ('update', 5, 6),
                 ('delete', 'disk-1'),

@@ -11,7 +11,7 @@ from watcherlite.testing.clock import ManualClock
 
 
 class Looks(Strategy):
-    """Proposes what it sees."""
+    """A strategy that proposes the data that it receives."""
 
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',

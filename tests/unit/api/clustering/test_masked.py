@@ -1,4 +1,4 @@
-"""Credentials in what users write of clusters are shown to nobody."""
+"""Credentials in the data of clusters are never shown."""
 
 from tests import base
 from tests.contract.cluster_case import make_cluster, make_node, make_profile

@@ -1,4 +1,4 @@
-"""Pages, and who sees what is on them."""
+"""Pages, and the visibility of their rows."""
 
 import dataclasses
 

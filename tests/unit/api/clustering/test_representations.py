@@ -190,7 +190,7 @@ class TestSpecs(base.TestCase):
 
 
 class TestTypes(base.TestCase):
-    """Of profiles and policies."""
+    """The types of profiles and policies."""
 
     def test_support_status_by_version_or_the_version_alone(self):
         old = {'status': 'DEPRECATED', 'since': '2016.04'}

@@ -1,4 +1,4 @@
-"""The table of routes: complete, and each row sound."""
+"""The table of routes is complete, and each row is valid."""
 
 import jsonschema
 
@@ -14,7 +14,7 @@ from watcherlite.api.clustering.schemas import (
 )
 from watcherlite.api.operation import at
 
-#: Operations that are not of the first version -> their minor version.
+#: Operations newer than the first version -> their minor version.
 LATER = {
     'GET /v1/profile-types/{profile_type}/ops': 4,
     'POST /v1/profiles/validate': 2,
@@ -31,8 +31,7 @@ LATER = {
 
 
 _CLUSTER = {'name': 'c', 'profile_id': 'p'}
-#: What of requests came later than their addresses: minor version -> schemas, and what
-#: they allow from then on.
+#: Schemas with later properties: minor version -> schemas, and their additions.
 BROUGHT = {
     3: [(clusters.ACTIONS, {'replace_nodes': {'nodes': {'a': 'b'}}})],
     4: [
@@ -91,7 +90,7 @@ class TestTheTable(base.TestCase):
 
 
 class TestDocuments(base.TestCase):
-    """The descriptions of the API."""
+    """The OpenAPI documents of the API."""
 
     def test_a_webhook_needs_no_token(self):
         document = openapi.document(deploy.clustering(), (1, 15))

@@ -16,7 +16,7 @@ class TextCase(base.TestCase):
 
 
 class TestArguments(TextCase):
-    """Of an address."""
+    """The arguments of a URL."""
 
     def test_errors_of_arguments(self):
         wrong = {
@@ -43,7 +43,7 @@ class TestArguments(TextCase):
 
 
 class TestBodies(TextCase):
-    """Of a request."""
+    """The body of a request."""
 
     def of(self, schemas, given, *name, version=LATEST):
         checker = Checker(at(schemas, version), *name, texts=SenlinTexts())

@@ -1,4 +1,4 @@
-"""Requests as operations get them, with the services that they need."""
+"""Requests as operations receive them, with their services."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ HOST = 'http://127.0.0.1:9322'
 
 
 def services(**parts: Any) -> Services:
-    """Return services; what is not given is None and must not be needed."""
+    """Return services; those that are not given are None."""
     nothing: dict[str, Any] = dict.fromkeys(
         (
             *('store', 'plans', 'audits', 'templates', 'stacks', 'reading'),
@@ -29,7 +29,7 @@ def request(
     body: Any = None,
     **more: Any,
 ) -> Request:
-    """Return a request of somebody called 'ada'."""
+    """Return a request of the user 'ada'."""
     values = {
         'caller': Caller(user_name='ada'),
         'host_url': HOST,

@@ -20,7 +20,7 @@ def change(op, path, value=None):
 
 
 class TestPatched(base.TestCase):
-    """Only what is named is returned, and it fits."""
+    """Only the named attributes are returned, and they are valid."""
 
     def patched(self, *changes):
         check = attributes.checker(SCHEMAS)
@@ -56,7 +56,7 @@ class TestPatched(base.TestCase):
 
 
 class TestMoment(base.TestCase):
-    """Times that users write."""
+    """Times in requests."""
 
     def test_a_time_is_in_utc_unless_it_has_an_offset(self):
         noon = datetime.datetime(2030, 1, 31, 12, tzinfo=datetime.UTC)

@@ -1,4 +1,4 @@
-"""Streams of events: what is sent, when, and how they end."""
+"""Streams of events: content, timing and end."""
 
 import json
 import threading
@@ -18,10 +18,10 @@ from watcherlite.testing import ManualClock
 
 
 class Story:
-    """Events of a plan during a stream.
+    """The events of a plan during a stream.
 
-    :ivar looks: how often it was looked at
-    :ivar away: whether the database is
+    :ivar looks: the number of polls
+    :ivar away: whether the database is unavailable
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Story:
         self._events: list[StoredEvent] = []
 
     def happens(self, state: str, over: bool = False) -> None:
-        """Let the plan come to a state."""
+        """Add an event with the new state of the plan."""
         event = Event(
             *(events.ACTION_PLAN, events.STATE_CHANGED, 1, None),
             *('ONGOING', state, None, None, None, NOW),
@@ -66,7 +66,7 @@ class FollowCase(base.TestCase):
         return histories.follow(self.history, self.streams, self.clock, after)
 
     def begun(self) -> Iterator[bytes]:
-        """Return a stream of which the first chunk was taken."""
+        """Return a stream after its first chunk."""
         stream = self.follow()
         next(stream)
         return stream
@@ -74,7 +74,7 @@ class FollowCase(base.TestCase):
     def next_of(
         self, stream: Iterator[bytes], *meanwhile: Callable[[], Any]
     ) -> bytes | None:
-        """Return the next chunk; each of `meanwhile` is done when it waits again."""
+        """Return the next chunk; call each of `meanwhile` at a wait of the stream."""
         found: list[bytes | None] = []
         thread = threading.Thread(
             target=lambda: found.append(next(stream, None)), daemon=True
@@ -84,12 +84,12 @@ class FollowCase(base.TestCase):
             self.clock.until_waiting()
             act()
         thread.join(10)
-        self.assertFalse(thread.is_alive(), 'it still waits')
+        self.assertFalse(thread.is_alive(), 'the stream still waits')
         return found[0]
 
 
 def told(chunk: bytes | None) -> list[tuple[int, str]]:
-    """Return (sequence, new state) of what a chunk tells."""
+    """Return (sequence, new state) of the events in a chunk."""
     lines = (chunk or b'').decode().split('\n\n')
     found = []
     for text in lines[:-1]:

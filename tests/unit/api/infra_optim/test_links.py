@@ -1,4 +1,4 @@
-"""Addresses are built from scheme and host, without the mount."""
+"""URLs are built from scheme and host, without the mount."""
 
 from tests import base
 from tests.unit.api.infra_optim import fakes
@@ -11,7 +11,7 @@ class TestLinks(base.TestCase):
         for found, path in (
             (links.object_links(request, 'actions', 'u'), 'actions/u'),
             (links.object_links(request, 'services', 7), 'services/7'),
-            # Those of a collection end in a slash
+            # Links of collections end in a slash.
             (links.collection_links(request, 'actions'), 'actions/'),
         ):
             self.assertEqual(

@@ -1,4 +1,4 @@
-"""Pages: what is asked of the store, what is refused, and where the next one is."""
+"""Pages: queries of the store, rejected arguments, and the link to the next page."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ UUIDS = [f'00000000-0000-4000-8000-00000000000{n}' for n in range(5)]
 
 
 class Collection:
-    """Rows that know what they were asked for.
+    """Rows that record their queries.
 
-    :ivar queries: in the order in which they came
+    :ivar queries: in the order of their arrival
     """
 
     def __init__(self, rows: int) -> None:
@@ -40,7 +40,7 @@ class PageCase(base.TestCase):
     def page(
         self, rows: int, noun: str = 'actions', detail: bool = False, **query: Any
     ) -> tuple[Any, list[Query]]:
-        """Return the body of a page and the queries that it took."""
+        """Return the body of a page and its queries."""
         collection = Collection(rows)
         most = query.pop('max_limit', 1000)
         more = {name: query.pop(name) for name in ('show_deleted',) if name in query}

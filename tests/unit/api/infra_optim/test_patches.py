@@ -61,7 +61,7 @@ class TestSchema(base.TestCase):
 
 class TestReadingAPatch(base.TestCase):
     def refused(self, body: Any, **limits: Any) -> str:
-        """Return why a patch is refused."""
+        """Return the error of an invalid patch."""
         limits.setdefault('allowed', ANY)
         return str(self.assertRaises(exceptions.Invalid, patches.parse, body, **limits))
 

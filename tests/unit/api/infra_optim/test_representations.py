@@ -1,4 +1,4 @@
-"""Objects as clients of Watcher read them."""
+"""The representations of objects, compatible with Watcher."""
 
 from typing import Any
 
@@ -135,7 +135,7 @@ class TestServices(base.TestCase):
 
 
 class Installed:
-    """Plugins, of which one can be used."""
+    """Plugins, one of which is usable."""
 
     def plugin(self, namespace: str, name: str) -> type:
         if (namespace, name) != ('watcherlite.strategies', 'dummy'):
@@ -144,7 +144,7 @@ class Installed:
 
 
 class TestRequirements(base.TestCase):
-    """The requirements of a strategy, as `strategy state` shows them."""
+    """The requirements of a strategy, as `strategy state` displays them."""
 
     def test_no_requirement_is_mandatory_and_models_are_missing(self) -> None:
         shown = handlers.strategies.requirements('dummy', Installed())
@@ -211,7 +211,7 @@ class TestEvents(base.TestCase):
                 ('ONGOING', 'CANCELLING', False, None),
             ),
             ('action', None, 'INIT', None, (None, 'PENDING', False, None)),
-            # One that waits after it was started is ongoing
+            # A started action that waits is ONGOING.
             (
                 'action',
                 'RUNNING',

@@ -1,4 +1,4 @@
-"""The table of routes: complete, without doubles, and each row sound."""
+"""The table of routes is complete and unique, and each row is valid."""
 
 from tests import base
 from watcherlite.api.infra_optim import handlers
@@ -6,7 +6,7 @@ from watcherlite.api.operation import Operation, Request, merge_routes
 
 
 def nothing(request: Request) -> None:
-    """Stand for an operation that is never called."""
+    """Do nothing; the operation is never called."""
 
 
 class TestTheTable(base.TestCase):

@@ -18,12 +18,12 @@ from watcherlite.domain.stacks import Definition, NewResource, NewStack
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
-#: Seconds of real time after which a test that waits for a thread is broken.
+#: Seconds of real time after which a test that waits for a thread fails.
 PATIENCE = 10.0
 
 
 class Away:
-    """A store whose database is away."""
+    """A store whose database is unavailable."""
 
     def __getattr__(self, name):
         def call(*args, **kwargs):
@@ -33,7 +33,7 @@ class Away:
 
 
 class PlacesCase(base.TestCase):
-    """Asks /healthcheck and /metrics."""
+    """Requests of /healthcheck and /metrics."""
 
     def setUp(self):
         super().setUp()
@@ -198,7 +198,7 @@ class TestHealth(PlacesCase):
 
 
 class TestBrokerProbe(base.TestCase):
-    """Asking the broker without waiting for it."""
+    """The probe of the broker, which does not block requests."""
 
     def test_an_answer_counts_for_a_while(self):
         clock, asked = ManualClock(), []
@@ -259,10 +259,10 @@ class TestBrokerProbe(base.TestCase):
 
 
 class TestMetrics(PlacesCase):
-    """GET /metrics, and what is counted."""
+    """GET /metrics and its counters."""
 
     def figures(self, metrics):
-        """Return name{labels} -> value, without the times of making."""
+        """Return name{labels} -> value, without creation times."""
         lines = metrics.render().decode().splitlines()
         pairs = [line.rsplit(' ', 1) for line in lines if not line.startswith('#')]
         return {name: float(value) for name, value in pairs if 'created' not in name}

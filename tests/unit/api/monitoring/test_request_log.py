@@ -11,7 +11,7 @@ from watcherlite.api.operation import Caller
 
 
 class RequestIdTest(base.TestCase):
-    """Each line that is logged for a request has its id, and no other's."""
+    """Each log line of a request has its id, and no other one."""
 
     def setUp(self):
         super().setUp()
@@ -27,7 +27,7 @@ class RequestIdTest(base.TestCase):
         self.lines.append((now.request_id, now.user_id, record.getMessage()))
 
     def request(self, number, guarded):
-        """Have a request answered; one that is not let in does not get far."""
+        """Send a request; if `guarded`, it is rejected before the application."""
 
         def work(environ, start_response):
             logging.getLogger('watcherlite.api.x').info('working')

@@ -1,4 +1,4 @@
-"""Requests for tests of what does not look at who asks."""
+"""Requests for tests that do not depend on the caller."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class Limited:
 
 
 def make_request(**values: Any) -> Request:
-    """Return a request of the project acme; its services are None but the limits."""
+    """Return a request of the project acme, whose services have only limits."""
     path = {'tenant': 'acme', **values.pop('path', {})}
     parts = fakes.services(stacks=Limited(), **values.pop('parts', {}))
     return fakes.request(parts, path=path, mount_url=URL, **values)

@@ -12,7 +12,7 @@ def query(**asked):
 
 
 class Stacks:
-    """A store of three stacks, which notes what it is asked for."""
+    """A store of three stacks that records its queries."""
 
     def __init__(self):
         self.asked = []
@@ -35,7 +35,7 @@ class TestQueries(base.TestCase):
     def test_those_of_the_project_the_latest_first(self):
         latest = (('created_at', True),)
         expected = Query(sort=latest, tenant='acme', limit=1000)
-        # A page is not larger than the service wants
+        # A page is not larger than the configured maximum.
         self.assertEqual([expected] * 2, [query(), query(limit=5000)])
 
     def test_filters_are_those_of_the_store(self):

@@ -37,7 +37,7 @@ class TestTheTable(base.TestCase):
 
 
 class TestDocument(base.TestCase):
-    """The description of the API."""
+    """The OpenAPI document of the API."""
 
     def test_mount_has_error_format_and_no_microversions(self):
         document = openapi.document(deploy.orchestration(), (1, 0))

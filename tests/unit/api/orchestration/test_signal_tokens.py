@@ -1,4 +1,4 @@
-"""Signal tokens are shown to callers with `resource:signal` alone."""
+"""Signal tokens are visible only to callers with the right `resource:signal`."""
 
 import dataclasses
 from typing import Any
@@ -12,7 +12,7 @@ URL = f'http://api/orchestration/v1/signals/s/up?token={"a" * 43}'
 
 @dataclasses.dataclass
 class Asked:
-    """A request of somebody with some rights."""
+    """A request of a caller with some rights."""
 
     rules: frozenset[str]
 

@@ -1,13 +1,14 @@
-"""Polls of an API that tells a story, one look after the other."""
+"""Polls of a scripted API."""
 
 from tests import base
 from tests.unit.cli.capturing import Lines
 
 
 class Script:
-    """The API.
+    """A scripted API.
 
-    :param looks: (status, events) of each; what is raised instead; the last one stays
+    :param looks: (status, events) of each poll, or an error to raise; the last one is
+        repeated
     """
 
     def __init__(self, *looks):
@@ -24,7 +25,7 @@ class Script:
         return status
 
     def take_events(self, *asked):
-        """Return the events of the last look, once."""
+        """Return the events of the last poll, once."""
         self.asked.append(asked)
         found, self.events = self.events, []
         if isinstance(found, Exception):
@@ -44,5 +45,5 @@ class PollCase(base.TestCase):
         self.now += seconds
 
     def times(self):
-        """Return the arguments by which a poll waits here."""
+        """Return the arguments for the clock of a poll."""
         return {'wait': self.wait, 'monotonic': lambda: self.now}

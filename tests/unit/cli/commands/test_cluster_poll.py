@@ -1,4 +1,4 @@
-"""The events that `--wait` shows for a cluster, and the exit code of its action."""
+"""The events that `--wait` displays for a cluster, and the exit code of its action."""
 
 from tests import base
 from tests.unit.cli.capturing import Lines

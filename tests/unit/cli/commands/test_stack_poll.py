@@ -1,4 +1,4 @@
-"""The events that `--wait` shows for a stack, the exit code, and the intervals."""
+"""The events that `--wait` displays for a stack, the exit code, and the intervals."""
 
 from tests import base
 from tests.unit.cli.capturing import Lines

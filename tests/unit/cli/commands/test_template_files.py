@@ -44,7 +44,7 @@ class CollectionTest(base.TestCase):
         other = '# heat_template_version: none\ntype: a.yaml   # a comment\n'
         binary = base64.encodebytes(b'\xff\x00').decode()
         for name, content, reference, sent in (
-            # Its problems have the lines of its file
+            # Errors have the lines of the file that contains them.
             ('inner.yaml', nothing, 'resources: {a: {type: inner.yaml}}', nothing),
             ('settings.yaml', other, 'x: {get_file: settings.yaml}', other),
             ('picture', b'\xff\x00', 'x: {get_file: picture}', binary),
@@ -151,7 +151,7 @@ resources:
             (str(self.home), 'the template HOME cannot be read: Is a directory'),
         ):
             self.assertEqual(expected, self.refusal(self.collection.template, name))
-        # Problems are reported with their lines.
+        # Errors are reported with their lines.
         self.file('inner.yaml', f'{HEAD}a: 1\na: 2\n')
         path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
         said = self.refusal(self.collection.template, path)

@@ -10,9 +10,9 @@ from watcherlite.cmd import exits
 
 
 class Region:
-    """A cloud whose token is asked for again and again.
+    """A cloud whose token is requested repeatedly.
 
-    :param answers: what each question for a token raises, or None
+    :param answers: the error that each request for a token raises, or None
     """
 
     def __init__(self, *answers):
@@ -47,7 +47,7 @@ class Region:
 
 
 class TestTokens(base.TestCase):
-    """A token is asked for at the beginning, and whenever the last one ran out."""
+    """A token is requested at the beginning, and whenever the last one has expired."""
 
     def find(self, *answers):
         region = Region(*answers)
@@ -80,7 +80,7 @@ class TestTokens(base.TestCase):
 
 
 class TestStacks(base.TestCase):
-    """Stacks have an endpoint of another type, and a project."""
+    """Stacks have a service type of their own, and a project."""
 
     def test_endpoint_and_project_of_stacks_come_from_the_catalog(self):
         class Cloud(Region):

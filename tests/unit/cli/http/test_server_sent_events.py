@@ -1,4 +1,4 @@
-"""Server-sent events, however they are cut into pieces."""
+"""The parser of server-sent events, with chunks of any size."""
 
 from tests import base
 from watcherlite.cli.http.server_sent_events import ServerSent, parse
@@ -36,6 +36,6 @@ class ServerSentTest(base.TestCase):
     def test_events_are_there_as_soon_as_they_are_whole(self):
         def pieces():
             yield b'data: one\n\ndata: t'
-            raise AssertionError('the first event is whole')
+            raise AssertionError('the first event is complete')
 
         self.assertEqual(ServerSent('one'), next(parse(pieces())))

@@ -54,7 +54,7 @@ class LogsTest(base.TestCase):
     def test_debug_logs_everything_to_standard_error_instead(self):
         self.set_up(debug=True)
         (handler,) = logging.getLogger().handlers
-        # oslo.log took its stream when it was imported
+        # oslo.log binds its stream when it is imported.
         handler.setStream(self.err)
 
         self.work()

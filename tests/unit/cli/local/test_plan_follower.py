@@ -11,9 +11,9 @@ from watcherlite.testing.memory_store import MemoryStore
 
 
 class Wake:
-    """Does one step of a story whenever the follower waits.
+    """Executes a step of a script at each wait of the follower.
 
-    :ivar calls: how often somebody else woke the follower
+    :ivar calls: how often another thread woke the follower
     """
 
     def __init__(self, *steps):
@@ -30,7 +30,7 @@ class Wake:
 
 
 class AwayStore(MemoryStore):
-    """A store that can be away."""
+    """A store whose database can be unavailable."""
 
     away = False
 

@@ -1,4 +1,4 @@
-"""Paths into JSON values, and what keeps them cheap."""
+"""Paths into JSON values, and their limits."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ VALUE: dict[str, Any] = {
 
 
 def found(path: str, value: Any = VALUE, visits: int = 100) -> list[Any]:
-    """Return all that a path leads to."""
+    """Return all values that match a path."""
     budget = json_values.Budget(visits)
     return list(json_values.find(json_values.parse(path), value, budget))
 

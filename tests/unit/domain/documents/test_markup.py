@@ -1,4 +1,4 @@
-"""Paths as messages write them, and the scalars of YAML."""
+"""Paths in messages, and the scalars of YAML."""
 
 import math
 
@@ -30,7 +30,7 @@ class ScalarTest(base.TestCase):
 
     def test_scalars_are_read_as_upstream_reads_them_but_for_base_60(self) -> None:
         scalars = {
-            # Booleans and dates as the loader of Heat has them
+            # Booleans and dates as in the loader of Heat.
             'yes': True,
             'NO': False,
             'on': True,
@@ -38,7 +38,7 @@ class ScalarTest(base.TestCase):
             'true': True,
             '~': None,
             '2001-12-14': '2001-12-14',
-            # To the base of 60 in YAML 1.1
+            # Numbers to the base of 60 in YAML 1.1.
             '1:30': '1:30',
             '22:22': '22:22',
             '190:20:30.15': '190:20:30.15',

@@ -1,4 +1,4 @@
-"""Plan documents: what is accepted, and what is said about all else."""
+"""Plan documents: valid ones, and the errors of all others."""
 
 import datetime
 import json
@@ -11,7 +11,7 @@ from watcherlite.domain.documents.plan_document import ActionDocument, PlanDocum
 
 
 def problems_of(text):
-    """Return what is wrong with a text; it must not be accepted."""
+    """Return the problems of a text, which must be rejected."""
     if isinstance(text, str):
         text = textwrap.dedent(text)
     try:

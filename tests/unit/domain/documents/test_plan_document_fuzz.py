@@ -1,4 +1,4 @@
-"""Plan documents that nobody would write."""
+"""Random plan documents."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests import base
 from watcherlite import exceptions
 from watcherlite.domain.documents import plan_document
 
-#: Pieces of which documents are made, valid and not.
+#: Parts of documents, valid and invalid.
 PIECES = st.sampled_from(
     [
         'actions:', 'name:', ' a', '\n', '\n- ', '\n  ', '- ', '{', '}', '[', ']', ', ',
@@ -45,7 +45,7 @@ NAMES = st.text('abcäöü -=1', min_size=1, max_size=3).filter(lambda t: t == t
 
 
 def refused_or_accepted(read, *args):
-    """Return the document or None; any other error than InvalidDocument gets out."""
+    """Return the document, or None after InvalidDocument; raise any other error."""
     try:
         return read(*args)
     except exceptions.InvalidDocument as error:

@@ -5,7 +5,7 @@ from watcherlite.domain.documents.plan_values import Findings
 
 
 class NearestTest(base.TestCase):
-    """The name that was probably meant."""
+    """The most similar known name."""
 
     def test_it_is_found_unless_there_are_too_many(self) -> None:
         names = ['drain', 'restart']

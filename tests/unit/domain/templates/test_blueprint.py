@@ -269,7 +269,7 @@ class TemplateOfTextTest(base.TestCase):
         )
 
 
-#: A short text that makes a very long one.
+#: A short text with a very long value.
 LONG = {
     'list_join': [
         '',

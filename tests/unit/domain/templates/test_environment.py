@@ -1,4 +1,4 @@
-"""Environments, and what types stand for."""
+"""Environments, and the types that they map."""
 
 from tests import base
 from watcherlite import exceptions

@@ -218,7 +218,7 @@ class ResultsTest(FunctionCase):
 
 
 def repeated_together(first, second):
-    """Return a template that is repeated for the values at each place."""
+    """Return a template with a `repeat` over lists in parallel."""
     return {
         'repeat': {
             'for_each': {'%a%': first, '%b%': second},
@@ -355,7 +355,7 @@ class VersionsTest(FunctionCase):
 
 
 class Anything:
-    """References that give whatever was drawn."""
+    """References with drawn values."""
 
     def __init__(self, value):
         self._value = value

@@ -1,4 +1,4 @@
-"""The base of the tests of templates."""
+"""Helpers of the tests of templates."""
 
 import textwrap
 from typing import Any
@@ -11,7 +11,7 @@ VERSION = '2021-04-16'
 
 
 class Made:
-    """References of a stack whose resources have all been made."""
+    """References to a stack whose resources have all been created."""
 
     def __init__(self, **attributes: Any) -> None:
         self._attributes = attributes
@@ -32,7 +32,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def blueprint(template: Any, version: str = VERSION, **given: Any) -> Blueprint:
-    """Return what a template makes of a stack; it may lack its version.
+    """Return the blueprint of a template, whose version may be missing.
 
     :param given: fields of the definition
     """
@@ -46,7 +46,7 @@ def blueprint(template: Any, version: str = VERSION, **given: Any) -> Blueprint:
 def evaluated(
     written: Any, references: Any = None, version: str = VERSION, **given: Any
 ) -> Any:
-    """Return what stands for a value in the properties of a resource."""
+    """Return the evaluated value of a property."""
     template = {
         'heat_template_version': version,
         'parameters': given.pop('declared', {}),

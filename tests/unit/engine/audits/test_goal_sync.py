@@ -1,4 +1,4 @@
-"""The installed goals and strategies become rows."""
+"""The synchronization of the installed goals and strategies."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ class CatalogueTest(AuditCase):
             ),
         )
         self.assertEqual((audit, told), (world.reload(audit), world.events()))
-        # What is not installed here may be so elsewhere.
+        # Plugins that are not installed here may be installed elsewhere.
         self.assertEqual(
             'Actuator', world.store.find_strategy('actuator').strategy.display_name
         )

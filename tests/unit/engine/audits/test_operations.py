@@ -348,7 +348,7 @@ class DeleteTest(OperationsCase):
 
 
 class MeanwhileTest(OperationsCase):
-    """Two changes of one audit at the same time."""
+    """Two concurrent changes of one audit."""
 
     def test_a_concurrently_removed_strategy_is_not_restored(self) -> None:
         audit = self.make(goal='dummy', strategy='dummy')

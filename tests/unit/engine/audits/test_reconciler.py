@@ -93,7 +93,7 @@ class IntervalTest(AuditCase):
             now = self.clock.now()
             action = world.action(interval)
             with world.store.transaction() as tx:
-                # As the worker leaves it that gave up on the strategy.
+                # The state after a worker has given up on the strategy.
                 hung = action.evolve(
                     start_time=now,
                     end_time=now,

@@ -50,7 +50,7 @@ class OperationsCase(OperatedCase):
         return self.world.store.get_action(begun.action).inputs
 
     def over(self, cluster: Cluster) -> None:
-        """End the actions under way on a cluster."""
+        """End the running actions on a cluster."""
         for action in self.world._actions():
             if action.target == cluster.uuid and not action.finished:
                 self.world.plans.signal_action(action.uuid, action_states.CANCEL)

@@ -26,11 +26,11 @@ class TestAffinity(ClusterCase):
             handlers={'Homed': kind}, sweep_interval=LONG
         )
         node = self.world.insert_node(self.world.profile(type_='homed'), 'n')
-        # By the first worker, that of host-0
+        # By the first worker, which is on host-0.
         self.node = self.world.create_node(node)
 
     def test_an_action_is_forwarded_to_a_worker_of_its_host(self):
-        # It is alive, and has not come to it yet.
+        # It is alive, and has not claimed the action yet.
         there = Worker('w', 'host-1', 'i', ('engine',))
         self.world.store.register_worker(there, LONG)
         asked = self.world.request_action(NODE_CHECK, self.node)
@@ -49,7 +49,7 @@ class TestAffinity(ClusterCase):
 
 
 class TestWorkUnderWay(ClusterCase):
-    """A worker of another host has the action, and cannot poll the operation."""
+    """A worker of another host owns the action, and cannot poll the operation."""
 
     def setUp(self):
         super().setUp()

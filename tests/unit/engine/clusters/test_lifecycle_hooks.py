@@ -37,10 +37,10 @@ class BeforeTest(base.TestCase):
 
 class LifecycleHookTest(base.TestCase):
     def story(self, *problems, finished=(), **inputs):
-        """Return the times of the messages, the final status and the reason.
+        """Return the times of the messages, the end, the final status and the reason.
 
-        :param problems: of the tries, in turn; the last for ever
-        :param finished: whether others have ended it, in turn
+        :param problems: of the attempts, in turn; the last one is repeated
+        :param finished: whether another worker has ended it, in turn
         """
         given = {**INPUTS, **inputs}
         context = FakeContext(given)

@@ -134,7 +134,7 @@ class TestLostWorkers(LostCase):
             return Ready('x')
 
         def find(self, context):
-            raise AssertionError('nothing was begun that could be found')
+            raise AssertionError('no earlier attempt has started')
 
         world, _ = self.create_world(create=create, find=find, idempotent=False)
         gate = self.create_gate_at(world, 'check', 'first')
@@ -149,7 +149,7 @@ class TestLostWorkers(LostCase):
             world.full_report,
         )
 
-        # Only so could it be checked: what is made is not made again.
+        # The check needs a physical id; the creation must not have one.
         world.save(node, physical_id=None)
         gate.open()
         world.wait_for_end(held)

@@ -134,10 +134,10 @@ class TestUniqueNames(OperationsCase):
             self.operations.create(ClusterRequest('e', 'p'), BY)
         with self.refused(taken):
             self.operations.update('d', BY, {'name': 'e'})
-        # By itself it may be asked for again
+        # The owner of the name can request it again.
         self.operations.update('c', QUEUED, {'name': 'e', 'timeout': 9})
 
-        # And once that is not to be, it is free
+        # After the rejection of the rename, the name is free.
         self.over(first)
         self.operations.create(ClusterRequest('e', 'p'), BY)
 
@@ -145,7 +145,7 @@ class TestUniqueNames(OperationsCase):
         self.operations.create(ClusterRequest('c', 'p'), BY)
         boss = RequestContext(OTHERS.owner, everywhere=True, wait=True)
 
-        # It is in the project of the cluster that the name has to be free
+        # The name must be unique in the project of the cluster.
         self.operations.update('c', boss, {'name': 'd'})
         with self.refused("A cluster named 'd' already exists."):
             self.operations.create(ClusterRequest('d', 'p'), BY)

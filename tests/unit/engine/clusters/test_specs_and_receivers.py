@@ -188,7 +188,7 @@ class TestReceivers(OperationsCase):
     def test_the_token_is_random_and_only_its_digest_is_stored(self) -> None:
         issued = []
         for name in ('a', 'b'):
-            # What predicted the address as long as that was an id
+            # With this seed, an earlier implementation issued predictable tokens.
             events._random.seed(1)
             issued.append(self.issue(name=name))
             self.operations.receivers.delete(name, BY)
@@ -308,7 +308,7 @@ class TestReceivers(OperationsCase):
         update(made.uuid, BY, {'params': {'count': 2}})
         with self.refused(text.format('count', 'delete_check_action, detection')):
             update(made.uuid, BY, {'action': 'CLUSTER_CHECK'})
-        # What is missing may come with the request
+        # The missing inputs may be part of the request.
         self.create(action='CLUSTER_RESIZE', params={'min_step': 1})
 
     def test_a_busy_cluster_is_triggered_only_with_wait(self) -> None:

@@ -14,7 +14,7 @@ def checked(inputs, allowed=()):
 
 
 def looking_below(*directories):
-    """Return an action type that may check paths below these."""
+    """Return an action type that may check paths below these directories."""
     given = {'allowed': ['/bin/ls'], 'creates_below': list(directories)}
     return Command(options.alone(Command, given))
 

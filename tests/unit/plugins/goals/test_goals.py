@@ -1,10 +1,10 @@
-"""The goals that come with watcherlite."""
+"""The goals of watcherlite."""
 
 from tests import base
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import GOALS, STRATEGIES
 
-#: Watcher's names -> how it shows them.
+#: names of Watcher -> display names
 NAMES = {
     'airflow_optimization': 'Airflow Optimization',
     'cluster_maintaining': 'Cluster Maintaining',
@@ -20,7 +20,7 @@ NAMES = {
 
 
 class GoalsTest(base.TestCase):
-    """Names and figures."""
+    """Names and indicators."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -34,7 +34,7 @@ class GoalsTest(base.TestCase):
                 name: kind.display_name
                 for name, kind in found.items()
                 if kind.__module__.startswith('watcherlite.')
-                # Those that Watcher has not.
+                # Goals that Watcher does not have.
                 and name not in ('cluster_health', 'stack_health')
             },
         )

@@ -14,7 +14,7 @@ from watcherlite.testing.policies import fitted
 MEMBER = {'id': 'u1', 'name': 'n1', 'address': '127.0.0.1', 'port': 8001}
 OTHER = {'id': 'u2', 'name': 'n 2', 'address': '127.0.0.1', 'port': 8002}
 
-#: Appends what it was asked to a file, and says by another file how that ended.
+#: Appends its arguments to a file; another file contains its exit codes.
 COMMAND = """
 import json, pathlib, sys
 home, what, file = map(pathlib.Path, sys.argv[1:])
@@ -108,7 +108,7 @@ class HAProxyTest(base.TestCase):
         self.applied(MEMBER)
         self.assertEqual([], self.calls())
 
-        # As a worker leaves it that is lost in between.
+        # As after the loss of a worker in between.
         (self.directory / '.lb1.loaded').unlink()
         self.applied(MEMBER)
         self.assertEqual([['validate', True], ['reload', True]], self.calls())
@@ -147,7 +147,7 @@ class HAProxyTest(base.TestCase):
         (self.home / 'bad-reload').unlink()
         self.calls()
 
-        # What could not be loaded is tried again, and only until it succeeds.
+        # A failed reload is repeated, and only until it succeeds.
         self.driver().remove('lb1')
         self.driver().remove('lb1')
 

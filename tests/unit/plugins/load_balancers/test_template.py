@@ -34,7 +34,7 @@ class TemplateTest(base.TestCase):
                 f'{value!r} may not be part of the configuration of a load balancer',
                 self.refusal('server {{ name }}', name=value),
             )
-        # What is put together of values is looked at too.
+        # Concatenated values are also checked.
         joined = self.refusal("{{ name ~ ' ' ~ 'n2' }}", name='n1')
         self.assertIn("'n1 n2' may not be part", joined)
 

@@ -136,7 +136,7 @@ class WeightTest(base.TestCase):
         heaviness = [weights[action.action_type] for action in in_order]
         self.assertEqual(sorted(heaviness, reverse=True), heaviness)
         for kind in kinds:
-            # Those of a type stay in the order of the strategy.
+            # Actions of one type keep the order of the strategy.
             names = [a.name for a in proposed.actions if a.action_type == kind]
             self.assertEqual(names, [a.name for a in in_order if a.action_type == kind])
         by_parents: dict[tuple[str, tuple[str, ...]], int] = {}

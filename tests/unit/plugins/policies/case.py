@@ -14,7 +14,7 @@ START = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
 
 
 def at(seconds: float) -> datetime.datetime:
-    """Return the time so many seconds after START."""
+    """Return the time this number of seconds after START."""
     return START + datetime.timedelta(seconds=seconds)
 
 
@@ -45,7 +45,7 @@ def profile(key: int, **properties: Any) -> Profile:
 
 
 class PolicyCase(base.TestCase):
-    """Tests of the decisions of policies."""
+    """The base case of the tests of policies."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -111,9 +111,9 @@ class DeletionTest(PolicyCase):
             ({'regions': {'a': 1, 'b': 1}}, (1, 3)),
             ({'zones': {'x': 0, 'y': 2}}, (2, 4)),
             ({'regions': {'a': 1, 'b': 1}, 'zones': {'x': 0, 'y': 2}}, (2, 4)),
-            # What is missing goes from where nothing was decided.
+            # The remainder is taken from regions without a decision.
             ({'regions': {'a': 1, 'b': 0}}, (1, 5)),
-            # There are not as many any more.
+            # There are fewer nodes than the decision requires.
             ({'regions': {'a': 0, 'b': 0, 'c': 2}}, (1, 2)),
         ):
             said = {'deletion': {'count': 2, **decided}}

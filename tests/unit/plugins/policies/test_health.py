@@ -125,7 +125,7 @@ class HealthTest(PolicyCase):
                 *({'type': by_url}, {}),
                 f'{mode}.options.poll_url: is required for NODE_STATUS_POLL_URL',
             ),
-            # It would find all nodes unwell, and have them made anew for ever.
+            # It would find all nodes unhealthy, and recreate them permanently.
             (
                 *({'type': by_url, 'options': no_url}, {}),
                 f'{mode}.options.poll_url: must start with http:// or https://',

@@ -137,7 +137,7 @@ class LoadBalanceTest(PolicyCase):
                 (action_type, three, {}, deletion(1, 3), deletion(1, 3), [['n2']])
                 for action_type in (IN, 'CLUSTER_DEL_NODES', 'CLUSTER_RESIZE')
             ),
-            # No policy has chosen before.
+            # No preceding policy has chosen nodes.
             (
                 *(IN, [web(1), web(2, status='ERROR'), web(3)]),
                 *({'inputs': {'count': 1}}, {}, deletion(2), [['n1', 'n3']]),
@@ -160,7 +160,7 @@ class LoadBalanceTest(PolicyCase):
     def test_new_nodes_are_added_and_unhealthy_ones_removed(self) -> None:
         new = [web(1), web(2, status='ERROR'), web(3, False)]
         failed = [web(1, False), web(2)]
-        # Another action is about to delete the first, and has taken it out.
+        # Another action is about to delete the first, and has removed it from the pool.
         leaving = [web(1, False), web(2, False)]
         for action_type, nodes, node, candidates, members in (
             ('CLUSTER_SCALE_OUT', new, None, [], ['n1', 'n3']),

@@ -38,7 +38,7 @@ class Context:
 
 
 class Group:
-    """A group whose members follow each expansion at once.
+    """A group whose members follow each expansion immediately.
 
     :ivar steps: of the last operation: each is {name of a member: its definition}
     """
@@ -77,7 +77,7 @@ class Group:
         )
 
     def update(self, **wanted: Any) -> list[dict[str, Any]]:
-        """Update the group to properties; return the batches."""
+        """Update the properties of the group; return the batches."""
         handler = self.handler()
         self.properties = properties.fit(handler, wanted)
         handler.validate(self.properties)
@@ -87,7 +87,7 @@ class Group:
         return self.steps
 
     def signal(self, **details: Any) -> str:
-        """Signal the group; return why it did nothing."""
+        """Signal the group; return the reason if it did nothing."""
         self.actions += 1
         said = Expansion.of(
             self.handler().adjust(self.context(), self.members, details)

@@ -49,5 +49,5 @@ class NestedStackTest(base.TestCase):
             {'template': 'a: 1\nb: [\n'},
         )
         self.assertTrue(error.problems[0].startswith('properties.template:'))
-        # It is not known yet.
+        # The template is not known yet.
         self.assertIsNone(NestedStack().validate({'template': None}))

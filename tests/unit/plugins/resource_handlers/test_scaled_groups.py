@@ -22,7 +22,7 @@ class InstanceGroupTest(base.TestCase):
     def group(self, size: int, policy: dict[str, Any] | None = None) -> Group:
         group = Group(InstanceGroup, policy)
         for at in range(1, size + 1):
-            # One by one, so that each has its age.
+            # Created one by one, so that their ages differ.
             group.update(size=at, resource=OLD)
         return group
 
@@ -189,7 +189,7 @@ class AutoScalingGroupTest(base.TestCase):
         details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 1}
         context = self.group.context()
         said = AutoScalingGroup().adjust(context, self.group.members, details)
-        # Its stack fails, so that nothing is remembered.
+        # Its stack fails, so nothing is stored.
         self.group.data = said.data or {}
         self.assertEqual((3, ''), self.signal())
         scaled = self.group.time

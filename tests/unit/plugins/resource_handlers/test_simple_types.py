@@ -20,7 +20,7 @@ class TestAttributeNames(base.TestCase):
         for handler, properties, names in (
             (HttpResource(), {}, {'id'}),
             (HttpResource(), {'outputs': {'at': 'server.address'}}, {'id', 'at'}),
-            # Which they are is not known yet.
+            # The names are not known yet.
             (HttpResource(), {'outputs': None}, None),
             (Nothing(), {}, None),
             (ResourceGroup(), {}, None),

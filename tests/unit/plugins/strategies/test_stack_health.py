@@ -13,7 +13,7 @@ from watcherlite.testing import run_strategy
 
 
 def seen(name: str, **values: Any) -> StackSummary:
-    """Return a stack that is healthy."""
+    """Return a healthy stack."""
     fields: dict[str, Any] = {
         'uuid': f'uuid-of-{name}',
         'name': name,
@@ -36,7 +36,7 @@ LOCKED = seen('kept', unhealthy=(BAD, BAD), hindrance='Stack kept is locked')
 
 
 class Model:
-    """A model of these stacks; `asked` has the arguments of the calls."""
+    """A data model of these stacks; `asked` has the arguments of the calls."""
 
     def __init__(self, *stacks: StackSummary) -> None:
         self._stacks = stacks
@@ -76,7 +76,7 @@ class TestStackHealth(base.TestCase):
             {'stack:uuid-of-web', 'stack:uuid-of-db'},
             {action.target for action in solution.actions},
         )
-        # Where all is well there is nothing to do.
+        # Healthy stacks need no actions.
         self.assertEqual([], self.steps(self.propose(HEALTHY)))
 
     def test_what_cannot_be_changed_now_is_left_alone_and_counted(self) -> None:

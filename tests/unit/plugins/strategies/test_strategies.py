@@ -1,4 +1,4 @@
-"""The strategies that come with watcherlite."""
+"""The strategies of watcherlite."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ class StrategiesTest(base.TestCase):
         )
         self.assertTrue(third[1]['message'].startswith('AVG Scorer result: '))
         self.assertEqual(('sleep', {'duration': 5.0}), last)
-        # A second try at another worker proposes the same.
+        # A repetition on another worker proposes the same.
         self.assertEqual(
             [first, second, third, last], self.proposed('dummy_with_scorer')
         )

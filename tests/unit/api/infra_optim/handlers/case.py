@@ -12,7 +12,7 @@ from watcherlite.api.services import Services
 
 
 class HandlerCase(WorldCase):
-    """A world, and its operations by address and method."""
+    """A world, and its operations by path and method."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -34,7 +34,7 @@ class HandlerCase(WorldCase):
     def call(
         self, method: str, template: str, version: Version = (1, 7), **request: Any
     ) -> Response:
-        """Return an answer that fits the schema that is promised for it."""
+        """Return a response, and check that it conforms to its schema."""
         services = request.pop('services', self.services)
         operation = ROUTES[template][method]
         answer = operation.call(fakes.request(services, version=version, **request))

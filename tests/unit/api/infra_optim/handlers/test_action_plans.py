@@ -1,4 +1,4 @@
-"""Plans that change between the check and the change of a request."""
+"""Plans that change between the check and the write of a request."""
 
 import functools
 from typing import Any
@@ -15,7 +15,7 @@ class TestSomebodyElseIsFaster(HandlerCase):
     def refused(
         self, act: Any, plan: ActionPlan, method: str, template: str, body: Any = None
     ) -> str:
-        """Return why a request is refused; `act` happens when it has been checked."""
+        """Return the error of a request; `act` is called after its check."""
         services = self.services_of(self.world, plans=Meanwhile(self.world.plans, act))
         request = {'services': services, 'path': {'uuid': plan.uuid}, 'body': body}
         error = self.assertRaises(

@@ -1,4 +1,4 @@
-"""Patches of actions, whatever they hold."""
+"""Patches of actions with any content."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Streams of the events of a plan that runs."""
+"""Streams of the events of a running plan."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A patch of a part of an attribute loses nothing that somebody else changes."""
+"""A patch of a part of an attribute preserves concurrent changes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ SCHEMA = {
 
 
 class Interrupted:
-    """Operations before whose first `times` updates somebody else is quicker."""
+    """Operations whose first `times` updates are preceded by another change."""
 
     def __init__(self, operations: Any, others: Any, times: int = 1) -> None:
         self._operations = operations

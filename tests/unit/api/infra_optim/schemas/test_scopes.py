@@ -7,7 +7,7 @@ from watcherlite.api.infra_optim.schemas import scopes
 
 CHECKER = Checker({'type': 'object', 'properties': {'scope': scopes.SCOPE}})
 
-#: As upstream documents them.
+#: As documented by Watcher.
 RIGHT = (
     None,
     [],
@@ -51,7 +51,7 @@ WRONG = (
 
 
 class TestScopes(base.TestCase):
-    """The schema, and what it cannot say."""
+    """The schema, and the rules that it cannot express."""
 
     def test_documented_scopes_of_upstream_are_valid(self):
         for scope in RIGHT:

@@ -11,10 +11,9 @@ from watcherlite.plugins import base
 
 
 class HalfMade(base.ResourceHandler):
-    """Creates something before the creation can fail.
+    """A handler that creates an object before the creation can fail.
 
-    Neither its physical id nor anything else is told of it until then: only its
-    properties say what there is.
+    The physical id is not reported until then: only the properties identify the object.
     """
 
     world: ClassVar[StackWorld]
@@ -95,7 +94,7 @@ def _lost_worker(case: 'TestHalfMade', world: StackWorld) -> Stack:
     return world.wait_until_settled(stack)
 
 
-#: way -> the states of the stack and of the resource then, and what there is
+#: kind of failure -> the states of the stack and of the resource, and the objects
 WAYS: Mapping[str, tuple[Way, str, str | None, set[str]]] = {
     'an error': (_error, 'CREATE_FAILED', 'CREATE_FAILED', {'1'}),
     'a timeout': (_timeout, 'CREATE_FAILED', 'CREATE_FAILED', {'1'}),

@@ -18,7 +18,7 @@ class HostsCase(StackWorldCase):
     def setUp(self):
         super().setUp()
         self.outside = Outside()
-        #: How many looks see nothing
+        #: The number of lookups that find nothing.
         self.unseen = LONG
 
     def create_world(self, **members: Any) -> StackWorld:

@@ -1,4 +1,4 @@
-"""Resources of stacks while the database is sometimes busy."""
+"""Resources of stacks while the database is occasionally busy."""
 
 import collections
 from collections.abc import Callable

@@ -115,7 +115,7 @@ class TestUpdate(StackWorldCase):
         replaced = {'a': res(value='x', fixed='y'), 'g': res('Group', count=3)}
         fewer = {**self.RESOURCES, 'new': res(), 'g': res('Group', count=1)}
         del fewer['z']
-        # That is what its members have without it.
+        # It has the same effect on its members.
         same = {'g': res('Group', count=2, value='a member')}
         for name, resources, nested, expected in (
             ('no changes', None, False, {'unchanged': own}),

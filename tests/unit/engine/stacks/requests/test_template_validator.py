@@ -315,7 +315,7 @@ class TestRuntime(CheckingCase):
         told = world.states(world.nested(stack, 'k'))
         self.assertEqual(['m0', 'm1', 'm2'], sorted(told))
         self.assertEqual('CREATE_COMPLETE', world.states(stack)['k'])
-        # What it was refused is not remembered either.
+        # The rejected details are not stored either.
         self.assertEqual({'count': 3}, world.resource(stack, 'k').data)
 
     def test_an_oversized_group_may_shrink(self) -> None:
