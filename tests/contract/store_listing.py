@@ -1,5 +1,6 @@
 """Contract of the store: pages of lists."""
 
+import datetime
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,15 @@ from watcherlite import exceptions
 from watcherlite.db import query as queries
 from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action, Edge
+
+SECOND = datetime.timedelta(seconds=1)
+
+
+def created(listed: Any) -> datetime.datetime:
+    """Return the time of creation of a listed audit or plan."""
+    row = listed.plan if isinstance(listed, queries.ListedPlan) else listed.audit
+    time: datetime.datetime = row.created_at
+    return time
 
 
 class StoreListingContract(ListingCase):
@@ -244,6 +254,33 @@ class StoreListingContract(ListingCase):
             [a.id for a in self.actions if self.is_deleted(a)],
             self.ids('actions', filters={'state': 'DELETED'}, deleted=True),
         )
+
+    def test_audits_and_plans_are_listed_by_their_time_of_creation(self) -> None:
+        self.insert_rows()
+        for noun, rows in (('audits', self.audits), ('action_plans', self.plans)):
+            times = sorted({row.created_at for row in rows})
+            for since, until in (
+                (times[1], None),
+                (None, times[1]),
+                (times[0], times[-1]),
+                (times[-1] + SECOND, None),
+            ):
+                for descending in (False, True):
+                    query = Query(
+                        sort=(('created_at', descending),),
+                        limit=2,
+                        since=since,
+                        until=until,
+                    )
+                    every = self.pages_of(noun)(Query(sort=query.sort))
+                    whole = [
+                        one
+                        for one in every
+                        if (since or times[0]) <= created(one) <= (until or times[-1])
+                    ]
+                    self.assert_listed(noun, whole, query)
+        with self.assertRaisesRegex(ValueError, 'filtered by since'):
+            self.page('goals', since=times[0])
 
     def test_a_filter_by_a_missing_object_matches_nothing(self) -> None:
         self.insert_rows()

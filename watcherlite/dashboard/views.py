@@ -89,6 +89,10 @@ class PageTable:
         return add
 
 
+#: The arguments of searches of lists.
+SEARCH = ('text', 'user', 'since', 'until')
+
+
 def address(*segments: str, **query: Any) -> str:
     """Return the address of a page.
 

@@ -30,6 +30,8 @@ class Query:
     :param deleted: include softly deleted rows
     :param nested: include nested stacks
     :param tenant: the project, of clusters and stacks; None: all projects
+    :param since: created at this time or later; of TIMED collections. Fast if they are
+        sorted by `created_at`; None: at any time. `until` likewise
     """
 
     filters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -39,6 +41,14 @@ class Query:
     deleted: bool = False
     nested: bool = False
     tenant: str | None = None
+    since: datetime.datetime | None = None
+    until: datetime.datetime | None = None
+
+    @property
+    def times(self) -> Mapping[str, datetime.datetime]:
+        """Return the limits of the time of creation by name."""
+        limits = {'since': self.since, 'until': self.until}
+        return {name: time for name, time in limits.items() if time is not None}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -195,6 +205,10 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+#: The collections that can be limited to a range of times of creation.
+TIMED = ('audits', 'action_plans')
+
+
 class ListStore(Protocol):
     """The methods of `db.api.Store` that list objects, or find one by uuid or name.
 
@@ -266,7 +280,7 @@ def check(
     for key, _ in query.sort:
         if key not in keys:
             raise ValueError(f'{title} cannot be sorted by {key}')
-    unknown = sorted(query.filters.keys() - set(filters))
+    unknown = sorted((query.filters.keys() | query.times.keys()) - set(filters))
     if unknown:
         raise ValueError(f'{title} cannot be filtered by {", ".join(unknown)}')
 

@@ -93,6 +93,14 @@ class ReadingTest(RemoteCase):
                 'audits?goal=a&strategy=b&state=PENDING',
             ),
             (
+                'audit list --text disk --user alice --since 2030-01-31',
+                'audits?text=disk&user=alice&since=2030-01-31',
+            ),
+            (
+                'actionplan list --text disk --until 2030-01-31T18:00',
+                'action_plans?text=disk&until=2030-01-31T18%3A00',
+            ),
+            (
                 'actionplan list --audit a --strategy b --state FAILED',
                 'action_plans?audit_uuid=a&strategy=b&state=FAILED',
             ),

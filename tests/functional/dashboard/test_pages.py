@@ -73,6 +73,21 @@ class TestPages(PageCase):
         plans = [link for link in page.links if '/action_plans/' in link]
         self.assertEqual([f'/dashboard/action_plans/{uuid("a", 5)}'], plans)
 
+    def test_plans_and_audits_are_searched_by_text_time_and_user(self) -> None:
+        plan = f'/dashboard/action_plans/{uuid("a", 9)}'
+        for query, expected in (
+            ('text=NIGHT', [plan]),
+            ('text=night&since=2026-03-29', [plan]),
+            ('text=night&until=2026-03-28', []),
+            ('text=night&user=alice', []),
+        ):
+            page = self.visitor.get(f'/dashboard/action_plans?{query}')
+            found = [link for link in page.links if '/action_plans/' in link]
+            self.assertEqual(expected, found, query)
+        page = self.visitor.get('/dashboard/audits?text=AUDIT-2')
+        self.assertIn(f'/dashboard/audits/{uuid("d", 2)}', page.links)
+        self.assertNotIn(f'/dashboard/audits/{uuid("d", 1)}', page.links)
+
     def test_an_error_page_needs_no_policies(self) -> None:
         def fail(*args: Any) -> bool:
             raise RuntimeError('The server of the policies does not respond.')

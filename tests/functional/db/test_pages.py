@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.factories import (
+    at,
     make_action,
     make_audit,
     make_plan,
@@ -70,7 +71,10 @@ class PageCase(counting.CountingTests):
             return '\n'.join(' '.join(map(str, row)) for row in rows)
 
     def assert_all_walk(
-        self, walks: list[tuple[str, dict[str, Any], str, str]], limit: int = 100
+        self,
+        walks: list[tuple[str, dict[str, Any], str, str]],
+        limit: int = 100,
+        **values: Any,
     ) -> None:
         after = {
             'audits': self.audit.uuid,
@@ -80,7 +84,8 @@ class PageCase(counting.CountingTests):
         for noun, filters, key, index in walks:
             for descending in (False, True):
                 for marker in (None, after[noun]):
-                    query = Query(filters, ((key, descending),), marker, limit)
+                    sort = ((key, descending),)
+                    query = Query(filters, sort, marker, limit, **values)
                     query_plan = self.explained_page(noun, query)
                     self.assert_walks(
                         query_plan, index, f'{noun} {query}\n{query_plan}'
@@ -149,6 +154,13 @@ class PageTests(PageCase):
                     index = f'ix_{noun}_{of}_id_hidden_id'
                 walks.append((noun, {}, key, named.get((noun, key), index)))
         self.assert_all_walk(walks)
+
+    def test_limits_of_the_time_of_creation_bound_a_scan_of_its_index(self) -> None:
+        walks: list[tuple[str, dict[str, Any], str, str]] = [
+            (noun, {}, 'created_at', f'ix_{noun}_hidden_created_at_id')
+            for noun in queries.TIMED
+        ]
+        self.assert_all_walk(walks, since=at(-60), until=at(60))
 
     def test_the_cache_of_statements_is_limited(self) -> None:
         before = keyset.page.cache_info().misses

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 from watcherlite import exceptions
 from watcherlite.api import links
 from watcherlite.api.infra_optim import attributes, pages
+from watcherlite.api.infra_optim.search import Search
 from watcherlite.api.operation import Request, Response, RouteTable, Versioned
 from watcherlite.db.api import Store
 from watcherlite.db.query import Query
@@ -51,6 +52,7 @@ class ObjectCollection(Generic[T]):
     :param find: (store, name, whether to include deleted objects) -> row; NotFound
     :param represent: (request, row, detail) -> JSON object with a `uuid`
     :param variable: the variable in the address of an object; None: `one`
+    :param searched: the attributes that a search compares; None: it has no search
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class ObjectCollection(Generic[T]):
         find: Callable[[Store, str, bool], T],
         represent: Callable[[Request, T, bool], dict[str, Any]],
         variable: str | None = None,
+        searched: Search[T] | None = None,
     ) -> None:
         self._noun = noun
         self._one = one
@@ -68,11 +71,14 @@ class ObjectCollection(Generic[T]):
         self._find = find
         self._represent = represent
         self._variable = variable or one
+        self._searched = searched
 
     def page(self, request: Request, detail: bool) -> Response:
         """Return a page of the collection."""
         fetch = self._fetch(request.services.store)
-        return pages.page(request, self._noun, fetch, self._represent, detail)
+        return pages.page(
+            request, self._noun, fetch, self._represent, detail, self._searched
+        )
 
     def index(self, request: Request) -> Response:
         """Return a page of the collection without details."""

@@ -7,9 +7,18 @@ from urllib import parse
 
 from watcherlite import exceptions
 from watcherlite.api import links
-from watcherlite.api.infra_optim.versions import DELETED
-from watcherlite.api.operation import Request, Response, Schema, Versioned, unversioned
-from watcherlite.db.query import FILTERS, SORT_KEYS, Query
+from watcherlite.api.infra_optim import attributes, search
+from watcherlite.api.infra_optim.search import Search
+from watcherlite.api.infra_optim.versions import DELETED, SEARCH
+from watcherlite.api.operation import (
+    Request,
+    Response,
+    Schema,
+    Versioned,
+    at,
+    unversioned,
+)
+from watcherlite.db.query import FILTERS, SORT_KEYS, TIMED, Query
 from watcherlite.states import action, action_plan, audit
 
 T = TypeVar('T')
@@ -18,6 +27,16 @@ ASCENDING, DESCENDING = 'asc', 'desc'
 UUID: Schema = {'type': 'string', 'format': 'uuid'}
 TEXT: Schema = {'type': 'string'}
 _NO_FILTERS: Mapping[str, Schema] = {}
+#: The sort key of the filters by time.
+CREATED = 'created_at'
+_TIME_FILTERS: Mapping[str, Schema] = {
+    name: {
+        'type': 'string',
+        'description': f'Created at this time or {relation}, ISO 8601, in UTC unless '
+        f'it has an offset; sorts by {CREATED}.',
+    }
+    for name, relation in (('since', 'later'), ('until', 'earlier'))
+}
 #: The schemas of filters of all collections.
 _FILTERS: Mapping[str, Schema] = {
     'goal': {'type': 'string', 'description': 'Uuid or name of a goal.'},
@@ -43,7 +62,12 @@ def query_schema(noun: str) -> Versioned:
     if noun in _STATES:
         filters['state'] = {'type': 'string', 'enum': list(_STATES[noun])}
     marker = {**UUID, 'description': 'The page begins after the object of this uuid.'}
-    return paging(SORT_KEYS[noun], marker, filters)
+    keys = SORT_KEYS[noun]
+    if noun not in TIMED:
+        return paging(keys, marker, filters)
+    further = {**filters, **_TIME_FILTERS, **search.ARGUMENTS}
+    schema = at(paging(keys, marker, further), SEARCH)
+    return {**paging(keys, marker, filters), SEARCH: schema}
 
 
 def paging(
@@ -95,6 +119,7 @@ def page(
     fetch: Callable[[Query], Sequence[T]],
     represent: Callable[[Request, T, bool], dict[str, Any]],
     detail: bool = False,
+    searched: Search[T] | None = None,
 ) -> Response:
     """Return one page of a collection.
 
@@ -104,21 +129,31 @@ def page(
     :param noun: the collection: one of `db.query.SORT_KEYS`
     :param fetch: the method of the store; called for one row more than the page has
     :param represent: (request, row, detail) -> JSON object with a `uuid`
+    :param searched: the attributes that a search compares; None: it has no search
     :raises Invalid: unknown sort key
     :raises NotFound: no object has the uuid of the marker
     """
-    wanted, limit = query(request, noun), request.page_size
-    rows = fetch(dataclasses.replace(wanted, limit=limit + 1))
-    shown = [represent(request, row, detail) for row in rows[:limit]]
+    wanted, limit, asked = query(request, noun), request.page_size, request.query
+    marker: str | None = None
+    if searched is not None and not search.ARGUMENTS.keys().isdisjoint(asked):
+        rows, marker = searched.read(wanted, fetch, asked, limit)
+        shown = [represent(request, row, detail) for row in rows]
+    else:
+        read = fetch(dataclasses.replace(wanted, limit=limit + 1))
+        shown = [represent(request, row, detail) for row in read[:limit]]
+        if len(read) > limit:
+            marker = shown[-1]['uuid']
     body: dict[str, Any] = {noun: shown}
-    if len(rows) > limit:
+    if marker is not None:
         ((sort_key, descending),) = wanted.sort
+        as_text = (*_TIME_FILTERS, *search.ARGUMENTS)
         arguments = {
             'sort_key': sort_key,
             'sort_dir': DESCENDING if descending else ASCENDING,
             **wanted.filters,
+            **{name: asked[name] for name in as_text if name in asked},
             'limit': limit,
-            'marker': shown[-1]['uuid'],
+            'marker': marker,
         }
         body['next'] = next_url(request, noun, arguments, detail)
     return Response(body)
@@ -128,6 +163,13 @@ def query(request: Request, noun: str) -> Query:
     """Return the query of a request; Invalid."""
     asked = request.query
     sort_key, descending = sort_order(request, SORT_KEYS[noun])
+    if not _TIME_FILTERS.keys().isdisjoint(asked):
+        if asked.get('sort_key', CREATED) != CREATED:
+            raise exceptions.Invalid(
+                f'The filters {" and ".join(_TIME_FILTERS)} require the sort key '
+                f'{CREATED}; the sort key is {sort_key}.'
+            )
+        sort_key = CREATED
     marker = asked.get('marker')
     return Query(
         filters={
@@ -139,6 +181,8 @@ def query(request: Request, noun: str) -> Query:
         after=marker and marker.lower(),
         limit=request.page_size,
         deleted=request.show_deleted or asked.get('state') == DELETED,
+        since=attributes.moment('since', asked.get('since')),
+        until=attributes.moment('until', asked.get('until')),
     )
 
 

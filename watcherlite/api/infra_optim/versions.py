@@ -19,7 +19,8 @@ INFRA_OPTIM = Versions(
         (1, 8): 'GET /v1/actions/{uuid} shows outputs, and /v1/actions/{uuid}/logs and '
         '/events the log and the events of the action; POST .../retry of a plan or an '
         'action creates a plan of what did not succeed; GET /v1/plugins, '
-        '/v1/notifications and /v1/requests. Not in OpenStack Watcher.',
+        '/v1/notifications and /v1/requests; audits and action plans are searched by '
+        'text, user, since and until. Not in OpenStack Watcher.',
     },
 )
 
@@ -35,6 +36,7 @@ RETRY: Version = (1, 8)
 PLUGINS: Version = (1, 8)
 NOTIFICATIONS: Version = (1, 8)
 REQUESTS: Version = (1, 8)
+SEARCH: Version = (1, 8)
 
 #: The state of deleted objects, which is not stored.
 DELETED = 'DELETED'

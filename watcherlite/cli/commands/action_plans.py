@@ -42,7 +42,7 @@ class _ActionPlans(base.Remote):
 class ActionPlanList(_ActionPlans, base.List):
     """List action plans."""
 
-    filters = (base.BY_AUDIT, base.BY_STRATEGY, base.BY_STATE)
+    filters = (base.BY_AUDIT, base.BY_STRATEGY, base.BY_STATE, *base.SEARCH)
 
 
 class ActionPlanShow(_ActionPlans, base.ShowFound):

@@ -59,7 +59,7 @@ class _Audits(base.Remote):
 class AuditList(_Audits, base.List):
     """List audits."""
 
-    filters = (base.BY_GOAL, base.BY_STRATEGY, base.BY_STATE)
+    filters = (base.BY_GOAL, base.BY_STRATEGY, base.BY_STATE, *base.SEARCH)
 
 
 class AuditShow(_Audits, base.ShowFound):

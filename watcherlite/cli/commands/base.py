@@ -109,6 +109,13 @@ BY_GOAL = Filter('--goal', 'goal', 'GOAL', 'filter by goal: UUID or name')
 BY_STRATEGY = Filter(
     '--strategy', 'strategy', 'STRATEGY', 'filter by strategy: UUID or name'
 )
+#: Filters of lists that can be searched.
+SEARCH = (
+    Filter('--text', 'text', 'TEXT', 'filter by a part of a name, message or UUID'),
+    Filter('--user', 'user', 'ID', 'filter by the user who created it'),
+    Filter('--since', 'since', 'TIME', 'created at this time or later, in UTC'),
+    Filter('--until', 'until', 'TIME', 'created at this time or earlier, in UTC'),
+)
 LONG = flag('--long', 'show more columns')
 YES = flag('-y --yes', 'do not ask for confirmation')
 

@@ -128,7 +128,8 @@ class Client:
         rows: Rows = []
         for page, more in pages:
             rows += page
-            if limit is None or (limit and len(rows) >= limit):
+            # The first pages of a search may be empty.
+            if (limit is None and rows) or (limit and len(rows) >= limit):
                 return rows[:limit], more or len(rows) > (limit or len(rows))
         return rows, False
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.dashboard import graph, rendering
 from watcherlite.dashboard.pages import plan_actions
-from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.dashboard.views import SEARCH, PageTable, View, address, next_address
 from watcherlite.states import action_plan as states
 
 PAGES = PageTable()
@@ -15,7 +15,15 @@ ROWS, EVENTS = 50, 50
 MOST = 5000
 #: Failed actions that it shows first.
 FAILED = 20
-_FILTERS = ('state', 'strategy', 'audit_uuid', 'sort_key', 'sort_dir', 'marker')
+_FILTERS = (
+    'state',
+    'strategy',
+    'audit_uuid',
+    *SEARCH,
+    'sort_key',
+    'sort_dir',
+    'marker',
+)
 
 
 @PAGES.page('/action_plans', 'action_plans.html')

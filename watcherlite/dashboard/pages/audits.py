@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.dashboard import schema_forms
-from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.dashboard.views import SEARCH, PageTable, View, address, next_address
 from watcherlite.domain.audits import AUDIT_TYPES
 from watcherlite.states import audit as states
 
 PAGES = PageTable()
 ROWS = 50
-_FILTERS = ('state', 'goal', 'strategy', 'sort_key', 'sort_dir', 'marker')
+_FILTERS = ('state', 'goal', 'strategy', *SEARCH, 'sort_key', 'sort_dir', 'marker')
 
 
 @PAGES.page('/audits', 'audits.html')

@@ -8,6 +8,7 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
+from watcherlite.api.infra_optim.search import Search
 from watcherlite.api.infra_optim.versions import DELETED, RETRY, STATUS_MESSAGE
 from watcherlite.api.operation import Request, Response
 from watcherlite.db.api import Store
@@ -78,6 +79,17 @@ PLANS = ObjectCollection(
     _find,
     represent,
     'uuid',
+    Search(
+        lambda row: (
+            row.plan.uuid,
+            row.plan.name,
+            row.plan.status_message,
+            row.strategy_name,
+            row.audit_uuid,
+        ),
+        lambda row: row.plan.creator.user_id,
+        lambda row: row.plan.uuid,
+    ),
 )
 
 ROUTES = PLANS.routes(schemas, schemas.ACTION_PLAN, 'Show an action plan.')

@@ -9,6 +9,7 @@ from watcherlite.api.infra_optim import attributes, patches, versions
 from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import audits as schemas
 from watcherlite.api.infra_optim.schemas import scopes
+from watcherlite.api.infra_optim.search import Search
 from watcherlite.api.operation import Request, Response
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedAudit
@@ -72,6 +73,17 @@ AUDITS = ObjectCollection(
     lambda store: store.list_audits,
     lambda store, name, deleted: store.find_audit(name, deleted),
     represent,
+    searched=Search(
+        lambda row: (
+            row.audit.uuid,
+            row.audit.name,
+            row.audit.status_message,
+            row.goal_name,
+            row.strategy_name,
+        ),
+        lambda row: row.audit.creator.user_id,
+        lambda row: row.audit.uuid,
+    ),
 )
 
 ROUTES = AUDITS.routes(schemas, schemas.AUDIT, 'Show an audit.')

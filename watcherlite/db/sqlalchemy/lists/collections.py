@@ -22,6 +22,7 @@ from watcherlite.db.sqlalchemy.lists.filters import (
     Equal,
     Expression,
     Filter,
+    Limit,
     Named,
     OfCluster,
     OneOf,
@@ -171,6 +172,9 @@ def _infra_optim(
             comparisons[of] = ActionState()
         else:
             comparisons[of] = Equal(table.c[of])
+    if name in queries.TIMED:
+        created = table.c.created_at
+        comparisons |= {'since': Limit(created), 'until': Limit(created, is_upper=True)}
     return Collection(
         name,
         table,

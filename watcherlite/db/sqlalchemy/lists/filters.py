@@ -98,6 +98,23 @@ class Equal:
         return Comparison((self.column, value))
 
 
+@dataclasses.dataclass(frozen=True)
+class Limit:
+    """The rows in which a column is at least, or at most, the value."""
+
+    column: Expression
+    is_upper: bool = False
+
+    def parse(self, name: str, value: Any) -> tuple[bool, Mapping[str, Any]]:
+        return True, {name: value}
+
+    def compare(self, name: str, kind: bool) -> Comparison:
+        value: Any = sa.bindparam(name, type_=self.column.type)
+        if self.is_upper:
+            return Comparison(conditions=(self.column <= value,))
+        return Comparison(conditions=(self.column >= value,))
+
+
 def name_values(name: str, prefix: str = '') -> dict[str, Any]:
     """Return the parameters of a search by uuid, name or id."""
     return {

@@ -95,7 +95,9 @@ def parse(collection: str, query: Query, database: str) -> tuple[Shape, dict[str
     queries.check(of.title, query, of.keys, of.filters)
     filters: list[tuple[str, Hashable]] = []
     values: dict[str, Any] = {}
-    for name, value in sorted(query.filters.items(), key=_selectivity):
+    for name, value in sorted(
+        {**query.filters, **query.times}.items(), key=_selectivity
+    ):
         kind, parameters = of.filters[name].parse(name, value)
         filters.append((name, kind))
         values.update(parameters)
