@@ -416,7 +416,7 @@ def check_broker(conf: cfg.ConfigOpts, name: str) -> bool:
     messaging = settings.messaging_settings(conf)
     if addresses.scheme(messaging.url) == 'memory':
         return False
-    # It imports kombu, which other processes do without
+    # It imports kombu, which other processes do not need.
     from watcherlite.messaging import connection
 
     with connection.Connector(messaging, name).session():

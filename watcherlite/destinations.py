@@ -1,7 +1,7 @@
 """The servers that plugins may connect to on behalf of users.
 
-Plans, stacks and clusters name URLs. Whoever may create them could otherwise reach, by
-the address of the worker, what was never meant for them: services that listen on the
+Plans, stacks and clusters name URLs. Their authors could otherwise reach, by the
+address of the worker, services that are not meant for users: those that listen on the
 loopback interface, or the metadata service of a cloud.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-#: Refused unless an operator says else: this host, loopback, link-local (metadata
+#: Refused unless an operator permits it: this host, loopback, link-local (metadata
 #: services among them), multicast, reserved, and metadata services elsewhere.
 REFUSED_NETWORKS = (
     '0.0.0.0/8',
@@ -77,7 +77,7 @@ class Destinations:
         :param address: as the resolver returned it
         """
         if self.is_refused(ipaddress.ip_address(address.partition('%')[0])):
-            # What the name resolves to is not for everybody to know.
+            # The resolution of a name may be confidential.
             raise DestinationRefusedError(
                 f'{_normalized(host)} is in a network that is refused (options '
                 'refused_networks and allowed_networks in the group [outgoing_http])'

@@ -1,8 +1,8 @@
-"""One hierarchy of errors; a class's docstring begins with its default message.
+"""One hierarchy of errors; the docstring of a class begins with its default message.
 
-An error's text is for the reader: what was wrong, with which object, and what
-would be right. `domain.outcomes.public_text` decides what of it may leave the
-process: our own texts do, foreign ones may hold secrets and do not.
+The text of an error is for users: what was wrong, with which object, and what would be
+valid. `domain.outcomes.public_text` decides which texts may leave the process: those of
+watcherlite do; others may contain secrets, and do not.
 """
 
 
@@ -18,7 +18,7 @@ class WatcherliteError(Exception):
         super().__init__(message or _first_paragraph(type(self).__doc__))
 
 
-# What a user asked for is wrong
+# Invalid requests
 
 
 class Invalid(WatcherliteError):
@@ -130,7 +130,7 @@ class ActionInProgress(Conflict):
 
 
 class OutOfDate(Conflict):
-    """The object was changed by somebody else since it was read; try again."""
+    """The object was changed by another request since it was read; try again."""
 
 
 class TransitionNotAllowed(Conflict):
@@ -153,7 +153,7 @@ class NoSuchVersion(NotAcceptable):
     """The API has no such version."""
 
 
-# What is refused of clusters, under the names that clients know
+# Rejected requests on clusters, under the names that clients know
 
 
 class BadRequest(Invalid):
@@ -200,7 +200,7 @@ class OverQuota(Forbidden):
     """The project has as many of these as it may have."""
 
 
-# What a plugin may raise
+# Exceptions of plugins
 
 
 class ActionSkipException(WatcherliteError):
@@ -244,7 +244,7 @@ class TimedOut(BaseException):
     """
 
 
-# What the surroundings do
+# Failures of the environment
 
 
 class ConfigurationError(WatcherliteError):

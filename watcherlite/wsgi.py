@@ -62,9 +62,9 @@ class LazyApplication:
 
 
 class OnlyFromHere:
-    """Refuses clients of other machines: nobody has to say here who they are.
+    """Rejects clients of other machines, since users are not authenticated.
 
-    The address that a server listens on is not known to what it calls.
+    The application does not know the address on which its server listens.
     """
 
     def __init__(self, application: Wsgi) -> None:
@@ -95,13 +95,13 @@ def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
         LOG.warning('%s', line)
     runtime = bootstrap.Runtime(configuration, lanes=(), plugins=plugins)
     try:
-        # Else clients would see no goals before an engine has begun.
+        # Otherwise clients would see no goals before the start of an engine.
         runtime.sync()
         services = deploy.services_of(runtime)
         application = dashboard.application_of(runtime, services)
         deploy.wake_streams(runtime, services.streams)
     except BaseException:
-        # The next request tries again, with a runtime of its own.
+        # The next request retries, with a runtime of its own.
         runtime.stop(0)
         raise
     atexit.register(runtime.stop, 0)

@@ -1,6 +1,6 @@
 """The tables of the API as lines of RST, and its OpenAPI documents.
 
-Without Sphinx, so that tests can look at them.
+Without Sphinx, so that tests can read them.
 """
 
 import json

@@ -10,14 +10,15 @@ from tests import base
 
 ROOT = pathlib.Path(__file__).parents[2]
 SOURCE = ROOT / 'doc/source'
-#: Words that open a question, and imperatives that stand for one ("Say whether").
+#: Words that open a question, and imperatives that are one in disguise ("Say whether").
 FORBIDDEN = frozenset(
     {
         *('how', 'what', 'whatever', 'when', 'where', 'whether', 'which', 'who'),
         *('whoever', 'why', 'say', 'says', 'tell', 'tells'),
     }
 )
-#: A turn of phrase -> the term to use instead. The glossary has the other terms.
+#: A turn of phrase -> the term to use instead. The glossary has the other terms. Pages
+#: and the comments and docstrings of the code contain none of them.
 BANNED = {
     r'\bheed(s|ed|ing)?\b': 'handle (a signal)',
     r'\b(is|are|was|were|be) told\b': 'be notified, be signalled, be reported',
@@ -37,8 +38,17 @@ BANNED = {
     r'\bbecomes? of\b': 'the result of',
     r'\bsealed\b(?!:)': 'encrypted',
     r'\bcatalogues?\b': 'catalog',
+    r'\banew\b': 'again, recreate',
+    r'\ball the same\b': 'nevertheless',
+    r'\bso many\b': 'this number of',
+    r'\bof ours\b': 'of watcherlite',
+    r'\bsomebody\b': 'a user, another process',
+    r'\b(told|tells?) (of|about|nobody|what|who)\b': 'reports, notifies of',
+    r'\bcomes? of\b': 'the result of',
+    r'\bwhole stor(y|ies)\b': 'the complete run, all events',
+    r'\bworld outside\b': 'external resources',
 }
-#: Names that stand for two things on purpose, and the reason.
+#: Names with two meanings, and the reason.
 SHARED = {
     'Cancelled': 'the exception, and the outcome of an action that raises it',
     'TimedOut': 'the exception, and the outcome of an action that raises it',
@@ -100,6 +110,30 @@ def namespace(path):
     return parts[1] if parts[0] == 'plugins' and len(parts) > 2 else ''
 
 
+@functools.cache
+def read_comments():
+    """Return all blocks of comment lines, by place."""
+    blocks = {}
+    for top in ('watcherlite', 'tests', 'doc'):
+        for file in sorted((ROOT / top).rglob('*.py')):
+            path, text = file.relative_to(ROOT), file.read_text()
+            for block in re.finditer(r'(?m)(?:^[ ]*#.*\n)+', text):
+                line = text.count('\n', 0, block.start()) + 1
+                words = re.sub(r'(?m)^ *#:?', '', block[0]).split()
+                blocks[f'{path}:{line}'] = ' '.join(words)
+    return blocks
+
+
+def banned_turns(text):
+    """Return the banned turns in a text, with the term to use; quotes are ignored."""
+    plain = ' '.join(re.sub('(`+)[^`]*\\1', '', text).split())
+    return [
+        f'{match[0]}: use {term}'
+        for turn, term in BANNED.items()
+        for match in re.finditer(turn, plain, re.IGNORECASE)
+    ]
+
+
 def headings(text):
     """Return the titles of an RST page that are underlined."""
     return re.findall(r'(?m)^(\S.*)\n(?:=|-|~)\S{2,}$', text)
@@ -123,6 +157,21 @@ class TestSources(base.TestCase):
         )
         self.assertGreater(len(found), 5000)
 
+    def test_docstrings_and_comments_use_the_terms_of_the_field(self):
+        docstrings, _ = read_sources()
+        comments = read_comments()
+
+        self.assertEqual(
+            [],
+            [
+                f'{place}: {turn}'
+                for texts in (docstrings, comments)
+                for place, text in texts.items()
+                for turn in banned_turns(text)
+            ],
+        )
+        self.assertGreater(len(comments), 2000)
+
     def test_only_the_listed_names_stand_for_two_things(self):
         _, found = read_sources()
 
@@ -145,11 +194,15 @@ class TestPages(base.TestCase):
         self.assertGreater(len(found), 300)
 
     def test_the_terms_of_the_field_are_used(self):
-        for path in documents():
-            text = re.sub('``[^`]*``', '', path.read_text())
-            for turn, term in BANNED.items():
-                found = [match[0] for match in re.finditer(turn, text, re.IGNORECASE)]
-                self.assertEqual([], found, f'{path.name}: use {term}')
+        found = {path.name: banned_turns(path.read_text()) for path in documents()}
+
+        self.assertEqual({}, {name: turns for name, turns in found.items() if turns})
+
+    def test_a_banned_turn_is_found_across_lines_and_not_in_quotes(self):
+        self.assertEqual(
+            ['go on: use continue', 'anew: use again, recreate'],
+            banned_turns('Let it go\n    on, and `heed` ``told of`` anew.'),
+        )
 
 
 class TestGlossary(base.TestCase):

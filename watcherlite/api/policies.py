@@ -21,8 +21,8 @@ MEMBER = 'rule:member_api'
 #: For plans and audits, which affect the whole cloud.
 SYSTEM_MANAGER = 'rule:system_manager_api'
 SYSTEM_READER = 'rule:system_reader_api'
-#: Spelled out: who opens plans to the managers of projects, by another
-#: `system_manager_api`, does not give them the objects of all other projects.
+#: Written out, so that a deployment whose `system_manager_api` includes the managers of
+#: projects does not give them the objects of all other projects.
 EVERYWHERE = 'rule:admin_api or (role:manager and system_scope:all)'
 NOBODY = '!'
 #: Another service without a user.

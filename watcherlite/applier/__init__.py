@@ -1,1 +1,1 @@
-"""Action plans: what operators do with them, and how they get on."""
+"""Action plans: the operations on them, and their progress."""

@@ -130,7 +130,7 @@ class RefusingServer:
         self._thread = threading.Thread(target=self._run, name='refusal', daemon=True)
 
     def start(self) -> None:
-        """Start to answer."""
+        """Start to respond to requests."""
         self._thread.start()
 
     def stop(self, timeout: float) -> bool:

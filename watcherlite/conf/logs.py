@@ -88,8 +88,8 @@ class MaskSecrets(logging.Filter):
 class MaskingFormatter(logging.Formatter):
     """Mask the output of another formatter, and keep it on one line.
 
-    Otherwise anybody who sends a line break could forge log lines. Only tracebacks have
-    several, each with the prefix of the first.
+    Otherwise a client that sends a line break could forge log lines. Only tracebacks
+    have several, each with the prefix of the first.
 
     The formatters of oslo.log write more than the record's text: the exception that is
     being handled, the context, and any `extra` data.

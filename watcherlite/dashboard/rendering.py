@@ -1,4 +1,4 @@
-"""Rendering: the templates, and how states, times and data appear in them."""
+"""Rendering: the templates, and the representation of states, times and data."""
 
 import datetime
 import json

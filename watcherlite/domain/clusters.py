@@ -172,7 +172,7 @@ class NewNode(Value):
 
     @property
     def active(self) -> bool:
-        """Return whether it is healthy, as far as is known."""
+        """Return whether it is healthy, as far as known."""
         return self.status == states.ACTIVE
 
     def stored(self, key: int) -> 'Node':

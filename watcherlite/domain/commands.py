@@ -2,7 +2,7 @@
 
 Messages have no authority. A receiver rereads the rows and decides from those, so that
 a forged, repeated, late or lost message only affects the time of a database query. A
-receipt says when a message may be acknowledged to the broker.
+receipt determines when a message may be acknowledged to the broker.
 """
 
 import dataclasses

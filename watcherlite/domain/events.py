@@ -168,7 +168,7 @@ def action_event(
     kind: str = STATE_CHANGED,
 ) -> Event:
     """Return the event of one change of an action."""
-    # An action that is cancelled between two tries has started: its end is notified.
+    # An action that is cancelled between two attempts has started: its end is notified.
     is_retry = before.start_time is not None and before.end_time is None
     is_cancelled = (
         before.status == action_states.READY and after.status == action_states.CANCELLED

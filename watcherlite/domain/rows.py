@@ -25,11 +25,11 @@ class NewRow(Protocol[Stored]):
     """A value that is not stored yet."""
 
     def stored(self, key: int) -> Stored:
-        """Return the row that the store made of it."""
+        """Return the stored row of this value."""
 
 
 def stored(value: Any, kind: Callable[..., Row], key: int) -> Row:
-    """Return a value as the row that the store made of it."""
+    """Return the stored row of a value."""
     fields = {
         field.name: getattr(value, field.name) for field in dataclasses.fields(value)
     }

@@ -195,13 +195,14 @@ class CommitQueue:
 #: Seconds before a transaction is tried again: the first pause, and the longest.
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 2.0
-#: Seconds before locked plans are tried again: the first pause, the longest while
-#: workers may just take turns, and the one after LATE tries.
+#: Seconds before locked plans are retried: the first pause, the longest while workers
+#: may just take turns, and the one after LATE attempts.
 FIRST_TURN = 0.002
 LONGEST_TURN = 0.05
 LATE_TURN = 0.5
 LATE = 25
-#: The number of tries after which the committer checks whether the plan still exists.
+#: The number of attempts after which the committer checks whether the plan still
+#: exists.
 DOUBTFUL = 3
 
 
@@ -235,7 +236,7 @@ class Committer:
         self._logs = logs
         self._group = GroupCommit(self._worker, rules, projection, claims)
         self._chain = ChainCommitter(self._store, self._group)
-        #: id of a plan that was locked -> number of tries so far
+        #: id of a plan that was locked -> number of attempts so far
         self._busy: dict[int, int] = {}
         self._thread: threading.Thread | None = None
 

@@ -90,7 +90,7 @@ def seconds_left(
         now = EPOCH
     left = (action.deadline - now).total_seconds()
     if action.phase != COMPLETE:
-        # The timeout covers all tries.
+        # The timeout covers all attempts.
         return min(whole, left)
     return max(left, settings.signal_grace)
 

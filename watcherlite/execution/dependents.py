@@ -159,5 +159,5 @@ def _within(item: DerivedAction, parent: Action) -> str | None:
     """Return the whole that contains the target of a derived action."""
     within = item.within or parent.within
     held = within in (parent.target, parent.within)
-    # Likewise: a waiter for the exclusive lock blocks further shared locks.
+    # For the same reason a waiter for the exclusive lock blocks further shared locks.
     return None if held and _cause(item, parent) == states.RPC_REQUEST else within

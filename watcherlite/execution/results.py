@@ -173,7 +173,7 @@ def conclude(
             message = reason or cancelled_text(action, CANCELLED_UNSTARTED)
             return Conclusion(_end(action, states.CANCELLED, message, now))
         case outcomes.Retry(reason=reason, delay=delay, elsewhere=elsewhere):
-            # With `elsewhere` the plugin limits the number of tries.
+            # With `elsewhere` the plugin limits the number of attempts.
             delay = delay if elsewhere else max(delay, _backoff(action))
             ready = _ready(action, now, delay, reason)
             return Conclusion(ready, elsewhere=elsewhere)

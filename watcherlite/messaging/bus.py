@@ -105,9 +105,9 @@ class NotificationPublisher(Protocol):
         """
 
     def has_subscribers(self) -> bool:
-        """Return whether a notification can reach anybody, now or later.
+        """Return whether a notification can reach a consumer, now or later.
 
-        A broker keeps notifications for the consumers to come.
+        A broker keeps notifications for later consumers.
         """
 
     def keep_alive(self) -> None:

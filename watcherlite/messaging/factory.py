@@ -27,7 +27,7 @@ def open_bus(
         return in_process.InProcessBus()
     if scheme in addresses.SCHEMES:
         # kombu takes 0.2 s to import. A process on memory://, and the help of every
-        # command, do without.
+        # command, do not need it.
         from watcherlite.messaging import amqp_bus
 
         return amqp_bus.AmqpBus(

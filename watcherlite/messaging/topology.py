@@ -128,8 +128,8 @@ def sentinel(
     """Return the sentinel: an empty queue that the broker loses with the others.
 
     A consumer may declare its queue again before the publisher inspects it; only the
-    publisher declares this one. Its name says whether it is durable, because the broker
-    refuses to change that.
+    publisher declares this one. Its name contains whether it is durable, because the
+    broker refuses to change that.
     """
     durable = settings.durable_queues or settings.quorum_queue
     kind = 'durable' if durable else 'transient'

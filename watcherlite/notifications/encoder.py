@@ -78,8 +78,8 @@ def payload_encoder(payload: str, pinned: str) -> PayloadEncoder:
 
     :raises KeyError: there is no such class
     """
-    # oslo.versionedobjects takes 0.4 s to import. A process that publishes nothing,
-    # and every command that only asks for help, does without.
+    # oslo.versionedobjects takes 0.4 s to import. A process that publishes nothing, and
+    # every command that only prints help, does not need it.
     from watcherlite.objects import registry
 
     cls = registry.payload_classes()[payload]

@@ -288,8 +288,8 @@ class Relay:
         return len(stored) == limit
 
     def _build(self, stored: Sequence[StoredEvent]) -> MessageBatch:
-        # Without a broker and without a subscriber in this process nobody ever
-        # receives them, and to build them takes the versioned objects.
+        # Without a broker and without a subscriber in this process no consumer exists,
+        # and building messages requires the versioned objects.
         if not self._publisher.has_subscribers():
             return MessageBatch([], [])
         return self._builder.build(stored)

@@ -1,4 +1,4 @@
-"""A recorder of changes, for tests that compare the whole story."""
+"""A recorder of changes, for tests that compare all of them."""
 
 import threading
 

@@ -204,7 +204,7 @@ class HAProxyTest(ClusterCase):
 
 
 def wait_until(condition: Callable[[], bool], shown: Callable[[], str]) -> None:
-    """Wait until something is so; nobody tells, so it is looked at again and again."""
+    """Poll a condition until it is true; fail after a timeout."""
     deadline, pause = time.monotonic() + PATIENCE, threading.Event()
     while not condition():
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The overview: what needs a person now."""
+"""The overview: the objects that need attention."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ PAGES = PageTable()
 #: Rows of each section.
 ROWS = 20
 
-#: State of action plans -> why a person should look at them.
+#: State of action plans -> the reason for its section.
 _PLANS: Mapping[str, str] = {
     'RECOMMENDED': 'Waiting for a decision',
     'FAILED': 'Failed',
@@ -21,7 +21,7 @@ _PLANS: Mapping[str, str] = {
     'PENDING': 'Waiting for a worker',
     'CANCELLING': 'Being cancelled',
 }
-#: Why a person should look at stacks -> the filters that find them.
+#: The title of a section of stacks -> the filters that select them.
 _STACKS: Mapping[str, Mapping[str, str]] = {
     'Failed stacks': {'status': stack_states.FAILED},
     'Locked stacks': {'action': stack_states.LOCK},

@@ -31,7 +31,7 @@ MARK = 'sealed:'
 PARAMETER = 'parameter'
 _EMPTY = frozenset({'', '{}', '[]', 'null'})
 
-#: Loads the keys; the argument tells whether to create a key if there is none.
+#: Loads the keys; the argument is whether to create a key if there is none.
 KeyLoader = Callable[[bool], Keys]
 
 

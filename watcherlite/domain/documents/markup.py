@@ -97,7 +97,7 @@ class Markup:
         above = {path: [path[:n] for n in range(len(path), -1, -1)] for path in paths}
         builder = Builder({path for ancestors in above.values() for path in ancestors})
         if above:
-            # JSON that YAML cannot parse is so rare that its problems may lack a line
+            # JSON that is not valid YAML is so rare that its problems may lack a line.
             with contextlib.suppress(yaml.YAMLError, UnicodeError, Unreadable):
                 builder.build(self._text)
         known = builder.lines

@@ -1,4 +1,4 @@
-"""The model of stacks for strategies: read-only, and read anew for each call."""
+"""The model of stacks for strategies: read-only, and read again at each call."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence

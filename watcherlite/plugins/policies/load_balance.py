@@ -35,7 +35,7 @@ _SHRINKING = frozenset(
         sizes.NODE_DELETE,
     }
 )
-#: Likewise actions that change or check nodes: their addresses may change.
+#: The same for actions that change or check nodes: their addresses may change.
 _CHANGING = frozenset(
     {
         sizes.ADD_NODES,

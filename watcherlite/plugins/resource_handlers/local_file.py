@@ -19,7 +19,7 @@ from watcherlite.plugins.resource_handlers.errors import ResourceFault
 NAME = 'Local::File'
 #: In the data: the resource recorded as the owner of the file.
 _OWNER = 'resource'
-#: Likewise: the machine on which it was written.
+#: In the data: the machine on which it was written.
 _HOST = 'host'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 _WRITING = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH

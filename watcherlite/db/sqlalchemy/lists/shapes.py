@@ -34,8 +34,8 @@ REFERENCES: Mapping[str, tuple[sa.Table, str]] = {
     'strategy_uuid': (strategies, 'strategy_id'),
     'strategy_name': (strategies, 'strategy_id'),
 }
-#: Filters, the most selective first. 'exception' stands for a state other than
-#: SUCCEEDED, which few rows have.
+#: Filters, the most selective first. 'exception' is a state other than SUCCEEDED, which
+#: few rows have.
 _SELECTIVITY = (
     'action_plan_uuid',
     'audit_uuid',

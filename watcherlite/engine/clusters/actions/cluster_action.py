@@ -1,7 +1,7 @@
 """The base of actions on clusters, which run in stages.
 
 A stage is a step of the action and the actions that it derives. The next stage starts
-when all of them have ended, so that nothing of an action runs any more when its lock is
+when all of them have ended, so that no part of an action still runs when its lock is
 released.
 """
 

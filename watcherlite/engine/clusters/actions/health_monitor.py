@@ -121,7 +121,7 @@ class ClusterHealthAction(ActionType):
     def complete(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
-        """Recover the unhealthy nodes as the policy says."""
+        """Recover the unhealthy nodes as the policy specifies."""
         for result in results:
             if result.status != action_states.SUCCEEDED:
                 LOG.warning(

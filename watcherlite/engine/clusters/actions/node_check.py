@@ -100,7 +100,7 @@ class NodeCheckRun:
             return self._run_mode(progress.advanced(unknown=public_text(error)))
         except exceptions.WatcherliteError as error:
             # By contract the resource is unhealthy. Any other exception is a defect of
-            # the handler, and says nothing about the resource.
+            # the handler, and no information about the resource.
             return self._run_mode(progress.advanced(wrong=public_text(error)))
         if isinstance(result, ResourceInProgress):
             return InProgress(

@@ -52,7 +52,7 @@ def failed(reason: str) -> Failed:
 
 
 def refused(reason: str) -> Failed:
-    """Return the failure of an action that did nothing: its node is unchanged."""
+    """Return the failure of an action without an effect: its node is unchanged."""
     outputs = {action_types.REASON: reason, action_types.NODE: {UNCHANGED: True}}
     return Failed(reason, outputs=outputs)
 

@@ -40,7 +40,7 @@ NODE_FIELDS = (
     'status',
     'status_reason',
 )
-#: Likewise a cluster (`action_types.CLUSTER`).
+#: The same for a cluster (`action_types.CLUSTER`).
 CLUSTER_FIELDS = (
     'name',
     'metadata',

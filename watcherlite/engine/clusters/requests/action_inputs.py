@@ -54,7 +54,10 @@ def validate(parts: ClusterServices, schema: Values, values: Values, root: str) 
 def validate_for_type(
     parts: ClusterServices, kind: Any, values: Values, root: str
 ) -> None:
-    """Raise BadRequest for inputs that an action type rejects; likewise."""
+    """Raise BadRequest for inputs that an action type rejects.
+
+    :param root: see `validate`
+    """
     try:
         parts.plugins.validate_inputs(kind, dict(values))
     except exceptions.InvalidInput as error:

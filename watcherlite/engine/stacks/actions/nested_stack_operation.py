@@ -39,7 +39,7 @@ from watcherlite.plugins.base import DerivedResult, NestedHandler
 from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
 
-#: Operations that are derived for the nested stack as they are.
+#: Operations that are derived for the nested stack unchanged.
 _FORWARDED = frozenset(
     {states.CHECK, states.SUSPEND, states.RESUME, states.LOCK, states.UNLOCK}
 )

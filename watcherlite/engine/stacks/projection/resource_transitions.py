@@ -233,7 +233,7 @@ def clear_mark(row: Resource, reason: str) -> Resource:
 
 
 def was_unhealthy(left: Mapping[str, Any]) -> bool:
-    """Return whether the record of an abandoned resource says that it is unhealthy."""
+    """Return whether an abandoned resource is unhealthy according to its record."""
     return left.get('status') == states.FAILED
 
 
