@@ -141,7 +141,12 @@ class TestDistribution(base.TestCase):
                     "its module called sys.exit('usage: acme_quits FILE') while it was "
                     'imported',
                 ),
-                ('patience', 'acme_actions:Patience', 'Lets everything happen.', None),
+                (
+                    'patience',
+                    'acme_actions:Patience',
+                    'A policy that permits everything.',
+                    None,
+                ),
             ],
             [
                 (name, target, text, error)
