@@ -1,5 +1,8 @@
 """A browser for tests: headless Chromium."""
 
+import atexit
+import functools
+
 import fixtures
 from selenium import webdriver
 from selenium.common import exceptions
@@ -14,8 +17,27 @@ from tests.acceptance.daemons import PATIENCE
 DESKTOP, PHONE = (1280, 1000), (390, 844)
 
 
+@functools.cache
+def _driver(scripts: bool) -> webdriver.Chrome:
+    """Return the browser that the tests of a process share sequentially."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = services.program(services.CHROMIUM)
+    # A container has neither namespaces for its sandbox nor a large /dev/shm.
+    for argument in ('--headless=new', '--no-sandbox', '--disable-dev-shm-usage'):
+        options.add_argument(argument)
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
+    if not scripts:
+        preference = 'profile.managed_default_content_settings.javascript'
+        options.add_experimental_option('prefs', {preference: 2})
+    service = webdriver.ChromeService(services.program(services.CHROMEDRIVER))
+    driver = webdriver.Chrome(options=options, service=service)
+    atexit.register(driver.quit)
+    driver.set_page_load_timeout(PATIENCE)
+    return driver
+
+
 class Browser(fixtures.Fixture):
-    """A browser with an empty profile.
+    """A new window of a browser, without cookies; the last one opened is in use.
 
     :param scripts: whether pages may execute scripts
     :param dark: whether it prefers dark colours
@@ -32,24 +54,15 @@ class Browser(fixtures.Fixture):
 
     def setUp(self) -> None:
         # Not in _setUp, which would wrap the exception that signals a skip.
-        self._chromium = services.program(services.CHROMIUM)
-        self._chromedriver = services.program(services.CHROMEDRIVER)
+        self.driver = _driver(self._scripts)
         super().setUp()
 
     def _setUp(self) -> None:
-        options = webdriver.ChromeOptions()
-        options.binary_location = self._chromium
-        # A container has neither namespaces for its sandbox nor a large /dev/shm.
-        for argument in ('--headless=new', '--no-sandbox', '--disable-dev-shm-usage'):
-            options.add_argument(argument)
-        options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
-        if not self._scripts:
-            preference = 'profile.managed_default_content_settings.javascript'
-            options.add_experimental_option('prefs', {preference: 2})
-        service = webdriver.ChromeService(self._chromedriver)
-        self.driver = webdriver.Chrome(options=options, service=service)
-        self.addCleanup(self.driver.quit)
-        self.driver.set_page_load_timeout(PATIENCE)
+        self.addCleanup(self._close, self.driver.current_window_handle)
+        self.driver.switch_to.new_window('window')
+        self.driver.execute_cdp_cmd('Network.clearBrowserCookies', {})
+        # Messages of earlier tests.
+        self.problems()
         metrics = {
             'width': self._size[0],
             'height': self._size[1],
@@ -62,6 +75,10 @@ class Browser(fixtures.Fixture):
             self.driver.execute_cdp_cmd(
                 'Emulation.setEmulatedMedia', {'features': [feature]}
             )
+
+    def _close(self, previous: str) -> None:
+        self.driver.close()
+        self.driver.switch_to.window(previous)
 
     def wait(self, condition, problem):
         """Wait until a condition without arguments is true; return its value.
@@ -91,12 +108,10 @@ class Browser(fixtures.Fixture):
         """Click a link, a button or a summary by its text, once it exists."""
 
         def find_and_click():
-            place = self.driver.find_element(By.CSS_SELECTOR, within)
-            for element in place.find_elements(By.CSS_SELECTOR, 'a, button, summary'):
-                if element.text.strip() == text:
-                    element.click()
-                    return True
-            return False
+            element = self._find(text, within)
+            if element is not None:
+                element.click()
+            return element
 
         self.wait(find_and_click, f'{within} has no {text!r}')
 
@@ -104,17 +119,24 @@ class Browser(fixtures.Fixture):
         """Focus a link, a button or a summary by Tab, and press Enter."""
 
         def find_and_press():
-            place = self.driver.find_element(By.CSS_SELECTOR, within)
-            for element in place.find_elements(By.CSS_SELECTOR, 'a, button, summary'):
-                if element.text.strip() == text and element.is_displayed():
-                    self.driver.execute_script('arguments[0].focus()', element)
-                    if self.driver.switch_to.active_element != element:
-                        return False
-                    element.send_keys(Keys.ENTER)
-                    return True
-            return False
+            element = self._find(text, within)
+            if element is None:
+                return None
+            self.driver.execute_script('arguments[0].focus()', element)
+            if self.driver.switch_to.active_element != element:
+                return None
+            element.send_keys(Keys.ENTER)
+            return element
 
         self.wait(find_and_press, f'{within} has no {text!r}')
+
+    def _find(self, text, within):
+        """Return the first displayed link, button or summary with a text, or None."""
+        place = self.driver.find_element(By.CSS_SELECTOR, within)
+        kinds = 'self::a or self::button or self::summary'
+        path = f'.//*[{kinds}][normalize-space() = "{text}"]'
+        found = place.find_elements(By.XPATH, path)
+        return next((element for element in found if element.is_displayed()), None)
 
     def problems(self):
         """Return the console messages: script errors, policy violations."""
