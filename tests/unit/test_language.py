@@ -115,7 +115,8 @@ def read_comments():
     """Return all blocks of comment lines, by place."""
     blocks = {}
     for top in ('watcherlite', 'tests', 'doc'):
-        for file in sorted((ROOT / top).rglob('*.py')):
+        files = [f for kind in ('py', 'yaml') for f in (ROOT / top).rglob(f'*.{kind}')]
+        for file in sorted(files):
             path, text = file.relative_to(ROOT), file.read_text()
             for block in re.finditer(r'(?m)(?:^[ ]*#.*\n)+', text):
                 line = text.count('\n', 0, block.start()) + 1
