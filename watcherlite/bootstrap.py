@@ -69,6 +69,7 @@ class Runtime:
     :ivar worker: None in a process that executes no actions
 
     :param plugins: from `load_plugins`; None: they are loaded
+    :param store: closed when the runtime stops; None: that of the configuration
     :param only_plan: uuid of the only plan to execute; None: all
     :param lost: called when the lease is lost
     :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
@@ -80,6 +81,7 @@ class Runtime:
         lanes: Sequence[str] = (),
         *,
         plugins: loader.Plugins | None = None,
+        store: Store | None = None,
         only_plan: str | None = None,
         lost: Callable[[], None] | None = None,
     ) -> None:
@@ -87,7 +89,7 @@ class Runtime:
         self.plugins = plugins or load_plugins(conf)
         # First, because it opens no connection: its errors leave none open.
         self.bus: Bus = open_bus(conf)
-        self.store: Store = open_store(conf)
+        self.store = store or open_store(conf)
         self.clock = DatabaseClock(SystemClock(), self.store.now)
         self.progress = PlanProgress(self.plugins)
         self.plans = PlanOperations(

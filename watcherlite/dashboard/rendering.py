@@ -1,6 +1,7 @@
 """Rendering: the templates, and the representation of states, times and data."""
 
 import datetime
+import functools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -51,8 +52,9 @@ ICONS: Mapping[str, str] = {
 _LABEL = 24
 
 
+@functools.cache
 def environment() -> jinja2.Environment:
-    """Return the environment of the templates.
+    """Return the environment of the templates, one for a process.
 
     All values are escaped. An undefined variable is an error.
     """

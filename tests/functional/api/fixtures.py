@@ -12,13 +12,14 @@ import bcrypt
 from gabbi import fixture
 from oslo_middleware import cors, http_proxy_to_wsgi
 
-from tests import base, schemas
+from tests import base
 from tests.factories import make_worker
 from tests.functional.api import audits, plans
 from watcherlite import bootstrap, conf
 from watcherlite.api import deploy
 from watcherlite.dashboard import deploy as dashboard
 from watcherlite.domain.actions import LANES
+from watcherlite.testing.memory_store import MemoryStore
 
 #: The applications of the fixtures in use; the last one responds.
 _RUNNING: list[Any] = []
@@ -33,7 +34,7 @@ def application() -> Any:
 
 
 class ApiFixture(fixture.GabbiFixture):
-    """The application with an SQLite store of its own, without authentication.
+    """The application with a store in memory of its own, without authentication.
 
     Nothing is executed: plans and actions stay as requests leave them.
 
@@ -47,7 +48,6 @@ class ApiFixture(fixture.GabbiFixture):
     def start_fixture(self) -> None:
         self._directory = tempfile.TemporaryDirectory()
         self.directory = pathlib.Path(self._directory.name)
-        schemas.copy_sqlite(self.directory / 'watcherlite.sqlite')
         ini = self.directory / 'watcherlite.conf'
         ini.write_text(self.ini())
         configuration = conf.new([], [str(ini)])
@@ -55,7 +55,9 @@ class ApiFixture(fixture.GabbiFixture):
         self.configure(configuration)
         for (group, option), value in self.options.items():
             configuration.set_override(option, value, group)
-        self.runtime = bootstrap.Runtime(configuration, lanes=self.lanes)
+        self.runtime = bootstrap.Runtime(
+            configuration, lanes=self.lanes, store=MemoryStore()
+        )
         self.runtime.sync()
         self.prepare()
         if self.lanes:

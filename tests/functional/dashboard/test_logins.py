@@ -1,5 +1,6 @@
 """Sessions of users of a password file."""
 
+import contextlib
 import datetime
 import hashlib
 from urllib import parse
@@ -164,9 +165,8 @@ class TestSessions(LoginCase):
 
     def test_the_database_has_neither_the_cookie_nor_the_password(self) -> None:
         self.log_in('boss')
-        data = b''.join(
-            path.read_bytes() for path in self.site.directory.glob('*.sqlite*')
-        )
+        with contextlib.closing(self.site.runtime.store.engine.raw_connection()) as raw:
+            data = raw.driver_connection.serialize()
         self.assertNotIn(self.visitor.cookie.encode(), data)
         self.assertNotIn(b'{"user"', data)
         self.assertNotIn(b'"secret"', data)
