@@ -23,7 +23,7 @@ def stored(sequence, subject, old, new, name=None, **values):
 
 
 class CheckerTest(base.TestCase):
-    """SECOND recovered and repeated `mark`; `once` FAILED, as it is unrepeatable."""
+    """SECOND recovered and repeated `mark`; `once` FAILED instead."""
 
     def setUp(self):
         super().setUp()
