@@ -114,10 +114,10 @@ def measure(request: Request) -> Ceiling:
     publisher = _publisher(request)
     try:
         work = _Work(request, transitions, publisher)
-        before, began = processes.servers(), time.perf_counter()
+        before, started = processes.servers(), time.perf_counter()
         used = time.process_time()
         work.run()
-        seconds, used = time.perf_counter() - began, time.process_time() - used
+        seconds, used = time.perf_counter() - started, time.process_time() - used
         database, broker = processes.servers().since(before)
     finally:
         publisher.close()
@@ -142,7 +142,7 @@ class _Work:
         self._way = request.variant
         self._transitions = transitions
         self._publisher = publisher
-        self._began = documents.began(request.variant.made_from)
+        self._began = documents.started(request.variant.made_from)
         self._ended = documents.ended(request.variant.made_from)
         self._changes: queue.SimpleQueue[_Change | None] = queue.SimpleQueue()
         self._failure: BaseException | None = None
@@ -175,13 +175,13 @@ class _Work:
     def _groups(self, ids: Sequence[int]) -> Iterator[_Change]:
         for first in range(0, len(ids), GROUP):
             group = ids[first : first + GROUP]
-            self._transitions.begin(group)
+            self._transitions.start(group)
             yield self._began, group
             self._transitions.end(group)
             yield self._ended, group
 
     def _chain(self, ids: Sequence[int]) -> Iterator[_Change]:
-        self._transitions.begin(ids[:1])
+        self._transitions.start(ids[:1])
         yield self._began, ids[:1]
         for this, following in itertools.pairwise(ids):
             self._transitions.pass_on(this, following)

@@ -30,7 +30,7 @@ class Clusters:
     def owner(self, runtime: bootstrap.Runtime) -> str:
         return runtime.clusters.profiles.create('bench', SPEC, BY).uuid
 
-    def begin(
+    def request_operation(
         self,
         runtime: bootstrap.Runtime,
         owner: str,

@@ -38,7 +38,7 @@ def _measure(row: Row, rounds: int, broker: str) -> None:
         began = time.monotonic()
         with deployments.opened(case.deployment, broker) as deployment:
             row.rounds.append(_round(case, deployment))
-        told = _told(case, row.rounds[-1])
+        told = _summary_line(case, row.rounds[-1])
         took = time.monotonic() - began
         report.say(f'{case.name}, round {number + 1}: {told} ({took:.0f} s)')
     with deployments.opened(case.deployment, broker) as deployment:
@@ -46,7 +46,7 @@ def _measure(row: Row, rounds: int, broker: str) -> None:
     row.counts, row.texts = seen['counts'], seen['texts']
 
 
-def _told(case: Case, measured: Round) -> str:
+def _summary_line(case: Case, measured: Round) -> str:
     """Return a summary of one round."""
     alone = Row(case, [measured])
     text = f'{report.number(alone.rate("told"))} actions/s confirmed'

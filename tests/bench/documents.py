@@ -32,7 +32,7 @@ _THEN = datetime.datetime(2001, 2, 3, 4, 5, 6, 789012, tzinfo=datetime.UTC)
 _CREATED = datetime.datetime(2001, 1, 1, tzinfo=datetime.UTC)
 
 
-def began(kind: str) -> Make:
+def started(kind: str) -> Make:
     """Return the builder of the messages of actions that became RUNNING."""
     return _maker(kind, states.READY, states.RUNNING)
 

@@ -98,7 +98,7 @@ class EndRecorder:
         self._condition = threading.Condition()
         self._ended: dict[Hashable, str] = {}
 
-    def hear(self, stored: list[Event]) -> None:
+    def on_events(self, stored: list[Event]) -> None:
         """Record committed events."""
         with self._condition:
             self._ended.update(
@@ -131,7 +131,7 @@ class Subject(Protocol):
     def owner(self, runtime: bootstrap.Runtime) -> Any:
         """Return the owner of the objects, or their profile."""
 
-    def begin(
+    def request_operation(
         self,
         runtime: bootstrap.Runtime,
         owner: Any,
@@ -160,7 +160,7 @@ def run(
             row = Row(case)
             rows.append(row)
             _measure(subject, row, rounds, broker)
-            report.say(f'{case.name}: {_told(row)}')
+            report.say(f'{case.name}: {_summary_line(row)}')
             found = {'cases': [dataclasses.asdict(row) for row in rows]}
             path.write_text(json.dumps(found, indent=1))
     return text(rows)
@@ -192,7 +192,7 @@ def _running(
     try:
         if not runtime.bus.wait_until_consuming(_STARTING):
             raise TimeoutError('the process did not consume its own messages in time')
-        runtime.add_listener(recorder.hear)
+        runtime.add_listener(recorder.on_events)
         yield runtime, recorder
     finally:
         runtime.stop()
@@ -218,7 +218,7 @@ class _Running:
         thing = None
         for operation in self.subject.operations:
             began = time.perf_counter()
-            thing, key, wanted = self.subject.begin(
+            thing, key, wanted = self.subject.request_operation(
                 self.runtime, self.owner, new, operation, thing
             )
             self.recorder.wait(key, wanted)
@@ -228,9 +228,9 @@ class _Running:
         return took
 
     def _until_published(self) -> None:
-        wait_until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _PATIENCE
         while self.runtime.store.oldest_pending_event() is not None:
-            if time.monotonic() > wait_until:
+            if time.monotonic() > until:
                 raise OperationFailed('notifications were not published in time')
             time.sleep(0.01)
 
@@ -269,7 +269,7 @@ def _cell(row: Row, operation: str) -> str:
     )
 
 
-def _told(row: Row) -> str:
+def _summary_line(row: Row) -> str:
     return ', '.join(
         f'{operation} {statistics.median_high(seconds):.2f} s'
         for operation, seconds in row.seconds.items()

@@ -55,7 +55,7 @@ class _PlanRecorder:
         """Wait for the end of the plan; return False after `timeout` seconds."""
         return self._ended.wait(timeout)
 
-    def hear(self, stored: list[Event]) -> None:
+    def on_events(self, stored: list[Event]) -> None:
         """Record committed events; the end of the plan is the last of a list."""
         if not self.first:
             self.first = min(
@@ -109,7 +109,7 @@ def execute(
         if not runtime.bus.wait_until_consuming(_STARTING):
             raise TimeoutError('the process did not consume its own messages in time')
         startup = time.time() - spawned
-        runtime.add_listener(recorder.hear)
+        runtime.add_listener(recorder.on_events)
         _execute(runtime, recorder, shape, _WARM_UP, counters)
         idle = processes.memory(os.getpid())
         timings, used, messages = [], 0.0, 0

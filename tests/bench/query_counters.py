@@ -84,9 +84,9 @@ class Counters:
         _context: Any,
         _executemany: bool,
     ) -> None:
-        self.note(connection.info, statement)
+        self.record_statement(connection.info, statement)
 
-    def note(self, info: dict[Any, Any], statement: str) -> None:
+    def record_statement(self, info: dict[Any, Any], statement: str) -> None:
         """Count a statement; BEGIN, COMMIT and ROLLBACK count as transactions.
 
         A statement outside a transaction counts as one transaction.

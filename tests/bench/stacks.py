@@ -40,7 +40,7 @@ class Stacks:
     def owner(self, runtime: bootstrap.Runtime) -> str:
         return 'bench'
 
-    def begin(
+    def request_operation(
         self,
         runtime: bootstrap.Runtime,
         owner: str,

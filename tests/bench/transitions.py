@@ -36,7 +36,7 @@ class Transitions(abc.ABC):
         )
         return uuids
 
-    def begin(self, ids: Sequence[int]) -> None:
+    def start(self, ids: Sequence[int]) -> None:
         """Change actions to RUNNING and commit."""
         self._change('start_time', ids, states.READY, states.RUNNING)
 

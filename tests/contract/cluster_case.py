@@ -167,7 +167,7 @@ class ClusterCase(StoreCase):
         self.commit(block)
         return cluster
 
-    def save_some_nodes(self, *nodes: Node) -> list[Node]:
+    def save_nodes(self, *nodes: Node) -> list[Node]:
         """Lock nodes and save them."""
 
         def block(tx: Transaction) -> None:
@@ -182,7 +182,7 @@ class ClusterCase(StoreCase):
         if isinstance(row, Cluster):
             self.save_cluster(row.evolve(deleted_at=when))
         else:
-            self.save_some_nodes(row.evolve(deleted_at=when))
+            self.save_nodes(row.evolve(deleted_at=when))
 
     def insert_actions(self, *given: dict[str, Any]) -> list[Action]:
         """Store actions of the clustering API."""

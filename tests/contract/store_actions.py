@@ -256,7 +256,7 @@ class StoreActionsContract(StoreCase):
             ]
             return self.commit(lambda tx: tx.change_actions(changes))
 
-        won = self.together(*(lambda o=owner: take(o) for owner in owners))
+        won = self.run_concurrently(*(lambda o=owner: take(o) for owner in owners))
         self.assertEqual(
             sorted(a.id for a in stored), sorted(i for ids in won for i in ids)
         )

@@ -138,7 +138,7 @@ class StoreAuditsContract(StoreCase):
             audit = make_audit(goal, name='one')
             return self.is_committed(lambda tx: tx.insert_audit(audit))
 
-        self.assertEqual([False, True], sorted(self.together(insert, insert)))
+        self.assertEqual([False, True], sorted(self.run_concurrently(insert, insert)))
 
     def test_changes_of_a_locked_audit_are_not_lost(self) -> None:
         audit = self.new_audit(parameters={'n': 0})
@@ -314,7 +314,7 @@ class StoreAuditsContract(StoreCase):
 
             self.commit(block)
 
-        self.together(sync, sync, sync)
+        self.run_concurrently(sync, sync, sync)
         self.assertEqual(
             [(f'g{n}', f's{n}') for n in range(4)],
             sorted(

@@ -68,9 +68,9 @@ class StoreCase(Base):
             for _ in range(5):
                 self.commit(call)
 
-        self.together(*[five_times] * 4)
+        self.run_concurrently(*[five_times] * 4)
 
-    def together(self, *calls: Callable[[], Result]) -> list[Result]:
+    def run_concurrently(self, *calls: Callable[[], Result]) -> list[Result]:
         """Call functions concurrently, each in a thread; return their results."""
         barrier = threading.Barrier(len(calls))
 

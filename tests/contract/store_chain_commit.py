@@ -50,7 +50,7 @@ class StoreChainCommitContract(StoreCase):
             status=states.RUNNING, start_time=at(2), data={'k': 1}, updated_at=at(2)
         )
 
-    def what_is_stored(self) -> object:
+    def stored_rows(self) -> object:
         """Return the rows that a step can change."""
         return (
             self.store.get_plan(self.plan.uuid),
@@ -59,9 +59,9 @@ class StoreChainCommitContract(StoreCase):
         )
 
     def assert_refused(self, step: ChainStep) -> None:
-        before = self.what_is_stored()
+        before = self.stored_rows()
         self.assertFalse(self.store.commit_chain_step(step))
-        self.assertEqual(before, self.what_is_stored())
+        self.assertEqual(before, self.stored_rows())
 
     def test_all_changes_of_a_step_are_stored_and_the_next_action_goes_on(self) -> None:
         self.make_step()
@@ -69,7 +69,7 @@ class StoreChainCommitContract(StoreCase):
         running, events = self.step.started.after, list(self.step.events)
         self.assertEqual(
             (self.step.plan[1], [self.step.ended.after, running, self.third], events),
-            self.what_is_stored(),
+            self.stored_rows(),
         )
         self.assertEqual(
             events, [stored.event for stored in self.store.pending_events(10)]
@@ -149,7 +149,7 @@ class StoreChainCommitContract(StoreCase):
         self.assertEqual(
             [False, True],
             sorted(
-                self.together(
+                self.run_concurrently(
                     lambda: self.store.commit_chain_step(self.step),
                     lambda: self.store.commit_chain_step(other),
                 )

@@ -118,7 +118,7 @@ class StoreClaimsContract(StoreCase):
             return taken
 
         workers = [new_uuid() for _ in range(4)]
-        taken = self.together(*(lambda w=w: take_all(w) for w in workers))
+        taken = self.run_concurrently(*(lambda w=w: take_all(w) for w in workers))
         # A claim that skipped locked rows may have ended early.
         taken.append(take_all(workers[0]))
         by_id = sorted((a for each in taken for a in each), key=lambda a: a.id)

@@ -212,7 +212,7 @@ class StoreClustersContract(ClusterCase):
             found = tx.lock_nodes(node.uuid for node in nodes[::order])
             tx.save_nodes([n.evolve(index=n.index + 1) for n in found.values()])
 
-        self.together(
+        self.run_concurrently(
             *(lambda o=o: self.commit(lambda tx: block(tx, o)) for o in (1, -1, 1, -1))
         )
         found = self.store.nodes_of([cluster.id])
@@ -282,7 +282,7 @@ class StoreClustersContract(ClusterCase):
             def delete(row: Profile = profile) -> bool:
                 return self.is_committed(lambda tx: tx.delete_object(row))
 
-            self.assertEqual([False, True], sorted(self.together(use, delete)))
+            self.assertEqual([False, True], sorted(self.run_concurrently(use, delete)))
 
     # bindings
 

@@ -50,17 +50,17 @@ class StoreEventsContract(StoreCase):
         self.assertEqual(StoredEvent(of_plan.sequence, of_plan.event), of_plan)
         self.assertEqual(
             (parent.uuid, 'rodič', 'nop', {}, [], parent.created_at),
-            self.told(of_parent),
+            self.describe_event(of_parent),
         )
         self.assertEqual(
             (child.uuid, None, 'nop', EVERYTHING, [parent.uuid], at(0.5)),
-            self.told(of_child),
+            self.describe_event(of_child),
         )
         self.assertEqual(
             [of_plan, of_parent, of_child], self.store.list_events(plan_id=plan.id)
         )
 
-    def told(self, stored: StoredEvent) -> tuple[object, ...]:
+    def describe_event(self, stored: StoredEvent) -> tuple[object, ...]:
         """Return the fields of the action in an event, with parsed JSON."""
         return (
             stored.action_uuid,

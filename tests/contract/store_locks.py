@@ -15,7 +15,7 @@ class StoreLocksContract(StoreCase):
         wanted = {target: action.id for target, action in targets.items()}
         return self.commit(lambda tx: tx.take_locks(wanted))
 
-    def waiters(self, *targets: str, **values: object) -> list[Action]:
+    def insert_waiters(self, *targets: str, **values: object) -> list[Action]:
         """Store actions that wait for the locks of these targets."""
         values = {'status': states.WAITING, **values}
         return store_actions(
@@ -33,7 +33,7 @@ class StoreLocksContract(StoreCase):
 
     def test_one_of_several_concurrent_actions_gets_a_lock(self) -> None:
         wanting = self.running_actions(4)
-        got = self.together(
+        got = self.run_concurrently(
             *(lambda a=action: self.take(a=a, b=a) for action in wanting)
         )
         self.assertEqual(['a', 'b'], sorted(target for free in got for target in free))
@@ -41,7 +41,7 @@ class StoreLocksContract(StoreCase):
     def test_a_release_unblocks_the_first_waiter_of_each_target(self) -> None:
         (holder, other) = self.running_actions(2)
         self.take(a=holder, b=holder, c=other)
-        a1, b1, a2, c1, b2 = self.waiters('a', 'b', 'a', 'c', 'b')
+        a1, b1, a2, c1, b2 = self.insert_waiters('a', 'b', 'a', 'c', 'b')
         woken = [
             waiter.evolve(blocked_on=None, status=states.READY) for waiter in (a1, b1)
         ]
@@ -53,7 +53,7 @@ class StoreLocksContract(StoreCase):
 
     def test_the_waiters_of_a_target_are_unblocked_in_turn(self) -> None:
         (holder,) = self.running_actions(1)
-        waiting = self.waiters('a', 'a', 'a')
+        waiting = self.insert_waiters('a', 'a', 'a')
         order = []
         while holder:
             self.assertEqual({'a'}, self.take(a=holder))
@@ -65,7 +65,7 @@ class StoreLocksContract(StoreCase):
     def test_a_release_unblocks_the_first_waiter_that_has_not_ended(self) -> None:
         holder, other = self.running_actions(2)
         self.take(a=holder)
-        cancelled, skipped, next_one = self.waiters('a', 'a', 'a')
+        cancelled, skipped, next_one = self.insert_waiters('a', 'a', 'a')
         # It has no lock.
         self.assertEqual([], self.unlock(other))
         self.assert_stored(next_one)
@@ -77,8 +77,8 @@ class StoreLocksContract(StoreCase):
     def test_a_blocked_action_that_is_not_waiting_keeps_its_status(self) -> None:
         (holder,) = self.running_actions(1)
         self.take(a=holder, b=holder)
-        (init,) = self.waiters('a', status=states.INIT)
-        (ready,) = self.waiters('b', status=states.READY)
+        (init,) = self.insert_waiters('a', status=states.INIT)
+        (ready,) = self.insert_waiters('b', status=states.READY)
         expected = [init.evolve(blocked_on=None), ready.evolve(blocked_on=None)]
         self.assertEqual(expected, self.unlock(holder))
         self.assert_stored(*expected)
@@ -86,7 +86,7 @@ class StoreLocksContract(StoreCase):
     def test_a_release_of_a_free_target_unblocks_the_first_waiter(self) -> None:
         holder, other = self.running_actions(2)
         self.take(held=holder, own=other)
-        held, own, free, next_one = self.waiters('held', 'own', 'free', 'free')
+        held, own, free, next_one = self.insert_waiters('held', 'own', 'free', 'free')
         woken = [a.evolve(blocked_on=None, status=states.READY) for a in (own, free)]
         self.assertEqual(
             woken,
@@ -100,10 +100,10 @@ class StoreLocksContract(StoreCase):
         (holder,) = self.running_actions(1)
         self.take(held=holder)
         held, gone, gone_too, ready = (
-            *self.waiters('held', 'gone', 'gone'),
-            *self.waiters('lost', status=states.READY),
+            *self.insert_waiters('held', 'gone', 'gone'),
+            *self.insert_waiters('lost', status=states.READY),
         )
-        ended = self.waiters('gone', status=states.FAILED)
+        ended = self.insert_waiters('gone', status=states.FAILED)
         self.assertEqual(3, self.store.unblock_stale())
         self.assert_stored(
             held,
@@ -116,8 +116,8 @@ class StoreLocksContract(StoreCase):
     def test_an_action_blocked_on_an_action_waits_while_that_is_suspended(self) -> None:
         paused = self.stored_action(status=states.SUSPENDED)
         ready, waiting = (
-            *self.waiters(paused.uuid, status=states.READY),
-            *self.waiters(paused.uuid),
+            *self.insert_waiters(paused.uuid, status=states.READY),
+            *self.insert_waiters(paused.uuid),
         )
         self.commit(lambda tx: tx.add_pending(waiting.id, 1))
         waiting = waiting.evolve(pending=1)

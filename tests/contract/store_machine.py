@@ -87,12 +87,12 @@ class PlanMachine(stateful.RuleBasedStateMachine):
 
         try:
             with self.store.transaction() as tx:
-                self.learn(*block(tx))
+                self.update_model(*block(tx))
         except Undone:
             assert undone
 
     @stateful.rule(which=one_action, worker=one_worker, attempt=st.integers(0, 3))
-    def change_as_somebody(self, which: int, worker: str, attempt: int) -> None:
+    def change_as_any_worker(self, which: int, worker: str, attempt: int) -> None:
         """Start an action with an owner and attempt that may be wrong."""
         action = self.model[which]
         before = action.evolve(status=states.READY, owner=worker, attempt=attempt)
@@ -101,7 +101,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
         with self.store.transaction() as tx:
             assert tx.change_actions([ActionChange(before, after)]) == expected
         if expected:
-            self.learn(after)
+            self.update_model(after)
 
     @stateful.precondition(lambda self: self.in_status(states.READY, owned=True))
     @stateful.rule(data=st.data(), give_back=st.booleans())
@@ -111,7 +111,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
         after = before.evolve(**({'owner': None} if give_back else values))
         with self.store.transaction() as tx:
             assert tx.change_actions([ActionChange(before, after)]) == {before.id}
-        self.learn(after)
+        self.update_model(after)
 
     @stateful.precondition(lambda self: self.in_status(states.RUNNING))
     @stateful.rule(data=st.data(), status=ends, hand_over=st.booleans())
@@ -147,10 +147,10 @@ class PlanMachine(stateful.RuleBasedStateMachine):
                 updated_at=at(3),
                 owner=None,
             )
-            self.learn(now)
+            self.update_model(now)
 
     @stateful.invariant()
-    def the_store_agrees_with_the_model(self) -> None:
+    def check_store_against_model(self) -> None:
         if not self.model:
             return
         assert self.store.list_actions(plan_id=self.plan_id) == self.model
@@ -169,7 +169,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
             if a.status == status and (a.owner is not None or not owned)
         ]
 
-    def learn(self, *actions: Action) -> None:
+    def update_model(self, *actions: Action) -> None:
         """Record the expected states of actions."""
         for action in actions:
             (which,) = (n for n, a in enumerate(self.model) if a.id == action.id)
@@ -177,7 +177,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
 
     def write_and_release(self, before: Action, after: Action, hand_over: bool) -> None:
         """End an action and release its dependents, in the model and the store."""
-        self.learn(after)
+        self.update_model(after)
         expected, handovers = [], {}
         for which in self.children[self.model.index(after)]:
             child = self.model[which]
@@ -198,7 +198,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
                 expected.append(
                     Released(child.id, self.plan_id, child.lane, False, ended=True)
                 )
-            self.learn(child)
+            self.update_model(child)
         with self.store.transaction() as tx:
             assert tx.change_actions([ActionChange(before, after)]) == {before.id}
             released = tx.release_dependents(

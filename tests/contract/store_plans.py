@@ -120,7 +120,9 @@ class StorePlansContract(StoreCase):
             for _ in range(5):
                 self.commit(block)
 
-        self.together(*(lambda o=order: count_up(o) for order in (ids, ids[::-1]) * 2))
+        self.run_concurrently(
+            *(lambda o=order: count_up(o) for order in (ids, ids[::-1]) * 2)
+        )
         totals = [self.store.get_plan(p.uuid).total for p in (first, second)]
         self.assertEqual([20, 20], totals)
 
@@ -177,7 +179,7 @@ class StorePlansContract(StoreCase):
 
             return self.commit(block)
 
-        self.assertEqual(1, len(set(self.together(*[ensure] * 4))))
+        self.assertEqual(1, len(set(self.run_concurrently(*[ensure] * 4))))
 
     def test_the_surroundings_of_plans_are_read_together(self) -> None:
         def block(tx: Transaction) -> PlanSurroundings:
@@ -234,7 +236,7 @@ class StorePlansContract(StoreCase):
 
     # purge, statistics
 
-    def an_old_plan(self, **values: object) -> ActionPlan:
+    def insert_old_plan(self, **values: object) -> ActionPlan:
         """Store an ended plan of two actions with one published event each."""
         parent = make_action(status=action_states.SUCCEEDED)
         child = make_action(status=action_states.SUCCEEDED, parents=(parent.uuid,))
@@ -251,8 +253,8 @@ class StorePlansContract(StoreCase):
         return plan
 
     def test_a_purge_deletes_the_rows_of_ended_plans_and_a_dry_run_none(self) -> None:
-        old = self.an_old_plan()
-        young = self.an_old_plan(updated_at=NOW)
+        old = self.insert_old_plan()
+        young = self.insert_old_plan(updated_at=NOW)
         foretold = [self.store.purge(NOW, 10, dry_run=True) for _ in range(2)]
         self.assertEqual([old, young], all_plans(self.store))
         self.assertEqual(2, len(self.store.list_events(plan_id=old.id)))
@@ -269,10 +271,10 @@ class StorePlansContract(StoreCase):
         self.assertEqual(0, self.store.purge(NOW, 10)['action_plans'])
 
     def test_a_purge_deletes_an_audit_with_its_last_plan(self) -> None:
-        first = self.an_old_plan()
+        first = self.insert_old_plan()
         kept, _ = store_plan(self.store, audit_id=first.audit_id)
-        last = self.an_old_plan()
-        young = self.an_old_plan(updated_at=NOW, audit_id=last.audit_id)
+        last = self.insert_old_plan()
+        young = self.insert_old_plan(updated_at=NOW, audit_id=last.audit_id)
 
         def audits(before: datetime.datetime, **options: bool) -> int:
             return self.store.purge(before, 10, **options)['audits']
@@ -291,9 +293,9 @@ class StorePlansContract(StoreCase):
     def test_a_purge_stops_at_its_limit_and_deletes_an_audit_with_all_plans(
         self,
     ) -> None:
-        audit = self.an_old_plan().audit_id
-        self.an_old_plan(audit_id=audit)
-        last = self.an_old_plan()
+        audit = self.insert_old_plan().audit_id
+        self.insert_old_plan(audit_id=audit)
+        last = self.insert_old_plan()
         found = [
             self.store.purge(NOW, limit, dry_run=dry)
             for limit, dry in ((1, True), (2, True), (2, False))
@@ -306,7 +308,7 @@ class StorePlansContract(StoreCase):
 
     def test_a_purge_keeps_plans_and_audits_that_have_not_ended(self) -> None:
         for state in states.STATES:
-            self.an_old_plan(state=state)
+            self.insert_old_plan(state=state)
         with self.store.transaction() as tx:
             goal = tx.ensure_goal(make_goal())
             audits = [
@@ -314,7 +316,7 @@ class StorePlansContract(StoreCase):
                 for state in audit_states.STATES
             ]
         for audit in audits:
-            self.an_old_plan(audit_id=audit.id)
+            self.insert_old_plan(audit_id=audit.id)
         counts = self.store.purge(NOW, 100)
         self.assertEqual(
             (
@@ -329,7 +331,7 @@ class StorePlansContract(StoreCase):
         )
 
     def test_a_purge_keeps_plans_with_unpublished_events(self) -> None:
-        plan = self.an_old_plan()
+        plan = self.insert_old_plan()
         (action, _) = self.store.list_actions(plan_id=plan.id)
         lonely = self.stored_action(status=action_states.SUCCEEDED, end_time=at(-10))
         events = [make_event(action), make_event(lonely)]

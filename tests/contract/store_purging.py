@@ -65,17 +65,17 @@ class StorePurgingContract(StoreCase):
 
     # actions and events
 
-    def ended(self, **values: Any) -> Action:
+    def make_ended_action(self, **values: Any) -> Action:
         common = {'status': action_states.SUCCEEDED, 'updated_at': OLD}
         return make_action(**{**common, **values})
 
     def test_old_ended_actions_without_a_plan_are_purged(self) -> None:
-        parent = self.ended(target='node-1')
-        child = self.ended(parents=(parent.uuid,))
+        parent = self.make_ended_action(target='node-1')
+        child = self.make_ended_action(parents=(parent.uuid,))
         kept = [
             make_action(updated_at=OLD),
             make_action(status=action_states.RUNNING, updated_at=OLD),
-            self.ended(updated_at=NOW),
+            self.make_ended_action(updated_at=NOW),
         ]
         stored = store_actions(self.store, parent, child, *kept)
         self.commit(lambda tx: tx.take_locks({'node-1': stored[0].id}))
@@ -95,7 +95,9 @@ class StorePurgingContract(StoreCase):
         def block(tx: Transaction) -> Action:
             waits = make_action(status=action_states.WAITING, phase=COMPLETE)
             (key,) = tx.insert_actions([waits], [])
-            tx.insert_actions([self.ended(derived_from=key) for _ in range(2)], [])
+            tx.insert_actions(
+                [self.make_ended_action(derived_from=key) for _ in range(2)], []
+            )
             return waits.stored(key)
 
         waits = self.commit(block)
@@ -110,8 +112,12 @@ class StorePurgingContract(StoreCase):
             again = make_action(interval=60, start_time=at(-50), phase=COMPLETE)
             again = again.evolve(status=action_states.WAITING)
             (key,) = tx.insert_actions([again], [])
-            first = self.ended(derived_from=key, created_at=at(-100), name='first')
-            second = self.ended(derived_from=key, created_at=at(-50), name='second')
+            first = self.make_ended_action(
+                derived_from=key, created_at=at(-100), name='first'
+            )
+            second = self.make_ended_action(
+                derived_from=key, created_at=at(-50), name='second'
+            )
             tx.insert_actions([first, second], [])
             return again.stored(key)
 
@@ -129,7 +135,7 @@ class StorePurgingContract(StoreCase):
     def test_events_are_kept_until_they_are_published_with_what_they_are_about(
         self,
     ) -> None:
-        (action,) = store_actions(self.store, self.ended())
+        (action,) = store_actions(self.store, self.make_ended_action())
         audit, with_plan = self.insert_audits({}, {})
         store_plan(
             self.store, audit_id=with_plan.id, state=plan_states.FAILED, updated_at=OLD

@@ -25,7 +25,7 @@ LIMIT = 10_000
 class StoreReadinessContract(StoreCase):
     """The readiness rules, for every combination of fields of an action."""
 
-    def every_kind(self) -> list[Action]:
+    def insert_every_kind(self) -> list[Action]:
         """Store two parents, and one action of each kind, with a plan and without.
 
         It depends on none of the parents, on the first, or on both.
@@ -65,14 +65,14 @@ class StoreReadinessContract(StoreCase):
         self.assert_ids(expected, found)
 
     def test_claimable_actions_are_claimed(self) -> None:
-        self.assert_claimable(self.every_kind())
+        self.assert_claimable(self.insert_every_kind())
 
     def test_released_actions_are_ready_and_claimable(self) -> None:
         for started, rule in (
             (True, readiness.RELEASED),
             (False, readiness.RELEASED_UNSTARTED_PLAN),
         ):
-            actions = self.every_kind()
+            actions = self.insert_every_kind()
             parents = [self.parent.id]
             self.commit(
                 lambda tx, parents=parents, started=started: tx.release_dependents(
@@ -92,7 +92,7 @@ class StoreReadinessContract(StoreCase):
             self.assert_claimable(actions)
 
     def test_actions_that_can_be_handed_over_are_handed_over(self) -> None:
-        actions = self.every_kind()
+        actions = self.insert_every_kind()
         taken = {'status': states.RUNNING, 'owner': new_uuid(), 'attempt': 1}
         handovers = {action.id: action.evolve(**taken) for action in actions}
         released = self.commit(
@@ -110,7 +110,7 @@ class StoreReadinessContract(StoreCase):
         self.assertEqual(expected, {r.id for r in released if r.handed_over})
 
     def test_unblocked_actions_are_ready_and_claimable(self) -> None:
-        actions = self.every_kind()
+        actions = self.insert_every_kind()
         self.store.unblock_stale()
         expected = []
         for action in actions:
@@ -123,7 +123,7 @@ class StoreReadinessContract(StoreCase):
         self.assert_claimable(actions)
 
     def test_signals_are_written_to_started_and_prepared_actions(self) -> None:
-        actions = self.every_kind()
+        actions = self.insert_every_kind()
         heard = self.commit(
             lambda tx: tx.set_control(states.SUSPEND, NOW, plan_id=self.plan.id)
         )
@@ -139,7 +139,7 @@ class StoreReadinessContract(StoreCase):
         self.assert_ids(expected, heard)
 
     def test_unstarted_actions_end_with_their_plan(self) -> None:
-        actions = self.every_kind()
+        actions = self.insert_every_kind()
         ended = self.commit(
             lambda tx: tx.end_not_started(
                 self.plan.id, states.CANCELLED, None, LIMIT, NOW
@@ -157,7 +157,7 @@ class StoreReadinessContract(StoreCase):
         )
 
     def test_actions_that_require_success_end_with_their_parent(self) -> None:
-        actions = self.every_kind()
+        actions = self.insert_every_kind()
         ended = self.commit(
             lambda tx: tx.end_dependents([self.parent.id], states.FAILED, 'no', NOW)
         )

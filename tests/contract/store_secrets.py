@@ -24,7 +24,7 @@ MARKED = 'sealed:gAAAAA'
 class StoreSecretsContract(StackCase):
     """Encryption is transparent to callers."""
 
-    def an_action(self, lane: str) -> Action:
+    def insert_action(self, lane: str) -> Action:
         """Store an action that has been claimed and changed."""
         action = self.stored_action(
             lane=lane, status='READY', inputs=SECRET, context={'password': 'c'}
@@ -44,7 +44,7 @@ class StoreSecretsContract(StackCase):
             {'a_key': 'k'},
         )
         for lane in (APPLIER, ENGINE):
-            found = self.an_action(lane)
+            found = self.insert_action(lane)
             self.assertEqual(
                 expected,
                 (found.inputs, found.context, found.token, found.outputs, found.data),

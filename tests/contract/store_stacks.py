@@ -63,7 +63,7 @@ class StoreStacksContract(StackCase):
             def call(definition: Definition = definition) -> int | None:
                 return self.commit(lambda tx: tx.insert_definition(definition)).id
 
-            self.assertEqual(1, len(set(self.together(*[call] * 6))))
+            self.assertEqual(1, len(set(self.run_concurrently(*[call] * 6))))
 
     # stacks
 
@@ -168,7 +168,7 @@ class StoreStacksContract(StackCase):
             stack = make_stack(key, name='wanted')
             return self.is_committed(lambda tx: tx.insert_stack(stack))
 
-        self.assertEqual(1, sum(self.together(*[call] * 6)))
+        self.assertEqual(1, sum(self.run_concurrently(*[call] * 6)))
 
     def test_a_stored_uuid_is_refused(self) -> None:
         stack = self.insert_stack()
@@ -237,7 +237,7 @@ class StoreStacksContract(StackCase):
                     # No other transaction stores a stack before this one ends.
                     seen.append(self.store.stack_tree(root.id))
 
-            self.together(
+            self.run_concurrently(
                 lock, lambda: [self.nested_stack(root) for _ in range(3)] and None
             )
             self.assertEqual(seen[0], seen[1])

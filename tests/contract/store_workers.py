@@ -112,10 +112,10 @@ class StoreWorkersContract(StoreCase):
         ]
         self.assertEqual([True, False, False], renewed)
         live = {read.uuid: read for read in self.store.live_workers()}
-        wait_until = live[worker.uuid].lease_until
-        assert wait_until is not None and worker.lease_until is not None
+        until = live[worker.uuid].lease_until
+        assert until is not None and worker.lease_until is not None
         self.assertGreater(
-            wait_until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
+            until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
         )
         self.assertEqual(other, live[other.uuid])
         self.assertEqual({expired.uuid}, self.uuids(self.store.expired_workers()))
@@ -170,7 +170,7 @@ class StoreWorkersContract(StoreCase):
         for role, before in (('new', None), ('old', EXPIRED)):
             if before is not None:
                 self.store.take_role(role, self.register_worker().uuid, before)
-            got = self.together(
+            got = self.run_concurrently(
                 *(
                     lambda w=worker, role=role: self.store.take_role(role, w, LIVE)
                     for worker in workers

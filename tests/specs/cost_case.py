@@ -25,7 +25,7 @@ class EndListener:
         self._condition = threading.Condition()
         self._ended: set[Hashable] = set()
 
-    def hear(self, stored: Sequence[Event]) -> None:
+    def on_events(self, stored: Sequence[Event]) -> None:
         """Process stored events."""
         with self._condition:
             self._ended.update(

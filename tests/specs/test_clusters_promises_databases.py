@@ -30,7 +30,7 @@ class CostTest(CostCase, ClusterCase):
         """Return the costs per node of a cluster."""
         world = OperatedWorld(self.make_store(), sweep_interval=NEVER, lease=NEVER)
         ends = EndListener(ended_action)
-        world.worker().add_listener(ends.hear)
+        world.worker().add_listener(ends.on_events)
         profile, other = world.profile('p'), world.profile('q', value='new')
         world.insert_cluster(profile, min_size=0, max_size=-1)
         do = world.operations

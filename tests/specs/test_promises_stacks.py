@@ -494,7 +494,7 @@ class CostTest(CostCase, StackWorldCase):
         """Return the costs per resource of a stack."""
         world = self.create_stack_world(sweep_interval=3600.0, lease=600.0)
         ends = EndListener(ended_stack)
-        world.worker().add_listener(ends.hear)
+        world.worker().add_listener(ends.on_events)
 
         begun: list[Stack] = []
 

@@ -33,9 +33,9 @@ class DatabaseClockTest(base.TestCase):
         self.takes = 0.0
         self.away = False
         self.asked = threading.Semaphore(0)
-        self.clock = DatabaseClock(self.host, self.ask)
+        self.clock = DatabaseClock(self.host, self.measure_offset)
 
-    def ask(self) -> datetime.datetime:
+    def measure_offset(self) -> datetime.datetime:
         self.host.advance(self.takes / 2)
         told = self.host.true()
         self.host.advance(self.takes / 2)
@@ -44,34 +44,34 @@ class DatabaseClockTest(base.TestCase):
             raise exceptions.StoreUnavailable('away')
         return told
 
-    def off(self) -> float:
+    def clock_offset(self) -> float:
         """Return by how many seconds the clock is ahead of that of the database."""
         return (self.clock.now() - self.host.true()).total_seconds()
 
     def test_a_host_that_is_an_hour_wrong_counts_as_the_database_does(self) -> None:
         for wrong in (3600.0, -3600.0):
             self.host.wrong = wrong
-            self.clock = DatabaseClock(self.host, self.ask)
-            self.assertEqual(wrong, self.off())
+            self.clock = DatabaseClock(self.host, self.measure_offset)
+            self.assertEqual(wrong, self.clock_offset())
             self.clock.measure()
             self.host.advance(60)
-            self.assertEqual(0.0, self.off())
+            self.assertEqual(0.0, self.clock_offset())
 
     def test_a_step_of_the_clock_of_the_host_changes_nothing(self) -> None:
         self.clock.measure()
         self.host.wrong = 3600.0
-        self.assertEqual(0.0, self.off())
+        self.assertEqual(0.0, self.clock_offset())
         self.clock.measure()
-        self.assertEqual(0.0, self.off())
+        self.assertEqual(0.0, self.clock_offset())
 
     def test_what_the_question_may_have_taken_is_no_difference(self) -> None:
         self.host.wrong = 0.04
         self.takes = 0.1
         self.clock.measure()
-        self.assertAlmostEqual(0.04, self.off())
+        self.assertAlmostEqual(0.04, self.clock_offset())
         self.takes = 0.01
         self.clock.measure()
-        self.assertAlmostEqual(0.0, self.off())
+        self.assertAlmostEqual(0.0, self.clock_offset())
 
     def test_a_difference_is_warned_of_once(self) -> None:
         self.host.wrong = -90.0
@@ -93,7 +93,7 @@ class DatabaseClockTest(base.TestCase):
             self.host.advance(INTERVAL)
         self.assertTrue(self.asked.acquire(timeout=PATIENCE))
         self.host.until_waiting()
-        self.assertEqual(0.0, self.off())
+        self.assertEqual(0.0, self.clock_offset())
 
     def test_one_that_cannot_be_compared_at_the_start_says_so(self) -> None:
         self.away = True

@@ -42,24 +42,26 @@ def network(text):
 
 
 class TestAddresses(base.TestCase):
-    def refused(self, rules, addresses):
+    def refused_addresses(self, rules, addresses):
         return [a for a in addresses if rules.is_refused(ipaddress.ip_address(a))]
 
     def test_what_is_of_this_host_and_its_surroundings_is_refused_by_default(self):
-        self.assertEqual(list(LOCAL), self.refused(Destinations(), LOCAL))
-        self.assertEqual([], self.refused(Destinations(), ELSEWHERE))
+        self.assertEqual(list(LOCAL), self.refused_addresses(Destinations(), LOCAL))
+        self.assertEqual([], self.refused_addresses(Destinations(), ELSEWHERE))
 
     def test_an_exception_holds_in_every_form_of_the_address(self):
         forms = ('127.0.0.1', '::1', '::ffff:127.0.0.1', '169.254.169.254')
 
-        self.assertEqual(['169.254.169.254'], self.refused(WITH_LOOPBACK, forms))
+        self.assertEqual(
+            ['169.254.169.254'], self.refused_addresses(WITH_LOOPBACK, forms)
+        )
 
     def test_networks_of_an_operator_take_the_place_of_the_default(self):
         rules = Destinations(refused=(network('10.0.0.0/8'),))
 
         self.assertEqual(
             ['10.0.0.1', '::ffff:10.0.0.1'],
-            self.refused(rules, [*ELSEWHERE, '::ffff:10.0.0.1', '127.0.0.1']),
+            self.refused_addresses(rules, [*ELSEWHERE, '::ffff:10.0.0.1', '127.0.0.1']),
         )
 
     def test_a_refusal_names_the_host_and_the_options_and_no_address(self):

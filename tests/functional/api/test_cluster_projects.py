@@ -130,7 +130,7 @@ class ProjectsCase(base.TestCase):
             self.uuids[noun] = answer.body[key]['id']
         (first, *_) = self.ask('GET', '/actions', None, OWNER).body['actions']
         self.uuids['actions'] = first['id']
-        self.uuids['events'] = self.tell()
+        self.uuids['events'] = self.add_event()
 
     def application(self, *config_files: str) -> Application:
         """Return the API with the policy rules of a configuration."""
@@ -140,7 +140,7 @@ class ProjectsCase(base.TestCase):
         services = deploy.services_of(self.fixture.runtime)
         return Application(services, policy, [deploy.clustering()], 10_000)
 
-    def tell(self) -> str:
+    def add_event(self) -> str:
         """Store an event of the cluster; return its uuid."""
         store, uuid = self.fixture.runtime.store, self.uuids['clusters']
         with store.transaction() as tx:
@@ -155,7 +155,7 @@ class ProjectsCase(base.TestCase):
             OpenStack_API_Version='clustering 1.15',
         )
 
-    def everything(self) -> Any:
+    def all_objects(self) -> Any:
         """Return all objects, as an administrator sees them."""
         nouns = (*MADE, 'actions', 'events')
         return {
@@ -168,7 +168,7 @@ class TestStrangers(ProjectsCase):
     """A member of another project, with every role except that of an administrator."""
 
     def test_requests_on_foreign_objects_are_not_found(self):
-        before = self.everything()
+        before = self.all_objects()
 
         for noun, tried in TRIED.items():
             for method, what, body in tried:
@@ -198,7 +198,7 @@ class TestStrangers(ProjectsCase):
             answer = self.ask('POST', '/actions', {'action': action}, STRANGER)
             self.assertIn(answer.status, (400, 404))
 
-        self.assertEqual(before, self.everything())
+        self.assertEqual(before, self.all_objects())
 
     def test_names_short_ids_lists_and_filters_lead_nowhere_either(self):
         for noun, (key, asked) in MADE.items():

@@ -21,7 +21,7 @@ class Story(base.TestCase):
 
     path: pathlib.Path
 
-    def tell(self) -> None:
+    def run_story(self) -> None:
         suite = suitemaker.test_suite_from_dict(
             unittest.defaultTestLoader,
             self.path.stem,
@@ -50,7 +50,7 @@ def _of(path: pathlib.Path) -> type[Story]:
     name = ''.join(part.title() for part in path.stem.replace('-', '_').split('_'))
 
     def test_the_story(self: Story) -> None:
-        self.tell()
+        self.run_story()
 
     return type(
         f'Test{name}',

@@ -106,7 +106,7 @@ class TestStates(base.TestCase):
         self.number += 1
         return f'/orchestration/v1/acme/stacks/{name}/{stack.uuid}'
 
-    def wanted(self, state):
+    def expected_answers(self, state):
         """Return the requests and the expected status codes in a state.
 
         In the states of a lock, they include requests that only read.
@@ -118,7 +118,7 @@ class TestStates(base.TestCase):
 
         for state in CODES:
             for what, (method, place, body) in ASKED.items():
-                if what not in self.wanted(state):
+                if what not in self.expected_answers(state):
                     continue
                 stack = self.store(f'{what}-{state}', state)
                 answer = ask(
@@ -129,7 +129,7 @@ class TestStates(base.TestCase):
         wrong = {
             state: {
                 what: (wanted, answered[state][what])
-                for what, wanted in self.wanted(state).items()
+                for what, wanted in self.expected_answers(state).items()
                 if answered[state][what] != wanted
             }
             for state in CODES

@@ -11,7 +11,7 @@ class TestConnection(base.TestCase):
     """The responses that a client of the load accepts."""
 
     def test_an_answer_in_pieces_is_put_together(self) -> None:
-        found = self.asked(
+        found = self.request_in_pieces(
             b'HTTP/1.1 200 OK\r\nContent-', b'Length: 6\r\n\r\nab', b'cd', b'ef'
         )
 
@@ -25,9 +25,11 @@ class TestConnection(base.TestCase):
             ),
             (b'HTTP/1.1 200 OK\r\n', 'closed'),
         ):
-            self.assertRaisesRegex(AssertionError, error, self.asked, answer)
+            self.assertRaisesRegex(
+                AssertionError, error, self.request_in_pieces, answer
+            )
 
-    def asked(self, *pieces: bytes) -> bytes:
+    def request_in_pieces(self, *pieces: bytes) -> bytes:
         """Return what the client returns for a response that arrives in pieces."""
         with socket.create_server(('127.0.0.1', 0)) as server:
 

@@ -15,7 +15,7 @@ PLAN, ACTION, AUDIT = (
 
 
 class ChangingTest(RemoteCase):
-    def asked(self, *argv):
+    def take_requests(self, *argv):
         """Return the only request of a command that displays the result."""
         self.succeed(*argv)
         (asked,) = self.api.asked
@@ -36,7 +36,7 @@ class ChangingTest(RemoteCase):
         ):
             self.assertEqual(
                 (f'PATCH /v1/actions/{ACTION}', changes),
-                self.asked('action', 'update', *argv, ACTION),
+                self.take_requests('action', 'update', *argv, ACTION),
             )
 
     def test_mistakes_send_no_request(self):
@@ -85,7 +85,9 @@ class ChangingTest(RemoteCase):
             shown = api_objects.ACTION if uuid == ACTION else api_objects.PLAN
             self.api.answers[f'POST /v1/{place}'] = Reply(shown, 202)
 
-            self.assertEqual((f'POST /v1/{place}', {}), self.asked(*words, uuid))
+            self.assertEqual(
+                (f'POST /v1/{place}', {}), self.take_requests(*words, uuid)
+            )
 
     def test_a_retry_is_a_new_plan_that_is_started_on_demand(self):
         start = f'POST /v1/action_plans/{api_objects.PLAN_UUID}/start'
@@ -145,7 +147,7 @@ class ChangingTest(RemoteCase):
                     ],
                 },
             ),
-            self.asked('actionplan', 'create', path),
+            self.take_requests('actionplan', 'create', path),
         )
 
     def test_a_plan_is_stored_and_started(self):
@@ -245,14 +247,14 @@ class ChangingTest(RemoteCase):
                 [{'op': 'replace', 'path': '/state', 'value': 'PENDING'}],
             ),
         ):
-            self.assertEqual((address, changes), self.asked(*argv))
+            self.assertEqual((address, changes), self.take_requests(*argv))
 
     def test_an_audit_is_created(self):
         self.api.answers['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
         place = 'POST /v1/audits'
         self.assertEqual(
             (place, {'audit_type': 'ONESHOT', 'auto_trigger': False, 'goal': 'dummy'}),
-            self.asked('audit', 'create', '-g', 'dummy'),
+            self.take_requests('audit', 'create', '-g', 'dummy'),
         )
         self.assertEqual(
             (
@@ -270,7 +272,7 @@ class ChangingTest(RemoteCase):
                     'force': True,
                 },
             ),
-            self.asked(
+            self.take_requests(
                 *('audit', 'create', '-t', 'continuous', '--goal', 'dummy'),
                 *('-s', 'actuator', '-i', '*/5 * * * *', '--name', 'often'),
                 *('--start-time', '2030-01-31 18:00:00+00:00'),
@@ -362,7 +364,7 @@ class ChangingTest(RemoteCase):
                     'default_parameters': {'period': 3600},
                 },
             ),
-            self.asked(
+            self.take_requests(
                 *('audittemplate', 'create', 'weekly', 'server_consolidation'),
                 *('-s', 'basic', '-d', 'Every week.', '--scope', path),
                 *('-p', 'period=3600'),

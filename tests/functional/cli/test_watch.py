@@ -150,7 +150,7 @@ class WatchCase(RemoteCase):
         """Return the output without the times of day."""
         return [re.sub(r'^\d\d:\d\d:\d\d ', '', line) for line in self.out.lines]
 
-    def asked(self):
+    def take_requests(self):
         """Return the requests of events: the path, and the last event id."""
         return [
             (asked[0].removeprefix(EVENTS), headers['Last-Event-ID'])
@@ -177,7 +177,7 @@ class StreamTest(WatchCase):
             self.err.lines,
         )
         self.assertEqual((1, []), (code, self.waited))
-        self.assertEqual([('', '0')], self.asked())
+        self.assertEqual([('', '0')], self.take_requests())
 
     def test_a_plan_that_succeeds(self):
         self.api.answers[PLACE] = [
@@ -224,7 +224,9 @@ class StreamTest(WatchCase):
             self.api.answers[EVENTS] = answers
 
             self.assert_shows_the_story()
-            self.assertEqual([('', sequence) for sequence in after], self.asked())
+            self.assertEqual(
+                [('', sequence) for sequence in after], self.take_requests()
+            )
             self.assertEqual(waited, self.waited)
 
     def test_events_are_shown_when_they_come(self):
@@ -321,7 +323,9 @@ class PollTest(WatchCase):
         self.page(1)
 
         self.assert_shows_the_story()
-        self.assertEqual([('', '0'), ('', '1')], [self.asked()[0], self.asked()[-1]])
+        self.assertEqual(
+            [('', '0'), ('', '1')], [self.take_requests()[0], self.take_requests()[-1]]
+        )
         self.assertEqual(10, len(self.waited))
 
 

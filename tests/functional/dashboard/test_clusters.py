@@ -445,7 +445,9 @@ class TestRoles(ClusterCase):
 class TestProjects(ClusterCase):
     """Callers with projects, as keystone provides them."""
 
-    def become(self, *roles: str, project: str | None = 'there', **values: Any) -> None:
+    def change_caller(
+        self, *roles: str, project: str | None = 'there', **values: Any
+    ) -> None:
         """Replace the caller of the visitor."""
         caller = Caller(
             user_id='eve', project_id=project, roles=frozenset(roles), **values
@@ -453,7 +455,7 @@ class TestProjects(ClusterCase):
         self.patch(authentication, 'SYNTHETIC', caller)
 
     def test_an_administrator_chooses_between_the_own_and_all_projects(self) -> None:
-        self.become('admin')
+        self.change_caller('admin')
         for noun, path in (('clusters', self.cluster_path), ('nodes', self.node_path)):
             with self.subTest(noun):
                 own = self.visitor.get(f'/dashboard/{noun}')
@@ -463,7 +465,7 @@ class TestProjects(ClusterCase):
                 self.assertIn(path, everywhere.links)
 
     def test_an_administrator_checks_a_cluster_of_another_project(self) -> None:
-        self.become('admin')
+        self.change_caller('admin')
         page = self.visitor.get(self.cluster_path)
         self.assertIn(self.node_path, page.links)
 
@@ -472,13 +474,13 @@ class TestProjects(ClusterCase):
         self.assertIn('CLUSTER_CHECK ○ READY', page.text)
 
     def test_an_administrator_of_the_system_sees_all_projects(self) -> None:
-        self.become('admin', project=None, system_scope='all')
+        self.change_caller('admin', project=None, system_scope='all')
         page = self.visitor.get('/dashboard/clusters')
         self.assertIn(self.cluster_path, page.links)
         self.assertNotIn('All projects', page.text)
 
     def test_the_objects_of_other_projects_are_not_found(self) -> None:
-        self.become('manager')
+        self.change_caller('manager')
         for path, status in (
             (self.cluster_path, 404),
             (self.node_path, 404),
@@ -492,7 +494,7 @@ class TestProjects(ClusterCase):
                 self.assertNotIn('web-2', page.text)
 
     def test_a_token_without_a_project_is_refused_in_the_words_of_the_api(self) -> None:
-        self.become('reader', project=None, system_scope='all')
+        self.change_caller('reader', project=None, system_scope='all')
         page = self.visitor.get('/dashboard/clusters')
         self.assertEqual(403, page.status)
         self.assertIn('The token has no project', page.text)

@@ -21,7 +21,7 @@ READS = 150
 class ChangingListsTests(stores.StoreTests):
     """Lists that one thread reads while another changes the rows."""
 
-    def assert_whole(
+    def assert_list_complete(
         self,
         count: int,
         read: Callable[[], Iterable[Any]],
@@ -61,7 +61,7 @@ class ChangingListsTests(stores.StoreTests):
                 tx.save_stacks([stack.at(state, updated_at=at(number))])
 
         query = Query(filters={'name': ['s']}, limit=2)
-        self.assert_whole(2, lambda: self.store.list_stacks(query), change)
+        self.assert_list_complete(2, lambda: self.store.list_stacks(query), change)
 
     def test_plans(self) -> None:
         plan, *_ = (store_plan(self.store, make_action())[0] for _ in range(2))
@@ -73,7 +73,7 @@ class ChangingListsTests(stores.StoreTests):
 
         for key in ('state', 'updated_at', 'created_at'):
             query = queries.Query(sort=((key, False),), limit=2)
-            self.assert_whole(
+            self.assert_list_complete(
                 2, lambda query=query: self.store.list_action_plans(query), change
             )
 

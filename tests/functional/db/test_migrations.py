@@ -95,10 +95,10 @@ class MigrationTests(Base):
             self._shared['created'] = url
         return self.engine(self._shared['created'])
 
-    def note(self, engine: sa.Engine, revision: str) -> None:
+    def set_revision(self, engine: sa.Engine, revision: str) -> None:
         """Record another revision in a database, and restore it after the test."""
         if revision != migration.HEAD:
-            self.addCleanup(self.note, engine, migration.HEAD)
+            self.addCleanup(self.set_revision, engine, migration.HEAD)
         with engine.connect() as connection:
             connection.execute(
                 sa.text('UPDATE alembic_version SET version_num = :revision'),
@@ -331,7 +331,7 @@ class MigrationTests(Base):
         with self.assertRaisesRegex(exceptions.SchemaMismatch, 'revision 0815'):
             migration.upgrade(engine, '0815')
         self.assertEqual(migration.HEAD, migration.version(engine))
-        self.note(engine, FIRST)
+        self.set_revision(engine, FIRST)
         with self.assertRaisesRegex(
             exceptions.SchemaMismatch, 'older .*; run "watcherlite-manage db upgrade"'
         ):
@@ -341,7 +341,7 @@ class MigrationTests(Base):
             ('9999', 'schema 9999 of a newer version'),
             ('0006', 'schema 0006, .* 0007 .*; upgrade it with an earlier version'),
         ):
-            self.note(engine, revision)
+            self.set_revision(engine, revision)
             for call in (migration.check, migration.upgrade, migration.needs_upgrade):
                 with self.assertRaisesRegex(exceptions.SchemaMismatch, message):
                     call(engine)
@@ -395,7 +395,7 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
             store.close()
         path = pathlib.Path(sa.make_url(url).database or '')
         self.assertEqual('0o600', oct(path.stat().st_mode & 0o777))
-        self.note(store.engine, '9999')
+        self.set_revision(store.engine, '9999')
         with self.assertRaisesRegex(exceptions.SchemaMismatch, '9999'):
             open_store(DatabaseSettings(url))
 

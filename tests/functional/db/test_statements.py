@@ -214,11 +214,11 @@ class StatementTests(counting.CountingTests):
         """A test by the pool would not be counted as a statement."""
         dialect = self.store.engine.dialect
         with mock.patch.object(dialect, 'do_ping', return_value=True) as ping:
-            words = self.words_of_three_reads_and_a_change()
+            words = self.statement_words()
         self.assertEqual([], ping.mock_calls)
         self.assertEqual([*['SELECT'] * 3, 'BEGIN', 'SELECT', 'COMMIT'], words)
 
-    def words_of_three_reads_and_a_change(self) -> list[str]:
+    def statement_words(self) -> list[str]:
         """Use a connection four times; return the first words of the statements."""
         plan, _ = store_plan(self.store)
         with self.statements() as words:
@@ -386,7 +386,7 @@ class SqliteStatementTest(StatementTests, stores.SqliteDatabase):
         with self.store.engine.connect() as connection:
             # The pool returns the connection that was released last.
             connection.connection.driver_connection.set_trace_callback(executed.append)
-        words = self.words_of_three_reads_and_a_change()
+        words = self.statement_words()
         first_words = [statement.split(None, 1)[0] for statement in executed]
         self.assertEqual(words, first_words[-len(words) :])
         self.assertNotIn('SELECT 1', executed)

@@ -41,7 +41,7 @@ class HookCase(WorldCase):
         self.operations, self.by = self.world.operations, self.world.by
         self.worker = self.world.worker(**self.settings)
 
-    def hooked(self, size=2, timeout=LONG, **properties):
+    def create_cluster_with_hooks(self, size=2, timeout=LONG, **properties):
         """Return a cluster with lifecycle hooks."""
         cluster = self.world.cluster(size)
         # They were created at the same time, so their order by age would be random.
@@ -59,7 +59,7 @@ class HookCase(WorldCase):
         self.assertEqual('SUCCEEDED', self.world.attach(cluster, policy).status)
         return self.world.reload(cluster)
 
-    def shrunk(self, cluster, count=1):
+    def scale_in(self, cluster, count=1):
         """Request a scale-in; return the action and the messages of its hooks."""
         begun = self.operations.scale(cluster.uuid, self.by, 'CLUSTER_SCALE_IN', count)
         return begun.action, self.hook_messages(count)
@@ -90,10 +90,10 @@ class TestHooks(HookCase):
     """Concurrent requests and workers, on servers as well."""
 
     def test_a_node_waits_for_the_completion_of_its_hook(self):
-        cluster = self.hooked()
+        cluster = self.create_cluster_with_hooks()
         first, _ = self.world.nodes(cluster)
 
-        action, (message,) = self.shrunk(cluster)
+        action, (message,) = self.scale_in(cluster)
 
         (token,) = [
             one.uuid
@@ -137,14 +137,14 @@ class TestHooks(HookCase):
         )
 
     def test_a_hook_may_be_completed_during_its_request(self):
-        cluster = self.hooked()
+        cluster = self.create_cluster_with_hooks()
 
         def at_once(exchange, received):
             self.complete(cluster, json.loads(received.body))
             exchange.answer()
 
         self.server.behaviour = at_once
-        action, _ = self.shrunk(cluster)
+        action, _ = self.scale_in(cluster)
 
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
         self.assertEqual(([2], 1), (self.names(cluster), len(self.server.received)))
@@ -154,8 +154,8 @@ class TestHooks(HookCase):
         )
 
     def test_a_token_stays_valid_after_the_loss_of_a_worker(self):
-        cluster = self.hooked()
-        action, (message,) = self.shrunk(cluster)
+        cluster = self.create_cluster_with_hooks()
+        action, (message,) = self.scale_in(cluster)
         token = message['lifecycle_action_token']
         self.world.wait_until(
             lambda: self.world.store.get_action(token).token is not None
@@ -183,8 +183,8 @@ class TestHangingServers(HookCase):
             fixtures.MonkeyPatch(f'{lifecycle_hooks.__name__}.SEND_TIMEOUT', LONG)
         )
         self.server.behaviour = lambda *_: release.wait()
-        cluster = self.hooked()
-        scaled, _ = self.shrunk(cluster)
+        cluster = self.create_cluster_with_hooks()
+        scaled, _ = self.scale_in(cluster)
 
         plan = self.world.run(action('a', input_parameters={'message': None}))
 
@@ -196,8 +196,8 @@ class TestHangingServers(HookCase):
 
 class TestWays(HookCase):
     def test_each_node_waits_for_its_own_hook(self):
-        cluster = self.hooked(3)
-        action, messages = self.shrunk(cluster, 2)
+        cluster = self.create_cluster_with_hooks(3)
+        action, messages = self.scale_in(cluster, 2)
 
         self.complete(cluster, messages[0])
         self.world.wait_until(lambda: len(self.names(cluster)) == 2)
@@ -211,15 +211,15 @@ class TestWays(HookCase):
         # Without a timeout the hook only notifies.
         for timeout in (1, 0):
             self.server.received.clear()
-            cluster = self.hooked(timeout=timeout)
-            action, _ = self.shrunk(cluster)
+            cluster = self.create_cluster_with_hooks(timeout=timeout)
+            action, _ = self.scale_in(cluster)
 
             self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
             self.assertEqual([2], self.names(cluster))
 
     def test_a_node_that_only_leaves_waits_for_its_hook(self):
-        cluster = self.hooked(destroy_after_deletion=False)
-        action, (message,) = self.shrunk(cluster)
+        cluster = self.create_cluster_with_hooks(destroy_after_deletion=False)
+        action, (message,) = self.scale_in(cluster)
 
         self.complete(cluster, message)
 
@@ -231,7 +231,7 @@ class TestWays(HookCase):
         self.assertEqual(2, len(self.world.outside.things))
 
     def test_a_requested_node_deletion_waits_for_its_hook(self):
-        cluster = self.hooked(grace_period=1)
+        cluster = self.create_cluster_with_hooks(grace_period=1)
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
         (message,) = self.hook_messages()
@@ -245,7 +245,7 @@ class TestWays(HookCase):
         self.assertEqual(1, self.world.reload(cluster).desired_capacity)
 
     def test_a_node_that_was_never_created_is_removed_at_once(self):
-        cluster = self.hooked(0)
+        cluster = self.create_cluster_with_hooks(0)
         node = self.world.insert_node(self.world.profile(), 'new', cluster, 9)
         self.world.save(cluster, desired_capacity=1)
 
@@ -258,8 +258,8 @@ class TestWays(HookCase):
         self.assertEqual(([], []), (self.names(cluster), self.server.received))
 
     def test_a_cancelled_hook_keeps_its_node(self):
-        cluster = self.hooked()
-        action, (message,) = self.shrunk(cluster)
+        cluster = self.create_cluster_with_hooks()
+        action, (message,) = self.scale_in(cluster)
         token = message['lifecycle_action_token']
 
         self.operations.actions.update(token, self.by, 'CANCELLED')
@@ -282,7 +282,7 @@ class TestWays(HookCase):
         self.assertEqual('ACTIVE', self.world.reload(first).status)
 
     def test_a_cancelled_or_timed_out_deletion_leaves_the_node_unchanged(self):
-        cluster = self.hooked()
+        cluster = self.create_cluster_with_hooks()
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
         self.hook_messages()
@@ -306,7 +306,7 @@ class TestWays(HookCase):
         self.assertEqual('ACTIVE', self.world.reload(first).status)
 
     def test_a_failed_deletion_after_the_hook_has_a_reason(self):
-        cluster = self.hooked()
+        cluster = self.create_cluster_with_hooks()
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
         (message,) = self.hook_messages()
@@ -318,8 +318,8 @@ class TestWays(HookCase):
         self.assertEqual('ERROR', self.world.reload(first).status)
 
     def test_a_cancelled_action_ends_its_hooks(self):
-        cluster = self.hooked()
-        action, _ = self.shrunk(cluster)
+        cluster = self.create_cluster_with_hooks()
+        action, _ = self.scale_in(cluster)
 
         self.operations.actions.update(action, self.by, 'CANCELLED')
 
@@ -330,9 +330,9 @@ class TestWays(HookCase):
         )
 
     def test_a_hook_is_completed_once_and_only_in_its_project(self):
-        cluster = self.hooked()
+        cluster = self.create_cluster_with_hooks()
         other = self.world.cluster(name='other')
-        action, (message,) = self.shrunk(cluster)
+        action, (message,) = self.scale_in(cluster)
         stranger = RequestContext(Owner('another project'))
         self.assertRaises(
             exceptions.NotFound, self.complete, cluster, message, stranger

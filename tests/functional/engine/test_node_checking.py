@@ -40,7 +40,7 @@ class UrlCase(ClusterCase):
         }
         return {'type': 'NODE_STATUS_POLL_URL', 'options': given}
 
-    def looked(self, *modes, **detection):
+    def run_check(self, *modes, **detection):
         wanted = {'detection_modes': list(modes), **detection}
         action = self.world.run_action(NODE_CHECK, self.node, {'detection': wanted})
         self.assertEqual('SUCCEEDED', action.status, action.status_message)
@@ -52,27 +52,27 @@ class UrlCase(ClusterCase):
 
 class TestUrls(UrlCase):
     def test_a_successful_response_that_matches_the_pattern_means_healthy(self):
-        said = self.looked(self.url('/{nodename}/%index%'))
+        said = self.run_check(self.url('/{nodename}/%index%'))
 
         self.assertEqual(('ACTIVE', 'Check: Node is ACTIVE.'), said)
         self.assertEqual(['/web-1/1'], self.paths())
 
         well = self.url(poll_url_healthy_response='is w.ll')
         bad = self.url(poll_url_healthy_response='is bad', poll_url_retry_limit=1)
-        self.assertEqual('ACTIVE', self.looked(well)[0])
+        self.assertEqual('ACTIVE', self.run_check(well)[0])
         self.assertEqual(
             ('ERROR', f"{self.server.url}/health: the answer has no 'is bad'"),
-            self.looked(bad),
+            self.run_check(bad),
         )
 
     def test_an_error_response_is_retried_before_the_node_is_unhealthy(self):
         self.server.behaviour = answering((503, b''), (503, b''), (200, b'yes'))
-        said, _ = self.looked(self.url(poll_url_retry_limit=3))
+        said, _ = self.run_check(self.url(poll_url_retry_limit=3))
         self.assertEqual(('ACTIVE', 3), (said, len(self.paths())))
         self.server.received.clear()
         self.server.behaviour = answering((503, b'busy'))
 
-        said = self.looked(self.url())
+        said = self.run_check(self.url())
 
         text = f'{self.server.url}/health answered 503'
         self.assertEqual(('ERROR', text), said)
@@ -82,7 +82,7 @@ class TestUrls(UrlCase):
     def test_a_destination_that_is_not_allowed_is_inconclusive(self):
         url = 'http://169.254.169.254/'
 
-        said, why = self.looked(self.url(poll_url=url))
+        said, why = self.run_check(self.url(poll_url=url))
 
         self.assertEqual('ACTIVE', said)
         self.assertEqual('ACTIVE', self.world.reload(self.node).status)
@@ -95,28 +95,28 @@ class TestUrls(UrlCase):
         silent = {'type': 'NODE_STATUS_POLL_URL', 'options': options}
         allowed = {**options, 'poll_url_conn_error_as_unhealthy': False}
 
-        status, reason = self.looked(silent)
+        status, reason = self.run_check(silent)
         self.assertEqual('ERROR', status)
         self.assertIn(url, reason)
-        well = self.looked({'type': 'NODE_STATUS_POLL_URL', 'options': allowed})
+        well = self.run_check({'type': 'NODE_STATUS_POLL_URL', 'options': allowed})
         self.assertEqual('ACTIVE', well[0])
 
     def test_several_modes_combine_by_any_or_all(self):
         self.server.behaviour = answering((500, b''))
         bad = self.url(poll_url_retry_limit=1)
 
-        either = self.looked(POLLING, bad)[0]
+        either = self.run_check(POLLING, bad)[0]
         self.world.save(self.node, status='ACTIVE')
-        both = self.looked(POLLING, bad, recovery_conditional='ALL_FAILED')[0]
+        both = self.run_check(POLLING, bad, recovery_conditional='ALL_FAILED')[0]
 
         self.assertEqual(('ERROR', 'ACTIVE'), (either, both))
 
     def test_without_modes_only_the_mark_of_a_user_counts(self):
         self.world.outside.things.clear()
 
-        known = self.looked()
+        known = self.run_check()
         self.world.save(self.node, data={'unhealthy': 'it smells'})
-        marked = self.looked()
+        marked = self.run_check()
 
         self.assertEqual(('ACTIVE', 'Creation succeeded'), known)
         self.assertEqual(('ERROR', 'it smells'), marked)

@@ -52,7 +52,7 @@ class SameMoment(Base):
         world.profile()
         return world
 
-    def together(self, store: Any, question: str, *asks: Ask) -> list[str]:
+    def run_concurrently(self, store: Any, question: str, *asks: Ask) -> list[str]:
         """Run two requests concurrently; return their results.
 
         A request waits after its query for that of the other one: if both can query,
@@ -99,7 +99,7 @@ class SameMoment(Base):
 
         self.assertEqual(
             ['OverQuota', 'done'],
-            self.together(world.store, 'count_clusters', ask, ask),
+            self.run_concurrently(world.store, 'count_clusters', ask, ask),
         )
 
     def test_concurrent_requests_respect_the_stack_quota(self) -> None:
@@ -111,7 +111,7 @@ class SameMoment(Base):
 
         self.assertEqual(
             ['RequestLimitExceeded', 'done'],
-            self.together(world.store, 'count_stacks', ask('a'), ask('b')),
+            self.run_concurrently(world.store, 'count_stacks', ask('a'), ask('b')),
         )
 
     def test_a_unique_name_is_assigned_once(self) -> None:
@@ -135,7 +135,7 @@ class SameMoment(Base):
             with self.subTest(what=what):
                 self.assertEqual(
                     ['BadRequest', 'done'],
-                    self.together(world.store, 'has_name', ask, ask),
+                    self.run_concurrently(world.store, 'has_name', ask, ask),
                 )
 
     def test_one_of_two_requests_with_a_key_creates(self) -> None:
@@ -146,7 +146,7 @@ class SameMoment(Base):
             with RequestRecord(key).active():
                 world.operations.profiles.create('twice', SPEC, BY)
 
-        became = self.together(world.store, 'insert_object', ask, ask)
+        became = self.run_concurrently(world.store, 'insert_object', ask, ask)
 
         self.assertEqual(['RequestKeyTaken', 'done'], became)
         rows = world.store.list_objects(Profile, Query(tenant=TENANT))
@@ -157,7 +157,7 @@ class SameMoment(Base):
         users = world.operations
         users.create(ClusterRequest('old', 'p'), BY)
 
-        became = self.together(
+        became = self.run_concurrently(
             world.store,
             'has_name',
             lambda: users.create(ClusterRequest('new', 'p'), BY),
@@ -173,7 +173,7 @@ class SameMoment(Base):
         new = ReceiverRequest('r', 'webhook', 'c', 'CLUSTER_SCALE_OUT')
         made = users.create(new, BY, URL).receiver
 
-        became = self.together(
+        became = self.run_concurrently(
             world.store,
             'lock_object',
             lambda: users.update(made.uuid, BY, {'name': 'other'}),

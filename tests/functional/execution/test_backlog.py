@@ -11,14 +11,14 @@ class ReleaseTest(DispatcherCase):
         super().setUp()
         self.gate = self.create_gate()
 
-    def take_many(self, **types: type) -> None:
+    def fill_queue(self, **types: type) -> None:
         """Run short actions first, so that the dispatcher claims many at once."""
         self.build({'waits': kind(execute=self.gate), **types}, max_parallel=1)
         self.create_plan(*(make_action(name=f'short {n}') for n in range(100)))
         self.wait_for_status('short 99', 'SUCCEEDED')
 
     def test_unstarted_actions_are_released_and_hinted(self) -> None:
-        self.take_many()
+        self.fill_queue()
         actions = [make_action(name=f'a{n}', action_type='waits') for n in range(6)]
         self.create_plan(*actions)
         for action in actions:
@@ -46,7 +46,7 @@ class ReleaseTest(DispatcherCase):
 
     def test_an_action_in_progress_is_kept(self) -> None:
         polls = self.create_gate()
-        self.take_many(
+        self.fill_queue(
             outside=kind(
                 execute=lambda context: InProgress(1, 1), poll=lambda *args: polls()
             )
@@ -61,7 +61,7 @@ class ReleaseTest(DispatcherCase):
         self.assertEqual(2, len(self.dispatcher.owned))
 
     def test_a_drain_releases_unstarted_actions_first(self) -> None:
-        self.take_many()
+        self.fill_queue()
         self.create_plan(
             *(make_action(name=f'a{n}', action_type='waits') for n in range(3))
         )

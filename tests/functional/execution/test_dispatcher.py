@@ -250,7 +250,7 @@ class ClaimTest(DispatcherCase):
 class HandOverTest(DispatcherCase):
     """Dependents that are prepared in the thread of their parent."""
 
-    def a_chain(self, types: dict[str, type[ActionType]]) -> list[Action]:
+    def create_chain(self, types: dict[str, type[ActionType]]) -> list[Action]:
         # Independent of the load of the machine.
         self.build(types, quick=3600.0)
         first = make_action(name='warm', action_type='checked')
@@ -261,7 +261,7 @@ class HandOverTest(DispatcherCase):
         return self.create_plan(a, b)
 
     def test_a_quick_dependent_starts_with_the_end_of_its_parent(self) -> None:
-        self.a_chain({'checked': kind(), 'does': kind()})
+        self.create_chain({'checked': kind(), 'does': kind()})
         self.wait_for_status('b', states.SUCCEEDED)
         names = {a.id: a.name for a in self.store.list_actions()}
         changes = [
@@ -286,7 +286,9 @@ class HandOverTest(DispatcherCase):
             if context.name == 'b':
                 gate()
 
-        self.a_chain({'checked': kind(pre_condition=pre_condition), 'does': kind()})
+        self.create_chain(
+            {'checked': kind(pre_condition=pre_condition), 'does': kind()}
+        )
         gate.wait_until_entered()
         self.assertEqual(states.RUNNING, self.status('a'))
         self.dispatcher.watch_deadlines()
@@ -306,7 +308,9 @@ class HandOverTest(DispatcherCase):
             if context.name == 'b':
                 raise exceptions.ActionSkipException('gone')
 
-        self.a_chain({'checked': kind(pre_condition=pre_condition), 'does': kind()})
+        self.create_chain(
+            {'checked': kind(pre_condition=pre_condition), 'does': kind()}
+        )
         self.wait_for_status('b', states.SKIPPED)
         self.assertEqual(2, calls.of('pre_condition').count('b'))
 

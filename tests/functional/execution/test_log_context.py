@@ -48,7 +48,7 @@ class LoggedTest(DispatcherCase):
             logger.addHandler(self.handler)
             self.addCleanup(logger.removeHandler, self.handler)
 
-    def an_action(self, number: int, **values: Any) -> Action:
+    def make_action_of(self, number: int, **values: Any) -> Action:
         values = {'action_type': 'says', 'context': request_context(number), **values}
         return make_action(uuid=f'uuid-{number}', name=f'a{number}', **values)
 
@@ -68,9 +68,9 @@ class LoggedTest(DispatcherCase):
         )
         # The second action is prepared in the thread of the first.
         self.create_plan(
-            self.an_action(1),
-            self.an_action(2, parents=('uuid-1',)),
-            self.an_action(3, context={}),
+            self.make_action_of(1),
+            self.make_action_of(2, parents=('uuid-1',)),
+            self.make_action_of(3, context={}),
         )
         for name in ('a1', 'a2', 'a3'):
             self.wait_for_status(name, states.SUCCEEDED)
@@ -96,7 +96,7 @@ class LoggedTest(DispatcherCase):
             return True
 
         self.build({'says': kind(execute=stays)}, signal_grace=5)
-        self.create_plan(self.an_action(1, timeout=10))
+        self.create_plan(self.make_action_of(1, timeout=10))
         gate.wait_until_entered()
         for _ in range(2):
             self.clock.advance(11)

@@ -14,7 +14,7 @@ class PoolCase(base.TestCase):
         self.done = []
         self.drains = 0
 
-    def a_pool(self, size):
+    def make_pool(self, size):
         pool = Pool(size, self, self.id())
         self.addCleanup(pool.stop)
         return pool
@@ -24,9 +24,9 @@ class PoolCase(base.TestCase):
         self.addCleanup(gate.open)
         return gate
 
-    def a_busy_pool(self, *waiting):
+    def make_busy_pool(self, *waiting):
         """Return a pool of one busy thread, with these waiting jobs."""
-        pool, gate = self.a_pool(1), self.create_gate()
+        pool, gate = self.make_pool(1), self.create_gate()
         pool.submit([gate, *waiting])
         gate.wait_until_entered()
         return pool, gate
@@ -36,7 +36,7 @@ class PoolCase(base.TestCase):
             self.drains += 1
             self.condition.notify_all()
 
-    def note(self, name):
+    def make_job(self, name):
         def job():
             with self.condition:
                 self.done.append(name)
@@ -55,7 +55,7 @@ class PoolCase(base.TestCase):
     def run_short_jobs(self, pool):
         """Run jobs sequentially until their average duration is short."""
         for number in range(1, 1000):
-            pool.submit([self.note(number)])
+            pool.submit([self.make_job(number)])
             self.wait_until(lambda number=number: self.drains >= number)
             if pool.average < SHORT:
                 return
@@ -64,8 +64,8 @@ class PoolCase(base.TestCase):
 
 class TestOrder(PoolCase):
     def test_jobs_run_in_the_order_of_submission_before_a_flush(self):
-        pool, gate = self.a_busy_pool(self.note(1))
-        pool.submit([self.note(2), self.note(3)])
+        pool, gate = self.make_busy_pool(self.make_job(1))
+        pool.submit([self.make_job(2), self.make_job(3)])
 
         gate.open()
         self.wait_until(lambda: self.drains == 1)
@@ -73,7 +73,7 @@ class TestOrder(PoolCase):
         self.assertEqual([1, 2, 3], self.done)
 
     def test_an_empty_submission_starts_no_thread(self):
-        self.a_pool(4).submit([])
+        self.make_pool(4).submit([])
 
         self.assertEqual([], self.threads())
 
@@ -81,8 +81,8 @@ class TestOrder(PoolCase):
         def fail():
             raise SystemExit('a plugin wants to leave')
 
-        pool = self.a_pool(1)
-        pool.submit([fail, self.note(1)])
+        pool = self.make_pool(1)
+        pool.submit([fail, self.make_job(1)])
 
         self.wait_until(lambda: self.done == [1])
         self.assertEqual(1, len(self.threads()))
@@ -91,8 +91,8 @@ class TestOrder(PoolCase):
 
 class TestSize(PoolCase):
     def test_long_jobs_run_in_parallel_up_to_the_size(self):
-        pool, gate = self.a_pool(3), self.create_gate()
-        pool.submit([gate, gate, gate, self.note('last')])
+        pool, gate = self.make_pool(3), self.create_gate()
+        pool.submit([gate, gate, gate, self.make_job('last')])
 
         gate.wait_until_entered(3)
         self.assertEqual((1, [], 3), (pool.backlog, self.done, len(self.threads())))
@@ -104,18 +104,18 @@ class TestSize(PoolCase):
         self.assertEqual(3, len(self.threads()))
 
     def test_an_idle_thread_is_reused(self):
-        pool = self.a_pool(8)
+        pool = self.make_pool(8)
         for number in range(1, 6):
-            pool.submit([self.note(number)])
+            pool.submit([self.make_job(number)])
             self.wait_until(lambda number=number: self.drains == number)
 
         self.assertEqual(1, len(self.threads()))
 
     def test_short_jobs_share_one_thread_until_one_stalls(self):
-        pool, gate = self.a_pool(4), self.create_gate()
+        pool, gate = self.make_pool(4), self.create_gate()
         self.run_short_jobs(pool)
 
-        pool.submit([gate, self.note('next')])
+        pool.submit([gate, self.make_job('next')])
 
         gate.wait_until_entered()
         self.assertEqual((1, 1), (pool.backlog, len(self.threads())))
@@ -131,8 +131,8 @@ class TestSize(PoolCase):
 
 class TestBacklog(PoolCase):
     def test_a_pool_is_stuck_while_jobs_wait_and_none_starts(self):
-        self.assertFalse(self.a_pool(1).is_stuck(0.0))
-        pool, gate = self.a_busy_pool(self.note('next'))
+        self.assertFalse(self.make_pool(1).is_stuck(0.0))
+        pool, gate = self.make_busy_pool(self.make_job('next'))
 
         self.assertFalse(pool.is_stuck(PATIENCE))
         # Each call restarts the time.
@@ -145,8 +145,8 @@ class TestBacklog(PoolCase):
         self.assertFalse(pool.is_stuck(0.0))
 
     def test_only_waiting_jobs_can_be_withdrawn(self):
-        waiting = self.note('waiting')
-        pool, gate = self.a_busy_pool(waiting)
+        waiting = self.make_job('waiting')
+        pool, gate = self.make_busy_pool(waiting)
 
         self.assertEqual([], pool.withdraw([gate]))
         self.assertEqual([waiting], pool.withdraw([gate, waiting]))
@@ -158,8 +158,8 @@ class TestBacklog(PoolCase):
 class TestDetachedThreads(PoolCase):
     def test_a_detached_thread_is_replaced(self):
         for waits in (True, False):
-            jobs = [self.note('next')]
-            pool, stuck = self.a_busy_pool(*(jobs if waits else ()))
+            jobs = [self.make_job('next')]
+            pool, stuck = self.make_busy_pool(*(jobs if waits else ()))
 
             pool.detach(stuck)
             pool.submit([] if waits else jobs)
@@ -170,14 +170,14 @@ class TestDetachedThreads(PoolCase):
 
     def test_a_detached_thread_ends_after_its_replacement(self):
         gate = self.create_gate()
-        pool, stuck = self.a_busy_pool(gate)
+        pool, stuck = self.make_busy_pool(gate)
         (lost,) = self.threads()
         pool.detach(stuck)
         gate.wait_until_entered()
         stuck.open()
         lost.join(PATIENCE)
 
-        pool.submit([self.note('next')])
+        pool.submit([self.make_job('next')])
         self.assertEqual(
             (False, False, 1, []),
             (lost.is_alive(), pool.runs(stuck), pool.backlog, self.done),
@@ -186,24 +186,24 @@ class TestDetachedThreads(PoolCase):
         self.wait_until(lambda: self.done == ['next'])
 
     def test_a_detached_thread_without_a_replacement_is_reused(self):
-        pool, stuck = self.a_busy_pool()
+        pool, stuck = self.make_busy_pool()
         pool.detach(stuck)
         stuck.open()
         self.wait_until(lambda: self.drains == 1)
 
-        pool.submit([self.note('next')])
+        pool.submit([self.make_job('next')])
 
         self.wait_until(lambda: self.done == ['next'])
         self.assertEqual(1, len(self.threads()))
 
     def test_a_reattached_thread_counts_again(self):
         other = self.create_gate()
-        pool, found = self.a_busy_pool(other)
+        pool, found = self.make_busy_pool(other)
         pool.detach(found)
         other.wait_until_entered()
 
         pool.reattach(found)
-        pool.submit([self.note('next')])
+        pool.submit([self.make_job('next')])
         other.open()
         self.wait_for_threads(1)
 
@@ -220,8 +220,8 @@ class TestDetachedThreads(PoolCase):
         self.assertEqual(count, len(self.threads()))
 
     def test_a_job_without_a_thread_cannot_be_detached(self):
-        pool, gate = self.a_pool(1), self.create_gate()
-        ended, waiting = self.note('ended'), self.note('waiting')
+        pool, gate = self.make_pool(1), self.create_gate()
+        ended, waiting = self.make_job('ended'), self.make_job('waiting')
         pool.submit([ended])
         self.wait_until(lambda: self.drains == 1)
         pool.submit([gate, waiting])
@@ -242,9 +242,9 @@ class TestDetachedThreads(PoolCase):
 
 class TestStop(PoolCase):
     def test_the_stop_drops_waiting_jobs_and_ends_the_threads(self):
-        pool, gate = self.a_busy_pool(self.note('waiting'))
+        pool, gate = self.make_busy_pool(self.make_job('waiting'))
         pool.stop()
-        pool.submit([self.note('too late')])
+        pool.submit([self.make_job('too late')])
         gate.open()
         for thread in self.threads():
             thread.join(PATIENCE)
@@ -252,8 +252,8 @@ class TestStop(PoolCase):
         self.assertEqual(([], [], 0), (self.threads(), self.done, pool.backlog))
 
     def test_the_stop_ends_idle_threads_at_once(self):
-        pool = self.a_pool(2)
-        pool.submit([self.note(1)])
+        pool = self.make_pool(2)
+        pool.submit([self.make_job(1)])
         self.wait_until(lambda: self.drains == 1)
         (thread,) = self.threads()
 

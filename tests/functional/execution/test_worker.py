@@ -105,7 +105,9 @@ class HintTest(WorldCase):
             worker.on_message(hint)
             world.wait_for_action('a', states.SUCCEEDED)
 
-    def settled(self, worker: Worker, command: commands.Command) -> threading.Event:
+    def send_command(
+        self, worker: Worker, command: commands.Command
+    ) -> threading.Event:
         """Send a command to a worker; return the event of its settlement."""
         settled = threading.Event()
         receipt = worker.on_message(command)
@@ -144,7 +146,7 @@ class HintTest(WorldCase):
 
         for uuid in ('nonsense', ended.uuid):
             command = commands.LaunchActionPlan(uuid)
-            self.assertTrue(self.settled(worker, command).wait(LONGEST / 2))
+            self.assertTrue(self.send_command(worker, command).wait(LONGEST / 2))
         worker.on_message(commands.EventsStored())
         self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
         self.assertIn('about plan nonsense, which does not exist', self.log.output)
@@ -163,7 +165,7 @@ class HintTest(WorldCase):
         self.assertTrue(swept.wait(LONGEST / 2))
         plan = World(world.store).start('b')
 
-        settled = self.settled(first, commands.LaunchActionPlan(plan.uuid))
+        settled = self.send_command(first, commands.LaunchActionPlan(plan.uuid))
 
         self.assertTrue(settled.wait(LONGEST / 2))
         world.wait_until(

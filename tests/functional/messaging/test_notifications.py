@@ -30,7 +30,7 @@ class NotificationTestCase(base.RabbitTestCase):
             exceptions.BrokerUnavailable, publisher.publish, batch, timeout
         )
 
-    def proxied(self, **options):
+    def open_through_proxy(self, **options):
         """Return a proxy in front of the broker, and a publisher that uses it."""
         between, url = self.proxy()
         return between, self.publisher(self.open_bus(url=url, **options))
@@ -98,7 +98,7 @@ class TestLostQueues(NotificationTestCase):
         )
         self.sentinel = topology.sentinel(self.prefix, self.notifications).name
 
-    def restored(self):
+    def restore_queues(self):
         """Return a publisher after the confirmed restoration of all queues."""
         publisher = self.publisher()
         self.assertEqual(self.keys, publisher.inspect_queues(TIMEOUT)[0])
@@ -106,7 +106,7 @@ class TestLostQueues(NotificationTestCase):
         return publisher
 
     def test_a_queue_is_known_to_be_empty_or_not(self):
-        publisher = self.restored()
+        publisher = self.restore_queues()
         publisher.publish(self.batch(1), TIMEOUT)
 
         self.assertEqual(
@@ -114,7 +114,7 @@ class TestLostQueues(NotificationTestCase):
         )
 
     def test_a_queue_that_is_deleted_is_lost_and_there_again(self):
-        publisher = self.restored()
+        publisher = self.restore_queues()
         publisher.publish(self.batch(3), TIMEOUT)
         self.channel().queue_delete(self.key)
 
@@ -127,7 +127,7 @@ class TestLostQueues(NotificationTestCase):
         self.assertEqual(frozenset(), publisher.inspect_queues(TIMEOUT)[0])
 
     def test_what_one_publisher_found_lost_another_one_finds_until_it_is_restored(self):
-        first, second = self.restored(), self.publisher()
+        first, second = self.restore_queues(), self.publisher()
         self.assertEqual(frozenset(), second.inspect_queues(TIMEOUT)[0])
         self.channel().queue_delete(self.key)
         first.inspect_queues(TIMEOUT)
@@ -135,14 +135,14 @@ class TestLostQueues(NotificationTestCase):
         self.assertEqual(self.keys, second.inspect_queues(TIMEOUT)[0])
 
     def test_a_queue_that_its_consumer_declared_first_after_a_restart_is_lost(self):
-        publisher = self.restored()
+        publisher = self.restore_queues()
         # A restart deletes this queue, and no consumer declares it again.
         self.channel().queue_delete(self.sentinel)
 
         self.assertEqual(self.keys, publisher.inspect_queues(TIMEOUT)[0])
 
     def test_what_is_lost_is_not_confirmed_over_another_connection(self):
-        between, publisher = self.proxied()
+        between, publisher = self.open_through_proxy()
         publisher.inspect_queues(TIMEOUT)
         between.refuse()
 
@@ -240,7 +240,7 @@ class TestTrouble(NotificationTestCase):
         self.assertEqual([body for _, body in self.batch(2)], self.bodies(2))
 
     def test_a_connection_that_is_lost_is_reported_and_the_next_call_works(self):
-        between, publisher = self.proxied()
+        between, publisher = self.open_through_proxy()
         publisher.publish(self.batch(1), TIMEOUT)
         between.refuse()
 
@@ -252,7 +252,7 @@ class TestTrouble(NotificationTestCase):
         self.assertEqual(3, len(self.bodies(3)))
 
     def test_a_broker_that_confirms_nothing_costs_the_timeout_and_no_more(self):
-        between, publisher = self.proxied()
+        between, publisher = self.open_through_proxy()
         publisher.publish(self.batch(1), TIMEOUT)
         between.freeze()
 
@@ -273,7 +273,7 @@ class TestTrouble(NotificationTestCase):
             # Heartbeats are no confirms.
             (self.batch(3), {'heartbeats': True}),
         ):
-            between, publisher = self.proxied()
+            between, publisher = self.open_through_proxy()
             publisher.publish(self.batch(1), TIMEOUT)
             between.freeze(**frozen)
 
@@ -283,7 +283,7 @@ class TestTrouble(NotificationTestCase):
             self.assertLess(time.monotonic() - started, 2)
 
     def test_closing_does_not_wait_for_a_frozen_connection(self):
-        between, publisher = self.proxied()
+        between, publisher = self.open_through_proxy()
         publisher.publish(self.batch(1), TIMEOUT)
         between.freeze(heartbeats=True)
 
@@ -295,7 +295,7 @@ class TestTrouble(NotificationTestCase):
         self.unavailable(publisher, self.batch(1), 1)
 
     def test_a_heartbeat_keeps_an_idle_connection(self):
-        between, publisher = self.proxied(heartbeat=1)
+        between, publisher = self.open_through_proxy(heartbeat=1)
         publisher.publish(self.batch(1), TIMEOUT)
 
         # Twice as long as the heartbeat timeout of the broker.

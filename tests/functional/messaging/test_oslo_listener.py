@@ -43,12 +43,12 @@ class Endpoint:
         self._recorder = recorder
 
     def info(self, *notification):
-        self._keep('info', *notification)
+        self._record('info', *notification)
 
     def error(self, *notification):
-        self._keep('error', *notification)
+        self._record('error', *notification)
 
-    def _keep(self, priority, context, publisher_id, event_type, payload, metadata):
+    def _record(self, priority, context, publisher_id, event_type, payload, metadata):
         self._recorder.control(
             (priority, publisher_id, event_type, payload, metadata['message_id'])
         )

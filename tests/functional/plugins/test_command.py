@@ -72,7 +72,7 @@ class CommandTestCase(base.TestCase):
             )
             wait(0.01)
 
-    def assertGone(self, pid):
+    def assert_gone(self, pid):
         """A killed child of a killed parent may wait for init to reap it."""
         self.wait_for_state(pid, '', 'Z', 'X')
 
@@ -329,7 +329,7 @@ class TestChildren(CommandTestCase):
 
         self.assertIn('done\n', result().outputs['stdout'])
         # The reader has closed the pipe, which ends the child.
-        self.assertGone(child)
+        self.assert_gone(child)
 
 
 class TestSignals(CommandTestCase):
@@ -410,7 +410,7 @@ class TestSignals(CommandTestCase):
             context.send('CANCEL')
 
             self.assertEqual('CANCELLED', result().status, script)
-            self.assertGone(pid)
+            self.assert_gone(pid)
 
     def test_a_suspended_command_stands_still(self):
         go = self.fifo('go')

@@ -13,7 +13,7 @@ from watcherlite.plugins.resource_handlers.local_process import LocalProcess
 SLEEP = ['/bin/sleep', '600']
 
 
-def lost():
+def make_context_without_lease():
     """Return the context of an action whose worker has lost its lease."""
     context = testing.FakeContext()
     context.lease_lost = True
@@ -28,7 +28,7 @@ class FenceTest(base.TestCase):
             Command,
             {'argv': ['/usr/bin/touch', str(path)]},
             options={'allowed': [f'/usr/bin/touch {path}']},
-            context=lost(),
+            context=make_context_without_lease(),
         )
 
         self.assertEqual(('FAILED', False), (ended.status, path.exists()))
@@ -38,7 +38,9 @@ class FenceTest(base.TestCase):
         self.useFixture(server)
 
         ended = testing.run_action(
-            HttpRequest, {'method': 'POST', 'url': server.url}, context=lost()
+            HttpRequest,
+            {'method': 'POST', 'url': server.url},
+            context=make_context_without_lease(),
         )
 
         self.assertEqual(('FAILED', []), (ended.status, server.received))

@@ -52,8 +52,8 @@ class TestGuard(CommandTestCase):
 
         worker.kill()
 
-        self.assertGone(command)
-        self.assertGone(child)
+        self.assert_gone(command)
+        self.assert_gone(child)
 
     def test_what_a_command_left_behind_stays(self):
         result = self.run_shell('sleep 600 > /dev/null 2>&1 & echo $!')

@@ -26,7 +26,7 @@ class Things:
     def __call__(self, exchange, received):
         key = (received.method, received.path)
         if key in self.answers:
-            return self.say(exchange, *self.answers[key])
+            return self.send_json(exchange, *self.answers[key])
         method, parts = received.method, received.path.strip('/').split('/')
         if method == 'POST' and len(parts) == 1:
             name, self.next_id = str(self.next_id), self.next_id + 1
@@ -34,29 +34,29 @@ class Things:
             return self.show(exchange, name, 201)
         name = parts[1]
         if name not in self.things:
-            return self.say(exchange, 404, {'error': 'no such thing'})
+            return self.send_json(exchange, 404, {'error': 'no such thing'})
         if method == 'PUT':
             self.things[name] = json.loads(received.body)
         if method == 'DELETE':
             if not self.status.get(name):
                 del self.things[name]
-            return self.say(exchange, 202, {})
+            return self.send_json(exchange, 202, {})
         if method == 'POST':
-            return self.say(exchange, 202, {'did': parts[2]})
+            return self.send_json(exchange, 202, {'did': parts[2]})
         waiting = self.status.get(name, [])
         if method == 'GET' and waiting:
             state = waiting.pop(0)
             if state is None:
                 del self.things[name]
-                return self.say(exchange, 404, {})
+                return self.send_json(exchange, 404, {})
             return self.show(exchange, name, 200, state)
         return self.show(exchange, name)
 
     def show(self, exchange, name, status=200, state='ready'):
         thing = {'id': int(name), 'state': state, **self.things[name]}
-        self.say(exchange, status, {'thing': thing})
+        self.send_json(exchange, status, {'thing': thing})
 
-    def say(self, exchange, status, content):
+    def send_json(self, exchange, status, content):
         exchange.answer(
             status, json.dumps(content).encode(), content_type='application/json'
         )
@@ -70,7 +70,7 @@ class HttpCase(base.TestCase):
         self.thing = ResourceRun(HttpResource, name='thing', timeout=1000)
         self.find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
 
-    def wanted(self, colour='red', **more):
+    def call_properties(self, colour='red', **more):
         url = self.server.url
         return {
             'create': {'url': f'{url}/things', 'json': {'colour': colour}},
@@ -81,8 +81,8 @@ class HttpCase(base.TestCase):
             **more,
         }
 
-    def changing(self, colour):
-        return self.wanted(
+    def update_properties(self, colour):
+        return self.call_properties(
             colour,
             update={
                 'url': f'{self.server.url}/things/{{id}}',
@@ -99,13 +99,13 @@ class HttpCase(base.TestCase):
             **more,
         }
 
-    def asked(self):
+    def requests(self):
         return [(r.method, r.path) for r in self.server.received]
 
 
 class TestLife(HttpCase):
     def test_it_is_made_read_and_deleted(self):
-        created = self.thing.create(self.wanted())
+        created = self.thing.create(self.call_properties())
         self.things.things['7']['colour'] = 'blue'
         checked = self.thing.check()
         deleted = self.thing.delete()
@@ -117,12 +117,12 @@ class TestLife(HttpCase):
         self.assertEqual({'id': '7', 'colour': 'blue'}, self.thing.attributes)
         self.assertEqual(
             [('POST', '/things'), ('GET', '/things/7'), ('DELETE', '/things/7')],
-            self.asked(),
+            self.requests(),
         )
         self.assertEqual({}, self.things.things)
 
     def test_one_that_is_gone_fails_its_check_and_has_been_deleted(self):
-        self.thing.create(self.wanted())
+        self.thing.create(self.call_properties())
         self.things.things.clear()
 
         self.assertEqual(
@@ -146,18 +146,20 @@ class TestLife(HttpCase):
         ):
             self.things.answers = answers
 
-            self.assertEqual(reason, self.thing.create(self.wanted(**more)).reason)
+            self.assertEqual(
+                reason, self.thing.create(self.call_properties(**more)).reason
+            )
 
     def test_an_id_is_only_one_part_of_a_url(self):
         answer = {'thing': {'id': 'a/b?c'}}
         self.things.answers['POST', '/things'] = (201, answer)
         self.things.answers['GET', '/things/a%2Fb%3Fc'] = (200, answer)
-        self.thing.create(self.wanted())
+        self.thing.create(self.call_properties())
 
         self.assertEqual('COMPLETE', self.thing.check().status)
 
     def test_without_a_call_to_read_it_nobody_can_check_it(self):
-        wanted = self.wanted()
+        wanted = self.call_properties()
         del wanted['read']
         self.thing.create(wanted)
 
@@ -166,13 +168,20 @@ class TestLife(HttpCase):
 
 class TestChanging(HttpCase):
     def test_a_change_is_a_call_or_a_replacement_or_neither(self):
-        red, green = self.changing('red'), self.changing('green')
+        red, green = self.update_properties('red'), self.update_properties('green')
         elsewhere = {**red, 'create': {**red['create'], 'url': self.find['url']}}
         private = {**red, 'private_headers': {'X-Auth-Token': SECRET}}
         replaced = [('POST', '/things'), ('DELETE', '/things/7')]
         for before, after, change, name, colour, calls in (
             (red, green, 'update', '7', 'green', [('PUT', '/things/7')]),
-            (self.wanted(), self.wanted('green'), 'replace', '8', 'green', replaced),
+            (
+                self.call_properties(),
+                self.call_properties('green'),
+                'replace',
+                '8',
+                'green',
+                replaced,
+            ),
             (red, elsewhere, 'replace', '8', 'red', [('POST', '/found'), replaced[1]]),
             # The server need not know the object.
             (red, private, 'update', '7', 'red', []),
@@ -188,14 +197,16 @@ class TestChanging(HttpCase):
             self.assertEqual((change, 'COMPLETE'), (updated.change, updated.status))
             self.assertEqual({name: {'colour': colour}}, self.things.things)
             self.assertEqual({'id': name, 'colour': colour}, thing.attributes)
-            self.assertEqual((name, calls), (thing.physical_id, self.asked()))
+            self.assertEqual((name, calls), (thing.physical_id, self.requests()))
 
 
 class TestWaiting(HttpCase):
     def test_it_is_made_when_its_status_says_so_and_no_thread_waits(self):
         self.things.status['7'] = ['building', 'building', 'ready']
 
-        created = self.thing.create(self.wanted(status=self.status(interval=5)))
+        created = self.thing.create(
+            self.call_properties(status=self.status(interval=5))
+        )
 
         self.assertEqual(
             ('COMPLETE', 3, 15), (created.status, created.polls, created.seconds)
@@ -205,7 +216,7 @@ class TestWaiting(HttpCase):
     def test_it_fails_when_its_status_says_so(self):
         self.things.status['7'] = ['building', 'broken', 'broken']
 
-        created = self.thing.create(self.wanted(status=self.status()))
+        created = self.thing.create(self.call_properties(status=self.status()))
         checked = self.thing.check()
 
         broken = 'thing: the server reports the status broken'
@@ -213,7 +224,7 @@ class TestWaiting(HttpCase):
         self.assertEqual(('7', 'FAILED'), (self.thing.physical_id, checked.status))
 
     def test_it_is_deleted_when_it_is_gone_however_well_it_looks(self):
-        self.thing.create(self.wanted(status=self.status()))
+        self.thing.create(self.call_properties(status=self.status()))
         self.things.status['7'] = ['deleting', 'ready', None]
 
         deleted = self.thing.delete()
@@ -223,7 +234,7 @@ class TestWaiting(HttpCase):
     def test_the_other_calls_wait_for_what_they_say(self):
         url = f'{self.server.url}/things/{{id}}'
         self.thing.create(
-            self.wanted(
+            self.call_properties(
                 status=self.status(),
                 suspend={'url': f'{url}/stop', 'done': ['stopped']},
                 resume={'url': f'{url}/start'},
@@ -243,7 +254,7 @@ class TestWaiting(HttpCase):
     def test_what_is_not_ready_when_the_time_is_over_has_failed(self):
         self.things.status['7'] = ['building'] * 1000
 
-        created = self.thing.create(self.wanted(status=self.status()))
+        created = self.thing.create(self.call_properties(status=self.status()))
 
         self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
 
@@ -252,10 +263,10 @@ class TestLostWorker(HttpCase):
     def test_what_a_lost_worker_has_made_is_found(self):
         self.things.answers['GET', '/found'] = (200, [{'id': 'x'}])
 
-        created = self.thing.create(self.wanted(find=self.find), attempt=2)
+        created = self.thing.create(self.call_properties(find=self.find), attempt=2)
 
         self.assertEqual(('COMPLETE', 'x'), (created.status, self.thing.physical_id))
-        self.assertEqual([('GET', '/found')], self.asked())
+        self.assertEqual([('GET', '/found')], self.requests())
 
     def test_what_it_had_not_made_or_does_no_harm_is_made(self):
         found, five = ('GET', '/found'), ('PUT', '/things/5')
@@ -267,25 +278,27 @@ class TestLostWorker(HttpCase):
             (five, (405, {}), {'key_is_honoured': True}),
         ):
             self.things.answers = {call: answer}
-            created = ResourceRun(HttpResource).create(self.wanted(**more), attempt=2)
+            created = ResourceRun(HttpResource).create(
+                self.call_properties(**more), attempt=2
+            )
 
             self.assertEqual('COMPLETE', created.status, more)
 
     def test_what_a_creation_has_made_that_failed_is_found_and_deleted(self):
         self.things.answers['POST', '/things'] = (200, {})
         self.things.answers['GET', '/found'] = (200, [{'id': '7'}])
-        created = self.thing.create(self.wanted(find=self.find))
+        created = self.thing.create(self.call_properties(find=self.find))
         self.assertEqual('FAILED', created.status)
 
         self.assertEqual('COMPLETE', self.thing.delete().status)
 
         self.assertEqual(
             [('POST', '/things'), ('GET', '/found'), ('DELETE', '/things/7')],
-            self.asked(),
+            self.requests(),
         )
 
     def test_without_a_way_to_find_it_nothing_is_made_twice(self):
-        created = self.thing.create(self.wanted(), attempt=2)
+        created = self.thing.create(self.call_properties(), attempt=2)
 
         self.assertIn('create: outcome unknown', created.reason)
         self.assertEqual([], self.server.received)
@@ -298,7 +311,7 @@ class TestLostWorker(HttpCase):
         ):
             self.things.next_id = 7
             thing = ResourceRun(HttpResource)
-            wanted = {**self.changing('red'), **more}
+            wanted = {**self.update_properties('red'), **more}
             wanted['update']['method'] = 'POST'
             thing.create(wanted)
             changed = {**wanted, 'update': {**wanted['update'], 'json': {'a': 1}}}
@@ -311,7 +324,7 @@ class TestLostWorker(HttpCase):
 class TestHeaders(HttpCase):
     def test_every_call_has_its_key_and_the_headers_of_the_template(self):
         self.thing.create(
-            self.wanted(
+            self.call_properties(
                 headers={'X-Team': 'blue', 'x-two': '1'},
                 key_header='X-Request-Key',
                 create={
@@ -346,7 +359,7 @@ class TestHeaders(HttpCase):
         thing = self.thing
 
         thing.create(
-            self.wanted(
+            self.call_properties(
                 private_headers={'X-Auth-Token': SECRET},
                 outputs={'colour': 'thing.colour', 'all': 'thing.all'},
             )
@@ -366,7 +379,7 @@ class TestHeaders(HttpCase):
         self.things.answers['GET', f'/things/7?key={SECRET}'] = (500, {})
         url = self.server.url.replace('//', f'//me:{SECRET}@')
         self.thing.create(
-            self.wanted(read={'url': f'{url}/things/{{id}}?key={SECRET}'})
+            self.call_properties(read={'url': f'{url}/things/{{id}}?key={SECRET}'})
         )
 
         reason = self.thing.check().reason

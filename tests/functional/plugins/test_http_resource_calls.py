@@ -12,8 +12,8 @@ class CallCase(HttpCase):
     def url(self, what=''):
         return f'{self.server.url}/things/{{id}}{what}'
 
-    def asked_since(self, count):
-        return self.asked()[count:]
+    def requests_since(self, count):
+        return self.requests()[count:]
 
 
 class TestSending(CallCase):
@@ -21,7 +21,7 @@ class TestSending(CallCase):
         self.things.answers['POST', '/things/7/lock'] = (200, {})
         self.things.answers['POST', '/things/7/unlock'] = (200, {})
         self.thing.create(
-            self.wanted(
+            self.call_properties(
                 lock={'url': self.url('/lock'), 'body': 'now and here'},
                 unlock={'url': self.url('/unlock'), 'json': {'when': 'now'}},
             )
@@ -42,7 +42,9 @@ class TestSending(CallCase):
         )
 
     def test_the_attempt_is_the_fencing_token_of_each_call(self):
-        self.thing.create(self.wanted(lock={'url': self.url('/lock'), 'method': 'PUT'}))
+        self.thing.create(
+            self.call_properties(lock={'url': self.url('/lock'), 'method': 'PUT'})
+        )
         self.things.answers['PUT', '/things/7/lock'] = (200, {})
         for attempt in (1, 3):
             self.thing.lock(attempt=attempt)
@@ -57,7 +59,7 @@ class TestSending(CallCase):
         thing = ResourceRun(HttpResource, clock=SystemClock(), timeout=0.3)
         call = {'url': f'{silent.url}/things', 'timeout': 3600}
 
-        created = thing.create({**self.wanted(), 'create': call})
+        created = thing.create({**self.call_properties(), 'create': call})
 
         self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
 
@@ -69,7 +71,7 @@ class TestAnswers(CallCase):
         self.things.answers['GET', '/read/7'] = (200, read)
 
         self.thing.create(
-            self.wanted(
+            self.call_properties(
                 status=self.status(),
                 read={'url': f'{self.server.url}/read/{{id}}'},
                 outputs={'address': 'thing.address'},
@@ -84,20 +86,20 @@ class TestAnswers(CallCase):
                 ('GET', '/things/7'),
                 ('GET', '/read/7'),
             ],
-            self.asked(),
+            self.requests(),
         )
 
     def test_what_an_answer_does_not_have_stays_as_it_was(self):
-        self.thing.create(self.changing('red'))
+        self.thing.create(self.update_properties('red'))
         self.things.answers['PUT', '/things/7'] = (200, {'thing': {'size': 5}})
 
-        updated = self.thing.update(self.changing('green'))
+        updated = self.thing.update(self.update_properties('green'))
 
         self.assertEqual('COMPLETE', updated.status)
         self.assertEqual({'id': '7', 'colour': 'red'}, self.thing.attributes)
 
     def test_where_nothing_reads_it_its_status_is_its_check(self):
-        wanted = self.wanted(status=self.status())
+        wanted = self.call_properties(status=self.status())
         del wanted['read']
         self.thing.create(wanted)
         self.things.status['7'] = ['building', 'broken', None]
@@ -116,24 +118,24 @@ class TestAnswers(CallCase):
 
 class TestDeleting(CallCase):
     def test_without_a_call_for_it_it_is_left_where_it_is(self):
-        wanted = self.wanted()
+        wanted = self.call_properties()
         del wanted['delete']
         self.thing.create(wanted)
 
         self.assertEqual('COMPLETE', self.thing.delete().status)
-        self.assertEqual([('POST', '/things')], self.asked())
+        self.assertEqual([('POST', '/things')], self.requests())
         self.assertEqual(['7'], list(self.things.things))
 
     def test_what_was_never_made_needs_none(self):
         self.things.answers['POST', '/things'] = (507, {})
-        self.thing.create(self.wanted())
+        self.thing.create(self.call_properties())
 
         self.assertEqual('COMPLETE', self.thing.delete().status)
-        self.assertEqual([('POST', '/things')], self.asked())
+        self.assertEqual([('POST', '/things')], self.requests())
 
     def test_it_may_be_asked_for_twice_whatever_its_method_is(self):
         self.thing.create(
-            self.wanted(delete={'url': self.url('/end'), 'method': 'POST'})
+            self.call_properties(delete={'url': self.url('/end'), 'method': 'POST'})
         )
         self.things.answers['POST', '/things/7/end'] = (410, {})
 
@@ -146,22 +148,23 @@ class TestOtherCalls(CallCase):
         calls = {verb: {'url': self.url(f'/{verb}')} for verb in verbs}
         for verb in verbs:
             self.things.answers['POST', f'/things/7/{verb}'] = (202, {})
-        self.thing.create(self.wanted())
+        self.thing.create(self.call_properties())
         plain = [getattr(self.thing, verb)() for verb in verbs]
         count = len(self.server.received)
-        self.thing.update(self.wanted(**calls))
-        self.assertEqual([], self.asked_since(count))
+        self.thing.update(self.call_properties(**calls))
+        self.assertEqual([], self.requests_since(count))
 
         told = [getattr(self.thing, verb)() for verb in verbs]
 
         self.assertEqual(['COMPLETE'] * 8, [each.status for each in plain + told])
         self.assertEqual(
-            [('POST', f'/things/7/{verb}') for verb in verbs], self.asked_since(count)
+            [('POST', f'/things/7/{verb}') for verb in verbs],
+            self.requests_since(count),
         )
 
     def test_what_is_gone_has_been_unlocked_and_cannot_be_locked(self):
         self.thing.create(
-            self.wanted(
+            self.call_properties(
                 status=self.status(),
                 lock={'url': self.url('/lock')},
                 unlock={'url': self.url('/unlock'), 'done': ['unlocked']},
@@ -177,7 +180,7 @@ class TestOtherCalls(CallCase):
         )
         self.assertEqual(
             [('POST', '/things/7/lock'), ('POST', '/things/7/unlock')],
-            self.asked_since(count),
+            self.requests_since(count),
         )
 
     def test_one_that_may_have_been_made_is_not_made_twice(self):
@@ -187,7 +190,9 @@ class TestOtherCalls(CallCase):
                 self.things.answers['POST', f'/things/7/{verb}'] = (200, {})
                 thing = ResourceRun(HttpResource)
                 call = {verb: {'url': self.url(f'/{verb}')}}
-                thing.create(self.wanted(key_is_honoured=key_is_honoured, **call))
+                thing.create(
+                    self.call_properties(key_is_honoured=key_is_honoured, **call)
+                )
                 count = len(self.server.received)
 
                 if verb == 'reboot':
@@ -198,7 +203,7 @@ class TestOtherCalls(CallCase):
                 self.assertEqual(status, told.status, verb)
                 self.assertEqual(
                     [('POST', f'/things/7/{verb}')] * key_is_honoured,
-                    self.asked_since(count),
+                    self.requests_since(count),
                 )
                 if not key_is_honoured:
                     self.assertIn(f'{verb}: outcome unknown', told.reason)
@@ -218,7 +223,7 @@ class TestOperations(CallCase):
             ({}, 'reboot', None, 'reboot'),
             ({}, 'call', {'name': 'sing'}, 'sing'),
         ):
-            self.thing.create(self.wanted(**properties))
+            self.thing.create(self.call_properties(**properties))
             count = len(self.server.received)
 
             done = self.thing.operate(operation, parameters)
@@ -228,13 +233,13 @@ class TestOperations(CallCase):
                 ('COMPLETE', '', [('POST', path)])
                 if properties
                 else ('FAILED', f'thing has no call for {name}', []),
-                (done.status, done.reason, self.asked_since(count)),
+                (done.status, done.reason, self.requests_since(count)),
             )
 
     def test_it_waits_until_the_server_says_that_it_is_done(self):
         self.things.status['7'] = []
         reboot = {'url': self.url('/reboot'), 'done': ['ready']}
-        self.thing.create(self.wanted(status=self.status(), reboot=reboot))
+        self.thing.create(self.call_properties(status=self.status(), reboot=reboot))
         self.things.status['7'] = ['rebooting', 'rebooting', 'ready']
 
         done = self.thing.operate('reboot')
@@ -245,7 +250,7 @@ class TestOperations(CallCase):
         error = self.assertRaises(
             exceptions.Invalid,
             self.thing.fit,
-            self.wanted(
+            self.call_properties(
                 operations={
                     'sing': {
                         'url': self.url(),

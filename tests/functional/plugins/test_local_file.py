@@ -28,7 +28,7 @@ class FileCase(base.TestCase):
             LocalFile, options={'directories': [str(self.allowed)]}, **kwargs
         )
 
-    def made(self, **properties):
+    def create(self, **properties):
         run = self.run_of()
         created = run.create({'path': str(self.path), **properties})
         self.assertEqual(('COMPLETE', ''), (created.status, created.reason))
@@ -37,14 +37,14 @@ class FileCase(base.TestCase):
     def mode(self):
         return stat.S_IMODE(self.path.stat().st_mode)
 
-    def left(self):
+    def list_files(self):
         return sorted(os.listdir(self.allowed))
 
 
 class TestLife(FileCase):
     def test_a_file_is_made_checked_changed_and_deleted(self):
         owner = f'{os.getuid()}:{os.getgid()}'
-        run = self.made(content='hello', mode='0640', owner=owner)
+        run = self.create(content='hello', mode='0640', owner=owner)
 
         self.assertEqual(('hello', 0o640), (self.path.read_text(), self.mode()))
         self.assertEqual(str(self.path), run.physical_id)
@@ -61,25 +61,25 @@ class TestLife(FileCase):
         # Processes that read the old file continue to read it.
         self.assertNotEqual(inode, self.path.stat().st_ino)
         self.assertEqual('COMPLETE', run.delete().status)
-        self.assertEqual([], self.left())
+        self.assertEqual([], self.list_files())
 
     def test_one_on_another_machine_is_left_to_a_worker_there_unless_it_is_shared(self):
-        run, shared = self.made(), self.made(path=f'{self.path}2')
+        run, shared = self.create(), self.create(path=f'{self.path}2')
         run.data['host'] = shared.data['host'] = 'elsewhere'
 
         self.assertEqual('COMPLETE', shared.check().status)
         self.assertEqual('COMPLETE', shared.delete().status)
-        self.assertEqual(['.motd.watcherlite', 'motd'], self.left())
-        for name in self.left():
+        self.assertEqual(['.motd.watcherlite', 'motd'], self.list_files())
+        for name in self.list_files():
             (self.allowed / name).unlink()
         self.path.write_text('of somebody here')
 
         for operation in (run.check, run.lock, run.unlock, run.delete):
             self.assertIn('resource is on elsewhere, and this', operation().reason)
-        self.assertEqual(['motd'], self.left())
+        self.assertEqual(['motd'], self.list_files())
 
     def test_a_check_tells_what_is_wrong_and_an_update_repairs_it_in_place(self):
-        run = self.made(content='hello')
+        run = self.create(content='hello')
 
         self.path.write_text('HELLO')
         self.path.chmod(0o600)
@@ -97,16 +97,16 @@ class TestLife(FileCase):
         self.assertEqual(f'{self.path} does not exist', run.check().reason)
 
     def test_another_path_is_another_file_and_one_that_is_gone_has_been_deleted(self):
-        run = self.made(content='hello')
+        run = self.create(content='hello')
 
         updated = run.update({'path': f'{self.path}2', 'content': 'hello'})
 
         self.assertEqual('replace', updated.change)
-        self.assertEqual(['.motd2.watcherlite', 'motd2'], self.left())
+        self.assertEqual(['.motd2.watcherlite', 'motd2'], self.list_files())
         pathlib.Path(f'{self.path}2').unlink()
         for _ in range(2):
             self.assertEqual('COMPLETE', run.delete().status)
-        self.assertEqual([], self.left())
+        self.assertEqual([], self.list_files())
 
 
 class TestMarkers(FileCase):
@@ -132,7 +132,7 @@ class TestMarkers(FileCase):
                 ResourceFault,
                 file_access.ManagedPath(path, [str(self.allowed)]).__enter__,
             )
-        self.assertEqual(['motd'], self.left())
+        self.assertEqual(['motd'], self.list_files())
 
     def test_what_a_lost_worker_left_is_not_written_through(self):
         run = self.run_of()
@@ -145,12 +145,12 @@ class TestMarkers(FileCase):
 
         self.assertEqual('half', other.read_text())
         self.assertEqual('hello', self.path.read_text())
-        self.assertEqual(['.motd.watcherlite', 'motd'], self.left())
+        self.assertEqual(['.motd.watcherlite', 'motd'], self.list_files())
 
 
 class TestLock(FileCase):
     def test_a_lock_takes_the_right_to_write_and_unlock_gives_it_back(self):
-        run = self.made(mode='0664')
+        run = self.create(mode='0664')
 
         run.lock()
         run.lock()
@@ -162,7 +162,7 @@ class TestLock(FileCase):
         self.assertEqual('COMPLETE', run.check().status)
 
     def test_one_that_is_gone_cannot_be_locked_and_is_not_locked(self):
-        run = self.made()
+        run = self.create()
         self.path.unlink()
 
         self.assertEqual(
@@ -188,7 +188,7 @@ class TestWhose(FileCase):
         self.assertEqual('mine', self.path.read_text())
 
     def test_what_another_resource_made_is_left_to_it(self):
-        self.made(content='first')
+        self.create(content='first')
         second = self.run_of()
 
         created = second.create({'path': str(self.path), 'content': 'second'})
@@ -204,9 +204,9 @@ class TestWhose(FileCase):
 
         self.assertEqual(
             ('FAILED', 'There is no user nobody-such on this machine', []),
-            (created.status, created.reason, self.left()),
+            (created.status, created.reason, self.list_files()),
         )
-        self.made(content='of another')
+        self.create(content='of another')
 
     def test_what_a_lost_worker_left_of_one_goes_when_it_is_deleted(self):
         run = self.run_of()
@@ -217,7 +217,7 @@ class TestWhose(FileCase):
 
         run.delete()
 
-        self.assertEqual([], self.left())
+        self.assertEqual([], self.list_files())
 
     def test_one_whose_worker_was_lost_is_made_or_found_and_made_whole(self):
         name = str(uuid.uuid4())
@@ -282,7 +282,7 @@ class TestPlaces(FileCase):
         self.assertEqual([], os.listdir(outside))
 
     def test_a_link_in_the_place_of_the_file_is_not_followed(self):
-        run = self.made(content='hello')
+        run = self.create(content='hello')
         target = self.home / 'target'
         target.write_text('mine')
         self.path.unlink()
@@ -296,7 +296,7 @@ class TestPlaces(FileCase):
 
 class TestAdopting(FileCase):
     def test_one_that_was_abandoned_is_changed_and_deleted_by_its_new_stack(self):
-        left = self.made(content='hello')
+        left = self.create(content='hello')
         run = self.run_of()
 
         self.assertEqual('COMPLETE', run.adopt(left).status)
@@ -307,19 +307,19 @@ class TestAdopting(FileCase):
         self.assertEqual(
             ['ADOPT_COMPLETE', 'UPDATE_COMPLETE', 'DELETE_COMPLETE'], run.story
         )
-        self.assertEqual([], self.left())
+        self.assertEqual([], self.list_files())
 
     def test_only_the_file_that_was_left_is_adopted_and_only_as_it_should_be(self):
-        others = self.made(content='hello')
+        others = self.create(content='hello')
         pretended = self.run_of()
         pretended.physical_id = others.physical_id
         pretended.properties = others.properties
         pretended.data = {'resource': str(uuid.uuid4())}
-        another = self.made(path=f'{self.path}2', content='hello')
+        another = self.create(path=f'{self.path}2', content='hello')
         another.properties = others.properties
-        free = self.made(path=f'{self.path}3', content='hello')
+        free = self.create(path=f'{self.path}3', content='hello')
         (self.allowed / '.motd3.watcherlite').unlink()
-        changed = self.made(path=f'{self.path}4', content='hello')
+        changed = self.create(path=f'{self.path}4', content='hello')
         (self.allowed / 'motd4').write_text('another')
         for left, reason in (
             (pretended, 'belongs to another resource'),
@@ -333,4 +333,4 @@ class TestAdopting(FileCase):
             self.assertIn(reason, settled.reason)
             self.assertNotIn(others.uuid, settled.reason)
         others.delete()
-        self.assertNotIn('motd', self.left())
+        self.assertNotIn('motd', self.list_files())

@@ -78,7 +78,7 @@ class ProcessCase(base.TestCase):
         self.uuids.append(run.uuid)
         return run
 
-    def made(self, argv=SLEEP, **properties):
+    def create(self, argv=SLEEP, **properties):
         run = self.run_of()
         created = run.create({'argv': argv, 'health': QUICK, **properties})
         self.assertEqual(('COMPLETE', ''), (created.status, created.reason))
@@ -108,7 +108,7 @@ class ProcessCase(base.TestCase):
 
 class TestLife(ProcessCase):
     def test_a_process_is_started_checked_and_ended(self):
-        run = self.made()
+        run = self.create()
 
         (pid,) = self.pids(run)
         self.assertEqual(
@@ -134,7 +134,7 @@ class TestLife(ProcessCase):
         self.assertEqual('COMPLETE', run.delete().status)
 
     def test_a_reboot_starts_it_anew_after_it_was_killed_as_well(self):
-        run = self.made()
+        run = self.create()
         for killed, parameters in ((False, {'type': 'SOFT'}), (True, None)):
             before = run.attributes['pid']
             if killed:
@@ -150,7 +150,7 @@ class TestLife(ProcessCase):
             self.assertEqual('COMPLETE', run.check().status)
 
     def test_what_is_not_allowed_any_more_is_not_started_by_a_reboot(self):
-        run = self.made()
+        run = self.create()
         run._options.allowed = ['/bin/true']
 
         rebooted = run.operate('reboot')
@@ -181,7 +181,7 @@ class TestLife(ProcessCase):
         self.assertEqual(1, len(process_table.of_resource(name)))
 
     def test_it_has_its_environment_its_directory_and_its_log(self):
-        run = self.made(
+        run = self.create(
             self.script(TELL), environment={'COLOUR': 5}, directory=str(self.home)
         )
         log = pathlib.Path(run.attributes['log'])
@@ -275,7 +275,7 @@ class TestHealth(ProcessCase):
     def test_a_port_is_looked_for_at_the_host_that_is_named(self):
         with socket.create_server(('127.0.0.2', 0)) as server:
             port = server.getsockname()[1]
-            run = self.made(
+            run = self.create(
                 health={'type': 'port', 'host': '127.0.0.2', 'port': port, **QUICK}
             )
             open_port = run.check()
@@ -293,7 +293,7 @@ class TestHealth(ProcessCase):
         self.assertIn(f'see {self.home}/{run.physical_name}.log', created.reason)
 
     def test_one_that_was_killed_fails_its_check_and_is_replaced(self):
-        run = self.made()
+        run = self.create()
         old = run.attributes['pid']
         self.kill(run)
 
@@ -339,7 +339,7 @@ class TestHealth(ProcessCase):
             server = self.answering(list(answers))
             health = {'type': 'url', 'url': f'{server.url}{path}', **more, **QUICK}
 
-            run = self.made(health=health)
+            run = self.create(health=health)
             checked = [run.check() for _ in range(healthy + 1)]
 
             self.assertEqual(
@@ -352,7 +352,7 @@ class TestHealth(ProcessCase):
 
     def test_one_that_is_at_rest_need_only_be_there(self):
         server = self.answering([200, 500])
-        run = self.made(health={'type': 'url', 'url': server.url, **QUICK})
+        run = self.create(health={'type': 'url', 'url': server.url, **QUICK})
 
         run.suspend()
         at_rest = run.check()
@@ -377,7 +377,7 @@ class TestHealth(ProcessCase):
             )
 
     def test_another_process_with_the_number_is_not_taken_for_it(self):
-        run = self.made()
+        run = self.create()
         run.data['start'] -= 1
 
         self.assertIn('is not running', run.check().reason)
@@ -386,7 +386,7 @@ class TestHealth(ProcessCase):
         self.assertIn('is not running', run.check().reason)
 
     def test_one_on_another_machine_is_left_to_a_worker_there(self):
-        run = self.made()
+        run = self.create()
         run.data['host'] = 'elsewhere'
 
         for operation in (run.check, run.delete):
@@ -399,7 +399,7 @@ class TestHealth(ProcessCase):
 
 class TestChanging(ProcessCase):
     def test_only_another_command_is_a_restart(self):
-        run = self.made()
+        run = self.create()
         uuid_ = run.uuid
         for argv, grace, restarted in (
             # Another health check needs no restart.
@@ -424,7 +424,7 @@ class TestChanging(ProcessCase):
             'health': {'type': 'port', 'port': port, **QUICK},
             'exclusive': True,
         }
-        run = self.made(**wanted)
+        run = self.create(**wanted)
         old, uuid_ = run.attributes['pid'], run.uuid
         # A user has marked it.
         run.failed = True
@@ -436,7 +436,7 @@ class TestChanging(ProcessCase):
         self.assertNotEqual(old, run.attributes['pid'])
 
     def test_it_stands_still_while_it_is_suspended(self):
-        run = self.made(stop_grace=3600)
+        run = self.create(stop_grace=3600)
         (pid,) = self.pids(run)
 
         run.suspend()
@@ -450,7 +450,7 @@ class TestChanging(ProcessCase):
         self.assertEqual([], self.pids(run))
 
     def test_a_lock_is_kept_with_it(self):
-        run = self.made()
+        run = self.create()
 
         self.assertTrue(LocalProcess.supports('lock'))
         for change, locked in ((run.lock, True), (run.unlock, False)):
@@ -460,10 +460,10 @@ class TestChanging(ProcessCase):
 
 
 class TestEnding(ProcessCase):
-    def stubborn(self, grace):
+    def create_unkillable(self, grace):
         """Return a process that ignores SIGTERM, as its child does, and their file."""
         pids = self.home / str(grace)
-        run = self.made(self.script(STUBBORN, pids), stop_grace=grace)
+        run = self.create(self.script(STUBBORN, pids), stop_grace=grace)
         # Both must ignore the signal before it is sent.
         self.wait_until(
             lambda: pids.exists() and len(pids.read_text().splitlines()) == 2
@@ -472,7 +472,7 @@ class TestEnding(ProcessCase):
 
     def test_one_that_does_not_end_is_killed_with_its_children(self):
         for grace, has_died in ((0.2, False), (0, True)):
-            run, pids = self.stubborn(grace)
+            run, pids = self.create_unkillable(grace)
             if has_died:
                 self.kill(run)
 
@@ -487,7 +487,7 @@ class TestEnding(ProcessCase):
             )
 
     def test_a_hard_reboot_leaves_it_no_time(self):
-        run, _ = self.stubborn(3600)
+        run, _ = self.create_unkillable(3600)
         before = set(self.pids(run))
 
         rebooted = run.operate('reboot', {'type': 'HARD'})
@@ -536,7 +536,7 @@ class TestLostWorker(ProcessCase):
         self.assertEqual('COMPLETE', run.delete().status)
 
     def test_one_that_nobody_wrote_down_is_deleted_too(self):
-        run = self.made()
+        run = self.create()
         run.data, run.physical_id = {}, None
 
         self.assertEqual('COMPLETE', run.delete().status)

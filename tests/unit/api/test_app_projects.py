@@ -48,7 +48,7 @@ class ProjectCase(AppCase):
         )
         self.api = self.app({}, mount)
 
-    def asked(self, method='GET', project='here', body=None, **caller):
+    def request(self, method='GET', project='here', body=None, **caller):
         found = Caller(**{'project_id': 'here', 'roles': READER, **caller})
         return self.ask(self.api, method, f'/things/v1/{project}/things/a', body, found)
 
@@ -67,8 +67,8 @@ class TestProjects(ProjectCase):
             (200, {**nowhere, 'in_all_projects': True}),
         ):
             with self.subTest(asked=asked):
-                self.assertEqual(status, self.asked(**asked).status)
-        error = self.asked(project='there').body['error']
+                self.assertEqual(status, self.request(**asked).status)
+        error = self.request(project='there').body['error']
         self.assertEqual('Forbidden', error['type'])
         self.assertIn('there', error['message'])
 
@@ -85,7 +85,7 @@ class TestRules(ProjectCase):
             (403, b'{"create": ', frozenset({'service'})),
         ):
             with self.subTest(body=body, roles=roles):
-                answer = self.asked('POST', body=body, roles=roles)
+                answer = self.request('POST', body=body, roles=roles)
 
                 self.assertEqual(status, answer.status)
 
@@ -98,7 +98,7 @@ class TestForms(ProjectCase):
             ('POST', (200, b'null', 'application/json')),
             ('PUT', (202, b'Yes.', 'text/plain')),
         ):
-            answer = self.asked(method)
+            answer = self.request(method)
             kind = answer.headers['Content-Type']
             self.assertEqual(expected, (answer.status, answer.data, kind))
 

@@ -41,7 +41,7 @@ PATCH = {
 }
 
 
-def said(call, *args):
+def refusal(call, *args):
     """Return the message of the error that a call raises."""
     try:
         call(*args)
@@ -145,13 +145,13 @@ class TestQuery(base.TestCase):
             ),
         ):
             with self.subTest(given=given):
-                self.assertEqual(text, said(self.checker.query, given))
+                self.assertEqual(text, refusal(self.checker.query, given))
 
     def test_missing_argument_is_named_and_a_long_one_is_not_repeated_whole(self):
         checker = arguments.Checker({**QUERY, 'required': ['name']})
 
-        self.assertEqual('Missing argument: "name"', said(checker.query, {}))
-        self.assertLess(len(said(self.checker.query, {'x' * 5000: ''})), 200)
+        self.assertEqual('Missing argument: "name"', refusal(checker.query, {}))
+        self.assertLess(len(refusal(self.checker.query, {'x' * 5000: ''})), 200)
 
 
 class TestBody(base.TestCase):
@@ -196,7 +196,7 @@ class TestBody(base.TestCase):
             ),
         ):
             with self.subTest(given=given):
-                self.assertEqual(text, said(arguments.Checker(BODY).body, given))
+                self.assertEqual(text, refusal(arguments.Checker(BODY).body, given))
 
     def test_alternatives_of_required_keys_are_named(self):
         checker = arguments.Checker(
@@ -215,7 +215,10 @@ class TestBody(base.TestCase):
                 f'{field} It has 0 keys and must have at least 1 of lock, unlock',
                 f'{field} It has 2 keys and must have at most 1 of lock, unlock',
             ],
-            [said(checker.body, {}), said(checker.body, {'lock': 1, 'unlock': 1})],
+            [
+                refusal(checker.body, {}),
+                refusal(checker.body, {'lock': 1, 'unlock': 1}),
+            ],
         )
 
     def test_a_patch_is_refused_by_the_names_of_its_attributes(self):
@@ -229,7 +232,7 @@ class TestBody(base.TestCase):
                 f"{field} op. Value: 'test'. Value should be one of: add, remove",
             ],
             [
-                said(checker.body, [line])
+                refusal(checker.body, [line])
                 for line in (
                     {'op': 'add', 'path': '/x', 'foo': 1},
                     {'op': 'add'},
@@ -268,7 +271,7 @@ class TestParsing(base.TestCase):
             ),
         ):
             with self.subTest(data=data[:20]):
-                self.assertEqual(text, said(arguments.parse, data))
+                self.assertEqual(text, refusal(arguments.parse, data))
 
     def test_types_that_are_json(self):
         expected = {

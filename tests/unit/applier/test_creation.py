@@ -16,7 +16,7 @@ NOW = factories.NOW
 CREATOR = Creator('u', 'p')
 
 
-def a_document(*actions, **plan):
+def make_document(*actions, **plan):
     return plan_document.from_mapping(
         {**plan, 'actions': [{'action_type': 'nop', **action} for action in actions]}
     )
@@ -29,7 +29,7 @@ class TestCheck(base.TestCase):
         )
 
     def test_a_document_with_valid_inputs_passes(self):
-        self.assertIsNone(self.check(a_document({'name': 'a'}, {'name': 'b'})))
+        self.assertIsNone(self.check(make_document({'name': 'a'}, {'name': 'b'})))
 
     def test_all_problems_are_reported_at_once(self):
         picky = kind(validate=raises(exceptions.InvalidInput('x is missing')))
@@ -37,7 +37,7 @@ class TestCheck(base.TestCase):
         error = self.assertRaises(
             exceptions.InvalidDocument,
             self.check,
-            a_document(
+            make_document(
                 {'name': 'a'},
                 {'name': 'b', 'action_type': 'picky'},
                 {'name': 'c', 'action_type': 'absent'},
@@ -55,7 +55,7 @@ class TestCheck(base.TestCase):
                 self.assertRaises(
                     exceptions.WatcherliteError,
                     self.check,
-                    a_document({'name': 'a', 'action_type': 'broken'}),
+                    make_document({'name': 'a', 'action_type': 'broken'}),
                     broken=kind(__init__=raises(wrong)),
                 )
             )
@@ -75,7 +75,7 @@ class TestStore(base.TestCase):
         with self.store.transaction() as tx:
             self.plan = creation.store(
                 tx,
-                a_document(*actions, **plan),
+                make_document(*actions, **plan),
                 NOW,
                 context or {},
                 on_worker_loss,

@@ -243,7 +243,7 @@ class TestSignal(OperationsCase):
                 self.events()[-1],
             )
 
-    def a_queue(self, **holder):
+    def insert_waiting_action(self, **holder):
         """Store the holder of a lock and an action that waits for it."""
         stored = factories.store_actions(
             self.store,
@@ -257,7 +257,7 @@ class TestSignal(OperationsCase):
         return stored
 
     def test_a_cancel_passes_the_lock_to_the_next_action(self):
-        holder, waiting = self.a_queue()
+        holder, waiting = self.insert_waiting_action()
 
         self.operations.signal_action(holder.uuid, 'CANCEL')
 
@@ -265,7 +265,7 @@ class TestSignal(OperationsCase):
         self.assertEqual(('READY', None), (free.status, free.blocked_on))
 
     def test_a_worker_ends_claimed_actions_and_those_between_two_tries(self):
-        taken, waiting = self.a_queue(owner='w')
+        taken, waiting = self.insert_waiting_action(owner='w')
         again, after = factories.store_actions(
             self.store,
             factories.make_action(

@@ -19,7 +19,7 @@ STOPPED = 'Action was not started because another action of its plan failed.'
 UNSTARTED = 'Action was cancelled before it started.'
 
 
-def a_change(before, after, **values):
+def make_change(before, after, **values):
     """Return the change of an action from one status to another."""
     owners = {'owner': 'me' if before in (*action_states.STARTED, 'READY') else None}
     action = factories.make_action(**{'status': before, **owners, **values})
@@ -94,15 +94,19 @@ class TestCounted(ProgressCase):
         self.assertEqual({}, self.apply_changes())
         failed = {'active': 2, 'unfinished': 4, 'failed': 1}
         for changes, values, counters in (
-            ([a_change('READY', 'RUNNING')], {}, {}),
-            ([a_change('RUNNING', 'SUCCEEDED')], {}, {'active': 2, 'unfinished': 4}),
-            ([a_change('RUNNING', 'CANCELLED')], {}, {'active': 2, 'unfinished': 4}),
-            ([a_change('INIT', 'CANCELLED')], {}, {'unfinished': 4}),
-            ([a_change('RUNNING', 'READY')], {}, {'active': 2}),
-            ([a_change('RUNNING', 'WAITING')], {}, {'active': 2}),
-            ([(a_change('RUNNING', 'FAILED'), FAULT)], {}, {**failed, **STORED_FAULT}),
+            ([make_change('READY', 'RUNNING')], {}, {}),
+            ([make_change('RUNNING', 'SUCCEEDED')], {}, {'active': 2, 'unfinished': 4}),
+            ([make_change('RUNNING', 'CANCELLED')], {}, {'active': 2, 'unfinished': 4}),
+            ([make_change('INIT', 'CANCELLED')], {}, {'unfinished': 4}),
+            ([make_change('RUNNING', 'READY')], {}, {'active': 2}),
+            ([make_change('RUNNING', 'WAITING')], {}, {'active': 2}),
+            (
+                [(make_change('RUNNING', 'FAILED'), FAULT)],
+                {},
+                {**failed, **STORED_FAULT},
+            ),
             # A fault without a failure is ignored.
-            ([(a_change('RUNNING', 'READY'), FAULT)], {}, {'active': 2}),
+            ([(make_change('RUNNING', 'READY'), FAULT)], {}, {'active': 2}),
             ([], {'claimed': 2}, {'active': 5}),
             ([], {'derived': 2}, {'total': 11, 'unfinished': 7}),
         ):
@@ -110,7 +114,7 @@ class TestCounted(ProgressCase):
             self.assertEqual({**counters, 'updated_at': NOW}, found, (changes, values))
 
     def test_the_first_fault_is_that_of_the_plan(self):
-        fail = a_change('RUNNING', 'FAILED')
+        fail = make_change('RUNNING', 'FAILED')
 
         at_once = self.apply_changes((fail, FAULT), (fail, ANOTHER))
         later = self.apply_changes((fail, ANOTHER), failed=1, **STORED_FAULT)
@@ -120,10 +124,10 @@ class TestCounted(ProgressCase):
         self.assertNotIn('fault', later)
 
     def test_a_skip_is_counted_and_names_its_origin_after_a_cancel(self):
-        user = a_change(
+        user = make_change(
             'INIT', 'SKIPPED', status_message='Action skipped by user. Reason: x'
         )
-        own = a_change(
+        own = make_change(
             'READY', 'SKIPPED', status_message='Action was skipped automatically: x'
         )
 
@@ -143,7 +147,7 @@ class TestCounted(ProgressCase):
             )
 
     def test_only_a_failure_stops_a_plan_as_on_failure_says(self):
-        fail = a_change('RUNNING', 'FAILED')
+        fail = make_change('RUNNING', 'FAILED')
         for answer in states.ON_FAILURE:
             for stage in STAGES:
                 stops = stage == FORWARD and answer != 'continue'
@@ -154,7 +158,7 @@ class TestCounted(ProgressCase):
                     (answer, stage),
                 )
         for status in ('SUCCEEDED', 'CANCELLED', 'SKIPPED'):
-            change = a_change('READY', status)
+            change = make_change('READY', status)
             found = self.apply_changes(change, on_failure='stop', failed=1)
             self.assertNotIn('stage', found)
 

@@ -207,13 +207,13 @@ class TestStep(StoredCase):
 
 
 class TestLost(StoredCase):
-    def lost(self, plan):
+    def lose_worker(self, plan):
         return self.progress.on_worker_lost(self.store, plan.id, NOW)
 
     def test_a_failing_plan_stops(self):
         plan, (action,) = self.create_plan('RUNNING', on_worker_loss='fail')
 
-        self.assertEqual('FAILED', self.lost(plan))
+        self.assertEqual('FAILED', self.lose_worker(plan))
         self.assertEqual(
             plan.evolve(stage=STOPPING, updated_at=NOW), self.store.get_plan(plan.uuid)
         )
@@ -226,7 +226,7 @@ class TestLost(StoredCase):
             'RUNNING', 'INIT', on_worker_loss='cancel'
         )
 
-        self.assertEqual('CANCELLED', self.lost(plan))
+        self.assertEqual('CANCELLED', self.lose_worker(plan))
         self.assertEqual(
             plan.evolve(
                 state='CANCELLING',
@@ -262,5 +262,5 @@ class TestLost(StoredCase):
             ),
         ):
             plan, _ = self.create_plan('RUNNING', **values)
-            self.assertIsNone(self.lost(plan), values)
+            self.assertIsNone(self.lose_worker(plan), values)
             self.assertEqual(plan, self.store.get_plan(plan.uuid))

@@ -48,16 +48,16 @@ class TestCounters(base.TestCase):
         ):
             info: dict[Any, Any] = {}
             for statement in statements:
-                self.counters.note(info, statement)
+                self.counters.record_statement(info, statement)
             self.assertEqual(counts, self.counters.take()['counts'], statements)
         self.assertEqual({'counts': {}, 'texts': {}}, self.counters.take())
 
     def test_connections_are_counted_separately(self) -> None:
         info: dict[Any, Any] = {}
 
-        self.counters.note(info, 'BEGIN')
-        self.counters.note({}, 'UPDATE a SET b = 1')
-        self.counters.note(info, 'COMMIT')
+        self.counters.record_statement(info, 'BEGIN')
+        self.counters.record_statement({}, 'UPDATE a SET b = 1')
+        self.counters.record_statement(info, 'COMMIT')
 
         self.assertEqual(
             {'statements': 1, 'writing_commits': 1, 'reading_transactions': 1},

@@ -15,7 +15,7 @@ PLAN = b'actions: [{name: a, action_type: nop}]\n'
 
 
 class ReadTest(base.TestCase):
-    def refused(self, path):
+    def refusal(self, path):
         return str(self.assertRaises(exceptions.Invalid, input_files.read, str(path)))
 
     def test_a_file_and_standard_input(self):
@@ -52,7 +52,7 @@ class ReadTest(base.TestCase):
 
         self.assertEqual(
             'standard input:2: actions: this is a number; it must be a list of actions',
-            self.refused('-'),
+            self.refusal('-'),
         )
 
     def test_missing_file_and_directory(self):
@@ -60,7 +60,7 @@ class ReadTest(base.TestCase):
             ('plan.yaml', 'the plan file plan.yaml does not exist'),
             (self.home, f'the plan file {self.home} cannot be read: Is a directory'),
         ):
-            self.assertEqual(text, self.refused(path))
+            self.assertEqual(text, self.refusal(path))
 
     def test_a_file_without_end_is_not_read_to_its_end(self):
         if not os.path.exists('/dev/zero') or sys.platform != 'linux':
@@ -68,7 +68,7 @@ class ReadTest(base.TestCase):
 
         self.assertEqual(
             '/dev/zero: is larger than 64 MiB; split the plan',
-            self.refused('/dev/zero'),
+            self.refusal('/dev/zero'),
         )
 
 

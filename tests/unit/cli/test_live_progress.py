@@ -39,7 +39,7 @@ class LiveTreeTest(base.TestCase):
         self.progress = LiveTree(self.out, 'Action plan nightly', {})
         self.time = clock_time(factories.NOW)
 
-    def seen(self):
+    def visible_lines(self):
         """Return the words of each displayed line, without the spinner."""
         stream = Stream()
         Console(file=stream, width=100, color_system=None).print(self.progress)
@@ -67,14 +67,14 @@ class LiveTreeTest(base.TestCase):
                 f'[bold]evil[/] nop SKIPPED {self.time} why',
                 'Cancelling now',
             ],
-            self.seen(),
+            self.visible_lines(),
         )
 
     def test_a_large_plan_is_a_bar_and_its_last_changes(self):
         plan = factories.make_plan(total=1000, unfinished=400, failed=1, active=8)
         self.progress.counted(plan, [self.change(7, 'a7', None, 'FAILED', 'broke')])
 
-        lines = self.seen()
+        lines = self.visible_lines()
 
         self.assertEqual(
             'Action plan nightly ONGOING: 600 of 1000 actions ended, 1 FAILED, 8 '
@@ -110,5 +110,5 @@ class LiveTreeTest(base.TestCase):
                 '└─ rest nop PENDING',
                 'derived nop SUCCEEDED',
             ],
-            self.seen(),
+            self.visible_lines(),
         )

@@ -20,7 +20,7 @@ class TestReload(base.TestCase):
             fixtures.FakeLogger('watcherlite', format='%(levelname)s %(message)s')
         )
 
-    def told(self, text):
+    def run_reload(self, text):
         """Return whether a file is applied, and the log."""
         self.ini.write_text(text)
         before = len(self.logger.output.splitlines())
@@ -35,11 +35,11 @@ class TestReload(base.TestCase):
                 (True, ['INFO [applier] sweep_interval changed from 4 to 6']),
                 (True, [nothing]),
             ],
-            [self.told('[applier]\nsweep_interval = 6\n') for _ in range(2)],
+            [self.run_reload('[applier]\nsweep_interval = 6\n') for _ in range(2)],
         )
 
     def test_unknown_option_is_logged_at_reload(self):
-        counts, lines = self.told(
+        counts, lines = self.run_reload(
             '[applier]\nsweep_interval = 5\nmax_paralel = 6\n[watcher_applier]\nx = y\n'
         )
 
@@ -58,7 +58,7 @@ class TestReload(base.TestCase):
         )
 
     def test_a_bad_file_changes_nothing(self):
-        counts, (line,) = self.told('[applier]\nsweep_interval = soon\n')
+        counts, (line,) = self.run_reload('[applier]\nsweep_interval = soon\n')
 
         self.assertFalse(counts)
         self.assertIn('ERROR The configuration was not reloaded', line)

@@ -30,7 +30,7 @@ class CodeTest(base.TestCase):
 
 
 class TellTest(base.TestCase):
-    def tell(self, debug):
+    def run(self, debug):
         """Return the exit code and the lines on standard error."""
         err = io.StringIO()
         with contextlib.redirect_stderr(err):
@@ -41,10 +41,10 @@ class TellTest(base.TestCase):
         return code, err.getvalue().splitlines()
 
     def test_an_error_is_one_line_and_a_code(self):
-        self.assertEqual((2, ['watcherlite: there is no plan']), self.tell(debug=False))
+        self.assertEqual((2, ['watcherlite: there is no plan']), self.run(debug=False))
 
     def test_debug_shows_where_it_came_from(self):
-        code, lines = self.tell(debug=True)
+        code, lines = self.run(debug=True)
 
         self.assertEqual(2, code)
         self.assertEqual('Traceback (most recent call last):', lines[0])

@@ -9,14 +9,16 @@ class TestAdvisories(base.TestCase):
         self.ini = self.home / 'watcherlite.conf'
         self.ini.touch(mode=0o640)
 
-    def told(self, text=''):
+    def advisories_of(self, text=''):
         """Return the advisories for a file, with ~ for the home directory."""
         self.ini.write_text(text)
         found = conf.advisories(conf.new(config_files=[str(self.ini)]))
         return [line.replace(str(self.home), '~') for line in found]
 
     def test_an_ordinary_file_needs_none(self):
-        self.assertEqual([], self.told('[applier]\nworkers = 1\n[of_another]\na = b\n'))
+        self.assertEqual(
+            [], self.advisories_of('[applier]\nworkers = 1\n[of_another]\na = b\n')
+        )
 
     def test_groups_of_upstreams_are_reported_with_alternatives(self):
         groups = (
@@ -26,7 +28,7 @@ class TestAdvisories(base.TestCase):
             *('health_manager', 'senlin_api', 'collector', 'oslo_concurrency'),
         )
 
-        found = self.told(''.join(f'[{group}]\na = b\n' for group in groups))
+        found = self.advisories_of(''.join(f'[{group}]\na = b\n' for group in groups))
 
         self.assertEqual(
             sorted(groups), [line.partition('[')[2].partition(']')[0] for line in found]
@@ -44,7 +46,7 @@ class TestAdvisories(base.TestCase):
         )
         libraries = '[oslo_policy]\n[oslo_middleware]\n[cors]\n[keystone_authtoken]\n'
 
-        self.assertEqual([], self.told(written + libraries))
+        self.assertEqual([], self.advisories_of(written + libraries))
         self.assertTrue(UPSTREAM)
 
     def test_world_writable_files_are_reported(self):
@@ -53,11 +55,11 @@ class TestAdvisories(base.TestCase):
         text = (
             f'[api]\nauth_strategy = http_basic\nhttp_basic_auth_user_file = {users}\n'
         )
-        self.assertEqual([], self.told(text))
+        self.assertEqual([], self.advisories_of(text))
 
         users.chmod(0o602)
         self.ini.chmod(0o666)
-        written = self.told(text)
+        written = self.advisories_of(text)
         users.chmod(0o600)
         self.ini.chmod(0o640)
         self.home.chmod(0o777)
@@ -74,17 +76,19 @@ class TestAdvisories(base.TestCase):
                 '~, which contains configuration files, is world-writable; run chmod '
                 'o-w on it'
             ],
-            self.told(text),
+            self.advisories_of(text),
         )
         self.home.chmod(0o1777)
-        self.assertEqual([], self.told(text))
+        self.assertEqual([], self.advisories_of(text))
 
     def test_a_database_of_several_hosts_needs_a_key_of_all(self):
         shared = '[database]\nconnection = postgresql+psycopg://me@db/x\n'
 
-        (line,) = self.told(shared)
+        (line,) = self.advisories_of(shared)
 
         self.assertIn(
             'set [secrets] encryption_keys to the same value on all hosts', line
         )
-        self.assertEqual([], self.told(f'{shared}[secrets]\nencryption_keys = k\n'))
+        self.assertEqual(
+            [], self.advisories_of(f'{shared}[secrets]\nencryption_keys = k\n')
+        )

@@ -24,7 +24,7 @@ class SecretsCase(base.TestCase):
         path.write_text(text + '\n'.join(lines))
         return conf.new(config_files=[str(path)])
 
-    def refused(self, configuration, error=exceptions.ConfigurationError, **keys):
+    def refusal(self, configuration, error=exceptions.ConfigurationError, **keys):
         caught = self.assertRaises(error, conf.sealing_keys, configuration, **keys)
         return str(caught).replace(str(self.state), 'STATE')
 
@@ -49,7 +49,7 @@ class TestOption(SecretsCase):
 
     def test_invalid_key_is_named_by_its_position(self):
         for bad in ('hunter2', 'YWJj', f'{KEY[:-4]}', 'žž'):
-            text = self.refused(self.conf(f'encryption_keys = {KEY},{bad}'))
+            text = self.refusal(self.conf(f'encryption_keys = {KEY},{bad}'))
             self.assertEqual(
                 'Key 2 in [secrets] encryption_keys is not 32 bytes in base64; '
                 'generate one with "openssl rand -base64 32"',
@@ -99,7 +99,7 @@ class TestKeyFile(SecretsCase):
             'The database contains encrypted secrets, and this host has no key: '
             'restore the key file STATE/secrets.key, or set [secrets] '
             'encryption_keys to the keys of the host that encrypted them',
-            self.refused(self.conf(), exceptions.KeyMissing, make=False),
+            self.refusal(self.conf(), exceptions.KeyMissing, make=False),
         )
         self.assertFalse(self.path().exists())
 
@@ -109,7 +109,7 @@ class TestKeyFile(SecretsCase):
         self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, limits)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
 
-        said = self.refused(configuration, exceptions.StoreUnavailable)
+        said = self.refusal(configuration, exceptions.StoreUnavailable)
 
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         self.assertEqual(
@@ -133,11 +133,11 @@ class TestKeyFile(SecretsCase):
         }
         for content, expected in cases.items():
             self.path().write_bytes(content)
-            self.assertEqual(expected, self.refused(self.conf()))
+            self.assertEqual(expected, self.refusal(self.conf()))
         self.path().unlink()
         self.path().mkdir()
         self.assertEqual(
             'The key file STATE/secrets.key cannot be used: Is a directory. Make it '
             'readable for this user, or set [secrets] encryption_keys',
-            self.refused(self.conf()),
+            self.refusal(self.conf()),
         )

@@ -14,7 +14,7 @@ class ProblemsCase(base.TestCase):
         self.ini.write_text(text)
         return conf.new(config_files=[str(self.ini)])
 
-    def refused(self, *args, **kwargs):
+    def refusal(self, *args, **kwargs):
         error = self.assertRaises(
             exceptions.ConfigurationError, conf.new, *args, **kwargs
         )
@@ -22,9 +22,9 @@ class ProblemsCase(base.TestCase):
         self.assertNotIn('\n', text)
         return text.replace(str(self.home), '~')
 
-    def refused_text(self, text):
+    def refusal_of_text(self, text):
         self.ini.write_text(text)
-        return self.refused(config_files=[str(self.ini)])
+        return self.refusal(config_files=[str(self.ini)])
 
 
 class TestBadValues(ProblemsCase):
@@ -50,7 +50,7 @@ class TestBadValues(ProblemsCase):
                 '[DEFAULT] debug is not valid: Invalid Boolean value: maybe',
             ),
         ):
-            self.assertEqual(expected, self.refused_text(text))
+            self.assertEqual(expected, self.refusal_of_text(text))
 
     def test_invalid_environment_value_is_reported_with_the_variable(self):
         self.useFixture(fixtures.EnvironmentVariable('OS_ENGINE__WORKERS', 'many'))
@@ -58,11 +58,11 @@ class TestBadValues(ProblemsCase):
         self.assertEqual(
             'OS_ENGINE__WORKERS: [engine] workers is not valid: '
             "invalid literal for int() with base 10: 'many'",
-            self.refused(config_files=[]),
+            self.refusal(config_files=[]),
         )
 
     def test_a_dollar_sign_is_explained_without_the_password_and_two_are_one(self):
-        text = self.refused_text(
+        text = self.refusal_of_text(
             '[database]\nconnection = postgresql://u:pass$word@h/x\n'
         )
 
@@ -101,7 +101,7 @@ class TestFiles(ProblemsCase):
                 'The configuration ~ cannot be read: Is a directory',
             ),
         ):
-            self.assertEqual(expected, self.refused(arguments))
+            self.assertEqual(expected, self.refusal(arguments))
 
     def test_a_binary_file_or_a_broken_line_is_named_and_not_shown(self):
         for content, expected in (
@@ -116,7 +116,7 @@ class TestFiles(ProblemsCase):
             ),
         ):
             self.ini.write_bytes(content)
-            self.assertEqual(expected, self.refused(config_files=[str(self.ini)]))
+            self.assertEqual(expected, self.refusal(config_files=[str(self.ini)]))
 
 
 class TestUnknownOptions(ProblemsCase):

@@ -14,13 +14,13 @@ START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 OWNER = Owner('a-project')
 
 
-def a_cluster(desired: int = 4, low: int = 2, high: int = 8) -> Cluster:
+def make_cluster(desired: int = 4, low: int = 2, high: int = 8) -> Cluster:
     return Cluster(
         'c', 'c', OWNER, 1, id=1, desired_capacity=desired, min_size=low, max_size=high
     )
 
 
-def a_node(name: str, **values: object) -> Node:
+def make_node(name: str, **values: object) -> Node:
     """Return a node; the number at the end of its name is its index and its age."""
     index = int(name[-1])
     made = START - datetime.timedelta(days=index)
@@ -32,7 +32,7 @@ def a_node(name: str, **values: object) -> Node:
 
 class SizesTest(base.TestCase):
     def test_consistent_sizes_are_accepted_and_a_negative_one_is_no_limit(self) -> None:
-        cluster, unlimited = a_cluster(), a_cluster(high=-1)
+        cluster, unlimited = make_cluster(), make_cluster(high=-1)
         for sizes in ((4, 2, 8), (0, 0, -1), (9, None, -1), (1, None, None)):
             capacity.check_sizes(cluster, *sizes)
         capacity.check_sizes(cluster, 2, None, None, strict=True)
@@ -68,7 +68,7 @@ class SizesTest(base.TestCase):
             ((None, None, 20), bounded, f'specified max_size (20) {most}'),
         ):  # fmt: skip
             error = self.assertRaises(
-                exceptions.Invalid, capacity.check_sizes, a_cluster(), *sizes, **keys
+                exceptions.Invalid, capacity.check_sizes, make_cluster(), *sizes, **keys
             )
             self.assertEqual(f'The {text}', str(error))
 
@@ -102,10 +102,10 @@ class ResizeTest(base.TestCase):
             (4, Adjustment(min_size=5), Sizes(5, 5, 8)),
             (4, Adjustment(max_size=3), Sizes(3, 2, 3)),
         ):
-            self.assertEqual(sizes, capacity.resized(a_cluster(), nodes, adjustment))
+            self.assertEqual(sizes, capacity.resized(make_cluster(), nodes, adjustment))
         much = Adjustment(change, 10, strict=True)
         error = self.assertRaises(
-            exceptions.Invalid, capacity.resized, a_cluster(), 4, much
+            exceptions.Invalid, capacity.resized, make_cluster(), 4, much
         )
         self.assertIn("greater than the cluster's max_size (8)", str(error))
 
@@ -138,23 +138,27 @@ class VictimsTest(base.TestCase):
         return [node.name for node in chosen]
 
     def test_victims_are_chosen_by_health_and_then_by_the_criteria(self) -> None:
-        ages = [a_node(f'n{at}') for at in (2, 4, 1, 3)]
+        ages = [make_node(f'n{at}') for at in (2, 4, 1, 3)]
         profiles = [
-            *(a_node('n1', profile_id=2), a_node('n2'), a_node('n3', profile_id=2)),
-            a_node('n4'),
+            *(
+                make_node('n1', profile_id=2),
+                make_node('n2'),
+                make_node('n3', profile_id=2),
+            ),
+            make_node('n4'),
         ]
         health = [
-            *(a_node('n1'), a_node('n2', created_at=None, init_at=START)),
-            *(a_node('n3', status=states.ERROR), a_node('n4', tainted=True)),
-            *(a_node('n5', status=states.WARNING), a_node('n6')),
+            *(make_node('n1'), make_node('n2', created_at=None, init_at=START)),
+            *(make_node('n3', status=states.ERROR), make_node('n4', tainted=True)),
+            *(make_node('n5', status=states.WARNING), make_node('n6')),
         ]
         for nodes, count, criteria, expected in (
             (ages, 2, capacity.OLDEST_FIRST, 'n4 n3'),
             (ages, 3, capacity.YOUNGEST_FIRST, 'n1 n2 n3'),
             (profiles, 3, capacity.OLDEST_PROFILE_FIRST, 'n3 n1 n4'),
             (health, 5, capacity.OLDEST_FIRST, 'n5 n4 n3 n2 n6'),
-            ([a_node('n1')], 5, capacity.RANDOM, 'n1'),
-            ([a_node('n1')], -1, capacity.RANDOM, ''),
+            ([make_node('n1')], 5, capacity.RANDOM, 'n1'),
+            ([make_node('n1')], -1, capacity.RANDOM, ''),
         ):
             found = self.names(nodes, count, criteria)
             self.assertEqual(expected.split(), found, (count, criteria))
@@ -163,7 +167,7 @@ class VictimsTest(base.TestCase):
         )
 
     def test_random_selection_is_stable_for_an_action(self) -> None:
-        nodes = [a_node(f'n{at}') for at in range(9)]
+        nodes = [make_node(f'n{at}') for at in range(9)]
         chosen = {
             seed: [n.name for n in capacity.victims(given, 4, seed=seed)]
             for seed in ('one', 'two', 'three')

@@ -358,11 +358,11 @@ class RestingTest(base.TestCase):
     def test_it_rests_until_the_cooldown_is_over_if_there_is_one(self) -> None:
         end = BEGIN + datetime.timedelta(seconds=60)
         before = end - datetime.timedelta(seconds=1)
-        for begun, cooldown, now, wait_until in (
+        for begun, cooldown, now, until in (
             (BEGIN, 60, before, end),
             (BEGIN, 60, end, None),
             (BEGIN, None, BEGIN, None),
             (BEGIN, 0, BEGIN, None),
             (None, 60, BEGIN, None),
         ):
-            self.assertEqual(wait_until, groups.rests_until(begun, cooldown, now))
+            self.assertEqual(until, groups.rests_until(begun, cooldown, now))

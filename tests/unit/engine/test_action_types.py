@@ -19,7 +19,7 @@ class TestEngineTypes(base.TestCase):
             plugins, lambda context: self.fail('no run'), stacks
         )
 
-    def made(self, types: EngineActionTypes) -> list[str]:
+    def create_all(self, types: EngineActionTypes) -> list[str]:
         names = []
         for name in ('audit', 'stack', 'resource', 'nop'):
             try:
@@ -31,6 +31,6 @@ class TestEngineTypes(base.TestCase):
     def test_it_executes_its_own_types_and_those_of_plugins(self) -> None:
         own = [one.__name__ for one in (AuditAction, StackAction, ResourceAction)]
 
-        self.assertEqual([*own, 'nop'], self.made(self.types(stacks=object())))
+        self.assertEqual([*own, 'nop'], self.create_all(self.types(stacks=object())))
         # Stack types need the services of stacks.
-        self.assertEqual(['AuditAction', '', '', 'nop'], self.made(self.types()))
+        self.assertEqual(['AuditAction', '', '', 'nop'], self.create_all(self.types()))

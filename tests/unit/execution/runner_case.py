@@ -40,7 +40,7 @@ class Checkpoints:
         """Store nothing."""
 
 
-def a_policy(name: str = 'P', **hooks: Any) -> Policy:
+def make_policy_plugin(name: str = 'P', **hooks: Any) -> Policy:
     """Return a policy for the type 'kind' with these hooks (without self)."""
 
     def method(hook: Any) -> Any:

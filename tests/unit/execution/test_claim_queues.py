@@ -12,7 +12,7 @@ from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
 
-def asked(wanted: list[ClaimRequest]) -> list[tuple[Any, int]]:
+def claim_sizes(wanted: list[ClaimRequest]) -> list[tuple[Any, int]]:
     return [(w.lane or w.plan_id, w.limit) for w in wanted]
 
 
@@ -48,7 +48,7 @@ class ClaimQueuesTest(base.TestCase):
 
     def test_a_new_queue_may_have_actions(self) -> None:
         found = queues('applier', 'engine')
-        self.assertEqual([('applier', 5), ('engine', 5)], asked(found.share(10)))
+        self.assertEqual([('applier', 5), ('engine', 5)], claim_sizes(found.share(10)))
         self.assertTrue(found.serves('engine'))
         self.assertFalse(self.queues.serves('engine'))
 
@@ -63,7 +63,9 @@ class ClaimQueuesTest(base.TestCase):
             self.empty('applier')
             for key in keys:
                 self.queues.hint_plan(key, f'plan-{key}')
-            self.assertEqual(shares, [asked(self.queues.share(room)) for _ in shares])
+            self.assertEqual(
+                shares, [claim_sizes(self.queues.share(room)) for _ in shares]
+            )
 
     def test_a_lane_has_its_turn_among_more_plans_than_there_is_room(self) -> None:
         found = queues('applier')
@@ -71,7 +73,7 @@ class ClaimQueuesTest(base.TestCase):
             found.hint_plan(key, f'plan-{key}')
         self.assertEqual(
             [[('applier', 1), (1, 1)], [(2, 1), (3, 1)], [('applier', 1), (1, 1)]],
-            [asked(found.share(2)) for _ in range(3)],
+            [claim_sizes(found.share(2)) for _ in range(3)],
         )
 
     def test_only_a_claim_that_reached_its_limit_is_followed_by_another(self) -> None:
@@ -141,6 +143,6 @@ class ClaimQueuesTest(base.TestCase):
         self.queues.hint_plan(1, 'plan-1')
         self.empty(1)
         self.queues.hint_lane('applier')
-        self.assertEqual([('applier', 9)], asked(self.queues.share(9)))
+        self.assertEqual([('applier', 9)], claim_sizes(self.queues.share(9)))
         self.queues.hint_all()
-        self.assertEqual([(1, 4), ('applier', 5)], asked(self.queues.share(9)))
+        self.assertEqual([(1, 4), ('applier', 5)], claim_sizes(self.queues.share(9)))

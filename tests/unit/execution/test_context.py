@@ -29,9 +29,9 @@ class ContextCase(base.TestCase):
         super().setUp()
         self.clock = ScriptedClock()
         self.pauses = Checkpoints()
-        self.context = self.a_context()
+        self.context = self.make_context()
 
-    def a_context(self, started=True, **values):
+    def make_context(self, started=True, **values):
         context = Context(
             factories.make_action(**values), 'a-plan', self.clock, self.pauses
         )
@@ -53,7 +53,7 @@ class ContextCase(base.TestCase):
 
 class TestProperties(ContextCase):
     def test_a_context_has_the_properties_of_its_action_and_no_others(self):
-        context = self.a_context(
+        context = self.make_context(
             uuid='u',
             name='n',
             target='t',
@@ -102,7 +102,7 @@ class TestCheckpoint(ContextCase):
             (None, 'CANCEL', False, 'CANCEL', cancelled),
         ):
             with self.subTest(control=control, delivered=delivered, started=started):
-                context = self.a_context(started, control=control)
+                context = self.make_context(started, control=control)
                 for word in delivered.split():
                     context.deliver(word)
 
@@ -158,7 +158,7 @@ class TestSleep(ContextCase):
         ):
             with self.subTest(seconds=seconds, before=before, during=during):
                 self.clock = ScriptedClock()
-                self.context = self.a_context(control=before)
+                self.context = self.make_context(control=before)
                 self.script(*during)
                 if deadline:
                     self.context.set_deadline(deadline)
@@ -219,7 +219,7 @@ class TestSuspend(ContextCase):
             (TIMEOUT, exceptions.TimedOut),
         ):
             self.pauses.made.clear()
-            self.context = self.a_context()
+            self.context = self.make_context()
             self.assertRaises(
                 error, self.suspend, lambda word=signal: self.context.deliver(word)
             )

@@ -16,11 +16,11 @@ class InFlightTest(base.TestCase):
         self.clock = ManualClock()
         self.in_flight = InFlight(self.clock)
 
-    def an_attempt(self, key: int = 1, **values: int) -> Attempt:
+    def add_attempt(self, key: int = 1, **values: int) -> Attempt:
         return make_attempt(make_action(id=key, attempt=1, **values))
 
     def take(self, key: int = 1) -> Attempt:
-        attempt = self.an_attempt(key)
+        attempt = self.add_attempt(key)
         self.in_flight.add(attempt)
         return attempt
 
@@ -48,7 +48,7 @@ class InFlightTest(base.TestCase):
         self.assertEqual(0, self.in_flight.busy)
 
     def test_an_attempt_that_is_not_in_flight_changes_no_counter(self) -> None:
-        stranger = self.an_attempt(7)
+        stranger = self.add_attempt(7)
         self.in_flight.set_idle(stranger)
         self.in_flight.set_paused(stranger, True)
         self.in_flight.remove(stranger)
@@ -57,7 +57,7 @@ class InFlightTest(base.TestCase):
 
     def test_a_new_attempt_replaces_the_former(self) -> None:
         old = self.take()
-        new = self.an_attempt()
+        new = self.add_attempt()
         self.in_flight.add(new)
         self.assertEqual((1, True), (self.in_flight.busy, old.abandoned))
         self.in_flight.remove(old)

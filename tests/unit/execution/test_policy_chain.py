@@ -11,7 +11,7 @@ from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyChe
 from watcherlite.plugins.base import Policy
 
 
-def a_policy(name, number, does, before=('nop',), after=('nop',)):
+def make_policy_plugin(name, number, does, before=('nop',), after=('nop',)):
     """Return a policy whose hooks call a function with the data."""
 
     def hook(self, context, data):
@@ -40,14 +40,16 @@ class TestPolicyChain(base.TestCase):
         self.kept.append((list(self.asked), dict(attempt.data)))
 
     def noting(self, name, number, **values):
-        return a_policy(name, number, lambda data: self.asked.append(name), **values)
+        return make_policy_plugin(
+            name, number, lambda data: self.asked.append(name), **values
+        )
 
     def setting(self, name, number, **changes):
         def does(data):
             self.asked.append(name)
             data.update(changes)
 
-        return a_policy(name, number, does)
+        return make_policy_plugin(name, number, does)
 
     def ask(self, *policies):
         chain_of(*policies).before(self.attempt)
@@ -102,14 +104,16 @@ class TestPolicyChain(base.TestCase):
             factories.make_action(data={'nodes': ['n1']}), checkpoints=self
         )
 
-        self.ask(a_policy('a', 1, lambda data: data['nodes'].append('n2')))
+        self.ask(make_policy_plugin('a', 1, lambda data: data['nodes'].append('n2')))
 
         self.assertEqual({'nodes': ['n1', 'n2']}, self.attempt.data)
         self.assertEqual({'nodes': ['n1']}, self.attempt.action.data)
 
     def test_post_op_receives_the_data_of_pre_op(self):
         chain = chain_of(
-            a_policy('a', 1, lambda data: data.update(count=data['count'] + 1))
+            make_policy_plugin(
+                'a', 1, lambda data: data.update(count=data['count'] + 1)
+            )
         )
 
         chain.before(self.attempt)
@@ -142,7 +146,10 @@ class TestPolicyChain(base.TestCase):
             (exceptions.Cancelled(), exceptions.Cancelled, ''),
         ):
             said = self.assertRaises(
-                error, self.ask, a_policy('a', 1, raises(raised)), self.noting('b', 2)
+                error,
+                self.ask,
+                make_policy_plugin('a', 1, raises(raised)),
+                self.noting('b', 2),
             )
             self.assertEqual(text, str(said))
             self.assertEqual([], self.asked)

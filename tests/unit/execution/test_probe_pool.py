@@ -12,7 +12,7 @@ class TestProbePool(base.TestCase):
         self.begun = []
         self.jobs = {}
 
-    def a_pool(self, size=8, cluster=8, project=8):
+    def make_pool(self, size=8, cluster=8, project=8):
         settings = ExecutionSettings(
             max_probes=size,
             max_probes_per_cluster=cluster,
@@ -31,7 +31,7 @@ class TestProbePool(base.TestCase):
         return self.begun
 
     def test_the_number_of_probes_is_limited(self):
-        pool = self.a_pool(size=2)
+        pool = self.make_pool(size=2)
         for name in 'abc':
             self.submit(pool, name, cluster=name, project=name)
 
@@ -41,7 +41,7 @@ class TestProbePool(base.TestCase):
     def test_a_cluster_or_a_project_cannot_exceed_its_share(self):
         for limit in ('cluster', 'project'):
             self.begun.clear()
-            pool = self.a_pool(**{limit: 1})
+            pool = self.make_pool(**{limit: 1})
             self.submit(pool, 'a', **{limit: 'slow'})
             self.submit(pool, 'b', **{limit: 'slow'})
             self.submit(pool, 'c', **{limit: 'quick'})
@@ -51,7 +51,7 @@ class TestProbePool(base.TestCase):
             self.assertEqual(['c', 'a', 'b'], self.finish())
 
     def test_a_detached_thread_frees_its_place(self):
-        pool = self.a_pool(size=1)
+        pool = self.make_pool(size=1)
         self.submit(pool, 'a')
         self.submit(pool, 'b')
 
@@ -64,7 +64,7 @@ class TestProbePool(base.TestCase):
         self.assertEqual(['a', 'b'], self.finish())
 
     def test_waiting_jobs_can_be_withdrawn(self):
-        pool = self.a_pool(size=1)
+        pool = self.make_pool(size=1)
         for name in 'abc':
             self.submit(pool, name)
         jobs = self.jobs
@@ -75,7 +75,7 @@ class TestProbePool(base.TestCase):
         self.assertEqual(['a', 'c'], self.finish())
 
     def test_a_job_that_raises_frees_its_place(self):
-        pool = self.a_pool(size=1)
+        pool = self.make_pool(size=1)
 
         def broken():
             raise RuntimeError('broken')

@@ -67,9 +67,9 @@ class RecoveryCase(base.TestCase):
         self.ready = []
         self.signals = 0
         self.settings = ExecutionSettings(max_attempts=3)
-        self.recovery = self.a_recovery()
+        self.recovery = self.make_recovery()
 
-    def a_recovery(self, rules=None):
+    def make_recovery(self, rules=None):
         return Recovery(
             CoreServices(self.store, self.clock, self.settings, 'me'),
             loader.Plugins.of(action_types=TYPES),
@@ -110,7 +110,7 @@ class TestJudge(RecoveryCase):
             (verdict.action, verdict.detail),
         )
 
-    def assert_again(self, phase, action, ends=None):
+    def assert_requeued(self, phase, action, ends=None):
         """Assert that an action is READY again."""
         self.assert_verdict(
             action,
@@ -168,7 +168,7 @@ class TestJudge(RecoveryCase):
         ):
             for name, before, status in itertools.product(types, phases, statuses):
                 with self.subTest(name, phase=before, status=status):
-                    self.assert_again(
+                    self.assert_requeued(
                         phase, self.lost(action_type=name, phase=before, status=status)
                     )
 
@@ -225,7 +225,7 @@ class TestJudge(RecoveryCase):
             TOO_OFTEN.format('1 lost worker'),
             self.lost(action_type='idempotent'),
         )
-        self.assert_again(RUN, self.lost(status='READY'))
+        self.assert_requeued(RUN, self.lost(status='READY'))
         self.assert_adopted(self.lost(token=1))
 
     def test_a_cancelled_action_does_not_run_again(self):
@@ -263,11 +263,11 @@ class TestJudge(RecoveryCase):
             else:
                 self.assert_ended('CANCELLED', PLAN_ENDS, action, 'CANCELLED')
         for ends in ('FAILED', 'CANCELLED'):
-            self.assert_again(RUN, self.lost(status='READY'), ends)
+            self.assert_requeued(RUN, self.lost(status='READY'), ends)
 
 
 class TestSweep(RecoveryCase):
-    def a_lost_worker(self):
+    def expire_worker(self):
         self.store.register_worker(
             factories.make_worker(uuid='lost', host='host-7'), 30
         )
@@ -287,7 +287,7 @@ class TestSweep(RecoveryCase):
             self.lost(name='mine', owner='me'),
         )
         self.store.register_worker(factories.make_worker(uuid='me'), 30)
-        self.a_lost_worker()
+        self.expire_worker()
         self.store.register_worker(factories.make_worker(uuid='another'), 30)
 
         self.recovery.sweep()
@@ -308,10 +308,10 @@ class TestSweep(RecoveryCase):
 
     def test_the_actions_of_a_locked_plan_are_recovered_later(self):
         rules = Locked(lambda name: False)
-        recovery = self.a_recovery(rules)
+        recovery = self.make_recovery(rules)
         factories.store_actions(self.store, self.lost(name='of no plan'))
         factories.store_plan(self.store, self.lost(name='of a plan'), active=1)
-        self.a_lost_worker()
+        self.expire_worker()
 
         first, taken = recovery.sweep(), self.statuses()
         rules.free = True
@@ -332,7 +332,7 @@ class TestSweep(RecoveryCase):
         self.assertEqual({'taken': 'READY'}, self.statuses())
 
     def test_a_worker_without_actions_is_removed(self):
-        self.a_lost_worker()
+        self.expire_worker()
 
         self.recovery.sweep()
 
@@ -349,7 +349,7 @@ class TestSweep(RecoveryCase):
         plan, (action,) = factories.store_plan(
             self.store, self.lost(status='READY', start_time=None), active=1
         )
-        self.a_lost_worker()
+        self.expire_worker()
         owned = self.store.owned_ids('lost')
         with self.store.transaction() as tx:
             tx.end_not_started(plan.id, states.CANCELLED, None, 9, factories.NOW)

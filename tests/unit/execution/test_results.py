@@ -20,23 +20,27 @@ FAULT = outcomes.Fault('OSError', 'OSError', 'a_plugin', 'execute')
 CHILD = outcomes.DerivedAction('x', 'nop')
 
 
-def a_taken(**values: Any) -> Action:
+def make_claimed_action(**values: Any) -> Action:
     """Return a claimed action."""
     return make_action(
         **{'id': 1, 'status': states.READY, 'owner': 'w', 'attempt': 1, **values}
     )
 
 
-def a_running(**values: Any) -> Action:
+def make_running_action(**values: Any) -> Action:
     """Return a running action."""
-    return a_taken(**{'status': states.RUNNING, 'start_time': NOW, **values})
+    return make_claimed_action(
+        **{'status': states.RUNNING, 'start_time': NOW, **values}
+    )
 
 
 class TableTest(base.TestCase):
     """Every outcome at every step."""
 
     def result_of(self, outcome: outcomes.Outcome, step: str) -> tuple[str, str | None]:
-        action = a_taken() if step == PRE_CONDITION else a_running()
+        action = (
+            make_claimed_action() if step == PRE_CONDITION else make_running_action()
+        )
         after = results.conclude(action, outcome, step, at(5)).action
         self.assertEqual(at(5), after.updated_at)
         if after.status in states.FINAL:
@@ -134,10 +138,13 @@ class TableTest(base.TestCase):
     def test_a_skip_after_the_start_is_a_failure_unless_the_run_has_ended(self) -> None:
         said = outcomes.Skipped('gone')
         for action, becomes in (
-            (a_taken(), (states.SKIPPED, None)),
-            (a_taken(phase=CHECK, start_time=NOW), (states.FAILED, None)),
-            (a_taken(start_time=NOW), (states.FAILED, None)),
-            (a_taken(start_time=NOW, end_time=NOW, interval=9), (states.READY, at(14))),
+            (make_claimed_action(), (states.SKIPPED, None)),
+            (make_claimed_action(phase=CHECK, start_time=NOW), (states.FAILED, None)),
+            (make_claimed_action(start_time=NOW), (states.FAILED, None)),
+            (
+                make_claimed_action(start_time=NOW, end_time=NOW, interval=9),
+                (states.READY, at(14)),
+            ),
         ):
             after = results.conclude(action, said, PRE_CONDITION, at(5)).action
             later = after.not_before if after.not_before != EPOCH else None
@@ -146,11 +153,14 @@ class TableTest(base.TestCase):
     def test_a_cancel_between_two_tries_or_for_derived_actions_is_after_a_start(
         self,
     ) -> None:
-        waits = a_taken(phase=COMPLETE, start_time=NOW)
+        waits = make_claimed_action(phase=COMPLETE, start_time=NOW)
         for action, text in (
             (waits, results.CANCELLED_RUNNING),
-            (a_taken(start_time=NOW), 'Action was cancelled after it had started.'),
-            (a_taken(), 'stopped'),
+            (
+                make_claimed_action(start_time=NOW),
+                'Action was cancelled after it had started.',
+            ),
+            (make_claimed_action(), 'stopped'),
         ):
             after = results.conclude_unstarted(action, 'stopped', at(5))
             self.assertEqual(('CANCELLED', text), (after.status, after.status_message))
@@ -170,7 +180,7 @@ class EndTest(base.TestCase):
     """The data of an ended action."""
 
     def test_an_end_without_outputs_keeps_the_former_ones(self) -> None:
-        action = a_running(outputs={'old': 1})
+        action = make_running_action(outputs={'old': 1})
         for outputs, kept in (({'new': 2}, {'new': 2}), ({}, {}), (None, {'old': 1})):
             for outcome in (
                 outcomes.Done(outputs),
@@ -181,7 +191,7 @@ class EndTest(base.TestCase):
 
     def test_a_failure_has_a_fault_for_its_event(self) -> None:
         def detail(outcome: outcomes.Outcome) -> Any:
-            return results.conclude(a_running(), outcome, EXECUTE, NOW).detail
+            return results.conclude(make_running_action(), outcome, EXECUTE, NOW).detail
 
         self.assertEqual(
             {
@@ -205,7 +215,7 @@ class EndTest(base.TestCase):
     def test_the_data_of_policies_is_stored_with_any_outcome(self) -> None:
         for outcome in (outcomes.Done(), outcomes.Failed('x'), outcomes.Retry('x')):
             after = results.conclude(
-                a_running(), outcome, EXECUTE, NOW, {'n': 1}
+                make_running_action(), outcome, EXECUTE, NOW, {'n': 1}
             ).action
             self.assertEqual({'n': 1}, after.data)
 
@@ -214,7 +224,7 @@ class StartTest(base.TestCase):
     """The start of an action."""
 
     def test_a_start_resets_the_former_run(self) -> None:
-        before = a_taken(
+        before = make_claimed_action(
             start_time=at(-9),
             end_time=at(-8),
             token={'old': 1},
@@ -237,7 +247,7 @@ class StartTest(base.TestCase):
         self.assertEqual({'m': 2}, results.start(before, NOW, {'m': 2}).data)
 
     def test_a_completion_keeps_the_start_time(self) -> None:
-        before = a_taken(phase=COMPLETE, start_time=at(-9))
+        before = make_claimed_action(phase=COMPLETE, start_time=at(-9))
         self.assertEqual(at(-9), results.start(before, NOW).start_time)
 
 
@@ -247,7 +257,9 @@ class GoOnTest(base.TestCase):
     def test_a_retry_is_due_after_its_delay(self) -> None:
         def again(delay: float, **values: Any) -> Action:
             outcome = outcomes.Retry('busy', delay)
-            return results.conclude(a_running(**values), outcome, EXECUTE, NOW).action
+            return results.conclude(
+                make_running_action(**values), outcome, EXECUTE, NOW
+            ).action
 
         self.assertEqual((None, EPOCH), (again(0).owner, again(0).not_before))
         self.assertEqual(at(2.5), again(2.5).not_before)
@@ -256,7 +268,7 @@ class GoOnTest(base.TestCase):
     def test_the_delay_of_a_retry_grows_with_the_tries(self) -> None:
         def waits(attempt: int, delay: float = 0.0) -> float:
             said = outcomes.Retry('busy', delay)
-            running = a_running(attempt=attempt)
+            running = make_running_action(attempt=attempt)
             again = results.conclude(running, said, EXECUTE, NOW).action
             return round(max(0.0, (again.not_before - NOW).total_seconds()), 1)
 
@@ -269,7 +281,7 @@ class GoOnTest(base.TestCase):
     def test_a_retry_starts_in_phase_run(self) -> None:
         phases = {
             phase: results.conclude(
-                a_running(phase=phase), outcomes.Retry('x'), EXECUTE, NOW
+                make_running_action(phase=phase), outcomes.Retry('x'), EXECUTE, NOW
             ).action.phase
             for phase in (RUN, CHECK, COMPLETE, REVERT)
         }
@@ -277,7 +289,7 @@ class GoOnTest(base.TestCase):
 
     def test_an_action_with_derived_actions_waits_without_an_owner(self) -> None:
         done = results.conclude(
-            a_running(token='x'), outcomes.Derived((CHILD,)), EXECUTE, NOW
+            make_running_action(token='x'), outcomes.Derived((CHILD,)), EXECUTE, NOW
         )
         after = done.action
         self.assertEqual(
@@ -287,7 +299,10 @@ class GoOnTest(base.TestCase):
 
     def test_an_action_in_progress_keeps_its_owner_and_token(self) -> None:
         done = results.conclude(
-            a_running(recoveries=3), outcomes.InProgress({'job': 1}, 7.0), EXECUTE, NOW
+            make_running_action(recoveries=3),
+            outcomes.InProgress({'job': 1}, 7.0),
+            EXECUTE,
+            NOW,
         )
         after = done.action
         self.assertEqual(
@@ -326,7 +341,10 @@ class IntervalTest(base.TestCase):
             (outcomes.Failed('x', last=True), 1, states.FAILED, EPOCH, f'{failed}x'),
         ):
             again = results.conclude(
-                a_running(interval=60, recoveries=2), outcome, EXECUTE, at(seconds)
+                make_running_action(interval=60, recoveries=2),
+                outcome,
+                EXECUTE,
+                at(seconds),
             ).action
             self.assertEqual(
                 (status, not_before, message, None, at(seconds)),
@@ -342,7 +360,7 @@ class IntervalTest(base.TestCase):
 
     def test_the_interval_of_an_unstarted_run_counts_from_its_end(self) -> None:
         # The start time of the former run does not count.
-        action = a_taken(interval=60, start_time=at(-300))
+        action = make_claimed_action(interval=60, start_time=at(-300))
         for outcome in (outcomes.Failed('x'), outcomes.Skipped('x')):
             again = results.conclude(action, outcome, PRE_CONDITION, at(1)).action
             self.assertEqual((states.READY, at(61)), (again.status, again.not_before))
@@ -350,12 +368,12 @@ class IntervalTest(base.TestCase):
     def test_an_interval_of_zero_or_less_does_not_repeat(self) -> None:
         for interval in (0, -1):
             done = results.conclude(
-                a_running(interval=interval), outcomes.Done(), EXECUTE, NOW
+                make_running_action(interval=interval), outcomes.Done(), EXECUTE, NOW
             )
             self.assertEqual(states.SUCCEEDED, done.action.status)
 
     def test_the_end_of_a_run_differs_from_a_retry(self) -> None:
-        running = a_running(interval=60)
+        running = make_running_action(interval=60)
         ended = results.conclude(running, outcomes.Done(), EXECUTE, at(1)).action
         retried = results.conclude(running, outcomes.Retry('x'), EXECUTE, at(1)).action
         given_back = ended.evolve(owner=None)
@@ -365,7 +383,7 @@ class IntervalTest(base.TestCase):
 
     def test_a_run_may_set_the_time_of_the_next_one(self) -> None:
         for interval in (0, 60):
-            running = a_running(interval=interval)
+            running = make_running_action(interval=interval)
             for outcome in (
                 outcomes.Done({'n': 1}, again_at=at(99)),
                 outcomes.Failed('no', None, {'n': 1}, again_at=at(99)),
@@ -380,7 +398,7 @@ class IntervalTest(base.TestCase):
     def test_a_lost_run_is_followed_by_the_next(self) -> None:
         for interval, status in ((60, states.READY), (0, states.FAILED)):
             done = results.fail_lost_run(
-                a_running(interval=interval), 'who knows', FAULT, at(1)
+                make_running_action(interval=interval), 'who knows', FAULT, at(1)
             )
             self.assertEqual(
                 (status, 'who knows'), (done.action.status, done.action.status_message)

@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from tests.unit.execution.runner_case import RunnerCase, a_policy
+from tests.unit.execution.runner_case import RunnerCase, make_policy_plugin
 from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
@@ -155,7 +155,9 @@ class PerformTest(RunnerCase):
 
     def test_the_steps_run_in_order(self) -> None:
         note = self.calls.record
-        self.policies = [a_policy(pre_op=note('pre_op'), post_op=note('post_op'))]
+        self.policies = [
+            make_policy_plugin(pre_op=note('pre_op'), post_op=note('post_op'))
+        ]
         seen: list[Any] = []
         after = self.run_task(
             pre_condition=note('pre_condition'),
@@ -187,7 +189,7 @@ class PerformTest(RunnerCase):
         self.assertEqual(1, len(self.calls.made))
 
     def test_a_failed_post_op_fails_the_action(self) -> None:
-        self.policies = [a_policy(post_op=raises(OSError))]
+        self.policies = [make_policy_plugin(post_op=raises(OSError))]
         note = self.calls.record('post_condition')
         self.assertEqual(
             ('FAILED', "Policy check failure: Failed policy 'P': OSError"),
@@ -203,7 +205,7 @@ class PerformTest(RunnerCase):
             if context.result == 'ERROR':
                 raise OSError
 
-        self.policies = [a_policy(post_op=post_op)]
+        self.policies = [make_policy_plugin(post_op=post_op)]
         said = [
             self.result_of(execute=execute)
             for execute in (
@@ -233,7 +235,7 @@ class PerformTest(RunnerCase):
     def test_post_op_runs_for_a_cancelled_parent_of_derived_actions(self) -> None:
         calls: list[Any] = []
         self.policies = [
-            a_policy(
+            make_policy_plugin(
                 pre_op=lambda context, data: calls.append('before'),
                 post_op=lambda context, data: (
                     calls.append(context.result) or data.update(seen=True)
@@ -253,7 +255,7 @@ class PerformTest(RunnerCase):
         attempt = self.attempt()
 
         def policy(name: str, does: Any) -> Any:
-            return a_policy(
+            return make_policy_plugin(
                 name,
                 pre_op=lambda context, data: calls.append((name, 'asked')) or does(),
                 post_op=lambda context, data: calls.append((name, context.result)),
@@ -309,7 +311,7 @@ class PerformTest(RunnerCase):
 
     def test_a_failed_pre_op_fails_the_action_before_its_start(self) -> None:
         refuse = raises(exceptions.WatcherliteError('the cluster is at its minimum'))
-        self.policies = [a_policy(pre_op=refuse)]
+        self.policies = [make_policy_plugin(pre_op=refuse)]
         after = self.prepare(pre_condition=raises(AssertionError))
         self.assertEqual(
             "Policy check failure: Failed policy 'P': the cluster is at its minimum",
@@ -317,7 +319,9 @@ class PerformTest(RunnerCase):
         )
 
     def test_the_data_of_policies_is_stored_and_passed_on(self) -> None:
-        self.policies = [a_policy(pre_op=lambda context, data: data.update(count=2))]
+        self.policies = [
+            make_policy_plugin(pre_op=lambda context, data: data.update(count=2))
+        ]
         seen: list[Any] = []
         after = self.run_task(execute=lambda c: seen.append(c.data) or True).action
         self.assertEqual([{'count': 2}], seen)

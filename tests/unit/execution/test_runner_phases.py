@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 from tests import base
-from tests.unit.execution.runner_case import RunnerCase, a_policy
+from tests.unit.execution.runner_case import RunnerCase, make_policy_plugin
 from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
@@ -156,7 +156,7 @@ class PhaseTest(RunnerCase):
             context.fence()
 
         self.policies = [
-            a_policy(
+            make_policy_plugin(
                 pre_op=lambda context, data: calls.append('asked'),
                 post_op=lambda context, data: calls.append(context.result),
             )

@@ -58,7 +58,7 @@ class WatchdogTest(base.TestCase):
     def conclude(self, attempt: Attempt, conclusion: Conclusion) -> None:
         self.concluded.append(conclusion)
 
-    def an_attempt(self, in_thread: bool = True, **values: Any) -> Attempt:
+    def add_attempt(self, in_thread: bool = True, **values: Any) -> Attempt:
         attempt = make_attempt(
             make_action(
                 **{
@@ -85,7 +85,7 @@ class WatchdogTest(base.TestCase):
             self.timers.run_due()
 
     def test_an_overdue_attempt_is_signalled_and_later_abandoned(self) -> None:
-        attempt = self.an_attempt()
+        attempt = self.add_attempt()
         self.pass_time(9)
         self.assertIsNone(attempt.context.signal)
         self.pass_time(1)
@@ -104,7 +104,7 @@ class WatchdogTest(base.TestCase):
         self.assertEqual(1, len(self.concluded))
 
     def test_the_message_names_the_pre_condition(self) -> None:
-        attempt = self.an_attempt(status=states.READY)
+        attempt = self.add_attempt(status=states.READY)
         attempt.executing = False
         self.pass_time(15)
         self.assertEqual(
@@ -113,30 +113,30 @@ class WatchdogTest(base.TestCase):
         )
 
     def test_an_abandoned_action_is_not_repeated(self) -> None:
-        self.an_attempt(interval=60)
+        self.add_attempt(interval=60)
         self.pass_time(15)
         self.assertEqual(states.FAILED, self.concluded[0].action.status)
 
     def test_an_idle_attempt_times_out_at_once(self) -> None:
-        attempt = self.an_attempt(in_thread=False)
+        attempt = self.add_attempt(in_thread=False)
         self.in_flight.set_idle(attempt)
         self.pass_time(10)
         self.assertEqual([TIMEOUT], self.applied)
         self.assertEqual([], self.concluded)
 
     def test_an_attempt_without_a_running_job_is_left_alone(self) -> None:
-        attempt = self.an_attempt(in_thread=False)
+        attempt = self.add_attempt(in_thread=False)
         self.pass_time(60)
         self.assertEqual((None, []), (attempt.context.signal, self.concluded))
 
     def test_a_suspended_attempt_has_no_deadline(self) -> None:
-        attempt = self.an_attempt()
+        attempt = self.add_attempt()
         attempt.context.stop_clock()
         self.pass_time(60)
         self.assertIsNone(attempt.context.signal)
 
     def test_an_ended_attempt_does_not_wait_for_its_dependent(self) -> None:
-        attempt = self.an_attempt()
+        attempt = self.add_attempt()
         ended = Conclusion(attempt.action.evolve(status=states.SUCCEEDED))
         attempt.ended = ended
         attempt.context.set_deadline(1)

@@ -43,7 +43,7 @@ class WorkHintsTest(base.TestCase):
         self.timers = services.chores
         self.offers = WorkHints(services, process)
 
-    def somebody_comes(self) -> None:
+    def register_other_worker(self) -> None:
         self.store.register_worker(make_worker(uuid='other'), 3600)
 
     def pass_time(self, seconds: float) -> None:
@@ -51,7 +51,7 @@ class WorkHintsTest(base.TestCase):
         self.timers.run_due()
 
     def test_hints_of_one_interval_are_sent_once(self) -> None:
-        self.somebody_comes()
+        self.register_other_worker()
         self.offers.add(['q'], ['engine'])
         self.offers.add(['p', 'q'])
         self.offers.add(lanes=['applier'])
@@ -68,7 +68,7 @@ class WorkHintsTest(base.TestCase):
         )
 
     def test_no_hint_is_sent_without_work(self) -> None:
-        self.somebody_comes()
+        self.register_other_worker()
         self.offers.add([], [])
         self.pass_time(HINT_INTERVAL)
         self.assertEqual(([], 0), (self.broadcasts, self.store.asked))
@@ -82,7 +82,7 @@ class WorkHintsTest(base.TestCase):
     def test_a_new_worker_receives_hints_after_a_while(self) -> None:
         self.offers.add(['p'])
         self.pass_time(HINT_INTERVAL)
-        self.somebody_comes()
+        self.register_other_worker()
         self.offers.add([], ['engine'])
         self.pass_time(HINT_INTERVAL)
         self.assertEqual([], self.broadcasts)
@@ -90,7 +90,7 @@ class WorkHintsTest(base.TestCase):
         self.assertEqual([WorkAvailable((), ('engine',))], self.broadcasts)
 
     def test_an_unavailable_store_does_not_prevent_later_hints(self) -> None:
-        self.somebody_comes()
+        self.register_other_worker()
         self.store.away = True
         self.offers.add(['p'])
         self.pass_time(HINT_INTERVAL)

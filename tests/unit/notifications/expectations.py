@@ -315,7 +315,7 @@ def story(messages):
     return lines
 
 
-def told(event):
+def match(event):
     """Return 'old -> new: names' of the notifications of an event, or None."""
     found = subjects.match(event)
     if found is None:

@@ -50,7 +50,7 @@ class Story(list):
         """Let the next calls of `what` raise these errors; None means success."""
         self._planned[what].extend(errors)
 
-    def tell(self, what, detail=''):
+    def add(self, what, detail=''):
         self.append(f'{what} {detail}'.strip())
         planned = self._planned[what]
         error = planned.popleft() if planned else None
@@ -76,23 +76,23 @@ class Store:
         self.pending.extend(stored)
 
     def take_role(self, role, worker, lease):
-        self.story.tell('take', f'{role} for {lease:g} s')
+        self.story.add('take', f'{role} for {lease:g} s')
         if self.relay in (None, worker):
             self.relay = worker
         return self.relay == worker
 
     def drop_role(self, role, worker):
-        self.story.tell('drop', role)
+        self.story.add('drop', role)
         if self.relay == worker:
             self.relay = None
 
     def pending_events(self, limit):
         found = self.pending[:limit]
-        self.story.tell('read', str([stored.sequence for stored in found]))
+        self.story.add('read', str([stored.sequence for stored in found]))
         return found
 
     def mark_published(self, sequences, now):
-        self.story.tell('mark', str(sequences))
+        self.story.add('mark', str(sequences))
         self.marked.update(dict.fromkeys(sequences, now))
         self.published += [s for s in self.pending if s.sequence in sequences]
         self.pending = [s for s in self.pending if s.sequence not in sequences]
@@ -103,7 +103,7 @@ class Store:
             for stored in self.published
             if stored.sequence > after and self.marked[stored.sequence] >= since
         ][:limit]
-        self.story.tell('read again', str([stored.sequence for stored in found]))
+        self.story.add('read again', str([stored.sequence for stored in found]))
         return found
 
     def surroundings_of_plans(self, plan_ids):
@@ -134,21 +134,21 @@ class Publisher:
 
     def publish(self, messages, timeout):
         self.arrived.extend(messages)
-        self.story.tell('publish', f'{len(messages)} within {timeout:g} s')
+        self.story.add('publish', f'{len(messages)} within {timeout:g} s')
 
     def inspect_queues(self, timeout):
-        self.story.tell('inspect')
+        self.story.add('inspect')
         return frozenset(self.lost), frozenset(self.empty)
 
     def confirm_restored(self, timeout):
-        self.story.tell('restored')
+        self.story.add('restored')
         self.lost = set()
 
     def has_subscribers(self):
         return self.subscribed
 
     def keep_alive(self):
-        self.story.tell('keep alive')
+        self.story.add('keep alive')
 
     def close(self):
-        self.story.tell('close')
+        self.story.add('close')

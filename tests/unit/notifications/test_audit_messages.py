@@ -21,7 +21,7 @@ class Surroundings(messages_case.Surroundings):
     def surroundings_of_audits(self, audit_ids):
         return self.find(audit_ids)
 
-    def becomes(self, audit, strategy=expectations.STRATEGY):
+    def change_to(self, audit, strategy=expectations.STRATEGY):
         self.known[audit.id] = AuditSurroundings(
             audit, expectations.NOTIFIED_GOAL, strategy
         )
@@ -34,7 +34,7 @@ class AuditMessagesTestCase(messages_case.MessagesCase):
 
 class TestStates(AuditMessagesTestCase):
     def test_they_are_those_of_the_event_whatever_the_audit_has_become(self):
-        self.surroundings.becomes(
+        self.surroundings.change_to(
             NOTIFIED_AUDIT.evolve(
                 state='FAILED',
                 status_message='too late',
@@ -133,7 +133,7 @@ class TestFaults(AuditMessagesTestCase):
 
 class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
     def test_one_that_leaves_the_strategy_to_its_goal_has_null_there(self):
-        self.surroundings.becomes(
+        self.surroundings.change_to(
             NOTIFIED_AUDIT.evolve(strategy_id=None), strategy=None
         )
 
@@ -149,7 +149,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
         stored = [audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
         intervals = []
         for interval in ('60', '*/5 * * * *'):
-            self.surroundings.becomes(NOTIFIED_AUDIT.evolve(interval=interval))
+            self.surroundings.change_to(NOTIFIED_AUDIT.evolve(interval=interval))
             batch = builder.build(stored)
             intervals.append(
                 [expectations.data(message)['interval'] for message in batch.messages]
@@ -160,7 +160,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
 
     def test_objects_with_equal_ids_are_distinguished(self):
         other = NOTIFIED_AUDIT.evolve(id=4, uuid=factories.new_uuid())
-        self.surroundings.becomes(other)
+        self.surroundings.change_to(other)
 
         sent = self.build(
             audit_event(1, 'PENDING', 'ONGOING', audit=other),
@@ -217,7 +217,9 @@ class TestWhatCannotBeBuilt(AuditMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
         audit, change = NOTIFIED_AUDIT, ('PENDING', 'ONGOING')
         nonsense = audit_step(2, 'scoring.start')
-        self.surroundings.becomes(audit.evolve(id=7, parameters={'hosts': {'a', 'b'}}))
+        self.surroundings.change_to(
+            audit.evolve(id=7, parameters={'hosts': {'a', 'b'}})
+        )
 
         batch = self.builder().build(
             [

@@ -20,7 +20,7 @@ class Surroundings(messages_case.Surroundings):
             raise self.error
         return {key: self.known[kind][key] for key in ids if key in self.known[kind]}
 
-    def becomes(self, row):
+    def change_to(self, row):
         self.known[type(row)][row.id] = row
 
 
@@ -124,7 +124,7 @@ class TestWhatIsRead(ClusterMessagesTestCase):
         ]
         sizes = []
         for size in (4, 5):
-            self.surroundings.becomes(CLUSTER.evolve(desired_capacity=size))
+            self.surroundings.change_to(CLUSTER.evolve(desired_capacity=size))
             batch = builder.build(stored)
             sizes.append(
                 [expectations.data(m).get('desired_capacity') for m in batch.messages]
@@ -153,14 +153,14 @@ class TestWhatIsRead(ClusterMessagesTestCase):
 class TestSecrets(ClusterMessagesTestCase):
     def test_properties_are_omitted_and_credentials_masked(self):
         secret = 'correct-horse'
-        self.surroundings.becomes(
+        self.surroundings.change_to(
             CLUSTER.evolve(
                 metadata={'tier': 'web', 'db_password': secret},
                 config={'node.name.format': secret},
                 data={'loadbalancers': {'x': secret}},
             )
         )
-        self.surroundings.becomes(
+        self.surroundings.change_to(
             NODE.evolve(
                 properties={'command': secret},
                 attributes={'url': secret},

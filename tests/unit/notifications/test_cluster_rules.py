@@ -9,8 +9,10 @@ from watcherlite.notifications.rules import clusters as cluster_rules
 ROWS = {events.CLUSTER: stories.CLUSTER, events.NODE: stories.NODE}
 
 
-def told(name, old, new, row=stories.CLUSTER, **values):
-    return stories.told(stories.phase_event(1, name, old, new, row=row, **values).event)
+def match(name, old, new, row=stories.CLUSTER, **values):
+    return stories.match(
+        stories.phase_event(1, name, old, new, row=row, **values).event
+    )
 
 
 class TestPhases(base.TestCase):
@@ -22,7 +24,7 @@ class TestPhases(base.TestCase):
             ('check.end', 'ACTIVE', 'ACTIVE', stories.NODE),
             ('attach_policy.start', 'WARNING', 'WARNING'),
         ):
-            self.assertEqual(f'{old} -> {new}: {name}', told(name, old, new, *row))
+            self.assertEqual(f'{old} -> {new}: {name}', match(name, old, new, *row))
 
     def test_unknown_phase_is_rejected_by_name(self):
         for name, new, text in (
@@ -30,13 +32,13 @@ class TestPhases(base.TestCase):
             ('create.middle', 'ACTIVE', 'no cluster has a notification create.middle'),
             ('create.end', 'SUCCEEDED', 'no cluster can be SUCCEEDED'),
         ):
-            error = self.assertRaises(ValueError, told, name, 'ACTIVE', new)
+            error = self.assertRaises(ValueError, match, name, 'ACTIVE', new)
             self.assertIn(text, str(error))
 
     def test_no_cluster_is_stored_or_deleted_by_itself(self):
         for kind in (events.CREATED, events.DELETED, events.SIGNALLED):
             error = self.assertRaises(
-                ValueError, told, 'create.end', 'ACTIVE', 'ACTIVE', kind=kind
+                ValueError, match, 'create.end', 'ACTIVE', 'ACTIVE', kind=kind
             )
             self.assertIn('no cluster ', str(error))
 

@@ -24,7 +24,7 @@ class Surroundings(messages_case.Surroundings):
     def surroundings_of_plans(self, plan_ids):
         return self.find(plan_ids)
 
-    def becomes(
+    def change_to(
         self, plan=PLAN, audit=expectations.AUDIT, strategy=expectations.STRATEGY
     ):
         self.known[plan.id] = PlanSurroundings(plan, audit, expectations.GOAL, strategy)
@@ -49,7 +49,7 @@ class TestSamples(MessagesTestCase):
         self.assertEqual(documents.samples(), sent)
 
     def test_a_plan_without_strategy_and_efficacy_has_null_there(self):
-        self.surroundings.becomes(
+        self.surroundings.change_to(
             PLAN.evolve(strategy_id=None, global_efficacy=()), strategy=None
         )
 
@@ -68,7 +68,7 @@ class TestSamples(MessagesTestCase):
         self.assertIsNone(nested['watcher_object.data']['strategy_uuid'])
 
         # The audit does not name a strategy.
-        self.surroundings.becomes(audit=expectations.AUDIT.evolve(strategy_id=None))
+        self.surroundings.change_to(audit=expectations.AUDIT.evolve(strategy_id=None))
         (updated,) = self.build(plan_event(1, 'RECOMMENDED', 'PENDING'))
 
         strategies = [
@@ -237,7 +237,7 @@ class TestWhatIsRead(MessagesTestCase):
         stored = plan_event(1, 'PENDING', 'ONGOING')
         states = []
         for state in ('ONGOING', 'SUCCEEDED'):
-            self.surroundings.becomes(audit=factories.make_audit(1, state=state))
+            self.surroundings.change_to(audit=factories.make_audit(1, state=state))
             first, second = builder.build([stored]).messages
             self.assertEqual(_audit(first), _audit(second))
             states.append(_audit(first)['state'])
@@ -247,7 +247,7 @@ class TestWhatIsRead(MessagesTestCase):
 
     def test_all_plans_of_a_batch_are_read_at_once(self):
         other = PLAN.evolve(uuid=factories.new_uuid()).stored(9)
-        self.surroundings.becomes(other)
+        self.surroundings.change_to(other)
 
         sent = self.build(
             plan_event(1, 'PENDING', 'ONGOING', plan=other),
@@ -265,7 +265,7 @@ class TestWhatIsRead(MessagesTestCase):
         builder = self.builder()
         many = range(100, 100 + action_plans.CACHED_PLANS + 1)
         for n in many:
-            self.surroundings.becomes(PLAN.stored(n))
+            self.surroundings.change_to(PLAN.stored(n))
         of_plan = {
             n: action_event(
                 n, 'READY', 'RUNNING', action=expectations.ACTION.evolve(plan_id=n)

@@ -21,13 +21,13 @@ class TestRedelivery(RelayTestCase):
         self.relay = self.new_relay(redelivery_window=HOUR)
         self.publisher.empty = {INFO, ERROR}
 
-    def lose(self, *keys):
+    def lose_queues(self, *keys):
         def happens():
             self.publisher.lost = set(keys)
 
         return happens
 
-    def hold(self):
+    def retain_messages(self):
         """Let the queues keep messages that are published from now on."""
         self.publisher.empty = set()
 
@@ -41,9 +41,9 @@ class TestRedelivery(RelayTestCase):
 
     def test_messages_since_the_queue_was_empty_are_republished(self):
         done = self.run_after(
-            (None, self.hold),
+            (None, self.retain_messages),
             (None, self.stored(started(2), started(3))),
-            (None, self.lose(INFO)),
+            (None, self.lose_queues(INFO)),
         )
 
         self.assertEqual(
@@ -62,12 +62,14 @@ class TestRedelivery(RelayTestCase):
     def test_all_messages_of_the_first_batch_are_republished(self):
         self.store.add(started(1), started(2))
 
-        done = self.run_script((None, self.hold), (None, self.lose(INFO)))
+        done = self.run_script(
+            (None, self.retain_messages), (None, self.lose_queues(INFO))
+        )
 
         self.assertIn('read again [1, 2]', done)
 
     def test_consumed_messages_are_not_republished(self):
-        done = self.run_after((None, None), (None, self.lose(INFO, ERROR)))
+        done = self.run_after((None, None), (None, self.lose_queues(INFO, ERROR)))
 
         self.assertEqual(
             [
@@ -78,7 +80,9 @@ class TestRedelivery(RelayTestCase):
         )
 
     def test_only_messages_of_the_lost_queue_are_republished(self):
-        done = self.run_after((None, self.hold), (None, self.lose(ERROR)))
+        done = self.run_after(
+            (None, self.retain_messages), (None, self.lose_queues(ERROR))
+        )
 
         self.assertEqual(['inspect', 'restored', 'read []', 'keep alive'], done[-4:])
 
@@ -86,7 +90,9 @@ class TestRedelivery(RelayTestCase):
         failed = expectations.action_event(2, 'RUNNING', 'FAILED')
 
         self.run_after(
-            (None, self.hold), (None, self.stored(failed)), (None, self.lose(ERROR))
+            (None, self.retain_messages),
+            (None, self.stored(failed)),
+            (None, self.lose_queues(ERROR)),
         )
 
         self.assertEqual(
@@ -101,8 +107,8 @@ class TestRedelivery(RelayTestCase):
         self.clock.seconds += HOUR + 1
         self.store.mark_published([2], self.clock.now())
         self.story.clear()
-        self.hold()
-        self.lose(INFO, ERROR)()
+        self.retain_messages()
+        self.lose_queues(INFO, ERROR)()
 
         done = self.run_script()
 
@@ -113,8 +119,8 @@ class TestRedelivery(RelayTestCase):
 
     def test_it_goes_in_batches_and_begins_anew_after_an_outage(self):
         self.relay = self.new_relay(redelivery_window=HOUR, batch_size=2)
-        self.hold()
-        self.lose(INFO)()
+        self.retain_messages()
+        self.lose_queues(INFO)()
         self.store.add(*(started(n) for n in range(1, 5)))
         self.store.mark_published([1, 2, 3, 4], self.clock.now())
         self.story.clear()
@@ -142,7 +148,7 @@ class TestRedelivery(RelayTestCase):
             self.store.relay = None
             self.store.published = [started(7)]
             self.store.marked[7] = self.clock.now()
-            self.lose(INFO)()
+            self.lose_queues(INFO)()
 
         done = self.run_script((45.0, lose_the_role), (45.0, have_it_again))
 
@@ -151,6 +157,6 @@ class TestRedelivery(RelayTestCase):
     def test_it_is_off_without_a_window_and_where_nothing_is_sent(self):
         for options in ({'redelivery_window': 0}, {'level': ''}):
             self.relay = self.new_relay(**{'redelivery_window': HOUR, **options})
-            self.lose(INFO)()
+            self.lose_queues(INFO)()
 
             self.assertNotIn('inspect', self.run_script())

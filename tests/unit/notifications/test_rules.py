@@ -16,8 +16,8 @@ _PLAN = factories.make_plan(id=1)
 _OF_INFRA_OPTIM = (events.ACTION, events.ACTION_PLAN, events.AUDIT)
 
 
-def told(subject, kind, old=None, new=None, **values):
-    return stories.told(
+def match(subject, kind, old=None, new=None, **values):
+    return stories.match(
         factories.make_event(
             subject, kind=kind, old_status=old, new_status=new, **values
         )
@@ -27,7 +27,7 @@ def told(subject, kind, old=None, new=None, **values):
 def changes(subject, machine, **values):
     """Return the notifications of every possible transition."""
     return {
-        (old, new): told(subject, events.STATE_CHANGED, old, new, **values)
+        (old, new): match(subject, events.STATE_CHANGED, old, new, **values)
         for old, new in machine.transitions
         if new != plan_states.DELETED
     }
@@ -113,7 +113,7 @@ class TestChangesOfActions(base.TestCase):
                 'SUCCEEDED -> DELETED: update, delete',
             ),
         ):
-            self.assertEqual(expected, told(_ACTION, *event))
+            self.assertEqual(expected, match(_ACTION, *event))
         self.assertEqual(
             {
                 'CANCEL': 'ONGOING -> ONGOING: cancel.start',
@@ -121,7 +121,7 @@ class TestChangesOfActions(base.TestCase):
                 'RESUME': None,
             },
             {
-                signal: told(_ACTION, *running, detail={'signal': signal})
+                signal: match(_ACTION, *running, detail={'signal': signal})
                 for signal in action_states.SIGNALS
             },
         )
@@ -130,7 +130,7 @@ class TestChangesOfActions(base.TestCase):
         event = dataclasses.replace(factories.make_event(_ACTION), subject='profile')
         change = (events.STATE_CHANGED, 'READY', 'RUNNING')
 
-        self.assertIsNone(told(_ACTION.evolve(plan_id=None), *change))
+        self.assertIsNone(match(_ACTION.evolve(plan_id=None), *change))
         self.assertIsNone(subjects.match(event))
 
 
@@ -160,9 +160,9 @@ class TestChangesOfPlans(base.TestCase):
         )
 
 
-def told_of_audit(kind, old=None, new=None, **values):
+def match_audit(kind, old=None, new=None, **values):
     """Return the notifications of an audit event; see `told`."""
-    return stories.told(stories.audit_event(1, old, new, kind=kind, **values).event)
+    return stories.match(stories.audit_event(1, old, new, kind=kind, **values).event)
 
 
 class TestChangesOfAudits(base.TestCase):
@@ -177,15 +177,15 @@ class TestChangesOfAudits(base.TestCase):
         self.assertEqual(
             {(old, new): f'{old} -> {new}: update' for old, new in transitions},
             {
-                (old, new): told_of_audit(events.STATE_CHANGED, old, new)
+                (old, new): match_audit(events.STATE_CHANGED, old, new)
                 for old, new in transitions
             },
         )
 
     def test_other_events_of_plans_and_audits_have_their_notifications(self):
         for tell, made, ended in (
-            (functools.partial(told, _PLAN), 'RECOMMENDED', 'FAILED'),
-            (told_of_audit, 'PENDING', 'SUSPENDED'),
+            (functools.partial(match, _PLAN), 'RECOMMENDED', 'FAILED'),
+            (match_audit, 'PENDING', 'SUSPENDED'),
         ):
             self.assertEqual(
                 [
@@ -218,7 +218,7 @@ class TestChangesOfAudits(base.TestCase):
         self.assertEqual(
             {step: f'ONGOING -> ONGOING: {name}' for step, name in names.items()},
             {
-                step: told_of_audit(
+                step: match_audit(
                     events.STEPPED, 'ONGOING', 'ONGOING', detail={'step': step}
                 )
                 for step in names
@@ -234,23 +234,18 @@ class TestContradictions(base.TestCase):
         scoring = {'detail': {'step': 'scoring.start'}}
         strategy = {'detail': {'step': events.STRATEGY_START}}
         for text, tell, event, values in (
-            ('no audit has a step scoring.start', told_of_audit, step, scoring),
-            ('no audit has a step None', told_of_audit, step, {}),
+            ('no audit has a step scoring.start', match_audit, step, scoring),
+            ('no audit has a step None', match_audit, step, {}),
             (
                 'no action_plan has a step strategy.start',
-                told,
+                match,
                 (_PLAN, *step),
                 strategy,
             ),
-            (
-                'no audit can be RECOMMENDED',
-                told_of_audit,
-                (*change, 'RECOMMENDED'),
-                {},
-            ),
-            ('can be', told, (_ACTION, *change, 'ONGOING'), {}),
-            ('can be', told, (_PLAN, *change, 'RUNNING'), {}),
-            ('', told, (_ACTION, events.STATE_CHANGED, None, 'RUNNING'), {}),
+            ('no audit can be RECOMMENDED', match_audit, (*change, 'RECOMMENDED'), {}),
+            ('can be', match, (_ACTION, *change, 'ONGOING'), {}),
+            ('can be', match, (_PLAN, *change, 'RUNNING'), {}),
+            ('', match, (_ACTION, events.STATE_CHANGED, None, 'RUNNING'), {}),
         ):
             error = self.assertRaises(ValueError, tell, *event, **values)
             self.assertIn(text, str(error))

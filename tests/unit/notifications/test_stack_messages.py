@@ -21,7 +21,7 @@ class Surroundings(messages_case.Surroundings):
     def surroundings_of_stacks(self, stack_ids):
         return self.find(stack_ids)
 
-    def becomes(self, stack, *ancestry):
+    def change_to(self, stack, *ancestry):
         self.known[stack.id] = StackSurroundings(stack, ancestry)
 
 
@@ -81,7 +81,7 @@ class TestWhatIsSent(StackMessagesTestCase):
         )
 
     def test_states_and_times_are_those_of_the_event(self):
-        self.surroundings.becomes(
+        self.surroundings.change_to(
             STACK.evolve(
                 action='DELETE', updated_at=factories.at(60), status_reason='later'
             )
@@ -134,7 +134,7 @@ class TestFaults(StackMessagesTestCase):
 
 class TestWhatSurroundsThem(StackMessagesTestCase):
     def test_a_stack_in_another_names_it_and_the_outermost(self):
-        self.surroundings.becomes(STACK, OUTERMOST, OUTER)
+        self.surroundings.change_to(STACK, OUTERMOST, OUTER)
         change = ('INIT_COMPLETE', 'CREATE_IN_PROGRESS')
 
         (_, started, resource) = self.build(
@@ -152,7 +152,7 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
 
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
         other = STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
-        self.surroundings.becomes(other)
+        self.surroundings.change_to(other)
         builder = self.builder()
         stored = [
             stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
@@ -161,7 +161,7 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         ]
         tags = []
         for value in ('a', 'b'):
-            self.surroundings.becomes(STACK.evolve(tags=(value,)))
+            self.surroundings.change_to(STACK.evolve(tags=(value,)))
             batch = builder.build(stored)
             tags.append(
                 [expectations.data(message).get('tags') for message in batch.messages]
@@ -177,7 +177,7 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         )
 
     def test_values_that_may_be_hidden_are_omitted(self):
-        self.surroundings.becomes(STACK.evolve(context={'token': 'TOPSECRET'}))
+        self.surroundings.change_to(STACK.evolve(context={'token': 'TOPSECRET'}))
 
         sent = self.build(
             stack_event(1, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),

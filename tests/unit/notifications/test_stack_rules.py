@@ -8,11 +8,11 @@ from watcherlite.states import stack as states
 
 
 def of_stack(old, new, kind=events.STATE_CHANGED):
-    return stories.told(stories.stack_event(1, old, new, kind=kind).event)
+    return stories.match(stories.stack_event(1, old, new, kind=kind).event)
 
 
 def of_resource(old, new, kind=events.STATE_CHANGED):
-    return stories.told(stories.resource_event(1, old, new, kind=kind).event)
+    return stories.match(stories.resource_event(1, old, new, kind=kind).event)
 
 
 class TestStacks(base.TestCase):
@@ -33,7 +33,7 @@ class TestStacks(base.TestCase):
             )
 
     def test_a_change_that_is_not_from_one_action_to_the_next(self):
-        for name, change, told in (
+        for name, change, match in (
             ('a new one has not changed', (None, 'CREATE_IN_PROGRESS', events.CREATED),
              'create.start'),
             ('nor an adopted one', (None, 'ADOPT_IN_PROGRESS', events.CREATED),
@@ -53,7 +53,7 @@ class TestStacks(base.TestCase):
             ('it ends', ('ROLLBACK_IN_PROGRESS', 'ROLLBACK_COMPLETE'), 'update, '
              'rollback.end'),
         ):  # fmt: skip
-            expected = f'{change[0]} -> {change[1]}: {told}'
+            expected = f'{change[0]} -> {change[1]}: {match}'
             self.assertEqual(expected, of_stack(*change), name)
 
     def test_unknown_states_and_kinds_are_rejected_by_name(self):

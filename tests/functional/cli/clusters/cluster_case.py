@@ -25,7 +25,7 @@ class ClusterCase(RemoteCase):
             f'GET {ACTION}': {'action': shown.ACTION},
         }
 
-    def asked(self):
+    def take_requests(self):
         """Return the requests that change something; forget all requests."""
         found = [
             (asked[0].replace(ROOT, ''), *asked[1:])
@@ -35,18 +35,18 @@ class ClusterCase(RemoteCase):
         self.api.asked.clear()
         return found
 
-    def looked(self):
+    def take_queries(self):
         """Return all requests; forget them."""
         found = [asked[0].replace(ROOT, '') for asked in self.api.asked]
         self.api.asked.clear()
         return found
 
-    def begins(self, line, answer=None):
+    def answer_with_action(self, line, answer=None):
         """Let a request start an action."""
         body = {'action': shown.ACTION_ID} if answer is None else answer
         self.api.answers[line] = Reply(body, 202, BEGUN)
 
-    def goes_on(self, about, *looks):
+    def answer_polls(self, about, *looks):
         """Set the statuses and the events of an action at each poll.
 
         :param about: the filter of the events: `cluster_id=...`

@@ -73,7 +73,7 @@ class ListTest(ClusterCase):
             self.api.answers[f'GET {ROOT}/{address}'] = empty
 
             self.assertEqual([], self.rows(*argv.split()), argv)
-            self.assertEqual([f'GET /{address}'], self.looked())
+            self.assertEqual([f'GET /{address}'], self.take_queries())
 
     def test_limit_0_reads_all_pages(self):
         rows = [{**shown.NODE, 'name': f'n{index}'} for index in range(3)]
@@ -192,7 +192,7 @@ class ChangingTest(ClusterCase):
     """`create`, `update` and `delete` of clusters and nodes."""
 
     def test_created_cluster_has_the_given_attributes(self):
-        self.begins(f'POST {ROOT}/clusters', {'cluster': shown.CLUSTER})
+        self.answer_with_action(f'POST {ROOT}/clusters', {'cluster': shown.CLUSTER})
 
         self.rows(
             *('cluster', 'create', 'web', '--profile', 'server', '--min-size', '1'),
@@ -223,12 +223,12 @@ class ChangingTest(ClusterCase):
                     {'cluster': {'name': 'web', 'profile_id': 'server'}},
                 ),
             ],
-            self.asked(),
+            self.take_requests(),
         )
 
     def test_only_given_attributes_are_changed(self):
-        self.begins(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
-        self.begins(f'PATCH {NODE}', {'node': shown.NODE})
+        self.answer_with_action(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
+        self.answer_with_action(f'PATCH {NODE}', {'node': shown.NODE})
         for argv, line, values in (
             (['cluster', 'update', 'web', '--name', 'x'], C, {'name': 'x'}),
             (
@@ -247,10 +247,12 @@ class ChangingTest(ClusterCase):
             self.rows(*argv)
 
             noun = argv[0]
-            self.assertEqual([(f'PATCH {line}', {noun: values})], self.asked(), argv)
+            self.assertEqual(
+                [(f'PATCH {line}', {noun: values})], self.take_requests(), argv
+            )
 
     def test_a_node_is_made_and_something_is_adopted(self):
-        self.begins(f'POST {ROOT}/nodes', {'node': shown.NODE})
+        self.answer_with_action(f'POST {ROOT}/nodes', {'node': shown.NODE})
         self.api.answers[f'POST {ROOT}/nodes/adopt'] = {'node': shown.NODE}
         preview = {'type': 't', 'version': '1.0', 'properties': {'port': 1}}
         self.api.answers[f'POST {ROOT}/nodes/adopt-preview'] = {
@@ -273,18 +275,18 @@ class ChangingTest(ClusterCase):
                 ),
                 ('POST /nodes/adopt-preview', {'identity': '4711', 'type': 't-1.0'}),
             ],
-            self.asked(),
+            self.take_requests(),
         )
         self.assertEqual({'port': 1}, found['Properties'])
 
     def test_the_time_of_an_action_is_not_that_of_an_answer(self):
         """It may be longer than the timeout of a response."""
-        self.begins(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
+        self.answer_with_action(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
 
         self.rows('cluster', 'update', 'web', '--timeout', '100000')
 
         body = {'cluster': {'timeout': 100_000}}
-        self.assertEqual([(f'PATCH {C}', body)], self.asked())
+        self.assertEqual([(f'PATCH {C}', body)], self.take_requests())
         self.assertEqual(
             (
                 2,
@@ -296,8 +298,8 @@ class ChangingTest(ClusterCase):
 
     def test_several_are_deleted_and_errors_are_reported(self):
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
-        self.begins(f'DELETE {CLUSTER}', Reply(b'null').body)
-        self.begins(f'DELETE {CLUSTER}?force=true', Reply(b'null').body)
+        self.answer_with_action(f'DELETE {CLUSTER}', Reply(b'null').body)
+        self.answer_with_action(f'DELETE {CLUSTER}?force=true', Reply(b'null').body)
         text = "The cluster 'nothing' could not be found."
         self.api.answers[f'GET {ROOT}/clusters/nothing'] = refusal(
             404, 'ResourceNotFound', text
@@ -312,7 +314,9 @@ class ChangingTest(ClusterCase):
         told = f'watcherlite: {text}\nwatcherlite: {begun}\n'
         self.assertEqual((2, '', told), (code, out, err))
         self.assertEqual((0, '', f'watcherlite: {begun}\n'), forced)
-        self.assertEqual([(f'DELETE {C}',), (f'DELETE {C}?force=true',)], self.asked())
+        self.assertEqual(
+            [(f'DELETE {C}',), (f'DELETE {C}?force=true',)], self.take_requests()
+        )
 
     def test_deletion_asks_for_confirmation_on_a_terminal(self):
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', Stream(True, 'n\n')))
@@ -321,4 +325,4 @@ class ChangingTest(ClusterCase):
 
         self.assertEqual(1, code)
         self.assertIn('Delete web-1? [y/N]', err)
-        self.assertEqual([], self.asked())
+        self.assertEqual([], self.take_requests())

@@ -25,7 +25,7 @@ class ActingTest(ClusterCase):
             'actions?not_before=2030-01-01',
             'ops',
         ):
-            self.begins(f'POST {CLUSTER}/{line}')
+            self.answer_with_action(f'POST {CLUSTER}/{line}')
         for argv, body in (
             (['check', 'web'], {'check': {}}),
             (['recover', 'web'], {'recover': {}}),
@@ -107,22 +107,24 @@ class ActingTest(ClusterCase):
             found = self.rows('cluster', *argv)
 
             self.assertEqual(shown.ACTION_ID, found['ID'])
-            self.assertEqual([(f'POST {C}/actions', body)], self.asked(), argv)
+            self.assertEqual([(f'POST {C}/actions', body)], self.take_requests(), argv)
         self.rows('cluster', 'check', 'web', '--queue')
-        self.assertEqual([(f'POST {C}/actions?wait=true', {'check': {}})], self.asked())
+        self.assertEqual(
+            [(f'POST {C}/actions?wait=true', {'check': {}})], self.take_requests()
+        )
         self.rows('cluster', 'check', 'web', '--not-before', '2030-01-01')
         later = f'POST {C}/actions?not_before=2030-01-01'
-        self.assertEqual([(later, {'check': {}})], self.asked())
+        self.assertEqual([(later, {'check': {}})], self.take_requests())
         self.rows(
             *('cluster', 'op', 'web', '--operation', 'reboot'),
             *('--params', 'type=SOFT', '--filter', 'role=db'),
         )
         asked = {'reboot': {'params': {'type': 'SOFT'}, 'filters': {'role': 'db'}}}
-        self.assertEqual([(f'POST {C}/ops', asked)], self.asked())
+        self.assertEqual([(f'POST {C}/ops', asked)], self.take_requests())
 
     def test_requests_for_a_node(self):
         for line in (f'{NODE}/actions', f'{NODE}/ops', f'{ROOT}/nodes/web-1/actions'):
-            self.begins(f'POST {line}')
+            self.answer_with_action(f'POST {line}')
         for argv, line, body in (
             (['check', 'web-1'], f'POST {N}/actions', {'check': {}}),
             (
@@ -153,7 +155,7 @@ class ActingTest(ClusterCase):
         ):
             self.rows('node', *argv)
 
-            self.assertEqual([(line, body)], self.asked(), argv)
+            self.assertEqual([(line, body)], self.take_requests(), argv)
 
     def test_inconsistent_options_are_usage_errors_and_conflicts_those_of_the_api(self):
         for argv in (
@@ -170,7 +172,7 @@ class ActingTest(ClusterCase):
             ['node', 'adopt', '4711', '--type', 't-1.0', '--preview', '--name', 'n'],
         ):
             self.assertEqual(2, self.fail(*argv)[0], argv)
-            self.assertEqual([], self.asked())
+            self.assertEqual([], self.take_requests())
         text = "CLUSTER_CHECK for cluster 'x' cannot be completed because it is locked."
         self.api.answers[f'POST {CLUSTER}/actions'] = refusal(
             409, 'ResourceIsLocked', text
@@ -189,10 +191,12 @@ class ActingTest(ClusterCase):
         ):
             self.rows('cluster', 'action', 'signal', shown.ACTION_ID, *argv)
 
-            self.assertEqual([(asked, {'action': {'status': status}})], self.asked())
+            self.assertEqual(
+                [(asked, {'action': {'status': status}})], self.take_requests()
+            )
 
     def test_action_of_any_type_is_requested(self):
-        self.begins(f'POST {ROOT}/actions', {'action': shown.ACTION})
+        self.answer_with_action(f'POST {ROOT}/actions', {'action': shown.ACTION})
 
         self.rows(
             *('cluster', 'action', 'create', 'command', 'web', '--interval', '60'),
@@ -217,7 +221,7 @@ class ActingTest(ClusterCase):
                     },
                 )
             ],
-            self.asked(),
+            self.take_requests(),
         )
 
 
@@ -227,7 +231,7 @@ class WaitingTest(ClusterCase):
     def setUp(self):
         super().setUp()
         self.useFixture(fixtures.MonkeyPatch('time.sleep', lambda seconds: None))
-        self.begins(f'POST {CLUSTER}/actions')
+        self.answer_with_action(f'POST {CLUSTER}/actions')
 
     def test_wait_shows_events_and_the_result(self):
         node = {
@@ -239,7 +243,7 @@ class WaitingTest(ClusterCase):
             'status': 'end',
             'status_reason': 'Check succeeded',
         }
-        self.goes_on(
+        self.answer_polls(
             f'cluster_id={shown.CLUSTER_ID}',
             ('RUNNING', [shown.EVENT]),
             ('SUCCEEDED', [node]),
@@ -256,8 +260,8 @@ class WaitingTest(ClusterCase):
         self.assertIn('SUCCEEDED', out)
 
     def test_wait_for_an_action_omits_earlier_events(self):
-        self.begins(f'POST {ROOT}/actions', {'action': shown.ACTION})
-        self.goes_on(f'cluster_id={shown.CLUSTER_ID}', ('SUCCEEDED', []))
+        self.answer_with_action(f'POST {ROOT}/actions', {'action': shown.ACTION})
+        self.answer_polls(f'cluster_id={shown.CLUSTER_ID}', ('SUCCEEDED', []))
         events = f'GET {ROOT}/events?'
         self.api.answers[f'{events}sort=timestamp%3Adesc&limit=1'] = {
             'events': [{**shown.EVENT, 'id': 'e0'}]
@@ -279,7 +283,7 @@ class WaitingTest(ClusterCase):
 
     def test_failure_has_an_exit_code(self):
         for status in ('FAILED', 'CANCELLED'):
-            self.goes_on(f'cluster_id={shown.CLUSTER_ID}', (status, []))
+            self.answer_polls(f'cluster_id={shown.CLUSTER_ID}', (status, []))
 
             code, _, err = self.call('cluster', 'check', 'web', '--wait')
 
@@ -290,8 +294,8 @@ class WaitingTest(ClusterCase):
             )
 
     def test_of_a_node_its_own_events_are_shown(self):
-        self.begins(f'POST {NODE}/actions')
-        self.goes_on(f'oid={shown.NODE_ID}', ('SUCCEEDED', [shown.EVENT]))
+        self.answer_with_action(f'POST {NODE}/actions')
+        self.answer_polls(f'oid={shown.NODE_ID}', ('SUCCEEDED', [shown.EVENT]))
 
         code, _, err = self.call('node', 'check', 'web-1', '--wait')
 

@@ -43,7 +43,7 @@ class SpecTest(ClusterCase):
                     (f'POST /{noun}/validate', {one: {'spec': shown.SPEC}}),
                     (f'PATCH /{noun}/x', {one: {'name': 'y'}}),
                 ],
-                self.asked(),
+                self.take_requests(),
             )
 
     def test_a_profile_has_metadata_and_json_is_yaml(self):
@@ -52,7 +52,7 @@ class SpecTest(ClusterCase):
 
         self.rows('profile', 'create', 's', '--spec', path, '--metadata', 'tier=web')
 
-        ((_, body),) = self.asked()
+        ((_, body),) = self.take_requests()
         found = body['profile']
         self.assertEqual(
             (shown.SPEC, {'tier': 'web'}), (found['spec'], found['metadata'])
@@ -77,7 +77,7 @@ class SpecTest(ClusterCase):
             'standard input is not a spec: a mapping of type, version and properties',
             self.fail('policy', 'create', 'x', '--spec', '-')[1],
         )
-        self.assertEqual([], self.asked())
+        self.assertEqual([], self.take_requests())
 
     def test_support_status_is_shown_in_words(self):
         self.api.answers[f'GET {ROOT}/profile-types'] = {
@@ -120,7 +120,7 @@ class SpecTest(ClusterCase):
 
             self.assertEqual((1, '', f'watcherlite: {text}\n'), (code, out, err))
             self.assertEqual(
-                [(f'DELETE /{noun}/a',), (f'DELETE /{noun}/b',)], self.asked()
+                [(f'DELETE /{noun}/a',), (f'DELETE /{noun}/b',)], self.take_requests()
             )
 
 
@@ -158,5 +158,5 @@ class ReceiverTest(ClusterCase):
                     {'receiver': {'name': 'x', 'params': {'count': 1}}},
                 ),
             ],
-            self.asked(),
+            self.take_requests(),
         )

@@ -28,7 +28,7 @@ class StackCase(RemoteCase):
             f'GET {ALL}/web'
         ]
 
-    def asked(self):
+    def take_requests(self):
         """Return the requests except for that of the stack; forget them."""
         found = [
             (asked[0].replace(WEB, 'WEB').replace(ALL, 'ALL'), *asked[1:])
@@ -58,7 +58,7 @@ class ChangingCase(StackCase):
         }
         self.api.answers[f'GET {WEB}'] = shown.stack()
 
-    def goes_on(self, *looks):
+    def answer_polls(self, *looks):
         """Set the statuses and the events of the stack at each poll."""
         self.api.answers[f'GET {WEB}?resolve_outputs=false'] = [
             shown.stack(stack_status=status, stack_status_reason='why')

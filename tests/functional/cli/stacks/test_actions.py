@@ -17,7 +17,7 @@ class ActionTest(ChangingCase):
     def setUp(self):
         super().setUp()
         self.api.answers[f'POST {WEB}/actions'] = Reply(b'null')
-        self.goes_on(('CHECK_IN_PROGRESS', []))
+        self.answer_polls(('CHECK_IN_PROGRESS', []))
 
     def test_requests_and_refusals(self):
         for argv, body in (
@@ -33,12 +33,12 @@ class ActionTest(ChangingCase):
             found = self.rows('stack', *argv, 'web')
 
             self.assertEqual('CHECK_IN_PROGRESS', found['Stack Status'])
-            self.assertEqual(('POST WEB/actions', body), self.asked()[0])
+            self.assertEqual(('POST WEB/actions', body), self.take_requests()[0])
         code, message = self.fail('stack', 'lock', 'web', '--level', 'some')
 
         self.assertEqual(2, code)
         self.assertIn('all', message)
-        self.assertEqual([], self.asked())
+        self.assertEqual([], self.take_requests())
         text = 'Stack web is locked (LOCK_COMPLETE): CHECK needs an unlock first.'
         self.api.answers[f'POST {WEB}/actions'] = refusal(409, 'ActionInProgress', text)
         self.assertEqual((1, text), self.fail('stack', 'check', 'web'))
@@ -50,7 +50,7 @@ class ActionTest(ChangingCase):
                 (f'{verb.upper()}_COMPLETE', 0),
                 (f'{verb.upper()}_FAILED', 1),
             ):
-                self.goes_on((status, []))
+                self.answer_polls((status, []))
 
                 found = self.call('stack', verb, 'web', '--wait')
 
@@ -76,11 +76,11 @@ class DeleteTest(ChangingCase):
             (2, '', 'watcherlite: The Stack (nothing) could not be found.\n'),
             (code, out, err),
         )
-        self.assertEqual([('GET ALL/nothing',), ('DELETE WEB',)], self.asked())
+        self.assertEqual([('GET ALL/nothing',), ('DELETE WEB',)], self.take_requests())
 
     def test_deletion_asks_for_confirmation_on_a_terminal_and_not_in_a_script(self):
         self.assertEqual('', self.succeed('stack', 'delete', 'web'))
-        self.assertEqual([('DELETE WEB',)], self.asked())
+        self.assertEqual([('DELETE WEB',)], self.take_requests())
         for answer, code, asked in (
             ('y\n', 0, [('DELETE WEB',)]),
             ('n\n', 1, []),
@@ -92,7 +92,7 @@ class DeleteTest(ChangingCase):
 
             self.assertEqual((code, ''), (found, out))
             self.assertTrue(err.startswith('Delete web? [y/N] '), err)
-            self.assertEqual(asked, self.asked())
+            self.assertEqual(asked, self.take_requests())
 
     def test_wait_ends_when_the_stack_is_deleted(self):
         self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
@@ -164,5 +164,5 @@ class ValidateTest(ChangingCase):
                     },
                 ),
             ],
-            self.asked(),
+            self.take_requests(),
         )

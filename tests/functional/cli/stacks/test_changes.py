@@ -42,7 +42,7 @@ class CreateTest(ChangingCase):
                 ),
                 ('GET WEB',),
             ],
-            self.asked(),
+            self.take_requests(),
         )
 
     def test_all_options(self):
@@ -57,7 +57,7 @@ class CreateTest(ChangingCase):
             *('--enable-rollback', '--tags', 'a,b'),
         )
 
-        body = self.asked()[0][1]
+        body = self.take_requests()[0][1]
         self.assertEqual(
             {
                 'stack_name': 'web',
@@ -77,7 +77,7 @@ class CreateTest(ChangingCase):
         )
 
     def test_wait_shows_events_on_standard_error(self):
-        self.goes_on(
+        self.answer_polls(
             (
                 'CREATE_IN_PROGRESS',
                 [
@@ -104,7 +104,7 @@ class CreateTest(ChangingCase):
 
     def test_a_failure_that_was_waited_for_is_one_of_the_command(self):
         self.api.answers[f'GET {WEB}'] = shown.stack(stack_status='CREATE_FAILED')
-        self.goes_on(('CREATE_FAILED', []))
+        self.answer_polls(('CREATE_FAILED', []))
 
         code, out, err = self.create_and_wait()
 
@@ -118,7 +118,7 @@ class CreateTest(ChangingCase):
         )
 
     def test_ctrl_c_ends_the_waiting_and_not_the_stack(self):
-        self.goes_on(('CREATE_IN_PROGRESS', []))
+        self.answer_polls(('CREATE_IN_PROGRESS', []))
         # A background job of a shell ignores SIGINT.
         handler = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.addCleanup(signal.signal, signal.SIGINT, handler)
@@ -157,7 +157,9 @@ class CreateTest(ChangingCase):
         table = self.succeed(*words)
 
         self.assertIn('| Resources  | motd (Local::File) |', table)
-        self.assertEqual(['POST ALL/preview'], [asked[0] for asked in self.asked()])
+        self.assertEqual(
+            ['POST ALL/preview'], [asked[0] for asked in self.take_requests()]
+        )
 
     def test_usage_errors_precede_requests_and_refusals_are_those_of_the_api(self):
         words = ('stack', 'create', 'web', '-t')
@@ -206,7 +208,7 @@ class CreateTest(ChangingCase):
                 'files': {},
                 'adopt_stack_data': {'name': 'web', 'resources': {}},
             },
-            self.asked()[0][1],
+            self.take_requests()[0][1],
         )
 
 
@@ -233,7 +235,7 @@ class UpdateTest(ChangingCase):
                 ),
                 ('GET WEB',),
             ],
-            self.asked(),
+            self.take_requests(),
         )
 
     def test_omitted_values_are_kept(self):
@@ -242,9 +244,9 @@ class UpdateTest(ChangingCase):
             *('--clear-parameter', 'b', '--clear-parameter', 'c'),
             *('--rollback', 'enabled'),
         )
-        first = self.asked()[0]
+        first = self.take_requests()[0]
         self.rows('stack', 'update', 'web', '--existing', '--rollback', 'disabled')
-        second = self.asked()[0]
+        second = self.take_requests()[0]
 
         self.assertEqual(
             (
@@ -284,13 +286,13 @@ class UpdateTest(ChangingCase):
         self.assertEqual([], found['Added'])
         self.assertEqual(
             ['PUT WEB/preview?show_nested=true', 'PATCH WEB/preview'],
-            [asked[0] for asked in self.asked()],
+            [asked[0] for asked in self.take_requests()],
         )
 
     def test_wait_omits_earlier_events(self):
         last = f'GET {WEB}/events?sort_dir=desc&limit=1'
         self.api.answers[last] = {'events': [shown.event(7, 'CREATE_COMPLETE')]}
-        self.goes_on(('UPDATE_COMPLETE', []))
+        self.answer_polls(('UPDATE_COMPLETE', []))
         news = f'GET {WEB}/events?sort_dir=asc&marker=event-7&limit=1000'
         self.api.answers[news] = {'events': [shown.event(8, 'UPDATE_COMPLETE')]}
 
@@ -302,7 +304,8 @@ class UpdateTest(ChangingCase):
             (0, '03:04:05 web UPDATE_COMPLETE state changed\n'), (code, err)
         )
         self.assertEqual(
-            [last.replace(WEB, 'WEB'), 'PUT WEB'], [a[0] for a in self.asked()][:2]
+            [last.replace(WEB, 'WEB'), 'PUT WEB'],
+            [a[0] for a in self.take_requests()][:2],
         )
 
     def test_invalid_command_line_sends_no_request(self):
@@ -318,4 +321,4 @@ class UpdateTest(ChangingCase):
                 (2, f'{said} (see `watcherlite stack update --help`)'),
                 self.fail('stack', 'update', 'web', *argv),
             )
-        self.assertEqual([], self.asked())
+        self.assertEqual([], self.take_requests())

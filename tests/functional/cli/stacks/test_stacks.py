@@ -343,7 +343,7 @@ class ResourceTest(StackCase):
             self.assertEqual('CHECK_FAILED', found['Resource Status'])
             self.assertEqual(
                 [('PATCH WEB/resources/server', body), ('GET WEB/resources/server',)],
-                self.asked(),
+                self.take_requests(),
             )
         text = 'Stack web already has an action (UPDATE) in progress.'
         self.api.answers[f'PATCH {WEB}/resources/server'] = refusal(
@@ -363,10 +363,10 @@ class ResourceTest(StackCase):
         ):
             self.assertEqual('', self.succeed(*words, *argv))
             self.assertEqual(
-                [('POST WEB/resources/server/signal', *body)], self.asked()
+                [('POST WEB/resources/server/signal', *body)], self.take_requests()
             )
         self.assertIn('invalid JSON', self.fail(*words, '--data', '{a')[1])
-        self.assertEqual([], self.asked())
+        self.assertEqual([], self.take_requests())
 
     def test_types(self):
         root = '/orchestration/v1/default/resource_types'
@@ -470,7 +470,7 @@ class AbandonTest(StackCase):
         code, message = self.fail(*words, '--output-file', f'{self.home}/no/web.json')
         self.assertEqual(2, code)
         self.assertIn('cannot be written: No such file or directory', message)
-        self.assertEqual([], self.asked())
+        self.assertEqual([], self.take_requests())
 
         self.api.answers[f'DELETE {WEB}/abandon'] = refusal(409, 'Conflict', 'Locked.')
         self.assertEqual((1, 'Locked.'), self.fail(*written))

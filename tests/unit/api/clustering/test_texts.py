@@ -11,7 +11,7 @@ LATEST = (1, 15)
 
 
 class TextCase(base.TestCase):
-    def said(self, call, given):
+    def refusal(self, call, given):
         return str(self.assertRaises(exceptions.Invalid, call, given))
 
 
@@ -30,7 +30,7 @@ class TestArguments(TextCase):
         query = Checker(at(nodes.INDEX, LATEST), texts=SenlinTexts()).query
 
         self.assertEqual(
-            list(wrong), [self.said(query, given) for given in wrong.values()]
+            list(wrong), [self.refusal(query, given) for given in wrong.values()]
         )
 
     def test_those_of_clusters_are_quoted_and_each_is_of_its_version(self):
@@ -39,7 +39,7 @@ class TestArguments(TextCase):
             (actions.INDEX, (1, 13), 'cluster_id', 'Invalid parameter cluster_id'),
         ):
             query = Checker(at(schemas, version), texts=SenlinTexts()).query
-            self.assertEqual(text, self.said(query, {name: 'x'}))
+            self.assertEqual(text, self.refusal(query, {name: 'x'}))
 
 
 class TestBodies(TextCase):
@@ -47,7 +47,7 @@ class TestBodies(TextCase):
 
     def of(self, schemas, given, *name, version=LATEST):
         checker = Checker(at(schemas, version), *name, texts=SenlinTexts())
-        return self.said(checker.body, given)
+        return self.refusal(checker.body, given)
 
     def test_errors(self):
         unmapped = 'The data provided is not a map'

@@ -30,7 +30,7 @@ class Story:
         self.looks = 0
         self._events: list[StoredEvent] = []
 
-    def happens(self, state: str, over: bool = False) -> None:
+    def add_event(self, state: str, over: bool = False) -> None:
         """Add an event with the new state of the plan."""
         event = Event(
             *(events.ACTION_PLAN, events.STATE_CHANGED, 1, None),
@@ -65,7 +65,7 @@ class FollowCase(base.TestCase):
     def follow(self, after: int = 0) -> Iterator[bytes]:
         return histories.follow(self.history, self.streams, self.clock, after)
 
-    def begun(self) -> Iterator[bytes]:
+    def open_stream(self) -> Iterator[bytes]:
         """Return a stream after its first chunk."""
         stream = self.follow()
         next(stream)
@@ -88,7 +88,7 @@ class FollowCase(base.TestCase):
         return found[0]
 
 
-def told(chunk: bytes | None) -> list[tuple[int, str]]:
+def event_states(chunk: bytes | None) -> list[tuple[int, str]]:
     """Return (sequence, new state) of the events in a chunk."""
     lines = (chunk or b'').decode().split('\n\n')
     found = []
@@ -102,46 +102,53 @@ def told(chunk: bytes | None) -> list[tuple[int, str]]:
 
 class TestAStream(FollowCase):
     def test_past_events_come_at_once_or_later_ones_and_then_the_end(self) -> None:
-        self.story.happens('ONGOING')
-        self.story.happens('SUCCEEDED', over=True)
+        self.story.add_event('ONGOING')
+        self.story.add_event('SUCCEEDED', over=True)
         for after in (0, 1):
             begin, page, end = self.follow(after)
             self.assertEqual([BEGIN, END], [begin, end])
-            self.assertEqual([(1, 'ONGOING'), (2, 'SUCCEEDED')][after:], told(page))
+            self.assertEqual(
+                [(1, 'ONGOING'), (2, 'SUCCEEDED')][after:], event_states(page)
+            )
 
     def test_many_events_come_in_pages_without_a_wait(self) -> None:
         for _ in range(histories.PAGE + 1):
-            self.story.happens('ONGOING')
+            self.story.add_event('ONGOING')
         self.story.over = True
         _, first, second, end = self.follow()
         self.assertEqual(
-            [histories.PAGE, 1, END], [len(told(first)), len(told(second)), end]
+            [histories.PAGE, 1, END],
+            [len(event_states(first)), len(event_states(second)), end],
         )
 
     def test_wakes_bring_news_without_the_time_of_a_poll_at_one_look(self) -> None:
-        stream = self.begun()
+        stream = self.open_stream()
 
         def wake(times: int, state: str, over: bool) -> None:
             for _ in range(times):
                 self.streams.wake()
-            self.story.happens(state, over)
+            self.story.add_event(state, over)
             self.clock.advance(histories.SPACING)
 
         one = self.next_of(stream, lambda: wake(1, 'ONGOING', False))
         crowd = self.next_of(stream, lambda: wake(50, 'FAILED', True))
-        self.assertEqual([(1, 'ONGOING'), (2, 'FAILED')], told(one) + told(crowd))
+        self.assertEqual(
+            [(1, 'ONGOING'), (2, 'FAILED')], event_states(one) + event_states(crowd)
+        )
         self.assertEqual(3, self.story.looks)
         self.assertEqual([END], list(stream))
 
     def test_poll_finds_events_without_wakeup(self) -> None:
         def happens() -> None:
-            self.story.happens('FAILED', over=True)
+            self.story.add_event('FAILED', over=True)
             self.clock.advance(histories.POLL)
 
-        self.assertEqual([(1, 'FAILED')], told(self.next_of(self.begun(), happens)))
+        self.assertEqual(
+            [(1, 'FAILED')], event_states(self.next_of(self.open_stream(), happens))
+        )
 
     def test_comments_show_that_it_lives_and_whether_the_database_is_away(self) -> None:
-        stream = self.begun()
+        stream = self.open_stream()
 
         def heartbeat() -> None:
             self.clock.advance(histories.HEARTBEAT)
@@ -152,18 +159,20 @@ class TestAStream(FollowCase):
 
         def comes_back() -> None:
             self.story.away = False
-            self.story.happens('SUCCEEDED', over=True)
+            self.story.add_event('SUCCEEDED', over=True)
             self.clock.advance(histories.POLL)
 
-        self.assertEqual([(1, 'SUCCEEDED')], told(self.next_of(stream, comes_back)))
+        self.assertEqual(
+            [(1, 'SUCCEEDED')], event_states(self.next_of(stream, comes_back))
+        )
 
     def test_it_ends_with_the_process(self) -> None:
-        self.assertIsNone(self.next_of(self.begun(), self.streams.end))
+        self.assertIsNone(self.next_of(self.open_stream(), self.streams.end))
 
 
 class TestWhatIsOver(FollowCase):
     def test_only_ended_subjects_with_known_events_are_over(self) -> None:
         self.assertFalse(histories.is_over(self.history, 0))
-        self.story.happens('SUCCEEDED', over=True)
+        self.story.add_event('SUCCEEDED', over=True)
         self.assertFalse(histories.is_over(self.history, 0))
         self.assertTrue(histories.is_over(self.history, 1))

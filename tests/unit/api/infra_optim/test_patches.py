@@ -60,7 +60,7 @@ class TestSchema(base.TestCase):
 
 
 class TestReadingAPatch(base.TestCase):
-    def refused(self, body: Any, **limits: Any) -> str:
+    def refusal(self, body: Any, **limits: Any) -> str:
         """Return the error of an invalid patch."""
         limits.setdefault('allowed', ANY)
         return str(self.assertRaises(exceptions.Invalid, patches.parse, body, **limits))
@@ -86,9 +86,9 @@ class TestReadingAPatch(base.TestCase):
     def test_only_allowed_attributes(self) -> None:
         self.assertEqual(
             "'/x/y' is not an allowed attribute and can not be updated",
-            self.refused([line('add', '/x/y', 1)], allowed=['state']),
+            self.refusal([line('add', '/x/y', 1)], allowed=['state']),
         )
-        self.assertIn('not an allowed', self.refused([line('add', '/state\n', 1)]))
+        self.assertIn('not an allowed', self.refusal([line('add', '/state\n', 1)]))
         self.assertEqual(
             1, len(patches.parse([line('add', '/state', 1)], allowed=['state']))
         )
@@ -117,7 +117,7 @@ class TestReadingAPatch(base.TestCase):
             (line('add', '/a'), {}, no_value),
             (line('replace', '/a'), {}, no_value),
         ):
-            self.assertEqual(text, self.refused([wrong], **limits))
+            self.assertEqual(text, self.refusal([wrong], **limits))
         changes = patches.parse(
             [line('replace', '/goal', 'x')], allowed=['goal'], mandatory=['goal']
         )

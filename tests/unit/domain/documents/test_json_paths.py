@@ -12,7 +12,7 @@ VALUE: dict[str, Any] = {
 }
 
 
-def found(path: str, value: Any = VALUE, visits: int = 100) -> list[Any]:
+def find(path: str, value: Any = VALUE, visits: int = 100) -> list[Any]:
     """Return all values that match a path."""
     budget = json_values.Budget(visits)
     return list(json_values.find(json_values.parse(path), value, budget))
@@ -39,10 +39,10 @@ class TestPaths(base.TestCase):
             'details.more[2]': [],
             'details[0]': [],
         }.items():
-            self.assertEqual(values, found(path), path)
+            self.assertEqual(values, find(path), path)
 
     def test_everything_below_is_in_the_order_of_the_document(self) -> None:
-        self.assertEqual([1, [2, 3], 2, 3], found('..*', {'a': 1, 'b': [2, 3]}))
+        self.assertEqual([1, [2, 3], 2, 3], find('..*', {'a': 1, 'b': [2, 3]}))
 
     def test_invalid_path_is_rejected(self) -> None:
         for path in (
@@ -70,7 +70,7 @@ class TestPaths(base.TestCase):
             value = [value] * 2
 
         for path in ('..*', '$' + '[*]' * 17, '..a'):
-            error = self.assertRaises(exceptions.BadRequest, found, path, value, 1000)
+            error = self.assertRaises(exceptions.BadRequest, find, path, value, 1000)
             self.assertIn('leads to more than 1000 values', str(error))
 
     def test_a_deep_value_is_no_deep_call(self) -> None:
@@ -78,4 +78,4 @@ class TestPaths(base.TestCase):
         for _ in range(5000):
             value = {'a': value}
 
-        self.assertEqual([1], found('..pid', value, 10_000))
+        self.assertEqual([1], find('..pid', value, 10_000))

@@ -6,7 +6,7 @@ from tests import base
 from watcherlite.domain.documents import json_values
 
 
-def found(value):
+def find_problems(value):
     return list(json_values.problems(value))
 
 
@@ -14,7 +14,7 @@ class ProblemsTest(base.TestCase):
     def test_json_has_none(self):
         value = {'a': [1, 2.5, True, None, 'ü😀', {'b': []}], '': {}}
 
-        self.assertEqual([], found(value))
+        self.assertEqual([], find_problems(value))
 
     def test_each_has_its_path_and_none_shows_a_value(self):
         value = {
@@ -38,7 +38,7 @@ class ProblemsTest(base.TestCase):
                 (('list', 2), 'this text has half of a surrogate pair, which is not a '
                  'character'),
             ],
-            found(value),
+            find_problems(value),
         )  # fmt: skip
 
     def test_excessive_depth_is_reported_once_without_recursion(self):
@@ -48,5 +48,6 @@ class ProblemsTest(base.TestCase):
             leaf = leaf[0]
 
         self.assertEqual(
-            [((0,) * 100, 'this is nested deeper than 100 levels')], found(value)
+            [((0,) * 100, 'this is nested deeper than 100 levels')],
+            find_problems(value),
         )

@@ -13,7 +13,7 @@ from watcherlite.domain.templates import document, template
 
 
 class ParseTest(base.TestCase):
-    def refused(self, text, **limits):
+    def refusal(self, text, **limits):
         return self.assertRaises(
             exceptions.TemplateInvalid, document.parse, text, 'web.yaml', **limits
         ).problems
@@ -42,7 +42,7 @@ class ParseTest(base.TestCase):
                  'template: remove the line of dashes, or use two files'],
                 ['web.yaml: this is nothing, not text'],
             ],
-            [self.refused(text) for text in ('plain', '', 'a: 1\n---\nb: 1\n', None)],
+            [self.refusal(text) for text in ('plain', '', 'a: 1\n---\nb: 1\n', None)],
         )  # fmt: skip
 
     def test_values_outside_json_and_oversized_text_are_rejected(self):
@@ -59,7 +59,7 @@ class ParseTest(base.TestCase):
         ):
             self.assertEqual(
                 [f'web.yaml{problem}' for problem in expected],
-                self.refused(text, **limits),
+                self.refusal(text, **limits),
             )
 
     def test_aliases_may_not_stand_for_more_than_a_text_may_hold(self):
@@ -74,14 +74,14 @@ class ParseTest(base.TestCase):
                 'web.yaml: with its aliases written out this is larger than 524288 '
                 'bytes; repeat less',
             ],
-            [problem for text in (bomb, long_text) for problem in self.refused(text)],
+            [problem for text in (bomb, long_text) for problem in self.refusal(text)],
         )
 
     def test_excessive_depth_is_rejected_in_yaml_and_json(self):
         problems = [
-            self.refused('a: ' + '[' * 150 + ']' * 150),
-            self.refused('{"a": ' + '[' * 150 + ']' * 150 + '}'),
-            self.refused('{"a": ' + '[' * 100_000 + ']' * 100_000 + '}'),
+            self.refusal('a: ' + '[' * 150 + ']' * 150),
+            self.refusal('{"a": ' + '[' * 150 + ']' * 150 + '}'),
+            self.refusal('{"a": ' + '[' * 100_000 + ']' * 100_000 + '}'),
         ]
 
         for (problem,) in problems:

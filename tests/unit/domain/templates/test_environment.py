@@ -7,7 +7,7 @@ from watcherlite.domain.templates.environment import Registry
 
 
 class LoadTest(base.TestCase):
-    def refused(self, written):
+    def refusal(self, written):
         return self.assertRaises(
             exceptions.StackValidationFailed, environment.load, written
         ).problems
@@ -48,8 +48,8 @@ class LoadTest(base.TestCase):
                  '{}}'],
             ],
             [
-                self.refused('parameter: {}'),
-                self.refused(
+                self.refusal('parameter: {}'),
+                self.refusal(
                     {
                         'parameters': [],
                         'resource_registry': {
@@ -64,7 +64,7 @@ class LoadTest(base.TestCase):
                         'event_sinks': {},
                     }
                 ),
-                self.refused([]),
+                self.refusal([]),
             ],
         )  # fmt: skip
 

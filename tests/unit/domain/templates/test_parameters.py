@@ -18,7 +18,7 @@ def one(definition, value):
 
 
 class ValuesTest(base.TestCase):
-    def refused(self, kind, definitions, given, environment=None):
+    def refusal(self, kind, definitions, given, environment=None):
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             parameters.values,
@@ -80,7 +80,7 @@ class ValuesTest(base.TestCase):
                 for _, _, text in cases
             ],
             [
-                self.refused(
+                self.refusal(
                     exceptions.StackValidationFailed,
                     {'p': {'type': kind}},
                     {'p': value},
@@ -128,7 +128,7 @@ class ValuesTest(base.TestCase):
             ),
         ):
             self.assertEqual(
-                problems, self.refused(kind, definitions, given, environment)
+                problems, self.refusal(kind, definitions, given, environment)
             )
 
 

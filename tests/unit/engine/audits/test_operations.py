@@ -31,7 +31,7 @@ class OperationsCase(AuditCase):
             AuditRequest(**{'audit_type': 'ONESHOT', **keys})
         )
 
-    def refused(self, error: type[Exception], said: str, **keys: Any) -> None:
+    def assert_refused(self, error: type[Exception], said: str, **keys: Any) -> None:
         raised = self.assertRaises(error, self.make, **keys)
         self.assertIn(said, str(raised))
         self.assertEqual([], self.world.events())
@@ -58,7 +58,7 @@ class OperationsCase(AuditCase):
             tx.save_audit(locked.evolve(state=state))
         return self.world.reload(audit)
 
-    def a_template(self, **keys: Any) -> Any:
+    def create_template(self, **keys: Any) -> Any:
         wanted = {'name': 'a template', 'goal': 'dummy', 'strategy': 'dummy', **keys}
         return self.world.templates.create(AuditTemplateRequest(**wanted))
 
@@ -75,7 +75,7 @@ class CreateTest(OperationsCase):
             self.assertEqual(stored, audit.parameters)
 
     def test_a_generated_name_has_the_strategy_and_the_time(self) -> None:
-        self.a_template(name='t' * 63, strategy=None)
+        self.create_template(name='t' * 63, strategy=None)
         time = '2030-01-01T00:00:00'
         for keys, prefix in (
             ({'goal': 'dummy', 'strategy': 'dummy'}, 'dummy'),
@@ -87,7 +87,7 @@ class CreateTest(OperationsCase):
             self.assertLessEqual(len(audit.name), 63)
 
     def test_omitted_values_come_from_the_template(self) -> None:
-        template = self.a_template(
+        template = self.create_template(
             scope=[{'compute': []}], default_parameters={'para1': 2}
         )
         audit = self.make(audit_template='A Template')
@@ -125,7 +125,7 @@ class CreateTest(OperationsCase):
     def test_a_rejected_request_stores_nothing(self) -> None:
         dummy: dict[str, Any] = {'goal': 'dummy', 'strategy': 'dummy'}
         for gone in ({'goal': 'nothing', 'strategy': None}, {'strategy': 'nothing'}):
-            self.refused(exceptions.NotFound, 'nothing', **{**dummy, **gone})
+            self.assert_refused(exceptions.NotFound, 'nothing', **{**dummy, **gone})
         repeated = {'audit_type': 'CONTINUOUS'}
         above = 'parameters.para1: 99 is greater than the maximum of 10.2'
         one_shot = 'of audit must not be set for ONESHOT.'
@@ -156,7 +156,7 @@ class CreateTest(OperationsCase):
             ('cannot be used', {'name': 'a\nb'}),
             ('is not a list of objects', {'scope': ['compute']}),
         ):
-            self.refused(exceptions.Invalid, said, **{**dummy, **keys})
+            self.assert_refused(exceptions.Invalid, said, **{**dummy, **keys})
 
 
 class UpdateTest(OperationsCase):

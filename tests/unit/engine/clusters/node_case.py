@@ -11,29 +11,29 @@ from watcherlite.engine.clusters import action_types
 class NodeCase(ClusterCase):
     """A world with one node."""
 
-    def a_new_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
+    def create_pending_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
         """Return a world with a node that was never created."""
         world = self.create_cluster_world()
         return world, world.insert_node(world.profile(**profile), 'n')
 
-    def a_made_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
+    def create_active_node(self, **profile: Any) -> tuple[ClusterWorld, Node]:
         """Return a world with a node that was created."""
-        world, node = self.a_new_node(**profile)
+        world, node = self.create_pending_node(**profile)
         world.create_node(node)
         return world, node
 
 
-def told(action: Action) -> tuple[str, dict[str, object]]:
+def describe_action(action: Action) -> tuple[str, dict[str, object]]:
     """Return the status of an action and its public outputs."""
     return action.status, action_types.public_outputs(action.outputs)
 
 
-def why(action: Action) -> tuple[str, str | None]:
+def failure_of(action: Action) -> tuple[str, str | None]:
     """Return the status of an action and the full reason."""
     return action.status, (action.outputs or {}).get(action_types.REASON)
 
 
-def told_operation(action: Action) -> tuple[str, str | None]:
+def operation_of(action: Action) -> tuple[str, str | None]:
     """Return the status of an action and the operation in its outputs."""
     return action.status, (action.outputs or {}).get('operation')
 

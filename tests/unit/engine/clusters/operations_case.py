@@ -28,17 +28,17 @@ class OperationsCase(OperatedCase):
         self.profile = self.world.profile()
 
     @contextlib.contextmanager
-    def refused(
+    def assert_refused(
         self, text: str, kind: type[Exception] = exceptions.BadRequest
     ) -> Iterator[None]:
         """Expect a rejection with exactly this text, and no changes."""
-        before = self.everything()
+        before = self.all_objects()
         with self.assertRaises(exceptions.WatcherliteError) as caught:
             yield
         self.assertEqual((kind, text), (type(caught.exception), str(caught.exception)))
-        self.assertEqual(before, self.everything())
+        self.assertEqual(before, self.all_objects())
 
-    def everything(self) -> Any:
+    def all_objects(self) -> Any:
         store = self.world.store
         rows = [r for c in store.clusters_by_uuid(self.uuids()).values() for r in [c]]
         return rows, [a.uuid for a in self.world._actions()]
@@ -49,7 +49,7 @@ class OperationsCase(OperatedCase):
     def inputs(self, begun: Any) -> Mapping[str, Any]:
         return self.world.store.get_action(begun.action).inputs
 
-    def over(self, cluster: Cluster) -> None:
+    def end_actions(self, cluster: Cluster) -> None:
         """End the running actions on a cluster."""
         for action in self.world._actions():
             if action.target == cluster.uuid and not action.finished:

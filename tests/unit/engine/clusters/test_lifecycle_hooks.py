@@ -44,11 +44,11 @@ class LifecycleHookTest(base.TestCase):
         """
         given = {**INPUTS, **inputs}
         context = FakeContext(given)
-        begin, told = context.now(), []
+        begin, shown = context.now(), []
         left, ends = list(problems), list(finished)
 
         def tell(context):
-            told.append((context.now() - begin).total_seconds())
+            shown.append((context.now() - begin).total_seconds())
             return left.pop(0) if len(left) > 1 else left[0]
 
         def get_action(uuid):
@@ -62,7 +62,7 @@ class LifecycleHookTest(base.TestCase):
 
         result = run_action(Hook, given, context=context)
         over = (context.now() - begin).total_seconds()
-        return told, over, result.status, (result.outputs or {}).get('reason')
+        return shown, over, result.status, (result.outputs or {}).get('reason')
 
     def test_a_hook_notifies_once_after_the_grace_period_and_waits(self):
         ended = ('SUCCEEDED', 'Not completed within 60 s.')

@@ -47,8 +47,8 @@ class TestMarks(OperationsCase):
             ),
             (cluster.status, cluster.status_reason),
         )
-        (told,) = self.world.store.list_cluster_events(EventQuery())
-        detail = told.event.detail or {}
+        (shown,) = self.world.store.list_cluster_events(EventQuery())
+        detail = shown.event.detail or {}
         action = self.world.store.get_action(detail['action']['uuid'])
         self.assertEqual(
             (
@@ -69,10 +69,10 @@ class TestMarks(OperationsCase):
         self.assertEqual(
             (events.NODE, 'ACTIVE', 'ERROR', 'it smokes', 'end', self.cluster.uuid),
             (
-                told.event.subject,
-                told.event.old_status,
-                told.event.new_status,
-                told.event.message,
+                shown.event.subject,
+                shown.event.old_status,
+                shown.event.new_status,
+                shown.event.message,
                 detail['phase'],
                 detail['cluster'],
             ),
@@ -97,7 +97,7 @@ class TestMarks(OperationsCase):
     def test_a_mark_is_rejected_during_an_action(self) -> None:
         begun = self.operations.check('c', BY)
 
-        with self.refused(
+        with self.assert_refused(
             f'The NODE_UPDATE action for target {self.node.uuid} conflicts '
             f'with the following action(s): CLUSTER_CHECK {begun.action}.',
             exceptions.ActionConflict,
@@ -106,7 +106,7 @@ class TestMarks(OperationsCase):
 
     def test_an_invalid_reason_is_rejected(self) -> None:
         for reason in ('', 'x' * 256, 7):
-            with self.refused(
+            with self.assert_refused(
                 'The value for status_reason must be text of 1 to 255 characters.'
             ):
                 self.mark(True, reason)
@@ -167,7 +167,7 @@ class TestAdopting(OperationsCase):
         nodes = ClusterOperations(parts, self.world.clock, self.world).nodes
 
         for request in (nodes.preview, nodes.adopt):
-            with self.refused(
+            with self.assert_refused(
                 'Nothing can be adopted as blind-1.0: its type only finds what it has '
                 'made itself.'
             ):
@@ -201,7 +201,7 @@ class TestAdopting(OperationsCase):
                 'The identity of what is adopted is missing.',
             ),
         ):
-            with self.subTest(wanted=wanted), self.refused(text, kind):
+            with self.subTest(wanted=wanted), self.assert_refused(text, kind):
                 self.operations.nodes.preview(wanted, BY)
 
 
@@ -261,5 +261,5 @@ class TestUserActions(OperationsCase):
             ),
             ('not_before', 7, 'The value for not_before must be a time, not a number.'),
         ):
-            with self.subTest(name=name, value=value), self.refused(text):
+            with self.subTest(name=name, value=value), self.assert_refused(text):
                 self.request_action(**{name: value})

@@ -3,7 +3,12 @@
 from typing import ClassVar
 
 from tests.stack_worlds import Outside, thing
-from tests.unit.engine.clusters.node_case import NodeCase, status_of, told, why
+from tests.unit.engine.clusters.node_case import (
+    NodeCase,
+    describe_action,
+    failure_of,
+    status_of,
+)
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property
 from watcherlite.engine.clusters.action_types import (
@@ -22,13 +27,13 @@ def place(node):
 
 class TestCreating(NodeCase):
     def test_a_created_node_has_the_values_of_its_resource(self):
-        world, node = self.a_new_node(value='red', wait=2)
+        world, node = self.create_pending_node(value='red', wait=2)
 
         action = world.run_action(NODE_CREATE, node)
 
         row = world.reload(node)
         name = f'node-n-{node.uuid.replace("-", "")[:12]}'
-        self.assertEqual(('SUCCEEDED', {'physical_id': name}), told(action))
+        self.assertEqual(('SUCCEEDED', {'physical_id': name}), describe_action(action))
         self.assertEqual(
             ('ACTIVE', 'Creation succeeded', name, {'output': 'red'}),
             (row.status, row.status_reason, row.physical_id, row.attributes),
@@ -63,7 +68,7 @@ class TestCreating(NodeCase):
         self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
 
     def test_a_creation_that_is_cancelled_before_its_start_has_a_reason(self):
-        world, node = self.a_new_node()
+        world, node = self.create_pending_node()
         asked = world.request_action(NODE_CREATE, node)
 
         world.plans.signal_action(asked.uuid, 'CANCEL')
@@ -105,16 +110,16 @@ class TestCreating(NodeCase):
 
 class TestDeleting(NodeCase):
     def test_a_node_that_was_never_created_is_deleted_without_its_handler(self):
-        world, node = self.a_new_node()
+        world, node = self.create_pending_node()
 
         action = world.run_action(NODE_DELETE, node)
 
-        self.assertEqual(('SUCCEEDED', {}), told(action))
+        self.assertEqual(('SUCCEEDED', {}), describe_action(action))
         self.assertEqual([], world.outside.calls)
         self.assertIsNotNone(world.reload(node).deleted_at)
 
     def test_a_node_stays_in_error_until_its_deletion_succeeds(self):
-        world, node = self.a_made_node(value='red')
+        world, node = self.create_active_node(value='red')
         made = world.reload(node)
         world.outside.fails.add(('delete', 'n'))
 
@@ -183,7 +188,7 @@ class TestUpdating(NodeCase):
             ({'value': 'red', 'fixed': 'g'}, 'ACTIVE', ['delete', 'create']),
             ({'value': 'red', 'fixed': 'f'}, 'WARNING', []),
         ):
-            world, node = self.a_made_node(value='red', fixed='f')
+            world, node = self.create_active_node(value='red', fixed='f')
             made = world.reload(node)
             world.save(node, status='WARNING', status_reason='so so')
             other = world.profile('q', **new)
@@ -236,8 +241,8 @@ class TestUpdating(NodeCase):
         )
         other_type = 'Node n has a different profile type than profile q'
         for type_, make, text, status in (
-            ('thing', self.a_new_node, nothing, 'INIT'),
-            ('plain', self.a_made_node, other_type, 'ACTIVE'),
+            ('thing', self.create_pending_node, nothing, 'INIT'),
+            ('plain', self.create_active_node, other_type, 'ACTIVE'),
         ):
             with self.subTest(type_=type_):
                 world, node = make()
@@ -247,7 +252,7 @@ class TestUpdating(NodeCase):
                     NODE_UPDATE, node, {'new_profile_id': other.uuid}
                 )
 
-                self.assertEqual(('FAILED', text), why(action))
+                self.assertEqual(('FAILED', text), failure_of(action))
                 self.assertEqual(status, world.reload(node).status)
 
 
@@ -296,7 +301,9 @@ class TestMembership(NodeCase):
 
         action = world.run_action(NODE_JOIN, node, {'cluster_id': other.uuid})
 
-        self.assertEqual(('FAILED', 'Node one-1 is in another cluster'), why(action))
+        self.assertEqual(
+            ('FAILED', 'Node one-1 is in another cluster'), failure_of(action)
+        )
         self.assertEqual((one.id, 1), place(world.reload(node)))
 
 

@@ -4,10 +4,10 @@ from tests.cluster_worlds import machine
 from tests.stack_worlds import Outside
 from tests.unit.engine.clusters.node_case import (
     NodeCase,
+    describe_action,
+    failure_of,
+    operation_of,
     status_of,
-    told,
-    told_operation,
-    why,
 )
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
@@ -23,7 +23,7 @@ from watcherlite.engine.clusters.action_types import (
 class TestChecking(NodeCase):
     def test_a_check_that_finds_a_missing_resource_succeeds(self):
         """A node that has just changed may still be starting."""
-        world, node = self.a_made_node()
+        world, node = self.create_active_node()
         made = world.reload(node)
         del world.outside.things[made.physical_id]
 
@@ -35,7 +35,7 @@ class TestChecking(NodeCase):
         self.assertIn('It may not be ready yet', reason)
         text = f'{made.physical_id} is not there'
         self.assertEqual(
-            ('SUCCEEDED', {'status': 'ERROR', 'reason': text}), told(action)
+            ('SUCCEEDED', {'status': 'ERROR', 'reason': text}), describe_action(action)
         )
         self.assertEqual(('ERROR', text), status_of(world.reload(node)))
 
@@ -55,7 +55,7 @@ class TestChecking(NodeCase):
             self.assertEqual(expected, status_of(world.reload(one)))
 
     def test_a_check_keeps_the_mark_of_a_user(self):
-        world, node = self.a_made_node()
+        world, node = self.create_active_node()
         world.save(
             node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smells'}
         )
@@ -102,7 +102,7 @@ class TestChecking(NodeCase):
         self.assertEqual(
             ('SUCCEEDED', unknown), (checked.status, checked.outputs['reason'])
         )
-        self.assertEqual(('FAILED', unknown), why(recovered))
+        self.assertEqual(('FAILED', unknown), failure_of(recovered))
         self.assertEqual(
             ('ACTIVE', before.physical_id), (after.status, after.physical_id)
         )
@@ -137,7 +137,7 @@ class TestChecking(NodeCase):
 
 class TestRecovering(NodeCase):
     def recovered(self, **inputs):
-        world, node = self.a_made_node()
+        world, node = self.create_active_node()
         world.save(node, status='ERROR', status_reason='broken')
         world.outside.calls.clear()
         return world, node, world.run_action(NODE_RECOVER, node, inputs)
@@ -153,7 +153,7 @@ class TestRecovering(NodeCase):
                 world, node, action = self.recovered(operation=operation)
 
                 done = operation or 'RECREATE'
-                self.assertEqual(('SUCCEEDED', done), told_operation(action))
+                self.assertEqual(('SUCCEEDED', done), operation_of(action))
                 self.assertEqual(calls, [call for call, _ in world.outside.calls])
                 row = world.reload(node)
                 self.assertEqual(('ACTIVE', 'Recovery succeeded'), status_of(row))
@@ -167,7 +167,7 @@ class TestRecovering(NodeCase):
             (True, {}, ['check', 'delete', 'create'], succeeded),
         ):
             with self.subTest(missing=missing):
-                world, node = self.a_made_node()
+                world, node = self.create_active_node()
                 if missing:
                     world.outside.things.clear()
                 else:
@@ -181,7 +181,7 @@ class TestRecovering(NodeCase):
                 self.assertEqual('SUCCEEDED', action.status)
 
     def test_an_unsupported_recovery_fails_with_the_supported_ones(self):
-        world, node = self.a_made_node(type_='plain')
+        world, node = self.create_active_node(type_='plain')
 
         action = world.run_action(NODE_RECOVER, node, {'operation': 'REBOOT'})
 
@@ -191,7 +191,7 @@ class TestRecovering(NodeCase):
                 'REBOOT is not supported by the profile type plain-1.0; RECREATE is, '
                 'by all of them',
             ),
-            why(action),
+            failure_of(action),
         )
 
     def test_a_recovery_creates_a_node_that_was_never_created(self):
@@ -205,7 +205,7 @@ class TestRecovering(NodeCase):
             NODE_RECOVER, node, {'operation': 'REBOOT', 'check': True}
         )
 
-        self.assertEqual(('SUCCEEDED', 'RECREATE'), told_operation(action))
+        self.assertEqual(('SUCCEEDED', 'RECREATE'), operation_of(action))
         self.assertEqual(
             ['create', 'delete', 'create'], [call for call, _ in world.outside.calls]
         )
@@ -216,7 +216,7 @@ class TestRecovering(NodeCase):
             (True, 'SUCCEEDED', 'ACTIVE'),
         ):
             with self.subTest(force=force):
-                world, node = self.a_made_node()
+                world, node = self.create_active_node()
                 world.outside.fails.add(('delete', 'n'))
 
                 action = world.run_action(NODE_RECOVER, node, {'force_recreate': force})
@@ -247,11 +247,11 @@ class TestRecovering(NodeCase):
                     NODE_RECOVER, node, {'delete_timeout': 0, 'force_recreate': force}
                 )
 
-                self.assertEqual(ended, why(action))
+                self.assertEqual(ended, failure_of(action))
                 self.assertEqual([('delete', {'for': 'ever'})], cancelled)
 
     def test_the_recovery_of_a_health_policy_is_executed(self):
-        world, node = self.a_new_node()
+        world, node = self.create_pending_node()
         world.save(node, status='ERROR', physical_id='x')
         world.outside.things['x'] = {}
         asked = world.request_action(NODE_RECOVER, node)
@@ -261,13 +261,13 @@ class TestRecovering(NodeCase):
         world.worker()
 
         self.assertEqual(
-            ('SUCCEEDED', 'REBUILD'), told_operation(world.wait_for_end(asked))
+            ('SUCCEEDED', 'REBUILD'), operation_of(world.wait_for_end(asked))
         )
 
 
 class TestOperating(NodeCase):
     def operated(self, inputs, type_='thing'):
-        world, node = self.a_made_node(type_=type_)
+        world, node = self.create_active_node(type_=type_)
         return world, node, world.run_action(NODE_OPERATION, node, inputs)
 
     def test_an_operation_of_the_profile_is_executed(self):
@@ -275,7 +275,7 @@ class TestOperating(NodeCase):
             {'operation': 'paint', 'params': {'colour': 'red'}}
         )
 
-        self.assertEqual(('SUCCEEDED', {'operation': 'paint'}), told(action))
+        self.assertEqual(('SUCCEEDED', {'operation': 'paint'}), describe_action(action))
         row = world.reload(node)
         self.assertEqual(
             ('ACTIVE', 'Operation succeeded', {'output': 'red'}),
@@ -304,7 +304,7 @@ class TestOperating(NodeCase):
                 self.assertEqual('ACTIVE', world.reload(node).status)
 
     def test_an_operation_on_a_missing_resource_leaves_the_node_in_error(self):
-        world, node = self.a_new_node()
+        world, node = self.create_pending_node()
 
         action = world.run_action(NODE_OPERATION, node, {'operation': 'reboot'})
 

@@ -38,7 +38,7 @@ class LostCase(ClusterCase):
         world.outside = outside
         return world, world.insert_node(world.profile(type_='mortal'), 'n')
 
-    def lost(self, world, node, at, action_type, inputs=None):
+    def lose_worker_during(self, world, node, at, action_type, inputs=None):
         """Request an action; kill its worker at a call; let another continue."""
         world.outside.dies = at
         world.worker()
@@ -57,7 +57,7 @@ class TestLostWorkers(LostCase):
     def test_an_idempotent_operation_is_repeated(self):
         world, node = self.create_world()
 
-        action = self.lost(world, node, ('create', 'n'), NODE_CREATE)
+        action = self.lose_worker_during(world, node, ('create', 'n'), NODE_CREATE)
 
         row = world.reload(node)
         self.assertEqual(('SUCCEEDED', 2), (action.status, action.attempt))
@@ -74,7 +74,7 @@ class TestLostWorkers(LostCase):
 
         world, node = self.create_world(idempotent=False, find=find)
 
-        self.lost(world, node, ('create', 'n'), NODE_CREATE)
+        self.lose_worker_during(world, node, ('create', 'n'), NODE_CREATE)
 
         row = world.reload(node)
         self.assertEqual(['create'], self.calls(world))
@@ -100,7 +100,9 @@ class TestLostWorkers(LostCase):
                 world, node = self.create_world(idempotent=idempotent)
                 world.save(node, **before)
 
-                action = self.lost(world, node, (calls[-1], 'n'), action_type, inputs)
+                action = self.lose_worker_during(
+                    world, node, (calls[-1], 'n'), action_type, inputs
+                )
 
                 row = world.reload(node)
                 self.assertEqual(ended, (action.status, row.status))
@@ -119,7 +121,7 @@ class TestLostWorkers(LostCase):
 
         world, node = self.create_world(create=create, poll=poll, idempotent=False)
 
-        action = self.lost(world, node, ('poll', 'n'), NODE_CREATE)
+        action = self.lose_worker_during(world, node, ('poll', 'n'), NODE_CREATE)
 
         row = world.reload(node)
         self.assertEqual(('SUCCEEDED', 'ACTIVE'), (action.status, row.status))

@@ -38,7 +38,7 @@ class PolicyCase(ClusterCase):
         super().setUp()
         SEEN.clear()
 
-    def in_force(self, kind):
+    def create_node_with_policy(self, kind):
         """Return a world and the node of a cluster with this policy."""
         world = self.create_cluster_world(policies={'a.policy-1.0': kind})
         cluster = world.insert_cluster(
@@ -65,17 +65,17 @@ class PolicyCase(ClusterCase):
 
 class TestPolicies(PolicyCase):
     def test_policies_see_the_created_node(self):
-        world, _, node = self.in_force(Seeing)
+        world, _, node = self.create_node_with_policy(Seeing)
 
         made = world.create_node(node)
         world.outside.things.clear()
         world.run_action(NODE_RECOVER, node)
 
-        told = ('OK', made.physical_id, {'output': 'red'})
-        self.assertEqual([told, told], SEEN)
+        shown = ('OK', made.physical_id, {'output': 'red'})
+        self.assertEqual([shown, shown], SEEN)
 
     def test_a_rejected_node_is_in_error_and_its_cluster_unchanged(self):
-        world, cluster, node = self.in_force(Refusing)
+        world, cluster, node = self.create_node_with_policy(Refusing)
 
         action = world.run_action(NODE_CREATE, node)
 

@@ -95,14 +95,14 @@ class TestCreate(OperationsCase):
         for values, text in cases:
             with self.subTest(values=values):
                 new = ClusterRequest(**{'name': 'c', 'profile': 'p', **values})
-                with self.refused(text):
+                with self.assert_refused(text):
                     self.operations.create(new, BY)
 
     def test_the_cluster_quota_is_enforced(self) -> None:
         for _ in range(3):
             self.operations.create(ClusterRequest('c', 'p'), BY)
 
-        with self.refused(
+        with self.assert_refused(
             'Quota exceeded for resources: this project has 3 clusters, and may not '
             'have more; delete some.',
             exceptions.OverQuota,
@@ -116,10 +116,10 @@ class TestUniqueNames(OperationsCase):
     def test_names_are_unique_in_a_project_and_similar_ones_available(self) -> None:
         first = self.operations.create(ClusterRequest('c', 'p'), BY).row
 
-        with self.refused("A cluster named 'c' already exists."):
+        with self.assert_refused("A cluster named 'c' already exists."):
             self.operations.create(ClusterRequest('c', 'p'), BY)
         spec = {'type': 'thing', 'version': '1.0'}
-        with self.refused("A profile named 'p' already exists."):
+        with self.assert_refused("A profile named 'p' already exists."):
             self.operations.profiles.create('p', spec, BY)
         for name in (first.uuid, first.uuid[:8], 'C'):
             self.operations.create(ClusterRequest(name, 'p'), BY)
@@ -130,15 +130,15 @@ class TestUniqueNames(OperationsCase):
         self.operations.update('c', QUEUED, {'name': 'e'})
         taken = "A cluster named 'e' already exists."
 
-        with self.refused(taken):
+        with self.assert_refused(taken):
             self.operations.create(ClusterRequest('e', 'p'), BY)
-        with self.refused(taken):
+        with self.assert_refused(taken):
             self.operations.update('d', BY, {'name': 'e'})
         # The owner of the name can request it again.
         self.operations.update('c', QUEUED, {'name': 'e', 'timeout': 9})
 
         # After the rejection of the rename, the name is free.
-        self.over(first)
+        self.end_actions(first)
         self.operations.create(ClusterRequest('e', 'p'), BY)
 
     def test_projects_have_separate_names(self) -> None:
@@ -147,7 +147,7 @@ class TestUniqueNames(OperationsCase):
 
         # The name must be unique in the project of the cluster.
         self.operations.update('c', boss, {'name': 'd'})
-        with self.refused("A cluster named 'd' already exists."):
+        with self.assert_refused("A cluster named 'd' already exists."):
             self.operations.create(ClusterRequest('d', 'p'), BY)
         self.operations.create(ClusterRequest('c', 'p'), boss)
 
@@ -195,7 +195,7 @@ class TestUpdate(OperationsCase):
                 "The specified profile 'nope' could not be found.",
             ),
         ):
-            with self.subTest(changes=changes), self.refused(text):
+            with self.subTest(changes=changes), self.assert_refused(text):
                 self.operations.update('c', BY, changes)
 
     def test_a_cluster_with_outdated_nodes_can_be_updated_to_its_profile(self) -> None:
@@ -203,7 +203,7 @@ class TestUpdate(OperationsCase):
         cluster = self.world.insert_cluster(self.profile, 2, name='half')
         self.world.save(self.world.nodes(cluster)[0], profile_id=better.id)
 
-        with self.refused('No property needs an update.'):
+        with self.assert_refused('No property needs an update.'):
             self.operations.update(
                 'half', BY, {'profile_id': 'p', 'profile_only': True}
             )
@@ -214,7 +214,7 @@ class TestUpdate(OperationsCase):
     def test_a_cluster_in_error_cannot_be_updated(self) -> None:
         self.world.save(self.cluster, status='ERROR')
 
-        with self.refused(
+        with self.assert_refused(
             'Updating a cluster in error state is not supported.',
             exceptions.FeatureNotSupported,
         ):
@@ -231,7 +231,7 @@ class TestSizes(OperationsCase):
     def test_scaling_has_a_count_only_if_requested(self) -> None:
         begun = self.operations.scale('c', BY, 'CLUSTER_SCALE_OUT')
         self.assertEqual({}, self.inputs(begun))
-        self.over(self.cluster)
+        self.end_actions(self.cluster)
 
         begun = self.operations.scale('c', BY, 'CLUSTER_SCALE_IN', '2')
         self.assertEqual({'count': 2}, self.inputs(begun))
@@ -246,7 +246,7 @@ class TestSizes(OperationsCase):
             ('CLUSTER_SCALE_IN', 0, 'Count for scale-in request cannot be 0.'),
             ('CLUSTER_SCALE_OUT', 'x', "The value for count must be an integer: 'x'."),
         ):
-            with self.subTest(kind=kind, count=count), self.refused(text):
+            with self.subTest(kind=kind, count=count), self.assert_refused(text):
                 scale('c', BY, kind, count)
 
     def test_invalid_resizes_are_rejected(self) -> None:
@@ -277,12 +277,12 @@ class TestSizes(OperationsCase):
                 'adjustment_type, max_size, min_size, min_step, number, strict.',
             ),
         ):
-            with self.subTest(params=params), self.refused(text):
+            with self.subTest(params=params), self.assert_refused(text):
                 resize('c', BY, params)
 
     def test_only_a_strict_resize_beyond_the_limits_is_rejected(self) -> None:
         params = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': '2'}
-        with self.refused(
+        with self.assert_refused(
             "The target capacity (5) is greater than the cluster's max_size (4)."
         ):
             self.operations.resize('c', BY, {**params, 'strict': True})

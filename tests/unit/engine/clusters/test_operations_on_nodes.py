@@ -29,7 +29,7 @@ class TestBusy(OperationsCase):
                 f'The {action_type} action for target {uuid} conflicts with the '
                 f'following action(s): CLUSTER_CHECK {self.first}.'
             )
-            with self.refused(text, exceptions.ActionConflict):
+            with self.assert_refused(text, exceptions.ActionConflict):
                 request(uuid, BY)
         begun = self.operations.recover('c', QUEUED)
         self.assertEqual('READY', self.world.store.get_action(begun.action).status)
@@ -53,7 +53,7 @@ class TestBusy(OperationsCase):
     def test_a_started_action_locks_the_target(self) -> None:
         self.world.start_by_hand(self.first)
 
-        with self.refused(
+        with self.assert_refused(
             f'CLUSTER_RECOVER for cluster {self.cluster.uuid} cannot be completed '
             f'because it is already locked: CLUSTER_CHECK {self.first}.',
             exceptions.ResourceIsLocked,
@@ -61,7 +61,7 @@ class TestBusy(OperationsCase):
             self.operations.recover('c', BY)
 
     def test_a_concurrent_request_is_detected(self) -> None:
-        self.over(self.cluster)
+        self.end_actions(self.cluster)
         store = self.world.store
         find = store.find_object
         came: list[bool] = []
@@ -80,11 +80,11 @@ class TestBusy(OperationsCase):
             self.operations.recover('c', BY)
 
     def test_an_action_on_a_node_blocks_the_cluster_but_no_other_node(self) -> None:
-        self.over(self.cluster)
+        self.end_actions(self.cluster)
         one, two = self.world.nodes(self.cluster)
         checks = self.operations.nodes.check(one.uuid, BY).action
 
-        with self.refused(
+        with self.assert_refused(
             f'The CLUSTER_CHECK action for target {self.cluster.uuid} conflicts with '
             f'the following action(s): NODE_CHECK {checks}.',
             exceptions.ActionConflict,
@@ -134,7 +134,7 @@ class TestBusy(OperationsCase):
             later.delete('c', BY, force=True)
 
     def test_a_scheduled_action_conflicts_with_nothing(self) -> None:
-        self.over(self.cluster)
+        self.end_actions(self.cluster)
         self.world.user_action(
             'sleep',
             self.cluster,
@@ -182,16 +182,16 @@ class TestMembers(OperationsCase):
                 'No nodes specified: a list of them is needed.',
             ),
         ):
-            with self.subTest(nodes=nodes), self.refused(text, kind):
+            with self.subTest(nodes=nodes), self.assert_refused(text, kind):
                 self.operations.add_nodes('c', BY, nodes)
 
     def test_only_members_within_the_size_limits_are_removed(self) -> None:
-        with self.refused(
+        with self.assert_refused(
             f"Nodes not members of specified cluster: ['{self.well.uuid}']."
         ):
             self.operations.del_nodes('c', BY, ['well'])
         self.world.save(self.cluster, min_size=2)
-        with self.refused(
+        with self.assert_refused(
             "The target capacity (1) is less than the cluster's min_size (2)."
         ):
             self.operations.del_nodes('c', BY, ['c-1'])
@@ -208,11 +208,11 @@ class TestMembers(OperationsCase):
     def test_only_members_are_replaced_and_only_by_orphans(self) -> None:
         one, two = self.world.nodes(self.cluster)
         replace = self.operations.replace_nodes
-        with self.refused(
+        with self.assert_refused(
             f"Nodes to be replaced are not of specified cluster: ['{self.well.uuid}']."
         ):
             replace('c', BY, {'well': 'c-1'})
-        with self.refused(
+        with self.assert_refused(
             f"Nodes ['{two.uuid}'] already owned by some cluster.",
             exceptions.NodeNotOrphan,
         ):
@@ -249,7 +249,7 @@ class TestHealth(OperationsCase):
                 'check_capacity, operation, operation_params.',
             ),
         ):
-            with self.subTest(params=params), self.refused(text):
+            with self.subTest(params=params), self.assert_refused(text):
                 self.operations.recover(name, BY, params)
 
         wanted = {'operation': 'reboot', 'check': 'True', 'check_capacity': None}
@@ -280,7 +280,10 @@ class TestHealth(OperationsCase):
                 'No node (matching the filter) could be found',
             ),
         ):
-            with self.subTest(operation=operation, params=params), self.refused(text):
+            with (
+                self.subTest(operation=operation, params=params),
+                self.assert_refused(text),
+            ):
                 operate('c', BY, operation, params, filters)
 
         begun = operate('c', BY, 'paint', {'colour': 'red'}, {'name': 'c-2'})
@@ -313,7 +316,7 @@ class TestHealth(OperationsCase):
             ),
             ('$..a..b', "'$..a..b' has more than one '..'."),
         ):
-            with self.refused(text):
+            with self.assert_refused(text):
                 found(path)
 
 
@@ -325,7 +328,7 @@ class TestDelete(OperationsCase):
     def test_a_cluster_in_transition_is_deleted_only_by_force(self) -> None:
         self.world.save(self.cluster, status='UPDATING')
         before = self.operations.check('c', BY).action
-        with self.refused(
+        with self.assert_refused(
             f"The cluster '{self.cluster.uuid}' is in status UPDATING.",
             exceptions.ActionInProgress,
         ):
@@ -400,7 +403,7 @@ class TestDelete(OperationsCase):
     def test_an_object_with_dependents_is_not_deleted(self) -> None:
         self.world.save(self.cluster, dependents={'nodes': ['x']})
 
-        with self.refused(
+        with self.assert_refused(
             f"The cluster '{self.cluster.uuid}' cannot be deleted: still depended by "
             'other clusters and/or nodes.',
             exceptions.ResourceInUse,
@@ -443,5 +446,8 @@ class TestCreateNode(OperationsCase):
                 "The target capacity (3) is greater than the cluster's max_size (2).",
             ),
         ):
-            with self.subTest(profile=profile, cluster=cluster), self.refused(text):
+            with (
+                self.subTest(profile=profile, cluster=cluster),
+                self.assert_refused(text),
+            ):
                 create(NodeRequest('n', profile, cluster), BY)

@@ -85,7 +85,7 @@ class TypesCase(base.TestCase):
         super().setUp()
         self.types = ProfileTypes(loader.Plugins.of(resource_handlers=HANDLERS))
 
-    def refused(self, error, *arguments):
+    def refusal(self, error, *arguments):
         return str(self.assertRaises(error, *arguments))
 
 
@@ -121,7 +121,7 @@ class TestNames(TypesCase):
         ):
             self.assertEqual(
                 f"The profile_type '{name}' could not be found. Known types: {known}.",
-                self.refused(exceptions.NotFound, self.types.find, *arguments),
+                self.refusal(exceptions.NotFound, self.types.find, *arguments),
             )
 
 
@@ -214,7 +214,7 @@ class TestSchemas(TypesCase):
             ('reboot', {'delay': 1, 'type': 'X'}, 'params.type: "X" is none of'),
         ):  # fmt: skip
             with self.subTest(operation=operation, given=given):
-                said = self.refused(
+                said = self.refusal(
                     exceptions.Invalid,
                     profile_types.operation_parameters,
                     Server,
@@ -255,7 +255,7 @@ class TestSpecs(TypesCase):
             (self.spec(flavor='s', port=22), 'port 22 is not allowed here'),
         ):
             with self.subTest(spec=spec):
-                said = self.refused(exceptions.Invalid, self.types.check, spec)
+                said = self.refusal(exceptions.Invalid, self.types.check, spec)
                 self.assertIn(text, said)
 
     def test_placeholders_are_replaced_by_values_of_the_node(self):
@@ -285,5 +285,5 @@ class TestSpecs(TypesCase):
     def test_stack_profiles_need_the_services_of_stacks(self):
         self.assertEqual(
             'This process makes no stacks',
-            self.refused(exceptions.PluginError, self.types.make, 'os.heat.stack'),
+            self.refusal(exceptions.PluginError, self.types.make, 'os.heat.stack'),
         )

@@ -21,19 +21,19 @@ EARLIER = NOW - datetime.timedelta(minutes=1)
 EQUAL = 'number of active nodes is equal or above desired_capacity'
 
 
-def an_action(action_type, **values):
+def make_node_action(action_type, **values):
     given = {'target': 't', 'lane': 'engine', 'status': 'READY', **values}
     return make_action(action_type=action_type, **given)
 
 
 def started(action_type, **values):
-    before = an_action(action_type, **values)
+    before = make_node_action(action_type, **values)
     return ActionChange(before, before.evolve(status='RUNNING', start_time=NOW))
 
 
 def ended(action_type, status='SUCCEEDED', begun=True, outputs=None, **values):
     message = values.pop('status_message', None)
-    before = an_action(action_type, **values)
+    before = make_node_action(action_type, **values)
     if begun:
         before = before.evolve(status='RUNNING', start_time=EARLIER)
     after = before.evolve(
@@ -122,14 +122,14 @@ class TestClusters(base.TestCase):
             self.assertEqual(self.cluster(), self.follow(change, 0))
 
     def test_the_fields_of_the_outputs_are_applied(self):
-        told = {
+        shown = {
             'desired_capacity': 2,
             'min_size': 0,
             'name': 'd',
             'data': {'a': None, 'b': 2},
             'uuid': 'not that',
         }
-        change = ended('CLUSTER_UPDATE', outputs={action_types.CLUSTER: told})
+        change = ended('CLUSTER_UPDATE', outputs={action_types.CLUSTER: shown})
 
         row = self.follow(change, 2, data={'a': 1, 'c': 3})
 
@@ -203,9 +203,9 @@ class TestNodes(base.TestCase):
         self.assertEqual('UPDATING', row.status)
 
     def test_the_fields_in_a_token_are_applied(self):
-        before = an_action('NODE_CREATE', status='RUNNING', start_time=EARLIER)
-        told = {'physical_id': 'x', 'kept': {'data': {'a': 1}}}
-        change = ActionChange(before, before.evolve(token={action_types.NODE: told}))
+        before = make_node_action('NODE_CREATE', status='RUNNING', start_time=EARLIER)
+        shown = {'physical_id': 'x', 'kept': {'data': {'a': 1}}}
+        change = ActionChange(before, before.evolve(token={action_types.NODE: shown}))
 
         row = project_node(self.node(kept={'name': 'n'}), change, NOW)
 
@@ -233,8 +233,8 @@ class TestNodes(base.TestCase):
         self.assertEqual(('ERROR', 'no room'), (row.status, row.status_reason))
 
     def test_a_check_does_not_change_updated_at(self):
-        told = {'status': 'ACTIVE', 'status_reason': 'Check: Node is ACTIVE.'}
-        well = ended('NODE_CHECK', outputs={action_types.NODE: told})
+        shown = {'status': 'ACTIVE', 'status_reason': 'Check: Node is ACTIVE.'}
+        well = ended('NODE_CHECK', outputs={action_types.NODE: shown})
 
         self.assertIsNone(project_node(self.node(), well, NOW).updated_at)
         row = project_node(self.node(status='ERROR'), well, NOW)
@@ -245,10 +245,12 @@ class TestConcerns(base.TestCase):
     def test_actions_of_plans_are_not_projected(self):
         known = ClusterProjection()
 
-        self.assertTrue(known.is_affected_by(an_action('NODE_CHECK')))
-        self.assertTrue(known.is_affected_by(an_action('CLUSTER_SCALE_IN')))
-        self.assertFalse(known.is_affected_by(an_action('NODE_CHECK', plan_id=1)))
-        self.assertFalse(known.is_affected_by(an_action('nop')))
+        self.assertTrue(known.is_affected_by(make_node_action('NODE_CHECK')))
+        self.assertTrue(known.is_affected_by(make_node_action('CLUSTER_SCALE_IN')))
+        self.assertFalse(
+            known.is_affected_by(make_node_action('NODE_CHECK', plan_id=1))
+        )
+        self.assertFalse(known.is_affected_by(make_node_action('nop')))
 
 
 class TestEvents(ClusterCase):

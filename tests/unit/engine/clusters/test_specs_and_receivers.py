@@ -36,12 +36,15 @@ class TestProfiles(OperationsCase):
         )
 
     def test_invalid_specs_are_rejected_with_the_texts_of_senlin(self) -> None:
-        create, why = self.operations.profiles.create, 'Failed in creating profile x: '
+        create, reason = (
+            self.operations.profiles.create,
+            'Failed in creating profile x: ',
+        )
         for spec, kind, text in (
             (
                 {'version': '1.0'},
                 exceptions.InvalidSpec,
-                f"{why}The 'type' key is missing from the provided spec map.",
+                f"{reason}The 'type' key is missing from the provided spec map.",
             ),
             (
                 {'type': 'nope', 'version': '1.0'},
@@ -50,7 +53,7 @@ class TestProfiles(OperationsCase):
                 'os.heat.stack-1.0, plain-1.0, thing-1.0.',
             ),
         ):
-            with self.subTest(spec=spec), self.refused(text, kind):
+            with self.subTest(spec=spec), self.assert_refused(text, kind):
                 create('x', spec, BY)
 
     def test_a_validated_profile_is_not_stored(self) -> None:
@@ -67,7 +70,7 @@ class TestProfiles(OperationsCase):
         after = update('p', BY, {'name': 'q', 'metadata': {'a': 1}})
 
         self.assertEqual(('q', {'a': 1}), (after.name, after.metadata))
-        with self.refused('No property needs an update.'):
+        with self.assert_refused('No property needs an update.'):
             update('q', BY, {'name': 'q'})
         with self.assertRaises(exceptions.NotFound):
             update('q', OTHERS, {'name': 'theirs'})
@@ -89,7 +92,10 @@ class TestProfiles(OperationsCase):
 
 class TestPolicies(OperationsCase):
     def test_invalid_specs_are_rejected_with_the_texts_of_senlin(self) -> None:
-        create, why = self.operations.policies.create, 'Failed in creating policy x: '
+        create, reason = (
+            self.operations.policies.create,
+            'Failed in creating policy x: ',
+        )
         scaling = {'type': 'senlin.policy.scaling', 'version': '1.0'}
         for spec, kind, text in (
             (
@@ -101,22 +107,22 @@ class TestPolicies(OperationsCase):
             (
                 scaling,
                 exceptions.InvalidSpec,
-                f"{why}Required spec item 'event' not provided",
+                f"{reason}Required spec item 'event' not provided",
             ),
             (
                 {**scaling, 'properties': {'when': 'now', 'where': 'here'}},
                 exceptions.InvalidSpec,
-                f"{why}Unrecognizable spec item 'when'; Unrecognizable spec item "
+                f"{reason}Unrecognizable spec item 'when'; Unrecognizable spec item "
                 "'where'; Required spec item 'event' not provided",
             ),
             (
                 {**scaling, 'properties': {'event': 'CLUSTER_CHECK'}},
                 exceptions.InvalidSpec,
-                f'{why}properties.event: "CLUSTER_CHECK" is none of '
+                f'{reason}properties.event: "CLUSTER_CHECK" is none of '
                 '"CLUSTER_SCALE_IN", "CLUSTER_SCALE_OUT"',
             ),
         ):
-            with self.subTest(spec=spec), self.refused(text, kind):
+            with self.subTest(spec=spec), self.assert_refused(text, kind):
                 create('x', spec, BY)
 
     def test_a_policy_is_deleted_only_if_no_cluster_is_bound_to_it(self) -> None:
@@ -135,12 +141,12 @@ class TestPolicies(OperationsCase):
         with self.world.store.transaction() as tx:
             tx.lock_clusters([cluster.uuid])
             tx.delete_bindings([stored.id])
-        with self.refused(
+        with self.assert_refused(
             "The policy 'other' is not found attached to the specified cluster 'c'.",
             exceptions.PolicyBindingNotFound,
         ):
             self.operations.binding('c', BY, 'other')
-        with self.refused(
+        with self.assert_refused(
             "The policy 'other' is not attached to the specified cluster 'c'."
         ):
             self.operations.detach_policy('c', BY, 'other')
@@ -208,12 +214,12 @@ class TestReceivers(OperationsCase):
         digest = issued.receiver.token_digest
         uuid = issued.receiver.uuid
         for token in (None, '', 'x', digest, other.token, str(issued.token)[:-1]):
-            with self.refused(NO_WEBHOOK, exceptions.NotFound):
+            with self.assert_refused(NO_WEBHOOK, exceptions.NotFound):
                 self.operations.receivers.trigger(uuid, token)
         for _ in range(2):
             self.issue(name='twice')
         for name in ('r', 'twice', uuid[:8], issued.token):
-            with self.refused(NO_WEBHOOK, exceptions.NotFound):
+            with self.assert_refused(NO_WEBHOOK, exceptions.NotFound):
                 self.operations.receivers.trigger(name, issued.token)
         self.operations.receivers.trigger(uuid, issued.token)
 
@@ -223,7 +229,7 @@ class TestReceivers(OperationsCase):
 
         renewed = users.update('r', BY, {'renew_token': True})
 
-        with self.refused(NO_WEBHOOK, exceptions.NotFound):
+        with self.assert_refused(NO_WEBHOOK, exceptions.NotFound):
             users.trigger(issued.receiver.uuid, issued.token)
         users.trigger(issued.receiver.uuid, renewed.token)
         users.delete('r', BY)
@@ -237,7 +243,7 @@ class TestReceivers(OperationsCase):
             tx.save_object(row.evolve(token_digest=None))
 
         for token in (None, '', 'x'):
-            with self.refused(NO_WEBHOOK, exceptions.NotFound):
+            with self.assert_refused(NO_WEBHOOK, exceptions.NotFound):
                 self.operations.receivers.trigger(made.uuid, token)
         shown = representations.represent(
             self.world.store, [row.evolve(token_digest=None)]
@@ -258,7 +264,7 @@ class TestReceivers(OperationsCase):
             ({'params': {'count': 'many'}}, 'The value for count must be an integer: '
              "'many'."),
         ):  # fmt: skip
-            with self.subTest(values=values), self.refused(text):
+            with self.subTest(values=values), self.assert_refused(text):
                 self.create(**values)
         with self.assertRaisesRegex(
             exceptions.BadRequest, "Illegal action 'CLUSTER_CREATE' specified"
@@ -268,7 +274,7 @@ class TestReceivers(OperationsCase):
     def test_the_token_triggers_the_action_with_valid_parameters(self) -> None:
         issued, users = self.issue(params={'count': '1'}), self.operations.receivers
         made, target = issued.receiver, (issued.receiver.uuid, issued.token)
-        with self.refused("The value for count must be an integer: 'many'."):
+        with self.assert_refused("The value for count must be an integer: 'many'."):
             users.trigger(*target, {'count': 'many'})
 
         begun = users.trigger(*target, {'count': '2'})
@@ -296,17 +302,19 @@ class TestReceivers(OperationsCase):
             {'user_id': 'a user', 'project_id': 'a-project', 'receiver': made.uuid},
             action.context,
         )
-        self.over(self.cluster)
+        self.end_actions(self.cluster)
         unknown = {'alarm_id': 'a', 'severity': 'low', 'current': 'alarm'}
         self.assertEqual({'count': 1}, self.inputs(users.trigger(*target, unknown)))
 
     def test_invalid_parameters_are_rejected_at_an_update(self) -> None:
         made, update = self.create(), self.operations.receivers.update
         text = "Action parameter ['{}'] is not recognizable; known are {}."
-        with self.refused(text.format('size', 'count')):
+        with self.assert_refused(text.format('size', 'count')):
             update(made.uuid, BY, {'params': {'size': 1}})
         update(made.uuid, BY, {'params': {'count': 2}})
-        with self.refused(text.format('count', 'delete_check_action, detection')):
+        with self.assert_refused(
+            text.format('count', 'delete_check_action, detection')
+        ):
             update(made.uuid, BY, {'action': 'CLUSTER_CHECK'})
         # The missing inputs may be part of the request.
         self.create(action='CLUSTER_RESIZE', params={'min_step': 1})
@@ -333,7 +341,7 @@ class TestReceivers(OperationsCase):
         made = issued.receiver
         self.world.save(self.cluster, deleted_at=self.world.clock.now())
 
-        with self.refused(
+        with self.assert_refused(
             f"The cluster of the receiver '{made.uuid}' could not be found."
         ):
             self.operations.receivers.trigger(made.uuid, issued.token)

@@ -14,7 +14,7 @@ from watcherlite.testing.context import FakeContext
 
 
 class StackCase(ClusterCase):
-    def a_stack(self, name='web', **things):
+    def create_stack_node(self, name='web', **things):
         """Return a world and a node that is a stack of these resources."""
         world = self.create_cluster_world()
         profile = world.profile(type_='os.heat.stack', **self.of(**things))
@@ -30,7 +30,7 @@ class StackCase(ClusterCase):
 
 class TestStacks(StackCase):
     def test_a_node_creates_a_root_stack_once(self):
-        world, node = self.a_stack(disable_rollback=True, timeout=5)
+        world, node = self.create_stack_node(disable_rollback=True, timeout=5)
 
         world.run_action(NODE_CREATE, node)
 
@@ -62,7 +62,7 @@ class TestStacks(StackCase):
         self.assertRegex(made.attributes['stack_name'], '^s7-[a-zA-Z0-9_.-]+$')
 
     def test_a_node_whose_stack_fails_has_a_reason_and_can_be_deleted(self):
-        world, node = self.a_stack()
+        world, node = self.create_stack_node()
         world.outside.fails.add(('create', 't'))
 
         world.run_action(NODE_CREATE, node)
@@ -77,7 +77,7 @@ class TestStacks(StackCase):
         self.assertIsNotNone(deleted.deleted_at)
 
     def test_a_check_covers_the_resources_of_the_stack(self):
-        world, node = self.a_stack()
+        world, node = self.create_stack_node()
         world.create_node(node)
 
         world.run_action(NODE_CHECK, node)
@@ -90,7 +90,7 @@ class TestStacks(StackCase):
         self.assertIn('CHECK_FAILED', world.reload(node).status_reason)
 
     def test_a_new_profile_updates_the_stack_in_place(self):
-        world, node = self.a_stack()
+        world, node = self.create_stack_node()
         made = world.create_node(node)
         other = world.profile('q', 'os.heat.stack', **self.of('blue'))
 
@@ -104,7 +104,7 @@ class TestStacks(StackCase):
         self.assertEqual('UPDATE_COMPLETE', self.stack(world, node).state.name)
 
     def test_a_node_whose_stack_is_missing_can_be_deleted(self):
-        world, node = self.a_stack()
+        world, node = self.create_stack_node()
         made = world.create_node(node)
         operations = world.cluster_parts.stacks.operations
         operations.delete(made.physical_id, TENANT)

@@ -12,7 +12,7 @@ from watcherlite.states import action as states
 
 class TestStatusReason(TestCase):
     def test_every_type_has_the_success_text_of_senlin(self) -> None:
-        told = {
+        shown = {
             kind: status_reason(of(kind, 'SUCCEEDED', inputs={'operation': 'paint'}))
             for kind in (*action_types.DEFINITIONS, 'command')
         }
@@ -44,15 +44,15 @@ class TestStatusReason(TestCase):
                 'NODE_OPERATION': "Node operation 'paint' succeeded.",
                 'command': 'Action completed successfully.',
             },
-            told,
+            shown,
         )
 
     def test_a_policy_that_was_already_attached_has_its_own_reason(self) -> None:
         said = {'reason': 'Policy already attached.'}
 
-        told = status_reason(of('CLUSTER_ATTACH_POLICY', 'SUCCEEDED', outputs=said))
+        shown = status_reason(of('CLUSTER_ATTACH_POLICY', 'SUCCEEDED', outputs=said))
 
-        self.assertEqual('Policy already attached.', told)
+        self.assertEqual('Policy already attached.', shown)
 
     def test_every_status_has_a_reason(self) -> None:
         for status in states.STATES:

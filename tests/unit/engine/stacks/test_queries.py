@@ -203,7 +203,7 @@ class TestResources(ReadingCase):
 
 
 class TestEvents(ReadingCase):
-    def told(self, depth: int = 0, **keys: Any) -> list[tuple[str, str, str]]:
+    def stack_events(self, depth: int = 0, **keys: Any) -> list[tuple[str, str, str]]:
         query = EventQuery(**{'descending': False, **keys})
         return [
             (told.stack.name, told.resource['name'], told.stored.event.new_status or '')
@@ -211,14 +211,16 @@ class TestEvents(ReadingCase):
         ]
 
     def test_events_are_those_of_the_stack_to_the_requested_depth(self) -> None:
-        found = self.told()
+        found = self.stack_events()
         inside = [self.world.nested(self.stack, name).name for name in 'ng']
 
         self.assertEqual(('s', 's', 'CREATE_IN_PROGRESS'), found[0])
         self.assertEqual(('s', 's', 'CREATE_COMPLETE'), found[-1])
         self.assertEqual({*'sabgn'}, {name for _, name, _ in found})
-        self.assertEqual({'s', *inside}, {name for name, _, _ in self.told(depth=1)})
+        self.assertEqual(
+            {'s', *inside}, {name for name, _, _ in self.stack_events(depth=1)}
+        )
         self.assertEqual(
             [('s', 'a', 'CREATE_IN_PROGRESS')],
-            self.told(filters={'resource': ['a']}, limit=1),
+            self.stack_events(filters={'resource': ['a']}, limit=1),
         )

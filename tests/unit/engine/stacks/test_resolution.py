@@ -29,7 +29,7 @@ class Definitions:
 
 
 class TestBlueprints(base.TestCase):
-    def asked(
+    def make_cache(
         self, store: Definitions, ids: list[int], largest: int = resolution.MAX_SIZE
     ) -> list[int]:
         blueprints = Blueprints(cast(Store, store), largest)
@@ -42,20 +42,22 @@ class TestBlueprints(base.TestCase):
         others = range(2, resolution.MAX_BLUEPRINTS + 10)
         ids = [one for other in others for one in (1, other)]
 
-        self.assertEqual([1, *others], self.asked(Definitions(), ids))
+        self.assertEqual([1, *others], self.make_cache(Definitions(), ids))
 
     def test_large_blueprints_are_evicted(self) -> None:
         few = resolution.MIN_BLUEPRINTS
         again = [*range(few + 2), 0, few + 1]
 
-        read = self.asked(Definitions(10_000), again, largest=20_000)
+        read = self.make_cache(Definitions(10_000), again, largest=20_000)
 
         self.assertEqual([*range(few + 2), 0], read)
 
     def test_the_cache_is_bounded_by_size(self) -> None:
         last = [*range(28, 40)]
 
-        read = self.asked(Definitions(10_000), [*range(40), *last], largest=150_000)
+        read = self.make_cache(
+            Definitions(10_000), [*range(40), *last], largest=150_000
+        )
 
         self.assertEqual([*range(40)], read)
 

@@ -13,7 +13,7 @@ def checked(inputs, allowed=()):
     schemas.validate_inputs(Command(group), inputs)
 
 
-def looking_below(*directories):
+def make_command_type(*directories):
     """Return an action type that may check paths below these directories."""
     given = {'allowed': ['/bin/ls'], 'creates_below': list(directories)}
     return Command(options.alone(Command, given))
@@ -163,13 +163,13 @@ class TestInputs(base.TestCase):
         self.assertTrue(Command().is_checkable({'creates': '/x'}))
 
     def test_is_applied_looks_for_the_path(self):
-        kind = looking_below(str(self.home))
+        kind = make_command_type(str(self.home))
         for path, expected in ((self.home, True), (self.home / 'not-there', False)):
             context = testing.FakeContext({'creates': str(path)})
             self.assertEqual(expected, kind.is_applied(context))
 
     def test_a_path_is_looked_for_only_below_what_the_operator_allows(self):
-        kind = looking_below('/srv/a')
+        kind = make_command_type('/srv/a')
         inputs = {'argv': ['/bin/ls']}
         for path in ('/srv', '/srv/ab', '/srv/a/../b', '/srv/a/', '//srv/a', '/etc'):
             error = self.assertRaises(
@@ -190,7 +190,7 @@ class TestInputs(base.TestCase):
         allowed = self.home / 'allowed'
         allowed.mkdir()
         (allowed / 'out').symlink_to('/')
-        kind = looking_below(str(allowed))
+        kind = make_command_type(str(allowed))
 
         self.assertEqual(
             [False, True],

@@ -13,14 +13,14 @@ KEPT = {'servergroup_id': 'g', 'inherited_group': True, 'policies': 'anti-affini
 class AffinityTest(PolicyCase):
     """Groups and placements."""
 
-    def attached(self, said: dict[str, Any], **properties: Any) -> Any:
+    def attach(self, said: dict[str, Any], **properties: Any) -> Any:
         made = profile(1, **properties)
         context = self.context(
             *(Affinity(), 'CLUSTER_ATTACH_POLICY', said), profiles=[made]
         )
         return Affinity().attach(context)
 
-    def decided(
+    def decide(
         self, said: dict[str, Any], action_type: str = OUT, **values: Any
     ) -> Any:
         data = dict(values.pop('data', {}))
@@ -35,9 +35,9 @@ class AffinityTest(PolicyCase):
         made = {'servergroup_id': 'c-00000000', 'inherited_group': False}
         hints = {'scheduler_hints': {'group': 'g'}}
 
-        self.assertEqual({**KEPT, 'policies': 'affinity'}, self.attached(named))
-        self.assertEqual(KEPT, self.attached({}, **hints))
-        self.assertEqual({**KEPT, **made}, self.attached({}))
+        self.assertEqual({**KEPT, 'policies': 'affinity'}, self.attach(named))
+        self.assertEqual(KEPT, self.attach({}, **hints))
+        self.assertEqual({**KEPT, **made}, self.attach({}))
 
     def test_each_new_node_gets_its_group_and_zone(self) -> None:
         where = {'servergroup': 'g', 'zone': 'x'}
@@ -47,11 +47,11 @@ class AffinityTest(PolicyCase):
                 'creation': {'count': 2},
                 'placement': {'count': 2, 'placements': [where, where]},
             },
-            self.decided({'availability_zone': 'x'}, data={'creation': {'count': 2}}),
+            self.decide({'availability_zone': 'x'}, data={'creation': {'count': 2}}),
         )
         self.assertEqual(
             {'placement': {'count': 1, 'placements': [{'servergroup': 'g'}]}},
-            self.decided({}),
+            self.decide({}),
         )
 
     def test_a_single_new_node_gets_its_group_and_zone(self) -> None:
@@ -75,5 +75,5 @@ class AffinityTest(PolicyCase):
 
         self.assertEqual(
             {},
-            self.decided(*({}, 'CLUSTER_RESIZE'), inputs=wish, nodes=[a_node(1, None)]),
+            self.decide(*({}, 'CLUSTER_RESIZE'), inputs=wish, nodes=[a_node(1, None)]),
         )

@@ -12,14 +12,14 @@ UPDATE = 'CLUSTER_UPDATE'
 class BatchTest(PolicyCase):
     """Plans."""
 
-    def decided(self, count: int = 5, **properties: Any) -> dict[str, Any]:
+    def decide(self, count: int = 5, **properties: Any) -> dict[str, Any]:
         data: dict[str, Any] = {}
         context = self.context(Batch(), UPDATE, properties, nodes=nodes(count))
         Batch().pre_op(context, data)
         return data
 
     def sizes(self, count: int, **properties: Any) -> list[int]:
-        plan = self.decided(count, **properties)['update']['plan']
+        plan = self.decide(count, **properties)['update']['plan']
         self.assertEqual(
             uuids(*range(1, count + 1)), [uuid for batch in plan for uuid in batch]
         )
@@ -28,7 +28,7 @@ class BatchTest(PolicyCase):
     def test_the_plan_groups_the_nodes(self) -> None:
         self.assertEqual(
             {'update': {'pause_time': 7, 'plan': [uuids(1, 2), uuids(3, 4), uuids(5)]}},
-            self.decided(max_batch_size=2, pause_time=7),
+            self.decide(max_batch_size=2, pause_time=7),
         )
 
     def test_the_minimum_in_service_is_respected(self) -> None:
@@ -41,7 +41,7 @@ class BatchTest(PolicyCase):
         self.assertEqual([1], self.sizes(1))
 
     def test_a_cluster_without_nodes_has_no_batches(self) -> None:
-        self.assertEqual({'update': {'pause_time': 60, 'plan': []}}, self.decided(0))
+        self.assertEqual({'update': {'pause_time': 60, 'plan': []}}, self.decide(0))
 
     def test_unhealthy_nodes_are_updated_first(self) -> None:
         mixed = [a_node(1, at(1)), a_node(2, at(2), status='ERROR'), a_node(3, at(3))]
@@ -53,7 +53,7 @@ class BatchTest(PolicyCase):
         self.assertEqual([uuids(2), uuids(1), uuids(3)], data['update']['plan'])
 
     def test_a_repeated_call_decides_the_same(self) -> None:
-        data = first = self.decided()
+        data = first = self.decide()
 
         Batch().pre_op(self.context(Batch(), UPDATE, nodes=nodes(2)), data)
 

@@ -25,7 +25,7 @@ PLAIN = {
 class DeletionTest(PolicyCase):
     """Candidates."""
 
-    def decided(
+    def decide(
         self,
         action_type: str = IN,
         data: dict[str, Any] | None = None,
@@ -38,8 +38,8 @@ class DeletionTest(PolicyCase):
         Deletion().pre_op(self.context(Deletion(), action_type, said, **given), found)
         return found
 
-    def gone(self, *args: Any, **values: Any) -> list[str]:
-        return self.decided(*args, **values)['deletion']['candidates']
+    def removed_nodes(self, *args: Any, **values: Any) -> list[str]:
+        return self.decide(*args, **values)['deletion']['candidates']
 
     def test_a_decision_names_the_candidates_and_the_options(self) -> None:
         said = {
@@ -50,14 +50,14 @@ class DeletionTest(PolicyCase):
 
         self.assertEqual(
             {'deletion': {'count': 2, 'candidates': uuids(1, 2), **said}},
-            self.decided(data={'deletion': {'count': 2}}, properties=said),
+            self.decide(data={'deletion': {'count': 2}}, properties=said),
         )
 
     def test_the_count_of_the_request_applies(self) -> None:
-        self.assertEqual(uuids(1, 2, 3), self.gone(inputs={'count': 3}))
-        self.assertEqual(uuids(1), self.gone())
-        self.assertEqual(uuids(1, 2, 3, 4, 5), self.gone(inputs={'count': 9}))
-        self.assertEqual([], self.gone(data={'deletion': {'count': 0}}))
+        self.assertEqual(uuids(1, 2, 3), self.removed_nodes(inputs={'count': 3}))
+        self.assertEqual(uuids(1), self.removed_nodes())
+        self.assertEqual(uuids(1, 2, 3, 4, 5), self.removed_nodes(inputs={'count': 9}))
+        self.assertEqual([], self.removed_nodes(data={'deletion': {'count': 0}}))
 
     def test_each_criterion_has_its_order(self) -> None:
         mixed = [
@@ -72,7 +72,7 @@ class DeletionTest(PolicyCase):
         ):
             self.assertEqual(
                 uuids(*gone),
-                self.gone(
+                self.removed_nodes(
                     nodes=mixed,
                     inputs={'count': 3},
                     properties={'criteria': criteria},
@@ -83,7 +83,7 @@ class DeletionTest(PolicyCase):
     def test_the_random_choice_is_repeatable_for_an_action(self) -> None:
         chance = {'properties': {'criteria': 'RANDOM'}, 'inputs': {'count': 3}}
 
-        first, second = self.gone(**chance), self.gone(**chance)
+        first, second = self.removed_nodes(**chance), self.removed_nodes(**chance)
 
         self.assertEqual(first, second)
         self.assertNotEqual(uuids(1, 2, 3), first)
@@ -96,7 +96,9 @@ class DeletionTest(PolicyCase):
             a_node(4, at(4), tainted=True),
         ]
 
-        self.assertEqual(uuids(3, 4, 2), self.gone(nodes=mixed, inputs={'count': 3}))
+        self.assertEqual(
+            uuids(3, 4, 2), self.removed_nodes(nodes=mixed, inputs={'count': 3})
+        )
 
     def test_decided_regions_and_zones_are_respected(self) -> None:
         spread = [
@@ -117,7 +119,7 @@ class DeletionTest(PolicyCase):
             ({'regions': {'a': 0, 'b': 0, 'c': 2}}, (1, 2)),
         ):
             said = {'deletion': {'count': 2, **decided}}
-            self.assertEqual(uuids(*gone), self.gone(data=said, nodes=spread))
+            self.assertEqual(uuids(*gone), self.removed_nodes(data=said, nodes=spread))
 
     def test_named_nodes_are_removed_and_deleted_as_the_request_says(self) -> None:
         for destroys in (True, False):
@@ -125,7 +127,7 @@ class DeletionTest(PolicyCase):
 
             self.assertEqual(
                 {'deletion': {**PLAIN, 'count': 2, **named}},
-                self.decided('CLUSTER_DEL_NODES', inputs=named),
+                self.decide('CLUSTER_DEL_NODES', inputs=named),
             )
 
     def test_the_target_of_a_node_action_is_removed(self) -> None:
@@ -133,13 +135,13 @@ class DeletionTest(PolicyCase):
 
         self.assertEqual(
             {'deletion': {'count': 1, 'candidates': [node], **PLAIN}},
-            self.decided('NODE_DELETE', node=node),
+            self.decide('NODE_DELETE', node=node),
         )
 
     def test_only_a_shrinking_resize_gets_a_decision(self) -> None:
         def resize(number: int) -> dict[str, Any]:
             wish = {'adjustment_type': 'EXACT_CAPACITY', 'number': number}
-            return self.decided('CLUSTER_RESIZE', inputs=wish)
+            return self.decide('CLUSTER_RESIZE', inputs=wish)
 
         self.assertEqual({}, resize(7))
         self.assertEqual({}, resize(5))
@@ -148,9 +150,9 @@ class DeletionTest(PolicyCase):
         )
 
     def test_a_repeated_call_decides_the_same(self) -> None:
-        first = self.decided(inputs={'count': 2})
+        first = self.decide(inputs={'count': 2})
 
-        self.assertEqual(first, self.decided(data=first, nodes=nodes(5)[1:]))
+        self.assertEqual(first, self.decide(data=first, nodes=nodes(5)[1:]))
 
     def test_the_hooks_are_part_of_the_decision_about_a_removal(self) -> None:
         hooks = {'type': 'webhook', 'params': {'url': 'http://127.0.0.1:1/'}}

@@ -62,7 +62,7 @@ class LoadBalanceTest(PolicyCase):
         super().setUp()
         self.balancer = Balancer()
 
-    def asked(
+    def run_policy(
         self,
         action_type: str,
         nodes: Sequence[Node],
@@ -82,7 +82,7 @@ class LoadBalanceTest(PolicyCase):
 
     def test_attaching_adds_the_healthy_nodes(self) -> None:
         there = [web(1, False), web(2, False, status='ERROR'), web(3, False)]
-        context = self.asked('CLUSTER_ATTACH_POLICY', there)
+        context = self.run_policy('CLUSTER_ATTACH_POLICY', there)
 
         kept = LoadBalance().attach(context)
 
@@ -106,7 +106,7 @@ class LoadBalanceTest(PolicyCase):
         )
 
     def test_a_failed_attach_leaves_no_members(self) -> None:
-        context = self.asked('CLUSTER_ATTACH_POLICY', [web(1, False)])
+        context = self.run_policy('CLUSTER_ATTACH_POLICY', [web(1, False)])
         fails = raises(exceptions.WatcherliteError('no such port'))
         self.balancer.meanwhile = [fails]
 
@@ -115,7 +115,7 @@ class LoadBalanceTest(PolicyCase):
 
     def test_detaching_removes_all_members(self) -> None:
         shown = a_cluster(data={'loadbalancers': {POLICY: VIP}, 'k': 'v'})
-        context = self.asked('CLUSTER_DETACH_POLICY', [web(1)], cluster=shown)
+        context = self.run_policy('CLUSTER_DETACH_POLICY', [web(1)], cluster=shown)
 
         LoadBalance().detach(context)
 
@@ -149,7 +149,7 @@ class LoadBalanceTest(PolicyCase):
             ('CLUSTER_RESIZE', three[:1], grows, {}, {}, []),
         ):
             self.balancer.told.clear()
-            context = self.asked(action_type, there, **values)
+            context = self.run_policy(action_type, there, **values)
 
             LoadBalance().pre_op(context, before)
 
@@ -169,7 +169,7 @@ class LoadBalanceTest(PolicyCase):
             ('NODE_CREATE', leaving, uuids(2)[0], [], ['n2']),
         ):
             self.balancer.told.clear()
-            context = self.asked(action_type, nodes, node=node)
+            context = self.run_policy(action_type, nodes, node=node)
             data: dict[str, Any] = {}
             if candidates:
                 context.result = 'ERROR'
@@ -183,7 +183,7 @@ class LoadBalanceTest(PolicyCase):
 
     def test_a_failing_driver_restores_the_members(self) -> None:
         there = [web(1), web(2), web(3, False, status='ERROR')]
-        context = self.asked('CLUSTER_SCALE_IN', there)
+        context = self.run_policy('CLUSTER_SCALE_IN', there)
         fails = raises(exceptions.WatcherliteError('it cannot be reloaded'))
         self.balancer.meanwhile = [fails]
         data = {'deletion': {'count': 2, 'candidates': uuids(1, 3)}}
@@ -198,7 +198,7 @@ class LoadBalanceTest(PolicyCase):
         )
 
     def test_changes_during_a_call_are_applied(self) -> None:
-        context = self.asked('CLUSTER_SCALE_OUT', [web(1), web(2)])
+        context = self.run_policy('CLUSTER_SCALE_OUT', [web(1), web(2)])
 
         def leaves() -> None:
             context.save(node_data={uuids(1)[0]: {'lb_member': None}})
@@ -232,7 +232,7 @@ class LoadBalanceTest(PolicyCase):
             ),
         ):
             there = a_node(1, at(1)).evolve(**values)
-            context = self.asked('CLUSTER_SCALE_OUT', [there], {'pool': pool})
+            context = self.run_policy('CLUSTER_SCALE_OUT', [there], {'pool': pool})
 
             LoadBalance().post_op(context, {})
 
@@ -240,7 +240,9 @@ class LoadBalanceTest(PolicyCase):
             self.assertEqual((address, port), (member['address'], member['port']))
 
     def test_a_node_without_an_address_gets_no_requests(self) -> None:
-        context = self.asked('CLUSTER_SCALE_OUT', [a_node(1, at(1)), web(2, False)])
+        context = self.run_policy(
+            'CLUSTER_SCALE_OUT', [a_node(1, at(1)), web(2, False)]
+        )
 
         with self.assertLogs('watcherlite.plugins.policies', 'WARNING'):
             LoadBalance().post_op(context, {})

@@ -13,7 +13,7 @@ IN, OUT = 'CLUSTER_SCALE_IN', 'CLUSTER_SCALE_OUT'
 class ScalingTest(PolicyCase):
     """Counts and cooldowns."""
 
-    def decided(
+    def decide(
         self,
         event: str,
         adjustment: dict[str, Any] | None = None,
@@ -29,7 +29,7 @@ class ScalingTest(PolicyCase):
 
     def refusal(self, *args: Any, **values: Any) -> str:
         error = self.assertRaises(
-            exceptions.WatcherliteError, self.decided, *args, **values
+            exceptions.WatcherliteError, self.decide, *args, **values
         )
         return str(error)
 
@@ -46,9 +46,9 @@ class ScalingTest(PolicyCase):
             (OUT, {'type': 'CHANGE_IN_PERCENTAGE', 'number': 10, 'min_step': 3}, 3),
         ):
             key = 'deletion' if event == IN else 'creation'
-            self.assertEqual({key: {'count': count}}, self.decided(event, adjustment))
+            self.assertEqual({key: {'count': count}}, self.decide(event, adjustment))
         # The count of a request takes precedence.
-        found = self.decided(OUT, inputs={'count': 3})
+        found = self.decide(OUT, inputs={'count': 3})
         self.assertEqual({'creation': {'count': 3}}, found)
 
     def test_a_policy_ignores_other_events(self) -> None:
@@ -76,7 +76,7 @@ class ScalingTest(PolicyCase):
             (OUT, 4, {'creation': {'count': 1}}),
             (IN, 2, {'deletion': {'count': 0}}),
         ):
-            self.assertEqual(decision, self.decided(event, best, count, **small))
+            self.assertEqual(decision, self.decide(event, best, count, **small))
 
     def test_scaling_is_rejected_during_the_cooldown_of_another_action(self) -> None:
         said, one = {'cooldown': 60}, {'creation': {'count': 1}}
@@ -88,9 +88,9 @@ class ScalingTest(PolicyCase):
             'progress.',
             self.refusal(OUT, said, last_op=at(0)),
         )
-        self.assertEqual(one, self.decided(OUT, said, last_op=at(0), **own))
+        self.assertEqual(one, self.decide(OUT, said, last_op=at(0), **own))
         self.clock.advance(1)
-        self.assertEqual(one, self.decided(OUT, said, last_op=at(0)))
+        self.assertEqual(one, self.decide(OUT, said, last_op=at(0)))
 
     def test_the_cooldown_starts_at_the_end_of_the_action(self) -> None:
         context = self.context(Scaling(), OUT, {'event': IN}, binding_data={'x': 1})
@@ -105,7 +105,7 @@ class ScalingTest(PolicyCase):
     def test_an_earlier_decision_is_kept(self) -> None:
         decided = {'creation': {'count': 5, 'regions': {'r': 5}}}
 
-        self.assertEqual(decided, self.decided(OUT, data=decided))
+        self.assertEqual(decided, self.decide(OUT, data=decided))
 
     def test_only_a_percentage_may_be_fractional(self) -> None:
         for kind in ('EXACT_CAPACITY', 'CHANGE_IN_CAPACITY'):

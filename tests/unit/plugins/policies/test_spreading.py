@@ -15,7 +15,7 @@ REGIONS = {'regions': [{'name': 'a', 'weight': 200}, {'name': 'b'}]}
 class SpreadingTest(PolicyCase):
     """Decisions."""
 
-    def decided(
+    def decide(
         self,
         policy: Policy,
         action_type: str,
@@ -41,11 +41,11 @@ class SpreadingTest(PolicyCase):
         ):
             self.assertEqual(
                 {'creation': {'count': count, 'regions': regions}},
-                self.decided(RegionPlacement(), OUT, said, **values),
+                self.decide(RegionPlacement(), OUT, said, **values),
             )
         error = self.assertRaises(
             exceptions.Invalid,
-            *(self.decided, RegionPlacement(), OUT, capped),
+            *(self.decide, RegionPlacement(), OUT, capped),
             inputs={'count': 4},
         )
         self.assertEqual('There is no feasible plan to handle all nodes.', str(error))
@@ -68,7 +68,7 @@ class SpreadingTest(PolicyCase):
                         'regions': dict(zip('ab', left, strict=True)),
                     }
                 },
-                self.decided(
+                self.decide(
                     *(RegionPlacement(), IN, REGIONS), inputs={'count': 3}, nodes=there
                 ),
             )
@@ -79,14 +79,14 @@ class SpreadingTest(PolicyCase):
 
         self.assertEqual(
             {'creation': {'count': 3, 'regions': {'a': 3}, 'zones': {'x': 2, 'y': 1}}},
-            self.decided(ZonePlacement(), OUT, said, decided),
+            self.decide(ZonePlacement(), OUT, said, decided),
         )
 
     def test_a_resize_in_either_direction_gets_a_decision(self) -> None:
         def resize(number: int) -> dict[str, Any]:
             wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': number}
             there = [placed(1, region_name='b'), placed(2, region_name='b')]
-            return self.decided(
+            return self.decide(
                 RegionPlacement(), RESIZE, REGIONS, inputs=wish, nodes=there
             )
 
@@ -115,9 +115,7 @@ class SpreadingTest(PolicyCase):
     def test_an_earlier_decision_is_kept(self) -> None:
         decided = {'creation': {'count': 2, 'regions': {'z': 2}}}
 
-        self.assertEqual(
-            decided, self.decided(RegionPlacement(), OUT, REGIONS, decided)
-        )
+        self.assertEqual(decided, self.decide(RegionPlacement(), OUT, REGIONS, decided))
         there = placed(2, region_name='z')
         context = self.context(
             *(RegionPlacement(), 'NODE_CREATE', REGIONS), nodes=[there], node=there.uuid

@@ -13,14 +13,14 @@ def definition(value: str = 'old') -> dict[str, Any]:
     return {'type': 'OS::Heat::Value', 'properties': {'value': f'{value} %index%'}}
 
 
-def made(name: str, value: str = 'old') -> dict[str, Any]:
+def make_member(name: str, value: str = 'old') -> dict[str, Any]:
     return {'type': 'OS::Heat::Value', 'properties': {'value': f'{value} {name}'}}
 
 
 def all_of(names: str, new: str = '') -> dict[str, Any]:
     """Return a template; the names in `new` have the new definition."""
     return {
-        name: made(name, 'new' if name in new.split() else 'old')
+        name: make_member(name, 'new' if name in new.split() else 'old')
         for name in names.split()
     }
 
@@ -97,7 +97,7 @@ class RollingTest(base.TestCase):
     def change(self, group: Group, count: int, value: str = 'new') -> Any:
         return group.update(count=count, resource_def=definition(value))
 
-    def refused(self, group: Group, count: int, value: str = 'new') -> str:
+    def refusal(self, group: Group, count: int, value: str = 'new') -> str:
         return str(
             self.assertRaises(exceptions.Invalid, self.change, group, count, value)
         )
@@ -144,7 +144,7 @@ class RollingTest(base.TestCase):
             'group: 4 batches with a pause of 20 seconds between them take at least '
             '60 seconds, and the operation times out in 60; larger batches, or '
             'shorter pauses, would fit',
-            self.refused(group, 4),
+            self.refusal(group, 4),
         )
 
     def test_too_many_batches_are_rejected_with_a_suggestion(self) -> None:
@@ -152,10 +152,10 @@ class RollingTest(base.TestCase):
         self.assertEqual(
             'group: 520 members in batches of 1 are too many steps; max_batch_size '
             'must be at least 2',
-            self.refused(group, 520),
+            self.refusal(group, 520),
         )
         # A long definition counts as several members.
-        refused = self.refused(group, 520, 'x' * 1000)
+        refused = self.refusal(group, 520, 'x' * 1000)
         self.assertIn('max_batch_size must be at least 4', refused)
         group.policy = {'rolling_update': {'max_batch_size': 2}}
         self.assertEqual(260, len(self.change(group, 520)))
@@ -163,7 +163,7 @@ class RollingTest(base.TestCase):
     def test_files_count_as_members_of_each_step(self) -> None:
         group = self.group_of(100)
         group.files = {'n.yaml': 'x' * 2_000_000}
-        refused = self.refused(group, 100)
+        refused = self.refusal(group, 100)
         self.assertIn('max_batch_size must be at least 2', refused)
 
     def test_an_oversized_template_is_rejected(self) -> None:
@@ -171,7 +171,7 @@ class RollingTest(base.TestCase):
         for policy in ({}, {'batch_create': {'max_batch_size': 500}}):
             group.policy = policy
             self.assertRegex(
-                self.refused(group, 1000, 'x' * 20_000),
+                self.refusal(group, 1000, 'x' * 20_000),
                 '^group: the definitions of 1000 members, 200.. characters each, are '
                 'more than 16777216 characters; a shorter one or fewer members would '
                 'fit$',

@@ -193,13 +193,13 @@ class AutoScalingGroupTest(base.TestCase):
         self.group.data = said.data or {}
         self.assertEqual((3, ''), self.signal())
         scaled = self.group.time
-        wait_until = scaled + datetime.timedelta(seconds=60)
+        until = scaled + datetime.timedelta(seconds=60)
         reason = (
             'Ignored: the cooldown of the last scaling lasts until '
-            f'{wait_until:%Y-%m-%dT%H:%M:%SZ}'
+            f'{until:%Y-%m-%dT%H:%M:%SZ}'
         )
         self.assertEqual((3, reason), self.signal())
-        self.group.time = wait_until
+        self.group.time = until
         self.assertEqual((4, ''), self.signal())
 
     def test_each_policy_has_its_own_cooldown(self) -> None:

@@ -11,7 +11,7 @@ from watcherlite.testing.context import FakeContext
 
 
 class TestTheTestResource(base.TestCase):
-    def made(self, **properties):
+    def create(self, **properties):
         run = ResourceRun(TestResource, name='web', stack_name='shop', timeout=100)
         return run, run.create(properties)
 
@@ -24,7 +24,7 @@ class TestTheTestResource(base.TestCase):
             ({'wait_secs': 3, 'action_wait_secs': {'delete': 5}}, 3),
             ({'attr_wait_secs': 2, 'constraint_prop_secs': 1.5}, 3.5),
         ):
-            run, created = self.made(**properties)
+            run, created = self.create(**properties)
 
             self.assertEqual(
                 ('COMPLETE', 1 if seconds else 0, seconds),
@@ -46,14 +46,14 @@ class TestTheTestResource(base.TestCase):
             ),
             (attributes, {'attr_wait_secs': 3.5}, (3.5, 0)),
         ):
-            run, _ = self.made(**before)
+            run, _ = self.create(**before)
             updated = run.update({'value': 'b', **after})
 
             self.assertEqual(expected, (updated.seconds, run.delete().seconds))
 
     def test_a_wait_that_is_too_long_ends_at_the_timeout(self):
         for seconds in (-1, 101):
-            run, created = self.made(wait_secs=seconds)
+            run, created = self.create(wait_secs=seconds)
 
             self.assertEqual(
                 ('FAILED', 'Timed out', 100),
@@ -64,15 +64,15 @@ class TestTheTestResource(base.TestCase):
 
     def test_an_early_poll_continues_to_wait(self):
         context = FakeContext()
-        wait_until = context.now() + datetime.timedelta(seconds=9)
-        token = {'until': wait_until.isoformat()}
+        until = context.now() + datetime.timedelta(seconds=9)
+        token = {'until': until.isoformat()}
 
         said = TestResource().poll(context, 'delete', token)
 
         self.assertEqual(ResourceInProgress(token, 9.0), said)
 
     def test_a_failed_resource_can_be_deleted(self):
-        run, created = self.made(fail=True, wait_secs=2)
+        run, created = self.create(fail=True, wait_secs=2)
 
         self.assertEqual(
             ('FAILED', 'Test Resource failed web', 2),
@@ -82,14 +82,14 @@ class TestTheTestResource(base.TestCase):
         self.assertEqual('COMPLETE', run.delete().status)
 
     def test_an_unknown_property_is_rejected(self):
-        error = self.assertRaises(exceptions.Invalid, self.made, wait_sec=1)
+        error = self.assertRaises(exceptions.Invalid, self.create, wait_sec=1)
 
         self.assertEqual(
             'properties.wait_sec: is not known, did you mean wait_secs?', str(error)
         )
 
     def test_a_new_value_is_an_update_in_place(self):
-        run, _ = self.made(value='a')
+        run, _ = self.create(value='a')
         before = run.physical_id
 
         self.assertEqual('update', run.update({'value': 'b'}).change)
@@ -107,7 +107,7 @@ class TestTheTestResource(base.TestCase):
             ({'value': 'a'}, {'value': 'a'}, 'keep'),
             ({'fail': True}, {}, 'replace'),
         ):
-            run, _ = self.made(**before)
+            run, _ = self.create(**before)
             uuid = run.uuid
 
             self.assertEqual(change, run.update(after).change, (before, after))
@@ -127,14 +127,14 @@ class TestTheTestResource(base.TestCase):
 
 
 class TestItsOperations(base.TestCase):
-    def made(self, **properties):
+    def create(self, **properties):
         run = ResourceRun(TestResource, name='web', timeout=100)
         run.create(properties)
         return run
 
     def test_a_broken_resource_is_unhealthy_until_its_repair(self):
         for repair in ('reboot', 'rebuild'):
-            run = self.made(wait_secs=3)
+            run = self.create(wait_secs=3)
             run.operate('break', {'reason': 'a test'})
 
             found, repaired = run.check(), run.operate(repair)
@@ -146,7 +146,7 @@ class TestItsOperations(base.TestCase):
             self.assertEqual('COMPLETE', run.check().status)
 
     def test_the_operation_fail_always_fails(self):
-        failed = self.made().operate('fail', {'reason': 'no wind'})
+        failed = self.create().operate('fail', {'reason': 'no wind'})
 
         self.assertEqual(
             ('FAILED', 'Test Resource failed fail: no wind'),

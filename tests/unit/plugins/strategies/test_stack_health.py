@@ -12,7 +12,7 @@ from watcherlite.plugins.strategies.stack_health import StackHealth
 from watcherlite.testing import run_strategy
 
 
-def seen(name: str, **values: Any) -> StackSummary:
+def make_summary(name: str, **values: Any) -> StackSummary:
     """Return a healthy stack."""
     fields: dict[str, Any] = {
         'uuid': f'uuid-of-{name}',
@@ -29,10 +29,10 @@ def seen(name: str, **values: Any) -> StackSummary:
 
 
 BAD = UnhealthyResource('web', 'a', 'Thing', 'CHECK_FAILED', 'it smokes', marked=True)
-HEALTHY = seen('fine')
-UNHEALTHY = seen('web', unhealthy=(BAD,))
-FAILED = seen('db', state='UPDATE_FAILED', failed=True)
-LOCKED = seen('kept', unhealthy=(BAD, BAD), hindrance='Stack kept is locked')
+HEALTHY = make_summary('fine')
+UNHEALTHY = make_summary('web', unhealthy=(BAD,))
+FAILED = make_summary('db', state='UPDATE_FAILED', failed=True)
+LOCKED = make_summary('kept', unhealthy=(BAD, BAD), hindrance='Stack kept is locked')
 
 
 class Model:

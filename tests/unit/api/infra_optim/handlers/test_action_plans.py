@@ -12,7 +12,7 @@ from watcherlite.states import action_plan as states
 
 
 class TestSomebodyElseIsFaster(HandlerCase):
-    def refused(
+    def refusal(
         self, act: Any, plan: ActionPlan, method: str, template: str, body: Any = None
     ) -> str:
         """Return the error of a request; `act` is called after its check."""
@@ -40,7 +40,7 @@ class TestSomebodyElseIsFaster(HandlerCase):
         ):
             plan = self.world.create('a')
             meanwhile = functools.partial(act, plan.uuid)
-            self.assertEqual(text, self.refused(meanwhile, plan, *request))
+            self.assertEqual(text, self.refusal(meanwhile, plan, *request))
 
     def test_a_plan_that_has_begun_is_not_cancelled_as_one_that_has_not(self) -> None:
         later = '2999-01-01T00:00:00Z'
@@ -50,7 +50,7 @@ class TestSomebodyElseIsFaster(HandlerCase):
             self.world.worker()
             self.world.wait_for_plan(plan, states.ONGOING)
 
-        refusal = self.refused(
+        refusal = self.refusal(
             *(taken, plan, 'PATCH', '/v1/action_plans/{uuid}'),
             [{'op': 'replace', 'path': '/state', 'value': 'CANCELLED'}],
         )

@@ -12,7 +12,7 @@ AUDIT = Checker(at(audits.NEW, (1, 0)))
 class TestAudits(base.TestCase):
     """POST /v1/audits."""
 
-    def refused(self, **given):
+    def refusal(self, **given):
         error = self.assertRaises(
             exceptions.Invalid, AUDIT.body, {'audit_type': 'ONESHOT', **given}
         )
@@ -35,4 +35,4 @@ class TestAudits(base.TestCase):
         ):
             with self.subTest(given=given):
                 (name,) = given
-                self.assertIn(f'field/attribute {name}. ', self.refused(**given))
+                self.assertIn(f'field/attribute {name}. ', self.refusal(**given))

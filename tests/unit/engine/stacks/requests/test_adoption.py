@@ -227,7 +227,7 @@ class TestRecord(AdoptingCase):
         self.left = left
         self.data = self.world.stacks.abandon(left.uuid, TENANT)
 
-    def refused(self, data: Mapping[str, Any], tenant: str = TENANT) -> str:
+    def refusal(self, data: Mapping[str, Any], tenant: str = TENANT) -> str:
         """Return why a document is rejected; check that nothing is stored."""
         stacks = self.world.stacks
         error = self.assertRaises(
@@ -261,7 +261,7 @@ class TestRecord(AdoptingCase):
             ),
         ):
             with self.subTest(name=name):
-                told = self.refused(data, tenant)
+                told = self.refusal(data, tenant)
                 self.assertIn(text, told)
                 self.assertNotIn(str(mine), told)
         self.assertEqual('ADOPT_COMPLETE', self.adopt(self.data).state.name)
@@ -279,7 +279,7 @@ class TestRecord(AdoptingCase):
             (row.physical_id, row.data, row.attributes['seen']),
         )
         self.world.act(stack, 'DELETE')
-        self.assertIn('another stack has adopted it', self.refused(self.data))
+        self.assertIn('another stack has adopted it', self.refusal(self.data))
 
     def test_an_adopted_resource_keeps_its_type(self) -> None:
         self.data['template']['resources']['a'] = res('Slow')

@@ -31,7 +31,7 @@ class TestAttributes(CheckingCase):
             '      - {get_attr: [b, anything]}\n'
         )
 
-        found = self.wrong(Definition(document.parse(text)))
+        found = self.problems_of(Definition(document.parse(text)))
 
         self.assertEqual(
             [
@@ -77,7 +77,7 @@ class TestAttributes(CheckingCase):
         definition = Definition(
             template({'a': res(), 'b': res(value=asked)}, parameters=declared)
         )
-        (problem,) = self.wrong(definition)
+        (problem,) = self.problems_of(definition)
 
         self.assertIn('(a of that name) is incorrect', problem)
         self.assertNotIn('secret', problem)
@@ -112,7 +112,7 @@ class TestLines(CheckingCase):
             '    properties:\n'
             '      value: {str_split: [",", {get_param: "OS::stack_name"}, 7]}\n'
         )
-        found = self.wrong(Definition(document.parse(text, 'web.yaml')))
+        found = self.problems_of(Definition(document.parse(text, 'web.yaml')))
 
         self.assertEqual(
             [

@@ -89,14 +89,14 @@ class CheckingCase(StackWorldCase):
     ) -> list[str]:
         """Return the problems of a stack of these resources."""
         definition = Definition(template(members), environment or {}, files or {})
-        return self.wrong(definition, **limits)
+        return self.problems_of(definition, **limits)
 
     def assert_problem(self, start: str, *arguments: Any) -> None:
         """Assert that a stack has one problem, whose text starts like this."""
         (problem,) = self.check(*arguments)
         self.assertEqual(start, problem[: len(start)], problem)
 
-    def wrong(self, definition: Definition, **limits: Any) -> list[str]:
+    def problems_of(self, definition: Definition, **limits: Any) -> list[str]:
         """Return the problems of a stack of this definition."""
         world = self.world(**limits)
         try:
