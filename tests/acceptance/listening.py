@@ -33,9 +33,13 @@ class Ear(fixtures.Fixture):
     def _setUp(self):
         self._connection = kombu.Connection(self._url, connect_timeout=PATIENCE)
         self.addCleanup(self._connection.release)
+        channel = self._connection.channel()
+        for priority in ('info', 'error'):
+            # A relay that was killed in an earlier test may have published again.
+            channel.queue_delete(f'{TOPIC}.{priority}')
         exchange = kombu.Exchange(EXCHANGE, type='topic', durable=False)
         queue = kombu.Queue(QUEUE, exchange, '#', durable=False)
-        self._queue = queue(self._connection.channel())
+        self._queue = queue(channel)
         self._queue.declare()
         self._queue.purge()
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 from tests.acceptance import preloaded
@@ -143,7 +144,8 @@ class ExampleCase(CommandTestCase):
         )
 
     def _end(self, process):
-        process.kill()
+        # A worker whose manager was killed would drain first.
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait(PATIENCE)
 
     def follow(self, page):
