@@ -10,7 +10,12 @@ from watcherlite.db.action_logs import LogEntry
 from watcherlite.domain import outcomes
 from watcherlite.execution import results
 from watcherlite.execution.action_logs import INTERVAL, ActionLogs
-from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
+from watcherlite.execution.committer import (
+    DOUBTFUL,
+    CommitQueue,
+    Committer,
+    EventListeners,
+)
 from watcherlite.execution.group_commit import ClaimRequest
 from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.states import action as states
@@ -392,6 +397,25 @@ class TestFailures(CommitterCase):
             ],
         )
 
+    def test_the_dependent_of_a_refused_change_is_not_handed_over(self):
+        self.fragile.refuses = lambda action: action.outputs
+        first = factories.make_action(
+            name='a', status=states.RUNNING, owner='me', attempt=1
+        )
+        _, (parent, child) = factories.store_plan(
+            self.store,
+            first,
+            factories.make_action(name='b', parents=(first.uuid,)),
+            state='ONGOING',
+            on_failure='continue',
+        )
+        started = child.evolve(status=states.RUNNING, owner='me', attempt=1)
+        (item,) = self.submit(parent, outcome=outcomes.Done({'a': 1}))
+        item.handover = make_attempt(child), results.Conclusion(started)
+        self.commit(1)
+
+        self.assertEqual({'a': 'FAILED', 'b': 'READY'}, self.statuses())
+
     def test_actions_whose_failure_is_refused_are_left_to_the_sweep(self):
         self.fragile.refuses = lambda action: action.name in 'ac'
         self.submit(*self.running('a'))
@@ -542,6 +566,33 @@ class TestLockedPlans(CommitterCase):
         self.commit(1)
 
         self.assertEqual([('a', True)], self.settled)
+
+    def test_the_tries_of_a_plan_are_counted_anew_after_a_write(self):
+        def surroundings(plan_ids):
+            asked.append(plan_ids)
+            return self.store.surroundings_of_plans(plan_ids)
+
+        plan, actions = factories.store_plan(
+            self.store,
+            *(
+                factories.make_action(
+                    name=name, status=states.RUNNING, owner='me', attempt=1
+                )
+                for name in 'ab'
+            ),
+            state='ONGOING',
+        )
+        asked = []
+        self.fragile.surroundings_of_plans = surroundings
+        for count, action in enumerate(actions, 1):
+            self.fragile.locked = {plan.id}
+            self.submit(action)
+            for _ in range(DOUBTFUL):
+                self.committer.commit_next()
+            self.fragile.locked = set()
+            self.commit(count)
+
+        self.assertEqual([[plan.id]] * 2, asked)
 
     def test_a_claim_from_a_locked_plan_is_repeated(self):
         plan, _ = factories.store_plan(

@@ -310,14 +310,22 @@ class TestSweep(RecoveryCase):
         rules = Locked(lambda name: False)
         recovery = self.make_recovery(rules)
         factories.store_actions(self.store, self.lost(name='of no plan'))
-        factories.store_plan(self.store, self.lost(name='of a plan'), active=1)
+        factories.store_plan(
+            self.store,
+            self.lost(name='of a plan'),
+            self.lost(name='claimed', status='READY', start_time=None),
+            active=2,
+        )
         self.expire_worker()
 
         first, taken = recovery.sweep(), self.statuses()
         rules.free = True
         second = recovery.sweep()
 
-        self.assertEqual((False, {'of no plan': 'FAILED'}), (first, taken))
+        # The rules of its plan do not apply to an action that was only claimed.
+        self.assertEqual(
+            (False, {'of no plan': 'FAILED', 'claimed': 'READY'}), (first, taken)
+        )
         self.assertEqual((True, 'FAILED'), (second, self.statuses()['of a plan']))
 
     def test_the_actions_of_a_removed_worker_are_recovered(self):
