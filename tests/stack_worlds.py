@@ -93,19 +93,19 @@ def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
 
         def create(self, context: base.ResourceContext) -> Any:
             outside.record_call('create', context.resource_name)
-            return self._made(context, context.properties.get('wait') or 0)
+            return self._poll_creation(context, context.properties.get('wait') or 0)
 
         def update(self, context: base.ResourceContext) -> Any:
             outside.record_call('update', context.resource_name)
-            return self._made(context, context.properties.get('wait') or 0)
+            return self._poll_creation(context, context.properties.get('wait') or 0)
 
         def poll(
             self, context: base.ResourceContext, operation: str, token: Any
         ) -> Any:
             outside.record_call('poll', context.resource_name)
-            return self._made(context, token['left'])
+            return self._poll_creation(context, token['left'])
 
-        def _made(self, context: base.ResourceContext, left: int) -> Any:
+        def _poll_creation(self, context: base.ResourceContext, left: int) -> Any:
             physical_id = context.physical_id or context.physical_name
             if left:
                 return ResourceInProgress(

@@ -595,7 +595,7 @@ class World:
         by_uuid = {a.uuid: a.name or a.uuid for a in self._actions()}
         by_uuid |= {w.record.uuid: w.record.host for w in (*self.workers, *self.lost)}
 
-        def told(message: str | None) -> str | None:
+        def replace_uuids(message: str | None) -> str | None:
             if message is None:
                 return None
             return _UUID.sub(lambda m: by_uuid.get(m.group(), 'UUID'), message)
@@ -605,7 +605,7 @@ class World:
                 names[event.action_id] if event.action_id is not None else 'plan',
                 event.old_status,
                 event.new_status,
-                told(event.message),
+                replace_uuids(event.message),
             )
             for event in self.events(plan)
             if event.kind in kinds

@@ -62,7 +62,7 @@ class BadStartTest(DaemonTestCase):
                 text,
             )
 
-    def test_an_option_that_nobody_knows_or_a_value_that_cannot_work(self):
+    def test_an_unknown_option_or_an_invalid_value(self):
         command = 'watcherlite.action_types.command'
         place = f'{self.home}/watcherlite.conf: '
         for group, option, value, expected in (
@@ -121,7 +121,7 @@ class BadStartTest(DaemonTestCase):
             )
         )
 
-    def test_a_command_line_that_nobody_understands_or_whose_file_is_not_there(self):
+    def test_an_invalid_command_line_or_a_missing_file(self):
         for what in (APPLIER, ENGINE, STANDALONE):
             self.assertEqual(
                 f'unrecognized arguments: --fast (see `{" ".join(what)} --help`)',
@@ -132,7 +132,7 @@ class BadStartTest(DaemonTestCase):
             self.startup_error(2, f'--config-file={self.home}/nowhere.conf'),
         )
 
-    def test_a_host_that_has_not_the_key_of_the_others(self):
+    def test_a_host_without_the_key_of_the_others(self):
         # The first process that stores a secret creates the key.
         inputs = {'message': 'password=hunter2'}
         self.operator(self.ini()).create(('one', 'nop', inputs))

@@ -98,7 +98,7 @@ class Surviving:
 
     seed = 0
 
-    def test_nothing_is_lost_and_nothing_happens_twice(self):
+    def test_no_action_is_lost_or_executed_twice(self):
         ini = self.ini(
             applier={
                 'lease': LEASE,

@@ -223,7 +223,7 @@ class ControlTest(DaemonTestCase):
         )
         self.assertEqual({'waits': [(BEGIN, 1, HEARD)]}, self.target.story())
 
-    def test_an_action_is_suspended_and_goes_on(self):
+    def test_an_action_is_suspended_and_resumed(self):
         operator = self.operators
         uuid = operator.start(
             ('waits', 'patient', {'seconds': 0.3}),
@@ -261,7 +261,7 @@ class BrokerAwayTest(DaemonTestCase):
         self.ear = self.useFixture(Ear(self.vhost.url))
         self.proxy.refuse()
 
-    def test_plans_run_and_all_is_told_later_in_order(self):
+    def test_plans_run_and_notifications_follow_in_order(self):
         ini = self.ini(applier={'sweep_interval': 0.2})
         operator = self.operator(ini)
         applier = self.start(APPLIER, ini)

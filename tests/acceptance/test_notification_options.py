@@ -45,7 +45,7 @@ class OptionsTest(DaemonTestCase):
         operator.wait_until_ended(uuid)
         return uuid
 
-    def test_they_are_heeded_and_what_is_mutable_changes(self):
+    def test_options_are_applied_and_mutable_ones_reloaded(self):
         path = self.ini(notifications={'publish_timeout': 1, **ELSEWHERE})
         operator = self.operator(path)
         applier = self.start_ready(APPLIER, path)

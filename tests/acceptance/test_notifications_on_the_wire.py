@@ -362,7 +362,7 @@ class AuditStoryTest(HearingCase, ApiCase):
             ['3600'] * 6 + ['7200'] * 8, [data(n)['interval'] for n in told]
         )
 
-    def test_one_that_proposes_a_plan_and_is_deleted_is_told_as_a_whole(self):
+    def test_an_audit_with_a_plan_is_notified_until_its_deletion(self):
         uuid = self.post(
             name='nightly',
             goal='dummy',

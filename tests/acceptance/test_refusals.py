@@ -48,7 +48,7 @@ class BadInputTest(CommandTestCase):
             self.assertEqual((2, '', 1), (code, out, err.count('\n')), err)
             self.assertIn(said, err)
 
-    def test_problems_of_plans_their_inputs_and_skips_are_told_at_once(self):
+    def test_problems_of_plans_inputs_and_skips_are_reported_together(self):
         ini = self.write('bad.conf', '[applier]\nlease = soon\n')
         several = 'the plan has 2 problems; nothing was stored\n  plan.yaml:'
         for expected, text, *options in (
@@ -90,7 +90,7 @@ class BadInputTest(CommandTestCase):
 
 
 class SurroundingsTest(CommandTestCase):
-    def test_an_unknown_option_is_told_with_its_file_and_the_nearest(self):
+    def test_an_unknown_option_is_reported_with_its_file_and_the_nearest_name(self):
         plan = self.write('plan.yaml', PLAN)
         ini = self.write('wl.conf', '[applier]\nmax_paralel = 3\n')
 
@@ -104,7 +104,7 @@ class SurroundingsTest(CommandTestCase):
         )
         self.assertEqual(['plan.yaml', 'wl.conf'], self.files())
 
-    def test_a_database_that_does_not_answer_or_a_directory_that_cannot_be_made(self):
+    def test_an_unresponsive_database_or_a_directory_that_cannot_be_created(self):
         plan = self.write('plan.yaml', PLAN)
         url = 'postgresql+psycopg://watcherlite:hunter2@127.0.0.1:1/watcherlite'
         blocked = self.write('file', '')

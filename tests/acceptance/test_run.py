@@ -257,7 +257,7 @@ class FailureTest(CommandTestCase):
           parents: [broken]
         """
 
-    def test_the_rest_goes_on_or_is_cancelled_as_the_plan_says(self):
+    def test_the_remaining_actions_continue_or_are_cancelled_by_the_option(self):
         for on_failure, last in (('continue', 'SUCCEEDED'), ('stop', 'CANCELLED')):
             plan = self.write('plan.yaml', self.PLAN.format(on_failure=on_failure))
 
@@ -364,7 +364,7 @@ class InterruptionTest(CommandTestCase):
         self.assertEqual(1, code)
         self.assertIn('Action plan UUID: CANCELLED', plain(out))
 
-    def test_a_plan_goes_on_whenever_its_process_was_killed(self):
+    def test_a_plan_continues_whenever_its_process_was_killed(self):
         plan = self.write(
             'plan.yaml',
             """\

@@ -63,7 +63,7 @@ class DrainTest(DaemonTestCase):
         operator.plans.cancel(asleep)
         self.assertEqual('CANCELLED', operator.wait_until_ended(asleep))
 
-    def test_what_it_has_not_begun_is_given_back_before_it_ends(self):
+    def test_unstarted_actions_are_released_before_the_end(self):
         operator = self.operators
         path = self.ini('greedy.conf', applier={'lease': self.LONG, 'max_parallel': 2})
         first = self.start_ready(APPLIER, path)
@@ -91,7 +91,7 @@ class DrainTest(DaemonTestCase):
             self.target.story(),
         )
 
-    def test_what_takes_too_long_is_left_to_others_at_once(self):
+    def test_long_actions_are_left_to_others_immediately(self):
         operator = self.operators
         impatient = self.start_ready(
             APPLIER,

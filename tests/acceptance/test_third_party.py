@@ -32,7 +32,7 @@ class ThirdPartyTest(DaemonTestCase):
         self.operators = self.operator(self.path)
         self.applier = self.start_ready(APPLIER, self.path)
 
-    def test_it_is_used_and_what_is_wrong_with_it_harms_nothing_else(self):
+    def test_third_party_plugins_are_used_and_their_defects_contained(self):
         operator = self.operators
         (worker,) = self.applier.workers()
 
@@ -81,7 +81,7 @@ class ThirdPartyTest(DaemonTestCase):
         self.assertEqual({worker}, self.target.pids())
         self.assertEqual({worker}, self.applier.workers())
 
-    def test_what_kills_its_worker_each_time_is_given_up(self):
+    def test_an_action_that_kills_its_workers_is_given_up(self):
         operator = self.operators
 
         uuid = operator.start(

@@ -238,13 +238,13 @@ class _Running:
 def _count(running: _Running, row: Row) -> None:
     counters = Counters()
 
-    def note(operation: str) -> None:
+    def record(operation: str) -> None:
         counts = counters.take()['counts']
         row.statements[operation] = counts.get(STATEMENTS, 0) / row.case.size
         row.commits[operation] = counts.get(COMMITS, 0) / row.case.size
 
     with counters.counted():
-        running.round(New('counted', row.case), note)
+        running.round(New('counted', row.case), record)
 
 
 def text(rows: Sequence[Row]) -> str:

@@ -399,14 +399,14 @@ class StoreAuditsContract(StoreCase):
         self.commit(lambda tx: tx.add_events(written))
         of_audit = {'subject': events.AUDIT, 'subject_id': audit.id}
 
-        def told(**values: Any) -> list[Event]:
+        def list_events(**values: Any) -> list[Event]:
             return [stored.event for stored in self.store.list_events(**values)]
 
-        self.assertEqual(written, told())
-        self.assertEqual([written[0], written[3]], told(**of_audit))
+        self.assertEqual(written, list_events())
+        self.assertEqual([written[0], written[3]], list_events(**of_audit))
         first = self.store.list_events(**of_audit, limit=1)
-        self.assertEqual([written[3]], told(**of_audit, after=first[0].sequence))
-        self.assertEqual([], told(subject='other', subject_id=audit.id))
+        self.assertEqual([written[3]], list_events(**of_audit, after=first[0].sequence))
+        self.assertEqual([], list_events(subject='other', subject_id=audit.id))
         self.assertEqual(
             written, [stored.event for stored in self.store.pending_events(9)]
         )

@@ -92,13 +92,13 @@ class StoreEventsContract(StoreCase):
         self.add(make_event(plan))
         self.add(*(make_event(one, message=str(n)) for n in range(3)), make_event(two))
 
-        def found(**bounds: int) -> list[str | None]:
+        def list_messages(**bounds: int) -> list[str | None]:
             page = self.store.list_events(plan_id=plan.id, action_id=one.id, **bounds)
             return [stored.event.message for stored in page]
 
-        self.assertEqual(['0', '1', '2'], found())
-        self.assertEqual(['0', '1'], found(limit=2))
-        self.assertEqual(['2', '1'], found(before=2**53, limit=2))
+        self.assertEqual(['0', '1', '2'], list_messages())
+        self.assertEqual(['0', '1'], list_messages(limit=2))
+        self.assertEqual(['2', '1'], list_messages(before=2**53, limit=2))
         self.assertRaises(ValueError, self.store.list_events, action_id=one.id)
 
     def test_events_published_since_a_time_are_found_by_sequence(self) -> None:
@@ -108,13 +108,13 @@ class StoreEventsContract(StoreCase):
         for n in (3, 0, 1, 2):
             self.store.mark_published([sequences[n]], at(n))
 
-        def found(after: int, since: float, limit: int = 9) -> list[str | None]:
+        def list_messages(after: int, since: float, limit: int = 9) -> list[str | None]:
             return self.messages(self.store.published_events(after, at(since), limit))
 
-        self.assertEqual(['0', '1', '2', '3'], found(0, 0))
-        self.assertEqual(['2', '3'], found(sequences[0], 2))
-        self.assertEqual(['1', '2'], found(sequences[0], 0, limit=2))
-        self.assertEqual([], found(sequences[3], 0))
+        self.assertEqual(['0', '1', '2', '3'], list_messages(0, 0))
+        self.assertEqual(['2', '3'], list_messages(sequences[0], 2))
+        self.assertEqual(['1', '2'], list_messages(sequences[0], 0, limit=2))
+        self.assertEqual([], list_messages(sequences[3], 0))
 
     def test_the_time_of_the_oldest_pending_event_is_returned(self) -> None:
         self.assertIsNone(self.store.oldest_pending_event())
@@ -151,11 +151,11 @@ class StoreEventsContract(StoreCase):
         self.add(make_event(lonely))
 
         def pages(plan_id: int | None) -> list[list[str | None]]:
-            found, last = [], 0
+            list_messages, last = [], 0
             while page := self.store.list_events(plan_id=plan_id, after=last, limit=3):
-                found.append(self.messages(page))
+                list_messages.append(self.messages(page))
                 last = page[-1].sequence
-            return found
+            return list_messages
 
         self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6']], pages(plan.id))
         self.assertEqual([3, 3, 3, 3, 3], [len(page) for page in pages(None)])

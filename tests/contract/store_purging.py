@@ -121,16 +121,16 @@ class StorePurgingContract(StoreCase):
             tx.insert_actions([first, second], [])
             return again.stored(key)
 
-        def left() -> list[str | None]:
+        def action_names() -> list[str | None]:
             return [action.name for action in self.store.list_actions()]
 
         again = self.commit(block)
         self.assert_purged(actions=1)
-        self.assertEqual([None, 'second'], left())
+        self.assertEqual([None, 'second'], action_names())
         ready = {'status': action_states.READY, 'end_time': at(-40)}
         self.changed(again, **ready, updated_at=OLD)
         self.assert_purged(actions=1)
-        self.assertEqual([None], left())
+        self.assertEqual([None], action_names())
 
     def test_events_are_kept_until_they_are_published_with_what_they_are_about(
         self,

@@ -77,12 +77,12 @@ class TestPoliciesExchangeDecisions(WorldCase):
         def decide(context: Any, data: dict[str, Any]) -> None:
             data['count'] = data.get('count', 0) + 1
 
-        def look(context: Any, data: dict[str, Any]) -> None:
+        def record_row(context: Any, data: dict[str, Any]) -> None:
             row = world.store.get_action(context.action_uuid)
             stored.append((row.status, row.data))
 
         world = self.create_world({'scale_in': kind()})
-        chain = [policy(1, decide, decide), policy(2, look, look)]
+        chain = [policy(1, decide, decide), policy(2, record_row, record_row)]
         world.worker(policies=chain_of(*chain))
         plan = world.run(action('a', 'scale_in'))
         self.assertEqual([('READY', {'count': 1}), ('RUNNING', {'count': 2})], stored)

@@ -270,7 +270,7 @@ class TestDerivedActionsRunUnderTheLockOfTheirParent(WorldCase):
     def test_they_do_not_wait_for_it_and_others_wait_for_all_of_them(self) -> None:
         order: list[str] = []
 
-        def note(context: Any) -> bool:
+        def record(context: Any) -> bool:
             order.append(context.name)
             return True
 
@@ -283,9 +283,9 @@ class TestDerivedActionsRunUnderTheLockOfTheirParent(WorldCase):
         world = self.create_world(
             {
                 'derives': kind(
-                    execute=lambda c: children, complete=lambda c, results: note(c)
+                    execute=lambda c: children, complete=lambda c, results: record(c)
                 ),
-                'notes': kind(execute=note),
+                'notes': kind(execute=record),
             },
             sweep_interval=3600.0,
         )

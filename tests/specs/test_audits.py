@@ -132,7 +132,7 @@ class TestOneshot(AuditCase):
             ),
             ('content', 0, ['RECOMMENDED SUCCEEDED']),
         ):
-            told = len(world.all_events())
+            audit_state = len(world.all_events())
             audit = world.audit(strategy=name, name=name, auto_trigger=True)
             audit = world.wait_for_audit_end(audit)
             (plan,) = world.plans_of(audit)
@@ -141,7 +141,7 @@ class TestOneshot(AuditCase):
                 ('SUCCEEDED', 'SUCCEEDED', total), (audit.state, plan.state, plan.total)
             )
             changes = [f'action_plan state_changed {change}' for change in story]
-            news = world.all_events()[told:]
+            news = world.all_events()[audit_state:]
             self.assertEqual(
                 ['action_plan created RECOMMENDED', *changes],
                 [line for line in news if line.startswith('action_plan')],
@@ -151,7 +151,7 @@ class TestOneshot(AuditCase):
         """Also the first strategy of the goal, which runs if the audit names none."""
         seen: list[Any] = []
 
-        def look(context: Any) -> Any:
+        def record_context(context: Any) -> Any:
             context.checkpoint()
             context.sleep(0)
             seen.append(
@@ -169,7 +169,7 @@ class TestOneshot(AuditCase):
 
         schema = {'type': 'object', 'properties': {'n': {'default': 3}}}
         world = self.create_engine_world(
-            strategies={'a_first': strategy(look, schema=schema)}
+            strategies={'a_first': strategy(record_context, schema=schema)}
         )
         world.models['compute'] = lambda scope, creator: ('a model of', scope)
         scope = [{'compute': []}]
@@ -458,7 +458,7 @@ class TestWhileAPlanIsOngoing(AuditCase):
         self.assertEqual(WELL, world.audit_events(forced))
 
     def test_others_wait_for_their_next_run_if_there_is_one(self) -> None:
-        def told(audit: Any) -> Any:
+        def audit_state(audit: Any) -> Any:
             return audit.state, audit.status_message
 
         world, gate, plan = self.start_ongoing_plan()
@@ -474,7 +474,10 @@ class TestWhileAPlanIsOngoing(AuditCase):
                 ('SUCCEEDED', runs.NO_NEXT_RUN),
                 ('PENDING', runs.PLAN_IS_ONGOING),
             ],
-            [told(world.wait_for_runs(audit, 1)) for audit in (repeated, once, event)],
+            [
+                audit_state(world.wait_for_runs(audit, 1))
+                for audit in (repeated, once, event)
+            ],
         )
         gate.open()
         world.wait_until_ended(plan)
@@ -482,6 +485,7 @@ class TestWhileAPlanIsOngoing(AuditCase):
         world.audits.trigger(event.uuid)
         event = world.wait_for_runs(event, 2)
         self.assertEqual(
-            [('ONGOING', None), ('SUCCEEDED', None)], [told(repeated), told(event)]
+            [('ONGOING', None), ('SUCCEEDED', None)],
+            [audit_state(repeated), audit_state(event)],
         )
         self.assertEqual(1, len(world.plans_of(repeated)))

@@ -129,14 +129,16 @@ class TestStacks(StackWorldCase):
         self.assertEqual('', refusal('s'))
 
     def test_a_strategy_sees_the_stacks_of_its_project_alone(self) -> None:
-        def seen(creator: Creator, tenant: str | None = None) -> list[str]:
+        def visible_names(creator: Creator, tenant: str | None = None) -> list[str]:
             model = StackModel(self.world.store, (), creator)
             return [stack.name for stack in model.stacks(tenant=tenant)]
 
-        self.assertEqual(['s'], seen(OWNER))
-        self.assertEqual(['s'], seen(Creator(everywhere=True)))
+        self.assertEqual(['s'], visible_names(OWNER))
+        self.assertEqual(['s'], visible_names(Creator(everywhere=True)))
         for other in (STRANGER, Creator()):
-            self.assertEqual(([], []), (seen(other), seen(other, TENANT)))
+            self.assertEqual(
+                ([], []), (visible_names(other), visible_names(other, TENANT))
+            )
 
 
 class TestClusters(ClusterCase):
@@ -219,10 +221,12 @@ class TestClusters(ClusterCase):
         )
 
     def test_a_strategy_sees_the_clusters_of_its_project_alone(self) -> None:
-        def seen(creator: Creator, tenant: str | None = None) -> list[str]:
+        def visible_names(creator: Creator, tenant: str | None = None) -> list[str]:
             model = ClusterModel(self.world.store, (), creator)
             return [cluster.name for cluster in model.clusters(tenant=tenant)]
 
-        self.assertEqual(['c'], seen(OWNER))
+        self.assertEqual(['c'], visible_names(OWNER))
         for other in (STRANGER, Creator()):
-            self.assertEqual(([], []), (seen(other), seen(other, TENANT)))
+            self.assertEqual(
+                ([], []), (visible_names(other), visible_names(other, TENANT))
+            )

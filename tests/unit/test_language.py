@@ -48,6 +48,13 @@ BANNED = {
     r'\bwhole stor(y|ies)\b': 'the complete run, all events',
     r'\bworld outside\b': 'external resources',
 }
+#: A pattern of helper names in tests -> the name to use instead.
+UNCLEAR_HELPERS = {
+    r'an?_\w+': 'create_..., insert_..., make_...',
+    r'_?(told|asked|begun|wanted|seen|said|gone|looked)': 'a noun or a verb',
+    r'_?(heed|hear|heard|tell|go_on|goes_on|begins|becomes?)': 'the term of the field',
+    r'let_\w+|until(_\w+)?|assert_told\w*|whatever_\w+': 'an imperative verb',
+}
 #: Names with two meanings, and the reason.
 SHARED = {
     'Cancelled': 'the exception, and the outcome of an action that raises it',
@@ -135,6 +142,17 @@ def banned_turns(text):
     ]
 
 
+def unclear_helpers(path):
+    """Return the unclear names of functions in a module, with the name to use."""
+    return [
+        f'{path.relative_to(ROOT)}:{node.lineno}: {node.name}: use {instead}'
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        for pattern, instead in UNCLEAR_HELPERS.items()
+        if re.fullmatch(pattern, node.name)
+    ]
+
+
 def headings(text):
     """Return the titles of an RST page that are underlined."""
     return re.findall(r'(?m)^(\S.*)\n(?:=|-|~)\S{2,}$', text)
@@ -172,6 +190,12 @@ class TestSources(base.TestCase):
             ],
         )
         self.assertGreater(len(comments), 2000)
+
+    def test_helpers_of_tests_are_named_in_the_terms_of_the_field(self):
+        paths = sorted((ROOT / 'tests').rglob('*.py'))
+
+        self.assertEqual([], [line for p in paths for line in unclear_helpers(p)])
+        self.assertGreater(len(paths), 500)
 
     def test_only_the_listed_names_stand_for_two_things(self):
         _, found = read_sources()

@@ -95,7 +95,7 @@ class AuditStories:
 
         self.assertEqual('SUCCEEDED', ended['State'])
 
-    def test_a_continuous_audit_goes_on_until_it_is_cancelled(self):
+    def test_a_continuous_audit_continues_until_it_is_cancelled(self):
         made = self.plain(
             *('audit', 'create', '-t', 'CONTINUOUS', '-i', '3600', '-g', 'dummy'),
             *('-s', 'dummy', '--name', 'hourly', '-p', 'para1=1', '-p', 'para2=hello'),
@@ -140,7 +140,7 @@ class AuditStories:
         self.assertEqual(202, answer.status_code)
         self.assertEqual((0, 1), (len(before), len(after)))
 
-    def test_an_audit_that_cannot_be_is_refused(self):
+    def test_an_invalid_audit_is_refused(self):
         def create(*argv):
             return self.refusal('audit', 'create', *argv)
 
@@ -292,7 +292,7 @@ class PlanStories:
         self.assertIn(action, self.refusal('action', 'show', action))
         self.assertEqual([], self.json('action', 'list', '--action-plan', plan))
 
-    def test_a_plan_that_was_not_started_is_cancelled_for_good(self):
+    def test_an_unstarted_plan_is_cancelled_permanently(self):
         plan = self.dummy_plan('not started')
         skipped, *others = self.column('UUID', 'action', 'list', '--action-plan', plan)
         self.json('action', 'update', skipped, '--state', 'SKIPPED')

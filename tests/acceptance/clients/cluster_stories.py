@@ -145,7 +145,7 @@ class ClusterStories:
         self.assertEqual([True], [row['tainted'] for row in rows])
         self.assertIn('renamed', self.refusal('node', 'show', 'renamed'))
 
-    def test_something_that_is_there_is_adopted(self):
+    def test_an_existing_resource_is_adopted(self):
         words = ('--identity', 'found', '--type', 'os.heat.test_resource-1.0')
 
         preview = self.json('node', 'adopt', '--preview', *words)
@@ -154,7 +154,7 @@ class ClusterStories:
         self.assertIn('os.heat.test_resource', str(preview))
         self.assertEqual('adopted', adopted['name'])
 
-    def test_a_policy_is_bound_and_let_go(self):
+    def test_a_policy_is_attached_and_detached(self):
         self.create('ruled', 1)
         path = self.file('deletion.yaml', DELETION)
         valid = self.json('policy', 'validate', '--spec-file', path)
@@ -205,7 +205,7 @@ class ClusterStories:
         self.assertIn('reboot', operations)
         self.assertIn('second', self.refusal('profile', 'show', 'second'))
 
-    def test_a_receiver_has_an_action_be_done_for_whoever_knows_it(self):
+    def test_a_receiver_requests_an_action_for_callers_with_its_url(self):
         self.create('heard', 1)
         words = ('--cluster', 'heard', '--action', 'CLUSTER_SCALE_OUT')
         made = self.json('receiver', 'create', *words, 'more')
@@ -254,7 +254,7 @@ class ClusterStories:
         names = [row['name'] for row in rows if row['name'].startswith('page-')]
         self.assertEqual(['page-a', 'page-b', 'page-c'], names)
 
-    def test_names_that_mean_nothing_or_too_much_are_refused(self):
+    def test_unknown_and_ambiguous_names_are_refused(self):
         for _ in range(2):
             self.profile('twice')
 

@@ -47,11 +47,13 @@ class HeatCase(OpenStackCase):
     def wait_until_gone(self, *names):
         """Wait until no stacks have these names."""
 
-        def left():
+        def remaining_names():
             shown = self.ask('GET', '/stacks')['stacks']
             return {stack['stack_name'] for stack in shown} & set(names)
 
-        wait_until(lambda: not left(), lambda: f'the end of {left()}')
+        wait_until(
+            lambda: not remaining_names(), lambda: f'the end of {remaining_names()}'
+        )
 
     def create(self, name, template, *argv):
         """Create a stack, and wait for COMPLETE; return the path of its template."""

@@ -79,7 +79,7 @@ class LifeStories:
         ):
             self.assertIn(text, out)
 
-    def test_a_stack_that_fails_is_told_with_its_reason(self):
+    def test_a_failed_stack_is_shown_with_its_reason(self):
         path = self.file('failing.yaml', FAILING)
 
         said = self.refusal(

@@ -154,7 +154,7 @@ class TestWithPassword(Stories, ClientCase):
             self.program, *self.access(user, password), *noun, *argv
         )
 
-    def test_who_gives_no_good_password_is_nobody(self):
+    def test_a_wrong_password_is_not_authenticated(self):
         without = self.standalone.request('GET', '/v1/goals')
 
         for program in ('watcher', 'openstack'):
@@ -179,7 +179,7 @@ class TestWithPassword(Stories, ClientCase):
         after = self.json('actionplan', 'show', plan)
         self.assertEqual('RECOMMENDED', after['State'])
 
-    def test_name_and_password_may_be_in_the_environment_where_nobody_sees_them(self):
+    def test_name_and_password_may_be_environment_variables(self):
         place = self.standalone.url.replace('//', f'//{USER}:{PASSWORD}@')
         done = self.clients.run('watcher', 'goal', 'list', OS_ENDPOINT_OVERRIDE=place)
         self.assertIn('| dummy ', done.out, str(done))

@@ -70,7 +70,7 @@ class TestKeystone(ServedCase):
         headers = {} if token is None else {'X-Auth-Token': token}
         return self.standalone.request('GET', path, headers=headers)
 
-    def test_an_administrator_works_through_the_catalogue(self):
+    def test_an_administrator_uses_the_catalog(self):
         made = self.watcher(
             *('operator', 'audit', 'create', '-g', 'dummy', '-s', 'dummy'),
             *('--name', 'by token', '-p', 'para1=1', '-f', 'json'),
@@ -83,7 +83,7 @@ class TestKeystone(ServedCase):
         self.assertIn('dummy', [goal['Name'] for goal in goals])
         self.assertEqual(200, self.get(self.keystone.token('operator')).status_code)
 
-    def test_our_own_command_works_through_the_catalogue(self):
+    def test_our_own_command_uses_the_catalog(self):
         done = subprocess.run(
             [str(SCRIPTS / 'watcherlite'), 'goal', 'list', '-f', 'json'],
             env={
@@ -133,7 +133,7 @@ class TestKeystone(ServedCase):
         self.assertIn("Policy doesn't allow action_plan:get_all", listed)
         self.assertEqual(403, status)
 
-    def test_who_has_no_role_that_counts_may_nothing(self):
+    def test_a_user_without_a_relevant_role_is_refused(self):
         answer = self.get(self.keystone.token('stranger'))
 
         self.assertEqual(403, answer.status_code)
@@ -154,7 +154,7 @@ class TestKeystone(ServedCase):
 
         self.assertEqual(403, answer.status_code)
 
-    def test_without_a_good_token_nobody_gets_in(self):
+    def test_an_invalid_token_is_refused(self):
         revoked = self.keystone.token('operator')
         before = self.get(revoked)
         self.keystone.revoke(revoked)
@@ -170,7 +170,7 @@ class TestKeystone(ServedCase):
                 answer.headers['WWW-Authenticate'],
             )
 
-    def test_a_token_is_good_until_it_expires(self):
+    def test_a_token_is_valid_until_it_expires(self):
         now = datetime.datetime.now(datetime.UTC)
         hour = datetime.timedelta(hours=1)
 
@@ -184,7 +184,7 @@ class TestKeystone(ServedCase):
         self.assertIn('authentication', reason(expired).lower())
         self.assertIn('WWW-Authenticate', expired.headers)
 
-    def test_a_catalogue_without_the_endpoint_to_ask_is_no_error_of_ours(self):
+    def test_a_catalog_without_the_endpoint_is_not_a_server_error(self):
         token = self.keystone.token('operator')
         with self.keystone.without_internal_endpoint():
             internal = Standalone(self._settings)

@@ -176,12 +176,12 @@ class TestKeystoneProjects(base.TestCase):
         self.assertEqual(0, done.code, str(done))
         self.assertEqual([], self.show_stack('looker', 'list'))
 
-    def test_a_plan_acts_on_nothing_of_another_project(self):
+    def test_a_plan_cannot_act_on_another_project(self):
         stack = self.make_stack('planned')[1]['id']
         before = self.show_stack('maker', 'event', 'list', 'planned')
         token = self.keystone.token('planner', project=OTHER)
 
-        def asked(name):
+        def create_plan(name):
             """Request a plan that locks a stack, and one whose target is the stack."""
             steps = (
                 {'action_type': 'stack_lock', 'input_parameters': {'stack': name}},
@@ -202,11 +202,11 @@ class TestKeystoneProjects(base.TestCase):
                 found.append((answer.status_code, answer.text.replace(name, 'UUID')))
             return found
 
-        foreign = asked(stack)
+        foreign = create_plan(stack)
 
         self.assertEqual([400, 400], [status for status, _ in foreign])
         self.assertIn('The Stack (UUID) could not be found', foreign[0][1])
-        self.assertEqual(foreign, asked('00000000-0000-4000-8000-000000000000'))
+        self.assertEqual(foreign, create_plan('00000000-0000-4000-8000-000000000000'))
         self.assertEqual(before, self.show_stack('maker', 'event', 'list', 'planned'))
         done = self.stack('maker', 'delete', '-y', '--wait', 'planned')
         self.assertEqual(0, done.code, str(done))

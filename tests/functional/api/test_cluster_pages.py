@@ -25,11 +25,15 @@ class TestPages(base.TestCase):
         self.clusters = self.fixture.runtime.clusters
         self.by = RequestContext(Owner('default', 'ada'), True, wait=True)
         self.statements: list[str] = []
-        told = (self.fixture.runtime.store.engine, 'before_cursor_execute', self._note)
+        told = (
+            self.fixture.runtime.store.engine,
+            'before_cursor_execute',
+            self._record,
+        )
         sqlalchemy.event.listen(*told)
         self.addCleanup(sqlalchemy.event.remove, *told)
 
-    def _note(self, connection, cursor, statement, *rest) -> None:
+    def _record(self, connection, cursor, statement, *rest) -> None:
         if statement.lstrip().upper().startswith('SELECT'):
             self.statements.append(statement)
 

@@ -84,24 +84,24 @@ class SqliteTest(CallingTestCase):
             store, updated_at=now - datetime.timedelta(days=300)
         )
 
-        def left():
+        def plan_uuids():
             return [plan.uuid for plan in all_plans(store)]
 
         self.assertEqual(
             (0, 'Would delete: 2 action plans, 2 audits, 2 actions, 0 events.\n', ''),
             self.manage('db', 'purge', '--dry-run'),
         )
-        self.assertEqual([*uuids, running.uuid], left())
+        self.assertEqual([*uuids, running.uuid], plan_uuids())
         self.assertEqual(
             (0, 'Deleted: 1 action plans, 1 audits, 1 actions, 0 events.\n', ''),
             self.manage('db', 'purge', '--max-number', '1'),
         )
-        self.assertEqual([*uuids[1:], running.uuid], left())
+        self.assertEqual([*uuids[1:], running.uuid], plan_uuids())
         self.assertEqual(
             (0, 'Deleted: 2 action plans, 2 audits, 2 actions, 0 events.\n', ''),
             self.manage('db', 'purge', '--older-than', '0.5'),
         )
-        self.assertEqual([running.uuid], left())
+        self.assertEqual([running.uuid], plan_uuids())
 
     def test_purge_asks_for_confirmation_on_a_terminal(self):
         store = self.store()

@@ -64,10 +64,14 @@ class SameMoment(Base):
         @contextlib.contextmanager
         def transaction() -> Iterator[Any]:
             with begin() as tx:
-                setattr(tx, question, functools.partial(asked, getattr(tx, question)))
+                setattr(
+                    tx,
+                    question,
+                    functools.partial(request_result, getattr(tx, question)),
+                )
                 yield tx
 
-        def asked(answer: Callable[..., Any], *args: Any) -> Any:
+        def request_result(answer: Callable[..., Any], *args: Any) -> Any:
             found = answer(*args)
             try:
                 both.wait(A_WHILE)

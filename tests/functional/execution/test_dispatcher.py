@@ -187,12 +187,12 @@ class ClaimTest(DispatcherCase):
     def test_the_first_short_actions_start_before_the_next_claim(self) -> None:
         seen: list[tuple[int, int]] = []
 
-        def look() -> None:
+        def record_rows() -> None:
             rows = [a for a in self.store.list_actions() if a.name == 'b']
             taken = sum(a.attempt > 0 for a in rows)
             seen.append((taken, sum(a.start_time is not None for a in rows)))
 
-        self.build({}, look, max_parallel=2, claim_batch=500)
+        self.build({}, record_rows, max_parallel=2, claim_batch=500)
         self.queues.window = Wide(self.settings)
         self.create_plan(*(make_action(name='b') for _ in range(300)))
         self.wait_until(

@@ -87,17 +87,17 @@ class TestTimers(base.TestCase):
     def test_due_and_earlier_timers_and_the_stop_wake_the_waiting_thread(self):
         names = queue.Queue()
 
-        def note():
+        def record_thread():
             names.put(threading.current_thread().name)
 
-        self.timers.after(5, note)
+        self.timers.after(5, record_thread)
         self.clock.until_waiting()
         self.clock.advance(5)
         self.assertEqual('some-timers', names.get(timeout=PATIENCE))
 
-        self.timers.after(3600, note)
+        self.timers.after(3600, record_thread)
         self.clock.until_waiting()
-        self.timers.after(0, note)
+        self.timers.after(0, record_thread)
         self.assertEqual('some-timers', names.get(timeout=PATIENCE))
 
         self.clock.until_waiting()

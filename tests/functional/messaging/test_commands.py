@@ -68,7 +68,7 @@ class TestMalformed(base.RabbitTestCase):
 
 
 class TestTopologyConflict(base.RabbitTestCase):
-    def test_a_queue_with_other_properties_is_a_configuration_error(self):
+    def test_a_queue_with_different_properties_is_a_configuration_error(self):
         queue = topology.lane_queue(self.prefix, 'applier')
         self.channel().queue_declare(queue=queue, durable=True, auto_delete=False)
         failures = recording.Recorder()
@@ -89,7 +89,7 @@ class TestTopologyConflict(base.RabbitTestCase):
         self.assertEqual(1, len(failures.seen))
         self.assertEqual(1, bus.counters.dropped)
 
-    def test_an_exchange_with_other_properties_is_one_too(self):
+    def test_an_exchange_with_different_properties_is_a_configuration_error(self):
         exchange = topology.control(self.prefix)
         self.channel().exchange_declare(
             exchange=exchange, type='direct', durable=True, auto_delete=False
@@ -105,7 +105,7 @@ class TestTopologyConflict(base.RabbitTestCase):
 
 
 class TestFullQueue(base.RabbitTestCase):
-    def test_a_full_queue_refuses_hints_and_the_log_says_so(self):
+    def test_a_full_queue_rejects_hints_with_a_warning(self):
         if not self.vhost.isolated:
             self.skipTest('a policy needs a usable rabbitmqctl')
         services.rabbitmqctl(
@@ -140,7 +140,7 @@ class TestReceipts(base.RabbitTestCase):
         self.assertTrue(bus.wait_until_consuming(recording.TIMEOUT))
         return bus, commands
 
-    def test_it_goes_to_another_worker_when_this_one_ends_before_it_is_settled(self):
+    def test_an_unsettled_command_is_redelivered_to_another_worker(self):
         bus, first = self.settler(lambda message: Receipt())
         bus.send_command('applier', RUN)
         first.wait_for(1)
@@ -150,7 +150,7 @@ class TestReceipts(base.RabbitTestCase):
 
         self.assertEqual([('applier', RUN)], second.wait_for(1))
 
-    def test_it_is_forgotten_once_it_is_settled_in_whatever_thread(self):
+    def test_a_settled_command_is_acknowledged_from_any_thread(self):
         receipts = []
 
         def receipt(message):
@@ -171,7 +171,7 @@ class TestReceipts(base.RabbitTestCase):
 
         self.assertEqual([('applier', RUN)], second.wait_for(1))
 
-    def test_it_is_dead_when_it_ends_every_worker_that_takes_it(self):
+    def test_a_command_that_kills_its_workers_becomes_a_dead_letter(self):
         sender = self.open_bus()
         sender.send_command('applier', RUN)
 

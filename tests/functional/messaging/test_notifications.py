@@ -37,7 +37,7 @@ class NotificationTestCase(base.RabbitTestCase):
 
 
 class TestPublish(NotificationTestCase):
-    def test_a_thousand_are_confirmed_and_lie_in_their_queue_in_order(self):
+    def test_a_thousand_messages_are_confirmed_in_order(self):
         batch = self.batch(1000)
 
         self.publisher().publish(batch, TIMEOUT)
@@ -83,7 +83,7 @@ class TestPublish(NotificationTestCase):
 
         self.assertEqual([body], self.bodies(1))
 
-    def test_nothing_to_publish_needs_no_broker(self):
+    def test_an_empty_batch_needs_no_broker(self):
         publisher = self.publisher(self.open_bus(url='amqp://127.0.0.1:1/'))
 
         publisher.publish([], 0)
@@ -105,7 +105,7 @@ class TestLostQueues(NotificationTestCase):
         publisher.confirm_restored(TIMEOUT)
         return publisher
 
-    def test_a_queue_is_known_to_be_empty_or_not(self):
+    def test_an_empty_queue_is_detected(self):
         publisher = self.restore_queues()
         publisher.publish(self.batch(1), TIMEOUT)
 
@@ -113,7 +113,7 @@ class TestLostQueues(NotificationTestCase):
             (frozenset(), self.keys - {self.key}), publisher.inspect_queues(TIMEOUT)
         )
 
-    def test_a_queue_that_is_deleted_is_lost_and_there_again(self):
+    def test_a_deleted_queue_is_lost_and_declared_again(self):
         publisher = self.restore_queues()
         publisher.publish(self.batch(3), TIMEOUT)
         self.channel().queue_delete(self.key)
@@ -126,7 +126,7 @@ class TestLostQueues(NotificationTestCase):
         self.assertEqual(3, len(self.bodies(3)))
         self.assertEqual(frozenset(), publisher.inspect_queues(TIMEOUT)[0])
 
-    def test_what_one_publisher_found_lost_another_one_finds_until_it_is_restored(self):
+    def test_a_lost_queue_is_reported_to_all_publishers_until_it_is_restored(self):
         first, second = self.restore_queues(), self.publisher()
         self.assertEqual(frozenset(), second.inspect_queues(TIMEOUT)[0])
         self.channel().queue_delete(self.key)
@@ -141,7 +141,7 @@ class TestLostQueues(NotificationTestCase):
 
         self.assertEqual(self.keys, publisher.inspect_queues(TIMEOUT)[0])
 
-    def test_what_is_lost_is_not_confirmed_over_another_connection(self):
+    def test_messages_of_a_lost_connection_are_not_confirmed_by_another(self):
         between, publisher = self.open_through_proxy()
         publisher.inspect_queues(TIMEOUT)
         between.refuse()
@@ -160,7 +160,7 @@ class TestDurability(NotificationTestCase):
         self.publisher().publish([(f'{topic}.info', b'1')], TIMEOUT)
         return f'{topic}.info'
 
-    def test_the_options_for_durability_are_heeded(self):
+    def test_the_durability_options_are_applied(self):
         for options, expected in (
             ({}, {'durable': False}),
             ({'durable_queues': True}, {'durable': True}),
@@ -179,7 +179,7 @@ class TestDurability(NotificationTestCase):
 
             self.assertEqual(1, declared.message_count)
 
-    def test_an_exchange_of_others_that_differs_is_a_configuration_error(self):
+    def test_a_foreign_exchange_with_other_properties_is_a_configuration_error(self):
         self.channel().exchange_declare(
             exchange=self.notifications.exchange,
             type='topic',
@@ -199,7 +199,7 @@ class TestDurability(NotificationTestCase):
 
 
 class TestTrouble(NotificationTestCase):
-    def test_what_fits_no_queue_is_reported_as_unavailable(self):
+    def test_an_unroutable_message_is_reported_as_unavailable(self):
         publisher = self.publisher()
         batch = [*self.batch(1), ('nowhere.info', b'lost'), *self.batch(1, first=1)]
 
@@ -222,10 +222,10 @@ class TestTrouble(NotificationTestCase):
         left = self.batch(2) if 'queue' in what else self.batch(1) + self.batch(2)
         self.assertEqual([body for _, body in left], self.bodies(len(left)))
 
-    def test_a_queue_that_was_deleted_is_there_for_the_repetition(self):
+    def test_a_deleted_queue_is_declared_before_a_retry(self):
         self.assert_repeated(self.channel().queue_delete, queue=self.key)
 
-    def test_an_exchange_that_was_deleted_is_there_for_the_repetition(self):
+    def test_a_deleted_exchange_is_declared_before_a_retry(self):
         self.assert_repeated(
             self.channel().exchange_delete, exchange=self.notifications.exchange
         )
@@ -251,7 +251,7 @@ class TestTrouble(NotificationTestCase):
         self.assertRegex(str(error), 'was lost while 2 notif|cannot be reached')
         self.assertEqual(3, len(self.bodies(3)))
 
-    def test_a_broker_that_confirms_nothing_costs_the_timeout_and_no_more(self):
+    def test_a_broker_without_confirms_costs_one_timeout(self):
         between, publisher = self.open_through_proxy()
         publisher.publish(self.batch(1), TIMEOUT)
         between.freeze()
@@ -265,7 +265,7 @@ class TestTrouble(NotificationTestCase):
         publisher.publish(self.batch(1, first=1), TIMEOUT)
         self.assertEqual([body for _, body in self.batch(2)], self.bodies(2))
 
-    def test_a_broker_that_takes_nothing_costs_the_timeout_and_no_more(self):
+    def test_a_broker_that_reads_nothing_costs_one_timeout(self):
         huge = [(self.key, b'x' * 8_000_000)] * 4
         for batch, frozen in (
             # The server reads nothing.

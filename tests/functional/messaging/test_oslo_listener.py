@@ -89,7 +89,7 @@ class TestListener(base.RabbitTestCase):
         )
         return message_id
 
-    def test_a_listener_gets_what_was_published_before_and_after_it_came(self):
+    def test_a_listener_receives_earlier_and_later_messages(self):
         received = recording.Recorder()
         publisher = self.publisher()
 
@@ -103,7 +103,7 @@ class TestListener(base.RabbitTestCase):
             received.wait_for(2),
         )
 
-    def test_a_repetition_is_given_to_the_consumer_once(self):
+    def test_a_duplicate_is_delivered_once(self):
         received = recording.Recorder()
         self.listen(received)
         publisher = self.publisher()

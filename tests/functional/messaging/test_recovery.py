@@ -23,7 +23,7 @@ class RecoveryTestCase(base.RabbitTestCase):
 
 
 class TestLostConnections(RecoveryTestCase):
-    def test_messages_flow_again_after_the_broker_closed_all_connections(self):
+    def test_messages_are_delivered_after_the_broker_closed_all_connections(self):
         bus, commands, controls = self.worker()
         bus.send_command('applier', RUN)
         bus.broadcast(RUN)
@@ -37,7 +37,7 @@ class TestLostConnections(RecoveryTestCase):
         self.assertEqual(2, bus.counters.connections)
         self.assertIn('CONNECTION_FORCED - closed by a test', self.log.output)
 
-    def test_a_command_that_was_sent_while_the_broker_was_away_arrives(self):
+    def test_a_command_sent_during_an_outage_arrives(self):
         between, url = self.proxy()
         bus, commands, _ = self.worker(url=url)
         between.refuse()
@@ -48,7 +48,7 @@ class TestLostConnections(RecoveryTestCase):
         self.assertIn(('applier', RUN), commands.wait_for(1))
         self.assertEqual(0, bus.counters.dropped)
 
-    def test_a_connection_that_froze_is_noticed_by_its_heartbeat(self):
+    def test_a_frozen_connection_is_detected_by_its_heartbeat(self):
         between, url = self.proxy()
         bus, commands, _ = self.worker(url=url, heartbeat=1, confirm_timeout=1.0)
 
@@ -57,7 +57,7 @@ class TestLostConnections(RecoveryTestCase):
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 1)
         self.assertGreaterEqual(bus.counters.connections, 2)
 
-    def test_a_queue_that_was_deleted_comes_back(self):
+    def test_a_deleted_queue_is_recreated(self):
         bus, commands, _ = self.worker(heartbeat=1)
         bus.send_command('applier', RUN)
         commands.wait_for(1)
@@ -67,7 +67,7 @@ class TestLostConnections(RecoveryTestCase):
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 2)
         self.assertEqual(2, bus.counters.connections)
 
-    def test_a_consumer_whose_queue_was_replaced_comes_back(self):
+    def test_a_consumer_is_restored_after_its_queue_was_replaced(self):
         bus, commands, _ = self.worker(heartbeat=1)
 
         self.channel().queue_delete(queue=f'{self.prefix}.applier')
@@ -79,7 +79,7 @@ class TestLostConnections(RecoveryTestCase):
 
 
 class TestUnreachable(RecoveryTestCase):
-    def test_sending_and_closing_do_not_wait_for_a_broker_that_is_not_there(self):
+    def test_sending_and_closing_do_not_wait_for_an_unreachable_broker(self):
         url = f'amqp://u:{CANARY}@127.0.0.1:{reserve_port()}/v'
         bus = self.open_bus(url=url, reconnect_max=30.0)
         bus.start(['applier'], print, print)
@@ -101,7 +101,7 @@ class TestUnreachable(RecoveryTestCase):
         self.assertIn('newer ones are pending', self.log.output)
         self.assertNotIn(CANARY, self.log.output)
 
-    def test_closing_does_not_wait_for_a_broker_that_does_not_answer(self):
+    def test_closing_does_not_wait_for_an_unresponsive_broker(self):
         # It accepts connections, and sends nothing.
         silent = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(silent.close)
@@ -129,7 +129,7 @@ class TestUnreachable(RecoveryTestCase):
 
         self.assertLess(time.monotonic() - started, 2)
 
-    def test_wrong_credentials_are_told_without_the_password(self):
+    def test_wrong_credentials_are_reported_without_the_password(self):
         (address,) = addresses.parse(self.vhost.url)
         bus = self.open_bus(
             url=f'amqp://nobody:{CANARY}@{address.host}:{address.port}/{address.vhost}'
@@ -142,7 +142,7 @@ class TestUnreachable(RecoveryTestCase):
         self.assertIn('ACCESS_REFUSED', self.log.output)
         self.assertNotIn(CANARY, self.log.output)
 
-    def test_the_next_host_is_taken_when_the_first_is_away(self):
+    def test_the_next_host_is_used_if_the_first_is_unreachable(self):
         (address,) = addresses.parse(self.vhost.url)
         url = (
             f'rabbit://{address.user}:{address.password}@127.0.0.1:{reserve_port()},'

@@ -130,7 +130,7 @@ class TestLogs(CommandTestCase):
 
 
 class TestSurroundings(CommandTestCase):
-    def test_there_is_no_shell(self):
+    def test_no_shell_is_started(self):
         result = self.run_command('/bin/echo', '$HOME', '*', ';', 'ls', '`id`')
 
         self.assertEqual('$HOME * ; ls `id`\n', result.outputs['stdout'])
@@ -164,7 +164,7 @@ class TestSurroundings(CommandTestCase):
 
         self.assertEqual(f'{sys.executable}\n', result.outputs['stdout'])
 
-    def test_it_reads_what_it_is_given_or_nothing(self):
+    def test_standard_input_has_the_given_text_or_nothing(self):
         text = 'ä\n' * 200_000
         for inputs, read in (({'stdin': text}, text), ({}, '')):
             result = self.run_command(
@@ -173,7 +173,7 @@ class TestSurroundings(CommandTestCase):
 
             self.assertEqual(read, result.outputs['stdout'])
 
-    def test_it_inherits_no_descriptors(self):
+    def test_the_command_inherits_no_descriptors(self):
         with open(self.home / 'file', 'w') as secret:
             os.set_inheritable(secret.fileno(), True)
 
@@ -186,7 +186,7 @@ class TestSurroundings(CommandTestCase):
 
 
 class TestEnds(CommandTestCase):
-    def test_the_exit_code_decides_and_the_outputs_tell_all(self):
+    def test_the_exit_code_determines_the_outcome_and_the_outputs_are_complete(self):
         ended = '/bin/sh ended with exit code'
         for script, expected, exit_code, reason in (
             ('', {}, 0, None),
@@ -216,7 +216,7 @@ class TestEnds(CommandTestCase):
                 result.outputs,
             )
 
-    def test_what_cannot_be_started_is_told(self):
+    def test_a_failed_start_is_reported(self):
         text = str(self.home / 'text')
         pathlib.Path(text).write_text('no program')
         absent = 'No such file or directory'
@@ -266,7 +266,7 @@ class TestEnds(CommandTestCase):
 
 
 class TestOutput(CommandTestCase):
-    def test_much_of_it_on_both_streams_blocks_nobody(self):
+    def test_much_output_on_both_streams_does_not_block(self):
         source = """
 import sys
 for _ in range(200):
@@ -301,14 +301,14 @@ for _ in range(200):
             (result.status, result.status_message),
         )
 
-    def test_a_command_that_closes_its_output_is_waited_for(self):
+    def test_a_command_that_closes_its_output_is_awaited(self):
         result = self.run_shell('exec >&- 2>&-; sleep 0.2; exit 3')
 
         self.assertEqual(3, result.outputs['exit_code'])
 
 
 class TestChildren(CommandTestCase):
-    def test_a_child_that_lives_on_is_neither_waited_for_nor_killed(self):
+    def test_a_surviving_child_is_neither_awaited_nor_killed(self):
         started = time.monotonic()
 
         result = self.run_shell('sleep 60 & echo $!')
@@ -318,7 +318,7 @@ class TestChildren(CommandTestCase):
         self.assertLess(time.monotonic() - started, PATIENCE)
         self.assertNotIn(state_of(child), ('', 'Z'))
 
-    def test_a_child_that_writes_for_ever_is_not_listened_to(self):
+    def test_a_child_that_keeps_writing_is_not_read(self):
         pids = self.fifo('pids')
         # Written before the child exists, whose output fills the limit.
         script = f'echo done; (echo $(exec sh -c "echo \\$PPID") > {pids}; exec yes) &'
@@ -355,7 +355,7 @@ class TestSignals(CommandTestCase):
         context.send('SUSPEND')
         self.assertTrue(suspended.wait(PATIENCE))
 
-    def test_a_cancel_ends_it_at_once_even_while_it_is_suspended(self):
+    def test_a_cancel_ends_the_command_even_while_suspended(self):
         for suspended in (False, True):
             context, result, pid = self.started('echo $$ > $1; exec sleep 60')
             if suspended:
@@ -368,7 +368,7 @@ class TestSignals(CommandTestCase):
             self.assertLess(time.monotonic() - at, 4, 'only a poll detected the signal')
             self.assertEqual('', state_of(pid))
 
-    def test_one_that_cannot_go_on_is_ended(self):
+    def test_a_command_that_cannot_be_resumed_is_ended(self):
         for name, script, signal_name, status in (
             ('its worker lost its lease', 'exec sleep 60', 'TIMEOUT', 'FAILED'),
             ('it stands still', 'kill -STOP $$', 'CANCEL', 'CANCELLED'),
@@ -381,7 +381,7 @@ class TestSignals(CommandTestCase):
 
             self.assertEqual((status, ''), (result().status, state_of(pid)), name)
 
-    def test_it_and_its_children_are_asked_before_they_are_killed(self):
+    def test_the_process_group_gets_sigterm_before_sigkill(self):
         for name, script in (
             ('itself', 'trap "{0}" TERM; echo $$ > $1; {1}'),
             (
@@ -399,7 +399,7 @@ class TestSignals(CommandTestCase):
             self.assertEqual('CANCELLED', result().status, name)
             self.assertEqual('tidy\n', mark.read_text())
 
-    def test_all_that_it_started_is_killed(self):
+    def test_all_processes_of_the_command_are_killed(self):
         for script in (
             'sleep 60 & echo $! > $1; wait',
             # The script and its child ignore SIGTERM.
@@ -412,7 +412,7 @@ class TestSignals(CommandTestCase):
             self.assertEqual('CANCELLED', result().status, script)
             self.assert_gone(pid)
 
-    def test_a_suspended_command_stands_still(self):
+    def test_a_suspended_command_is_stopped(self):
         go = self.fifo('go')
         context, result, pid = self.started(
             f'echo $$ > $1; read word < {go}; echo $word'
@@ -431,7 +431,7 @@ class TestSignals(CommandTestCase):
             [('action', *change) for change in itertools.pairwise(states)], ended.story
         )
 
-    def test_a_signal_that_was_there_before_is_heeded(self):
+    def test_an_earlier_signal_is_handled(self):
         context = testing.FakeContext()
         context.send('CANCEL')
         mark = self.home / 'mark'
@@ -458,7 +458,7 @@ class TestProcesses(CommandTestCase):
             },
         )
 
-    def test_systems_that_cannot_tell_when_a_process_ends_are_asked(self):
+    def test_systems_without_pidfd_are_polled(self):
         ended = self.run_process(
             *('/bin/sh', '-c', 'echo a; exec >&- 2>&-; sleep 0.3; exit 4'),
             descriptor=lambda pid: None,
@@ -466,7 +466,7 @@ class TestProcesses(CommandTestCase):
 
         self.assertEqual((4, 'a\n'), (ended.exit_code, ended.stdout.text()))
 
-    def test_their_processes_are_killed_too(self):
+    def test_processes_are_killed_without_pidfd_as_well(self):
         context = testing.FakeContext(timeout=0.3, clock=SystemClock())
 
         self.assertRaises(
@@ -478,7 +478,7 @@ class TestProcesses(CommandTestCase):
             descriptor=lambda pid: None,
         )
 
-    def test_a_process_that_cannot_be_watched_does_not_run_on(self):
+    def test_a_process_that_cannot_be_watched_is_ended(self):
         pids = []
 
         def fail(pid):
@@ -490,7 +490,7 @@ class TestProcesses(CommandTestCase):
         )
         self.assertEqual('', state_of(pids[0]))
 
-    def test_no_descriptor_stays_behind(self):
+    def test_no_descriptor_is_leaked(self):
         # Garbage of other tests may hold descriptors.
         gc.collect()
         before = set(os.listdir('/proc/self/fd'))

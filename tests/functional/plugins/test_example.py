@@ -109,14 +109,14 @@ class TestPlan(base.TestCase):
             (result.status, result.status_message),
         )
 
-    def test_its_commands_tell_something(self):
+    def test_its_commands_print_output(self):
         for name in ('date', 'disk-space'):
             result = self.run_action(name)
 
             self.assertEqual('SUCCEEDED', result.status, result)
             self.assertTrue(result.outputs['stdout'])
 
-    def test_endpoint_and_call_find_each_other_even_in_two_runs_at_a_time(self):
+    def test_concurrent_runs_use_separate_endpoints(self):
         results = []
         threads = [
             threading.Thread(
@@ -170,14 +170,14 @@ class TestEndpoint(base.TestCase):
 
         self.assertEqual(0, process.wait(PATIENCE))
 
-    def test_it_does_not_wait_for_ever(self):
+    def test_the_endpoint_times_out(self):
         process = self.start('--port', '0', '--seconds', '0.2')
 
         _, err = process.communicate(timeout=PATIENCE)
 
         self.assertEqual((1, 'no request within 0.2 s\n'), (process.returncode, err))
 
-    def test_a_port_that_is_taken_is_told(self):
+    def test_a_port_in_use_is_reported(self):
         with socket.create_server(('127.0.0.1', 0)) as taken:
             port = taken.getsockname()[1]
             process = self.start('--port', str(port), '--seconds', '0.2')

@@ -14,7 +14,7 @@ from watcherlite.plugins.resource_handlers.local_file import LocalFile
 
 
 class TestExternal(StackWorldCase):
-    def test_every_type_looks_at_what_is_there_without_properties(self) -> None:
+    def test_every_type_checks_an_external_resource_without_properties(self) -> None:
         path = self.home / 'a file'
         path.write_text('mine')
         allowed = types.SimpleNamespace(directories=[str(self.home)])

@@ -55,7 +55,7 @@ class TestGuard(CommandTestCase):
         self.assert_gone(command)
         self.assert_gone(child)
 
-    def test_what_a_command_left_behind_stays(self):
+    def test_detached_processes_of_an_ended_command_are_kept(self):
         result = self.run_shell('sleep 600 > /dev/null 2>&1 & echo $!')
         child = int(result.outputs['stdout'])
         self.addCleanup(os.kill, child, signal.SIGKILL)
@@ -63,7 +63,7 @@ class TestGuard(CommandTestCase):
 
         self.assertNotIn(state_of(child), ('', 'Z'))
 
-    def test_one_that_had_no_group_yet_is_found_by_its_environment(self):
+    def test_a_process_without_a_group_is_found_by_its_environment(self):
         command = subprocess.Popen(
             ['/bin/sleep', '600'], env={'MARK': self.id()}, start_new_session=True
         )
@@ -72,7 +72,7 @@ class TestGuard(CommandTestCase):
 
         self.assertEqual(-signal.SIGTERM, command.wait(10))
 
-    def test_a_guard_that_somebody_ended_is_started_again(self):
+    def test_a_killed_guard_is_restarted(self):
         guarding = processes.Guarding()
         with guarding.run(['A=b']):
             first = guarding._guard

@@ -157,7 +157,7 @@ class HAProxyTest(ClusterCase):
 
         wait_until(so, lambda: f'{answers} answer, not {names}')
 
-    def test_those_answer_that_are_members(self) -> None:
+    def test_only_members_receive_requests(self) -> None:
         world = self.create_world()
         # A name that would inject a second option without escaping.
         cluster = self.insert_cluster(world, 'n1', 'n2', 'n3 127.0.0.1:1')
@@ -181,7 +181,7 @@ class HAProxyTest(ClusterCase):
         self.wait_until_answered_by()
         self.assertEqual([], list(self.balancer.directory.glob('*.cfg')))
 
-    def test_what_it_would_not_read_never_gets_to_it(self) -> None:
+    def test_an_invalid_configuration_is_not_loaded(self) -> None:
         (self.home / 'broken.cfg').write_text(BROKEN)
         world = self.create_world(str(self.home))
         cluster = self.insert_cluster(world, 'n1')

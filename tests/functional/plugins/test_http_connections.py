@@ -31,7 +31,7 @@ class TestConnecting(HttpTestCase):
             )
         return server.getsockname()[1]
 
-    def test_a_connection_that_is_not_made_in_time_is_given_up(self):
+    def test_a_slow_connection_times_out(self):
         url = f'http://127.0.0.1:{self.full()}/'
 
         result = self.run_get(url, connect_timeout=0.2, retries=0)
@@ -43,7 +43,7 @@ class TestConnecting(HttpTestCase):
 
 
 class TestProxies(HttpTestCase):
-    def test_the_environment_is_heeded_only_when_the_option_says_so(self):
+    def test_proxies_of_the_environment_are_used_only_if_configured(self):
         proxy = self.answering(200, b'from the proxy')
         self.useFixture(fixtures.EnvironmentVariable('http_proxy', proxy.url))
         url = f'http://127.0.0.1:{reserve_port()}/path'
@@ -85,14 +85,14 @@ class TestTls(HttpTestCase):
             self.assertIn(words, result.status_message or '')
             self.assertEqual(before + (status == 'SUCCEEDED'), len(server.received))
 
-    def test_a_server_without_tls_is_told(self):
+    def test_a_server_without_tls_is_reported(self):
         server = self.answering()
 
         result = self.run_get(server.url.replace('http:', 'https:'), retries=0)
 
         self.assertIn('TLS failed: ', result.status_message)
 
-    def test_a_redirect_does_not_lead_away_from_https(self):
+    def test_a_redirect_from_https_to_http_is_refused(self):
         plain = self.answering()
         server = self.serve(
             lambda exchange, _: exchange.answer(302, location=f'{plain.url}/'),
@@ -109,7 +109,7 @@ class TestTls(HttpTestCase):
         self.assertIn('away from HTTPS', result.status_message)
         self.assertEqual([], plain.received)
 
-    def test_a_cancel_ends_the_wait_behind_tls_too(self):
+    def test_a_cancel_ends_a_tls_connection(self):
         result = self.interrupted(
             lambda exchange, request: exchange.hang(), tls=self.tls
         )
@@ -118,7 +118,7 @@ class TestTls(HttpTestCase):
 
 
 class TestDescriptors(HttpTestCase):
-    def test_no_connection_stays_behind(self):
+    def test_no_connection_is_leaked(self):
         server = self.answering(503)
         self.run_get(server.url, retries=0)
         # Garbage of other tests may hold descriptors.

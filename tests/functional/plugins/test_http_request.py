@@ -73,7 +73,7 @@ class TestWhatIsSent(HttpTestCase):
             (json.loads(data.body), data.headers['content-type']),
         )
 
-    def test_credentials_of_a_url_are_sent_and_told_nobody(self):
+    def test_credentials_of_a_url_are_sent_but_not_reported(self):
         server = self.answering(500)
         address = f'127.0.0.1:{server.port}'
 
@@ -249,7 +249,7 @@ class TestRetries(HttpTestCase):
         left = list(statuses)
         return self.serve(lambda exchange, _: exchange.answer(left.pop(0)))
 
-    def test_a_gateway_that_is_busy_is_asked_again(self):
+    def test_a_busy_gateway_is_retried(self):
         server = self.statuses(503, 502, 504, 200)
         context = testing.FakeContext()
 
@@ -280,7 +280,7 @@ class TestRetries(HttpTestCase):
                 (result.status, outputs['status'], outputs['tries']),
             )
 
-    def test_what_may_have_been_done_is_not_done_twice(self):
+    def test_a_request_with_an_unknown_outcome_is_not_repeated(self):
         def break_off(exchange, request):
             """Close the connection without a response."""
 
@@ -301,7 +301,7 @@ class TestRetries(HttpTestCase):
                 ('FAILED', requests), (result.status, len(server.received)), inputs
             )
 
-    def test_a_server_that_does_not_listen_has_done_nothing(self):
+    def test_a_refused_connection_is_retried(self):
         url = f'http://127.0.0.1:{reserve_port()}/'
         context = testing.FakeContext()
 
@@ -448,7 +448,7 @@ class TestSignals(HttpTestCase):
 
             self.assertEqual(expected, (result.status, result.status_message))
 
-    def test_a_suspended_action_goes_on_where_it_was(self):
+    def test_a_suspended_action_continues_where_it_stopped(self):
         server = self.answering(200, b'x' * 50_000)
         signals = [
             testing.at_checkpoint(3, 'SUSPEND'),
@@ -502,7 +502,7 @@ class TestUnless(HttpTestCase):
                 ),
             )
 
-    def test_it_tells_after_a_worker_was_lost_whether_the_effect_is_there(self):
+    def test_the_check_url_tells_after_a_worker_loss_if_the_effect_exists(self):
         kind = HttpRequest(options.alone(HttpRequest))
         kind.read_destinations = lambda: WITH_LOOPBACK
         contexts = [

@@ -104,7 +104,7 @@ class HttpCase(base.TestCase):
 
 
 class TestLife(HttpCase):
-    def test_it_is_made_read_and_deleted(self):
+    def test_a_resource_is_created_read_and_deleted(self):
         created = self.thing.create(self.call_properties())
         self.things.things['7']['colour'] = 'blue'
         checked = self.thing.check()
@@ -121,7 +121,7 @@ class TestLife(HttpCase):
         )
         self.assertEqual({}, self.things.things)
 
-    def test_one_that_is_gone_fails_its_check_and_has_been_deleted(self):
+    def test_a_missing_resource_fails_its_check_and_counts_as_deleted(self):
         self.thing.create(self.call_properties())
         self.things.things.clear()
 
@@ -131,7 +131,7 @@ class TestLife(HttpCase):
         )
         self.assertEqual('COMPLETE', self.thing.delete().status)
 
-    def test_an_answer_that_was_not_expected_fails_it(self):
+    def test_an_unexpected_response_fails_the_resource(self):
         for answers, more, reason in (
             (
                 {('POST', '/things'): (409, {'error': 'full'})},
@@ -150,7 +150,7 @@ class TestLife(HttpCase):
                 reason, self.thing.create(self.call_properties(**more)).reason
             )
 
-    def test_an_id_is_only_one_part_of_a_url(self):
+    def test_an_id_is_a_single_segment_of_a_url(self):
         answer = {'thing': {'id': 'a/b?c'}}
         self.things.answers['POST', '/things'] = (201, answer)
         self.things.answers['GET', '/things/a%2Fb%3Fc'] = (200, answer)
@@ -158,7 +158,7 @@ class TestLife(HttpCase):
 
         self.assertEqual('COMPLETE', self.thing.check().status)
 
-    def test_without_a_call_to_read_it_nobody_can_check_it(self):
+    def test_a_resource_without_a_read_call_cannot_be_checked(self):
         wanted = self.call_properties()
         del wanted['read']
         self.thing.create(wanted)
@@ -201,7 +201,7 @@ class TestChanging(HttpCase):
 
 
 class TestWaiting(HttpCase):
-    def test_it_is_made_when_its_status_says_so_and_no_thread_waits(self):
+    def test_the_creation_is_polled_until_the_status_matches_without_a_thread(self):
         self.things.status['7'] = ['building', 'building', 'ready']
 
         created = self.thing.create(
@@ -213,7 +213,7 @@ class TestWaiting(HttpCase):
         )
         self.assertEqual({'id': '7', 'colour': 'red'}, self.thing.attributes)
 
-    def test_it_fails_when_its_status_says_so(self):
+    def test_a_failure_status_fails_the_creation(self):
         self.things.status['7'] = ['building', 'broken', 'broken']
 
         created = self.thing.create(self.call_properties(status=self.status()))
@@ -223,7 +223,7 @@ class TestWaiting(HttpCase):
         self.assertEqual([broken, broken], [created.reason, checked.reason])
         self.assertEqual(('7', 'FAILED'), (self.thing.physical_id, checked.status))
 
-    def test_it_is_deleted_when_it_is_gone_however_well_it_looks(self):
+    def test_a_deletion_ends_only_when_the_resource_is_missing(self):
         self.thing.create(self.call_properties(status=self.status()))
         self.things.status['7'] = ['deleting', 'ready', None]
 
@@ -231,7 +231,7 @@ class TestWaiting(HttpCase):
 
         self.assertEqual(('COMPLETE', 3), (deleted.status, deleted.polls))
 
-    def test_the_other_calls_wait_for_what_they_say(self):
+    def test_other_calls_wait_for_their_conditions(self):
         url = f'{self.server.url}/things/{{id}}'
         self.thing.create(
             self.call_properties(
@@ -251,7 +251,7 @@ class TestWaiting(HttpCase):
         self.assertEqual('FAILED', self.thing.lock().status)
         self.assertEqual('COMPLETE', self.thing.unlock().status)
 
-    def test_what_is_not_ready_when_the_time_is_over_has_failed(self):
+    def test_a_resource_that_is_not_ready_in_time_fails(self):
         self.things.status['7'] = ['building'] * 1000
 
         created = self.thing.create(self.call_properties(status=self.status()))
@@ -260,7 +260,7 @@ class TestWaiting(HttpCase):
 
 
 class TestLostWorker(HttpCase):
-    def test_what_a_lost_worker_has_made_is_found(self):
+    def test_a_resource_created_by_a_lost_worker_is_found(self):
         self.things.answers['GET', '/found'] = (200, [{'id': 'x'}])
 
         created = self.thing.create(self.call_properties(find=self.find), attempt=2)
@@ -268,7 +268,7 @@ class TestLostWorker(HttpCase):
         self.assertEqual(('COMPLETE', 'x'), (created.status, self.thing.physical_id))
         self.assertEqual([('GET', '/found')], self.requests())
 
-    def test_what_it_had_not_made_or_does_no_harm_is_made(self):
+    def test_a_missing_or_idempotent_creation_is_repeated(self):
         found, five = ('GET', '/found'), ('PUT', '/things/5')
         put = {'method': 'PUT', 'url': f'{self.server.url}/things/5'}
         for call, answer, more in (
@@ -284,7 +284,7 @@ class TestLostWorker(HttpCase):
 
             self.assertEqual('COMPLETE', created.status, more)
 
-    def test_what_a_creation_has_made_that_failed_is_found_and_deleted(self):
+    def test_a_resource_of_a_failed_creation_is_found_and_deleted(self):
         self.things.answers['POST', '/things'] = (200, {})
         self.things.answers['GET', '/found'] = (200, [{'id': '7'}])
         created = self.thing.create(self.call_properties(find=self.find))
@@ -297,13 +297,13 @@ class TestLostWorker(HttpCase):
             self.requests(),
         )
 
-    def test_without_a_way_to_find_it_nothing_is_made_twice(self):
+    def test_nothing_is_created_twice_without_a_find_call(self):
         created = self.thing.create(self.call_properties(), attempt=2)
 
         self.assertIn('create: outcome unknown', created.reason)
         self.assertEqual([], self.server.received)
 
-    def test_a_change_that_may_have_been_made_is_not_made_twice(self):
+    def test_a_change_with_an_unknown_outcome_is_not_repeated(self):
         self.things.answers['POST', '/things/7'] = (200, {})
         for more, status in (
             ({'key_is_honoured': False}, 'FAILED'),
@@ -322,7 +322,7 @@ class TestLostWorker(HttpCase):
 
 
 class TestHeaders(HttpCase):
-    def test_every_call_has_its_key_and_the_headers_of_the_template(self):
+    def test_every_call_has_an_idempotency_key_and_the_headers_of_the_template(self):
         self.thing.create(
             self.call_properties(
                 headers={'X-Team': 'blue', 'x-two': '1'},
@@ -349,7 +349,7 @@ class TestHeaders(HttpCase):
         self.assertRegex(first['x-request-key'], '^[0-9a-f-]{36}$')
         self.assertNotEqual(first['x-request-key'], second['x-request-key'])
 
-    def test_what_is_private_reaches_the_server_and_nobody_else(self):
+    def test_private_values_are_sent_only_to_the_server(self):
         log = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
         self.things.answers['GET', '/things/7'] = (500, {'thing': {'colour': SECRET}})
         self.things.answers['POST', '/things'] = (
@@ -375,7 +375,7 @@ class TestHeaders(HttpCase):
         for text in (str(thing.attributes), checked.reason, log.output):
             self.assertNotIn(SECRET, text)
 
-    def test_credentials_in_a_url_are_not_told(self):
+    def test_credentials_in_a_url_are_not_reported(self):
         self.things.answers['GET', f'/things/7?key={SECRET}'] = (500, {})
         url = self.server.url.replace('//', f'//me:{SECRET}@')
         self.thing.create(
@@ -389,7 +389,7 @@ class TestHeaders(HttpCase):
 
 
 class TestRefusals(HttpCase):
-    def test_everything_that_is_wrong_is_told_before_a_call_is_made(self):
+    def test_all_problems_are_reported_before_the_first_call(self):
         error = self.assertRaises(
             exceptions.Invalid,
             self.thing.create,
@@ -420,12 +420,12 @@ class TestRefusals(HttpCase):
         )
         self.assertNotIn(SECRET, str(error))
 
-    def test_what_is_not_known_yet_is_not_refused(self):
+    def test_unknown_values_are_not_refused(self):
         self.thing.fit(
             {'create': {'url': None, 'headers': {'X-One': None}}}, known=False
         )
 
-    def test_a_server_that_is_not_there_is_told_without_what_is_private(self):
+    def test_an_unreachable_server_is_reported_without_private_values(self):
         created = self.thing.create(
             {
                 'create': {'url': f'http://127.0.0.1:1/x?key={SECRET}'},

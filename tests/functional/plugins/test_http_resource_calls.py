@@ -17,7 +17,7 @@ class CallCase(HttpCase):
 
 
 class TestSending(CallCase):
-    def test_a_body_is_sent_as_it_is_and_json_says_so(self):
+    def test_a_body_is_sent_unchanged_and_json_has_its_content_type(self):
         self.things.answers['POST', '/things/7/lock'] = (200, {})
         self.things.answers['POST', '/things/7/unlock'] = (200, {})
         self.thing.create(
@@ -65,7 +65,7 @@ class TestSending(CallCase):
 
 
 class TestAnswers(CallCase):
-    def test_what_it_has_become_is_read_once_it_is_there(self):
+    def test_attributes_are_read_once_after_the_creation(self):
         self.things.status['7'] = ['building', 'ready']
         read = {'thing': {'id': 7, 'colour': 'red', 'address': '192.0.2.7'}}
         self.things.answers['GET', '/read/7'] = (200, read)
@@ -89,7 +89,7 @@ class TestAnswers(CallCase):
             self.requests(),
         )
 
-    def test_what_an_answer_does_not_have_stays_as_it_was(self):
+    def test_attributes_missing_from_a_response_are_unchanged(self):
         self.thing.create(self.update_properties('red'))
         self.things.answers['PUT', '/things/7'] = (200, {'thing': {'size': 5}})
 
@@ -98,7 +98,7 @@ class TestAnswers(CallCase):
         self.assertEqual('COMPLETE', updated.status)
         self.assertEqual({'id': '7', 'colour': 'red'}, self.thing.attributes)
 
-    def test_where_nothing_reads_it_its_status_is_its_check(self):
+    def test_a_resource_without_a_read_call_is_checked_by_its_status(self):
         wanted = self.call_properties(status=self.status())
         del wanted['read']
         self.thing.create(wanted)
@@ -117,7 +117,7 @@ class TestAnswers(CallCase):
 
 
 class TestDeleting(CallCase):
-    def test_without_a_call_for_it_it_is_left_where_it_is(self):
+    def test_a_resource_without_a_delete_call_is_left_in_place(self):
         wanted = self.call_properties()
         del wanted['delete']
         self.thing.create(wanted)
@@ -126,14 +126,14 @@ class TestDeleting(CallCase):
         self.assertEqual([('POST', '/things')], self.requests())
         self.assertEqual(['7'], list(self.things.things))
 
-    def test_what_was_never_made_needs_none(self):
+    def test_a_resource_that_was_never_created_needs_no_delete_call(self):
         self.things.answers['POST', '/things'] = (507, {})
         self.thing.create(self.call_properties())
 
         self.assertEqual('COMPLETE', self.thing.delete().status)
         self.assertEqual([('POST', '/things')], self.requests())
 
-    def test_it_may_be_asked_for_twice_whatever_its_method_is(self):
+    def test_a_deletion_may_be_repeated_with_any_method(self):
         self.thing.create(
             self.call_properties(delete={'url': self.url('/end'), 'method': 'POST'})
         )
@@ -143,7 +143,7 @@ class TestDeleting(CallCase):
 
 
 class TestOtherCalls(CallCase):
-    def test_each_is_made_for_its_operation_and_none_that_is_not_given(self):
+    def test_each_operation_has_its_own_call(self):
         verbs = ('suspend', 'resume', 'lock', 'unlock')
         calls = {verb: {'url': self.url(f'/{verb}')} for verb in verbs}
         for verb in verbs:
@@ -162,7 +162,7 @@ class TestOtherCalls(CallCase):
             self.requests_since(count),
         )
 
-    def test_what_is_gone_has_been_unlocked_and_cannot_be_locked(self):
+    def test_a_missing_resource_counts_as_unlocked_and_cannot_be_locked(self):
         self.thing.create(
             self.call_properties(
                 status=self.status(),
@@ -183,7 +183,7 @@ class TestOtherCalls(CallCase):
             self.requests_since(count),
         )
 
-    def test_one_that_may_have_been_made_is_not_made_twice(self):
+    def test_a_call_with_an_unknown_outcome_is_not_repeated(self):
         for key_is_honoured, status in ((False, 'FAILED'), (True, 'COMPLETE')):
             for verb in ('suspend', 'resume', 'lock', 'unlock', 'reboot'):
                 self.things.next_id = 7
@@ -210,7 +210,7 @@ class TestOtherCalls(CallCase):
 
 
 class TestOperations(CallCase):
-    def test_each_is_the_call_that_the_profile_gives_or_fails(self):
+    def test_each_operation_is_the_call_of_the_profile_or_fails(self):
         calls = {
             'reboot': {'url': self.url('/reboot')},
             'rebuild': {'url': self.url('/rebuild')},
@@ -236,7 +236,7 @@ class TestOperations(CallCase):
                 (done.status, done.reason, self.requests_since(count)),
             )
 
-    def test_it_waits_until_the_server_says_that_it_is_done(self):
+    def test_an_operation_waits_until_the_server_reports_its_end(self):
         self.things.status['7'] = []
         reboot = {'url': self.url('/reboot'), 'done': ['ready']}
         self.thing.create(self.call_properties(status=self.status(), reboot=reboot))
@@ -246,7 +246,7 @@ class TestOperations(CallCase):
 
         self.assertEqual(('COMPLETE', 3), (done.status, done.polls))
 
-    def test_what_is_wrong_with_them_is_told_by_its_place(self):
+    def test_problems_of_operations_have_their_places(self):
         error = self.assertRaises(
             exceptions.Invalid,
             self.thing.fit,

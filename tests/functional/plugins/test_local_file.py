@@ -42,7 +42,7 @@ class FileCase(base.TestCase):
 
 
 class TestLife(FileCase):
-    def test_a_file_is_made_checked_changed_and_deleted(self):
+    def test_a_file_is_created_checked_changed_and_deleted(self):
         owner = f'{os.getuid()}:{os.getgid()}'
         run = self.create(content='hello', mode='0640', owner=owner)
 
@@ -63,7 +63,7 @@ class TestLife(FileCase):
         self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual([], self.list_files())
 
-    def test_one_on_another_machine_is_left_to_a_worker_there_unless_it_is_shared(self):
+    def test_a_file_of_another_host_is_managed_there_unless_shared(self):
         run, shared = self.create(), self.create(path=f'{self.path}2')
         run.data['host'] = shared.data['host'] = 'elsewhere'
 
@@ -78,7 +78,7 @@ class TestLife(FileCase):
             self.assertIn('resource is on elsewhere, and this', operation().reason)
         self.assertEqual(['motd'], self.list_files())
 
-    def test_a_check_tells_what_is_wrong_and_an_update_repairs_it_in_place(self):
+    def test_a_check_reports_differences_and_an_update_repairs_them_in_place(self):
         run = self.create(content='hello')
 
         self.path.write_text('HELLO')
@@ -96,7 +96,7 @@ class TestLife(FileCase):
         self.path.unlink()
         self.assertEqual(f'{self.path} does not exist', run.check().reason)
 
-    def test_another_path_is_another_file_and_one_that_is_gone_has_been_deleted(self):
+    def test_a_new_path_replaces_the_file_and_a_missing_file_counts_as_deleted(self):
         run = self.create(content='hello')
 
         updated = run.update({'path': f'{self.path}2', 'content': 'hello'})
@@ -110,7 +110,7 @@ class TestLife(FileCase):
 
 
 class TestMarkers(FileCase):
-    def test_what_says_whose_a_file_is_cannot_be_made_as_a_file(self):
+    def test_a_marker_cannot_be_created_as_a_file(self):
         self.path.write_text('of nobody')
         victim = self.run_of()
         self.assertEqual('FAILED', victim.create({'path': str(self.path)}).status)
@@ -134,7 +134,7 @@ class TestMarkers(FileCase):
             )
         self.assertEqual(['motd'], self.list_files())
 
-    def test_what_a_lost_worker_left_is_not_written_through(self):
+    def test_leftovers_of_a_lost_worker_are_not_written_through(self):
         run = self.run_of()
         left = self.allowed / f'.motd.{run.uuid}.watcherlite'
         left.write_text('half')
@@ -149,7 +149,7 @@ class TestMarkers(FileCase):
 
 
 class TestLock(FileCase):
-    def test_a_lock_takes_the_right_to_write_and_unlock_gives_it_back(self):
+    def test_a_lock_removes_write_permission_and_an_unlock_restores_it(self):
         run = self.create(mode='0664')
 
         run.lock()
@@ -161,7 +161,7 @@ class TestLock(FileCase):
         self.assertEqual(0o664, self.mode())
         self.assertEqual('COMPLETE', run.check().status)
 
-    def test_one_that_is_gone_cannot_be_locked_and_is_not_locked(self):
+    def test_a_missing_file_cannot_be_locked(self):
         run = self.create()
         self.path.unlink()
 
@@ -173,7 +173,7 @@ class TestLock(FileCase):
 
 
 class TestWhose(FileCase):
-    def test_what_no_resource_made_is_neither_overwritten_nor_deleted(self):
+    def test_unmanaged_files_are_neither_overwritten_nor_deleted(self):
         self.path.write_text('mine')
 
         run = self.run_of()
@@ -187,7 +187,7 @@ class TestWhose(FileCase):
         self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual('mine', self.path.read_text())
 
-    def test_what_another_resource_made_is_left_to_it(self):
+    def test_files_of_other_resources_are_unchanged(self):
         self.create(content='first')
         second = self.run_of()
 
@@ -197,7 +197,7 @@ class TestWhose(FileCase):
         self.assertEqual(f'{self.path} belongs to another resource', created.reason)
         self.assertEqual('first', self.path.read_text())
 
-    def test_nothing_is_left_of_one_that_could_not_be_made(self):
+    def test_a_failed_creation_leaves_no_files(self):
         run = self.run_of()
 
         created = run.create({'path': str(self.path), 'owner': 'nobody-such'})
@@ -208,7 +208,7 @@ class TestWhose(FileCase):
         )
         self.create(content='of another')
 
-    def test_what_a_lost_worker_left_of_one_goes_when_it_is_deleted(self):
+    def test_a_deletion_removes_leftovers_of_a_lost_worker(self):
         run = self.run_of()
         run.create({'path': str(self.path)})
         for ending in ('.claim', '.watcherlite'):
@@ -219,7 +219,7 @@ class TestWhose(FileCase):
 
         self.assertEqual([], self.list_files())
 
-    def test_one_whose_worker_was_lost_is_made_or_found_and_made_whole(self):
+    def test_a_creation_continues_after_the_loss_of_its_worker(self):
         name = str(uuid.uuid4())
         for content in ('half', 'whole'):
             created = self.run_of(uuid=name).create(
@@ -231,7 +231,7 @@ class TestWhose(FileCase):
 
 
 class TestPlaces(FileCase):
-    def test_paths_elsewhere_are_refused_before_anything_is_made(self):
+    def test_paths_outside_the_allowed_directories_are_refused_early(self):
         run = self.run_of()
 
         for path, mode, expected in (
@@ -267,7 +267,7 @@ class TestPlaces(FileCase):
             str(error),
         )
 
-    def test_a_directory_that_is_not_there_or_leads_out_is_told(self):
+    def test_a_missing_or_escaping_directory_is_reported(self):
         outside = self.home / 'outside'
         outside.mkdir()
         (self.allowed / 'link').symlink_to(outside)
@@ -281,7 +281,7 @@ class TestPlaces(FileCase):
             self.assertIn(reason, created.reason)
         self.assertEqual([], os.listdir(outside))
 
-    def test_a_link_in_the_place_of_the_file_is_not_followed(self):
+    def test_a_symbolic_link_is_not_followed(self):
         run = self.create(content='hello')
         target = self.home / 'target'
         target.write_text('mine')
@@ -295,7 +295,7 @@ class TestPlaces(FileCase):
 
 
 class TestAdopting(FileCase):
-    def test_one_that_was_abandoned_is_changed_and_deleted_by_its_new_stack(self):
+    def test_an_abandoned_file_is_changed_and_deleted_by_its_new_stack(self):
         left = self.create(content='hello')
         run = self.run_of()
 
@@ -309,7 +309,7 @@ class TestAdopting(FileCase):
         )
         self.assertEqual([], self.list_files())
 
-    def test_only_the_file_that_was_left_is_adopted_and_only_as_it_should_be(self):
+    def test_only_the_unchanged_abandoned_file_is_adopted(self):
         others = self.create(content='hello')
         pretended = self.run_of()
         pretended.physical_id = others.physical_id

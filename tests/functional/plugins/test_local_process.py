@@ -133,7 +133,7 @@ class TestLife(ProcessCase):
         self.assertEqual([], self.pids(run))
         self.assertEqual('COMPLETE', run.delete().status)
 
-    def test_a_reboot_starts_it_anew_after_it_was_killed_as_well(self):
+    def test_a_reboot_starts_the_process_even_after_it_was_killed(self):
         run = self.create()
         for killed, parameters in ((False, {'type': 'SOFT'}), (True, None)):
             before = run.attributes['pid']
@@ -149,7 +149,7 @@ class TestLife(ProcessCase):
             self.assertEqual(after, run.attributes['pid'])
             self.assertEqual('COMPLETE', run.check().status)
 
-    def test_what_is_not_allowed_any_more_is_not_started_by_a_reboot(self):
+    def test_a_reboot_does_not_start_a_command_that_is_no_longer_allowed(self):
         run = self.create()
         run._options.allowed = ['/bin/true']
 
@@ -159,7 +159,7 @@ class TestLife(ProcessCase):
         self.assertIn('allowed', rebooted.reason)
         self.assertEqual(1, len(self.pids(run)))
 
-    def test_it_outlives_the_program_that_started_it(self):
+    def test_the_process_survives_the_program_that_started_it(self):
         name = str(uuid.uuid4())
         self.uuids.append(name)
         program = (
@@ -180,7 +180,7 @@ class TestLife(ProcessCase):
         self.assertEqual(b'COMPLETE\n', said.stdout)
         self.assertEqual(1, len(process_table.of_resource(name)))
 
-    def test_it_has_its_environment_its_directory_and_its_log(self):
+    def test_the_process_has_its_environment_directory_and_log(self):
         run = self.create(
             self.script(TELL), environment={'COLOUR': 5}, directory=str(self.home)
         )
@@ -202,7 +202,7 @@ class TestLife(ProcessCase):
         self.assertEqual(str(self.home), told['directory'])
         self.assertEqual(0o600, log.stat().st_mode & 0o777)
 
-    def test_what_is_not_allowed_is_refused_before_anything_is_made(self):
+    def test_a_command_that_is_not_allowed_is_refused_early(self):
         for argv, expected in (
             (
                 ['/bin/sh', '-c', 'true'],
@@ -226,7 +226,7 @@ class TestLife(ProcessCase):
             [None], self.run_of().fit({'argv': [None]}, known=False)['argv']
         )
 
-    def test_a_template_sets_only_what_the_operator_lets_it(self):
+    def test_a_template_sets_only_the_permitted_variables(self):
         error = self.assertRaises(
             exceptions.Invalid,
             self.run_of().create,
@@ -248,7 +248,7 @@ class TestLife(ProcessCase):
             error.problems,
         )
 
-    def test_what_cannot_be_started_is_told(self):
+    def test_a_failed_start_is_reported(self):
         for more, expected in (
             ({'allowed': ['/bin/absent']}, 'cannot be run: No such file or directory'),
             (
@@ -272,7 +272,7 @@ class TestHealth(ProcessCase):
             Server(lambda exchange, received: exchange.answer(statuses.pop(0)))
         )
 
-    def test_a_port_is_looked_for_at_the_host_that_is_named(self):
+    def test_the_port_is_checked_on_the_configured_host(self):
         with socket.create_server(('127.0.0.2', 0)) as server:
             port = server.getsockname()[1]
             run = self.create(
@@ -284,7 +284,7 @@ class TestHealth(ProcessCase):
         self.assertEqual('COMPLETE', open_port.status)
         self.assertIn(f'port {port} of 127.0.0.2: Connection refused', closed.reason)
 
-    def test_a_process_that_dies_at_once_is_not_made(self):
+    def test_a_process_that_exits_early_fails_its_creation(self):
         run = self.run_of()
 
         created = run.create({'argv': ['/bin/sleep', 'x'], 'health': QUICK})
@@ -292,7 +292,7 @@ class TestHealth(ProcessCase):
         self.assertEqual('FAILED', created.status)
         self.assertIn(f'see {self.home}/{run.physical_name}.log', created.reason)
 
-    def test_one_that_was_killed_fails_its_check_and_is_replaced(self):
+    def test_a_killed_process_fails_its_check_and_is_replaced(self):
         run = self.create()
         old = run.attributes['pid']
         self.kill(run)
@@ -308,7 +308,7 @@ class TestHealth(ProcessCase):
         self.assertNotEqual((before, old), (run.uuid, run.attributes['pid']))
         self.assertEqual('COMPLETE', run.check().status)
 
-    def test_it_is_made_when_its_port_is_open(self):
+    def test_the_creation_completes_when_the_port_is_open(self):
         port, sign = reserve_port(), self.home / 'sign'
         run = self.run_of()
         wanted = {
@@ -325,7 +325,7 @@ class TestHealth(ProcessCase):
         wanted['health']['timeout'] = PATIENCE
         self.assertEqual('COMPLETE', other.create(wanted).status)
 
-    def test_it_is_healthy_as_long_as_its_url_answers_as_expected(self):
+    def test_the_process_is_healthy_while_its_url_responds_as_expected(self):
         for answers, path, more, healthy, words in (
             (
                 *([503, 503, 200, 500], '/up?token=hunter2', {}),
@@ -350,7 +350,7 @@ class TestHealth(ProcessCase):
                 ['GET'] * len(answers), [request.method for request in server.received]
             )
 
-    def test_one_that_is_at_rest_need_only_be_there(self):
+    def test_the_health_of_a_suspended_process_is_not_checked(self):
         server = self.answering([200, 500])
         run = self.create(health={'type': 'url', 'url': server.url, **QUICK})
 
@@ -364,7 +364,7 @@ class TestHealth(ProcessCase):
         self.kill(run)
         self.assertIn('is not running', run.check().reason)
 
-    def test_a_health_without_what_it_needs_is_refused(self):
+    def test_an_incomplete_health_property_is_refused(self):
         for kind in ('port', 'url'):
             error = self.assertRaises(
                 exceptions.Invalid,
@@ -376,7 +376,7 @@ class TestHealth(ProcessCase):
                 f'properties.health.{kind}: is required for the type {kind}', str(error)
             )
 
-    def test_another_process_with_the_number_is_not_taken_for_it(self):
+    def test_a_reused_process_id_is_detected(self):
         run = self.create()
         run.data['start'] -= 1
 
@@ -385,7 +385,7 @@ class TestHealth(ProcessCase):
         run.data['boot'] = 'another'
         self.assertIn('is not running', run.check().reason)
 
-    def test_one_on_another_machine_is_left_to_a_worker_there(self):
+    def test_a_process_of_another_host_is_managed_there(self):
         run = self.create()
         run.data['host'] = 'elsewhere'
 
@@ -398,7 +398,7 @@ class TestHealth(ProcessCase):
 
 
 class TestChanging(ProcessCase):
-    def test_only_another_command_is_a_restart(self):
+    def test_only_a_changed_command_restarts_the_process(self):
         run = self.create()
         uuid_ = run.uuid
         for argv, grace, restarted in (
@@ -416,7 +416,7 @@ class TestChanging(ProcessCase):
                 ([run.attributes['pid']], uuid_), (self.pids(run), run.uuid)
             )
 
-    def test_one_that_holds_a_port_is_restarted_in_its_place_when_it_has_failed(self):
+    def test_a_failed_process_with_a_port_is_restarted_in_place(self):
         port, sign = reserve_port(), self.home / 'sign'
         sign.touch()
         wanted = {
@@ -435,7 +435,7 @@ class TestChanging(ProcessCase):
         self.assertEqual((uuid_, 1), (run.uuid, len(self.pids(run))))
         self.assertNotEqual(old, run.attributes['pid'])
 
-    def test_it_stands_still_while_it_is_suspended(self):
+    def test_a_suspended_process_is_stopped(self):
         run = self.create(stop_grace=3600)
         (pid,) = self.pids(run)
 
@@ -449,7 +449,7 @@ class TestChanging(ProcessCase):
         self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual([], self.pids(run))
 
-    def test_a_lock_is_kept_with_it(self):
+    def test_a_lock_is_stored_with_the_process(self):
         run = self.create()
 
         self.assertTrue(LocalProcess.supports('lock'))
@@ -470,7 +470,7 @@ class TestEnding(ProcessCase):
         )
         return run, pids
 
-    def test_one_that_does_not_end_is_killed_with_its_children(self):
+    def test_a_process_that_ignores_sigterm_is_killed_with_its_children(self):
         for grace, has_died in ((0.2, False), (0, True)):
             run, pids = self.create_unkillable(grace)
             if has_died:
@@ -486,7 +486,7 @@ class TestEnding(ProcessCase):
                 [process_table.read_process(int(p)) for p in pids.read_text().split()],
             )
 
-    def test_a_hard_reboot_leaves_it_no_time(self):
+    def test_a_hard_reboot_has_no_grace_period(self):
         run, _ = self.create_unkillable(3600)
         before = set(self.pids(run))
 
@@ -497,7 +497,7 @@ class TestEnding(ProcessCase):
 
 
 class TestLostWorker(ProcessCase):
-    def test_what_a_lost_worker_had_not_started_is_started_but_not_twice(self):
+    def test_an_unstarted_process_of_a_lost_worker_is_started_once(self):
         first = self.run_of()
         for run in (first, self.run_of(uuid_=first.uuid)):
             created = run.create({'argv': SLEEP, 'health': QUICK}, attempt=2)
@@ -506,7 +506,7 @@ class TestLostWorker(ProcessCase):
             self.assertEqual(self.pids(run), [first.attributes['pid']])
             self.assertEqual(first.attributes, run.attributes)
 
-    def test_strangers_in_the_session_of_one_that_was_adopted_are_left_alone(self):
+    def test_other_processes_in_an_adopted_session_are_not_killed(self):
         stranger = subprocess.Popen(SLEEP)
         adopted = subprocess.Popen(SLEEP)
         for process in (stranger, adopted):
@@ -527,7 +527,7 @@ class TestLostWorker(ProcessCase):
         self.assertEqual(-signal.SIGTERM, adopted.wait(PATIENCE))
         self.assertIsNone(stranger.poll())
 
-    def test_what_is_not_called_as_one_of_ours_is_on_no_other_machine(self):
+    def test_an_unknown_physical_id_belongs_to_no_host(self):
         run = self.run_of()
         run.properties = run.fit({'argv': SLEEP})
         run.physical_id = '4711'
@@ -535,7 +535,7 @@ class TestLostWorker(ProcessCase):
         self.assertIn('Process 4711 is not running', run.check().reason)
         self.assertEqual('COMPLETE', run.delete().status)
 
-    def test_one_that_nobody_wrote_down_is_deleted_too(self):
+    def test_an_unrecorded_process_is_deleted(self):
         run = self.create()
         run.data, run.physical_id = {}, None
 

@@ -151,7 +151,7 @@ class PhaseTest(RunnerCase):
     ) -> None:
         calls: list[Any] = []
 
-        def lose(context: Any) -> Any:
+        def lose_lease(context: Any) -> Any:
             self.lease = 0.0
             context.fence()
 
@@ -161,14 +161,14 @@ class PhaseTest(RunnerCase):
                 post_op=lambda context, data: calls.append(context.result),
             )
         ]
-        runner = self.runner(execute=lose, cancel=self.calls.record('cancel'))
+        runner = self.runner(execute=lose_lease, cancel=self.calls.record('cancel'))
         attempt = self.attempt()
         attempt.action = runner.prepare(attempt).action
         runner.perform(attempt)
         attempt.action = attempt.action.evolve(token='job')
         runner.cancel(attempt, outcomes.Cancelled())
         self.lease = 1.0
-        self.prepare(pre_condition=lose)
+        self.prepare(pre_condition=lose_lease)
         self.assertEqual((['asked', 'asked'], []), (calls, self.calls.made))
 
     def test_signals_are_applied_before_a_poll(self) -> None:

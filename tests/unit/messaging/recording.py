@@ -17,16 +17,16 @@ class Recorder:
         self._arrived = threading.Condition()
 
     def command(self, lane, message):
-        self._note((lane, message))
+        self._record((lane, message))
 
     def control(self, message):
-        self._note(message)
+        self._record(message)
 
     def notification(self, routing_key, body):
-        self._note((routing_key, body))
+        self._record((routing_key, body))
 
     def failure(self, error):
-        self._note(error)
+        self._record(error)
 
     def wait_for(self, count, timeout=TIMEOUT):
         """Return the messages once there are `count`, or those that arrived in time."""
@@ -34,7 +34,7 @@ class Recorder:
             self._arrived.wait_for(lambda: len(self.seen) >= count, timeout)
             return list(self.seen)
 
-    def _note(self, item):
+    def _record(self, item):
         with self._arrived:
             self.seen.append(item)
             self._arrived.notify_all()

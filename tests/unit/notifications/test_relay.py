@@ -68,11 +68,11 @@ class TestPublishing(RelayTestCase):
             self.assertEqual(waited, self.clock.waited, name)
 
     def test_events_stored_during_publication_are_read_next(self):
-        def meanwhile():
+        def store_event():
             if len(self.ids()) == 2:
                 self.stored(started(2))()
 
-        self.publish_slowly(0, meanwhile)
+        self.publish_slowly(0, store_event)
         self.store.add(started(1))
 
         done = self.run_script((None, None))

@@ -17,12 +17,12 @@ class RequestIdTest(base.TestCase):
         super().setUp()
         self.lines = []
         handler = logging.Handler()
-        handler.emit = self.note
+        handler.emit = self.record
         logger = logging.getLogger('watcherlite.api')
         logger.addHandler(handler)
         self.addCleanup(logger.removeHandler, handler)
 
-    def note(self, record):
+    def record(self, record):
         now = context.get_current()
         self.lines.append((now.request_id, now.user_id, record.getMessage()))
 

@@ -122,7 +122,7 @@ class FollowerTest(base.TestCase):
         ]
         unrelated = LogEntry(other.id + 1, 1, 'log', 'of another plan', begin)
 
-        def begins():
+        def start_action():
             self.store.insert_log_entries([unrelated, entries[0]])
             self.change(plan, started)
 
@@ -130,7 +130,7 @@ class FollowerTest(base.TestCase):
             self.store.insert_log_entries(entries[1:])
             self.change(plan, ended, state='SUCCEEDED')
 
-        self.follow(self.follower(plan, Wake(begins, ends), logs=True))
+        self.follow(self.follower(plan, Wake(start_action, ends), logs=True))
 
         story = [
             text[len('00:00:00 ') :] if isinstance(text, str) else text[1:3]
@@ -225,14 +225,14 @@ class FollowerTest(base.TestCase):
         def leave():
             self.store.away = True
 
-        def go_on(seconds):
+        def advance(seconds):
             self.now += seconds
 
         def come_back():
             self.store.away = False
             self.change(plan, state='SUCCEEDED')
 
-        wake = Wake(leave, lambda: go_on(20), lambda: go_on(10), come_back)
+        wake = Wake(leave, lambda: advance(20), lambda: advance(10), come_back)
         found = self.follow(self.follower(plan, wake, patience=30))
 
         self.assertEqual('SUCCEEDED', found.state)
@@ -248,10 +248,10 @@ class FollowerTest(base.TestCase):
         plan, _ = self.plan_of(1)
         self.store.away = True
 
-        def go_on():
+        def advance():
             self.now += 16
 
-        wake = Wake(go_on, go_on)
+        wake = Wake(advance, advance)
 
         self.assertRaises(
             exceptions.StoreUnavailable,

@@ -47,7 +47,7 @@ class LifecycleHookTest(base.TestCase):
         begin, shown = context.now(), []
         left, ends = list(problems), list(finished)
 
-        def tell(context):
+        def notify(context):
             shown.append((context.now() - begin).total_seconds())
             return left.pop(0) if len(left) > 1 else left[0]
 
@@ -58,7 +58,7 @@ class LifecycleHookTest(base.TestCase):
 
         class Hook(LifecycleHook):
             def __init__(self, options=None):
-                super().__init__(parts, tell)
+                super().__init__(parts, notify)
 
         result = run_action(Hook, given, context=context)
         over = (context.now() - begin).total_seconds()

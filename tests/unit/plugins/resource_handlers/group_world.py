@@ -111,13 +111,13 @@ class Group:
         self.time += datetime.timedelta(seconds=1)
         before = {member.name: member for member in self.members}
         self.members = [
-            self._made(name, definition)
+            self._create(name, definition)
             if name not in before or not before[name].serving
             else dataclasses.replace(before[name], definition=definition)
             for name, definition in batch.template['resources'].items()
         ]
 
-    def _made(self, name: str, definition: Mapping[str, Any]) -> Member:
+    def _create(self, name: str, definition: Mapping[str, Any]) -> Member:
         return Member(
             name,
             definition['type'],

@@ -27,7 +27,7 @@ class HostsCase(StackWorldCase):
         def host(handler, physical_id, data):
             return 'host-1' if physical_id else None
 
-        def look(handler, context):
+        def check(handler, context):
             self.outside.record_call('look', context.resource_name)
             self.unseen -= 1
             if self.unseen >= 0:
@@ -45,8 +45,8 @@ class HostsCase(StackWorldCase):
                 'idempotent': False,
                 'host': host,
                 'find': find,
-                'check': look,
-                'poll': lambda handler, context, operation, token: look(
+                'check': check,
+                'poll': lambda handler, context, operation, token: check(
                     handler, context
                 ),
                 **members,
