@@ -65,14 +65,18 @@ class ClaimingTests(stores.StoreTests):
             )
 
     def test_a_claim_continues_behind_locked_actions(self) -> None:
-        many = [make_action(name=str(n)) for n in range(7)]
+        many = [make_action(name=str(n)) for n in range(9)]
         plan, _ = store_plan(self.store, *many)
         self.sources['wide'] = {'plan_id': plan.id}
 
         with self.store.transaction() as first, self.store.transaction() as second:
-            taken = [self.claim(tx, 'wide', 3) for tx in (first, second, second)]
+            taken = [
+                self.claim(tx, 'wide', limit)
+                for tx, limit in ((first, 4), (second, 3), (second, 3))
+            ]
 
-        self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6']], taken)
+        # Of the first three actions all are locked, of the next three one is.
+        self.assertEqual([['0', '1', '2', '3'], ['4', '5', '6'], ['7', '8']], taken)
 
 
 class WaitingTests(stores.StoreTests):
