@@ -356,6 +356,7 @@ class TestRequests(AppCase):
         )
         statuses = []
         for body, length, encoding in (
+            (b'{}'.ljust(1000), '1000', ''),
             (b'{}'.ljust(1000), '', 'chunked'),
             (b'{}'.ljust(1001), '', 'chunked'),
             (b'{}', '10', ''),
@@ -364,7 +365,7 @@ class TestRequests(AppCase):
             environ |= {'CONTENT_LENGTH': length, 'HTTP_TRANSFER_ENCODING': encoding}
             self.api(environ, lambda status, *rest: statuses.append(status[:3]))
 
-        self.assertEqual(['200', '413', '400'], statuses)
+        self.assertEqual(['200', '200', '413', '400'], statuses)
 
     def test_a_body_that_cannot_be_read_is_refused(self):
         for error in (

@@ -235,6 +235,19 @@ class TestRole(RelayTestCase):
 
         self.store.pending_events = slowly
 
+    def test_the_lease_counts_from_its_request(self):
+        def slowly(role, worker, lease):
+            self.store.take_role = take
+            self.clock.seconds += 15
+            return take(role, worker, lease)
+
+        take, self.store.take_role = self.store.take_role, slowly
+        self.store.add(started(1))
+
+        self.assertEqual(
+            [TAKE, 'read [1]', TAKE, *published(1)[1:], *END], self.run_script()
+        )
+
     def test_no_batch_begins_with_less_lease_than_it_may_take(self):
         script = [(None, None)] * 5
 
