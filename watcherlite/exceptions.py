@@ -12,7 +12,7 @@ def _first_paragraph(text: str | None) -> str:
 
 
 class WatcherliteError(Exception):
-    """watcherlite could not do what was asked."""
+    """The operation failed."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or _first_paragraph(type(self).__doc__))
@@ -37,11 +37,11 @@ class InvalidDocument(Invalid):
 
 
 class InvalidInput(Invalid):
-    """The inputs do not fit the schema of the action type."""
+    """The inputs do not match the schema of the action type."""
 
 
 class StackValidationFailed(Invalid):
-    """The stack cannot be made of this.
+    """The definition of the stack is not valid.
 
     `problems` lists every problem found, each beginning with its place.
     """
@@ -56,39 +56,39 @@ class TemplateInvalid(StackValidationFailed):
 
 
 class CircularDependency(StackValidationFailed):
-    """Resources depend on each other in a circle."""
+    """The dependencies of the resources form a cycle."""
 
 
 class UnknownUserParameter(StackValidationFailed):
-    """The template has no such parameter."""
+    """The template does not define this parameter."""
 
 
 class UserParameterMissing(StackValidationFailed):
-    """The template needs a parameter that was not given."""
+    """A required parameter of the template is missing."""
 
 
 class RequestLimitExceeded(Invalid):
-    """The request asks for more than there may be."""
+    """The request exceeds a limit."""
 
 
 class ImmutableParameterModified(Invalid):
-    """A parameter that must never change has another value."""
+    """An immutable parameter has another value."""
 
 
 class NotSupported(Invalid):
-    """This makes no sense for an object in this state."""
+    """The operation is not supported in the state of the object."""
 
 
 class ResourceActionNotSupported(Invalid):
-    """The type of the resource does not do this."""
+    """The resource type does not support this operation."""
 
 
 class PhysicalResourceIDAmbiguity(Invalid):
-    """Several resources have this physical id; name the one that is meant."""
+    """Several resources have this physical id; use the name of the resource."""
 
 
 class Ambiguous(Invalid):
-    """Several objects are meant by this name; say which by its uuid.
+    """Several objects have this name; use the uuid.
 
     `uuids` lists them, or the first of them.
     """
@@ -102,31 +102,31 @@ class Ambiguous(Invalid):
 
 
 class VersionTooEarly(Invalid):
-    """The version of the API that was asked for does not have this."""
+    """The requested version of the API does not have this operation."""
 
 
 class NotFound(WatcherliteError):
-    """There is no such object."""
+    """The object could not be found."""
 
 
 class StackNotFound(NotFound):
-    """There is no such stack."""
+    """The stack could not be found."""
 
 
 class ResourceNotFound(NotFound):
-    """The stack has no such resource."""
+    """The resource could not be found in the stack."""
 
 
 class Conflict(WatcherliteError):
-    """The object is in a state that does not allow this."""
+    """The state of the object does not allow this operation."""
 
 
 class StackExists(Conflict):
-    """There is a stack of that name."""
+    """A stack with this name exists already."""
 
 
 class ActionInProgress(Conflict):
-    """Something else is done with the object at this moment."""
+    """Another operation on the object is in progress."""
 
 
 class OutOfDate(Conflict):
@@ -134,58 +134,58 @@ class OutOfDate(Conflict):
 
 
 class TransitionNotAllowed(Conflict):
-    """The state machine has no such transition."""
+    """The state machine does not allow this transition."""
 
 
 class Unauthorized(WatcherliteError):
-    """The request does not say who makes it, or not so that it could be believed."""
+    """The request is not authenticated, or its credentials are not valid."""
 
 
 class Forbidden(WatcherliteError):
-    """The caller may not do this."""
+    """The caller is not authorized for this operation."""
 
 
 class NotAcceptable(WatcherliteError):
-    """The request asks for a version or a form that there is not."""
+    """The requested version or format is not available."""
 
 
 class NoSuchVersion(NotAcceptable):
-    """The API has no such version."""
+    """The API does not have this version."""
 
 
 # Rejected requests on clusters, under the names that clients know
 
 
 class BadRequest(Invalid):
-    """The request makes no sense for these objects."""
+    """The request is not valid for these objects."""
 
 
 class InvalidSpec(Invalid):
-    """The spec does not fit its type."""
+    """The spec does not match its type."""
 
 
 class PolicyBindingNotFound(NotFound):
-    """The cluster is not bound to this policy."""
+    """The policy is not attached to the cluster."""
 
 
 class ResourceIsLocked(Conflict):
-    """An action on the object has begun and has not ended."""
+    """An action on the object is in progress."""
 
 
 class ActionConflict(Conflict):
-    """Another action on the object is to be done first."""
+    """Another action on the object must end first."""
 
 
 class ActionCooldown(Conflict):
-    """A policy wants the cluster to be left alone for a while."""
+    """The cooldown of a policy of the cluster is in effect."""
 
 
 class ActionImmutable(Conflict):
-    """The action is in a status that does not allow this."""
+    """The status of the action does not allow this operation."""
 
 
 class FeatureNotSupported(Conflict):
-    """The object does not support this in its status."""
+    """The object does not support this operation in its status."""
 
 
 class NodeNotOrphan(Conflict):
@@ -193,18 +193,18 @@ class NodeNotOrphan(Conflict):
 
 
 class ResourceInUse(Conflict):
-    """Something else still needs the object."""
+    """The object is still in use."""
 
 
 class OverQuota(Forbidden):
-    """The project has as many of these as it may have."""
+    """The quota of the project is exhausted."""
 
 
 # Exceptions of plugins
 
 
 class ActionSkipException(WatcherliteError):
-    """The action does not apply to the state that its target is in.
+    """The action does not apply to the state of its target.
 
     Raised by `ActionType.pre_condition`; its text becomes the second half of
     the action's status message (spec 000).
@@ -221,7 +221,7 @@ ActionSkipped = ActionSkipException
 
 
 class StateUnknown(WatcherliteError):
-    """A check cannot tell how the object is, from where it was made.
+    """The check could not determine the state of the object.
 
     Raised by `ResourceHandler.check` and `poll`: the object keeps the status that it
     has, and its text says why it is not known.
@@ -229,7 +229,7 @@ class StateUnknown(WatcherliteError):
 
 
 class Cancelled(BaseException):
-    """The action was requested to stop.
+    """The action was cancelled.
 
     Raised inside a plugin by `context.checkpoint()` and `context.sleep()`. Not
     an `Exception`, so that a plugin's own `except Exception` lets it through.
@@ -248,15 +248,15 @@ class TimedOut(BaseException):
 
 
 class ConfigurationError(WatcherliteError):
-    """An option has a value that cannot work."""
+    """The value of an option is not valid."""
 
 
 class PluginError(WatcherliteError):
-    """A plugin could not be loaded."""
+    """The plugin could not be loaded."""
 
 
 class PluginNotFound(PluginError):
-    """No plugin of that name is installed."""
+    """No plugin with this name is installed."""
 
 
 class StoreUnavailable(WatcherliteError):
@@ -264,11 +264,11 @@ class StoreUnavailable(WatcherliteError):
 
 
 class CommitOutcomeUnknown(StoreUnavailable):
-    """The database did not answer a COMMIT: it has taken effect, or not."""
+    """The database did not answer a COMMIT; its outcome is unknown."""
 
 
 class OutcomeUnknown(WatcherliteError):
-    """The request may have been carried out: look before repeating it."""
+    """The outcome of the request is unknown; check before repeating it."""
 
 
 class RequestKeyTaken(WatcherliteError):
@@ -284,15 +284,15 @@ class RequestDone(Conflict):
 
 
 class KeyMissing(StoreUnavailable):
-    """The database holds secrets for which this host has no key."""
+    """The database contains secrets for which this host has no key."""
 
 
 class StoreConflict(WatcherliteError):
-    """The database refused a transaction that can be tried again as a whole."""
+    """The database refused a transaction, which can be retried."""
 
 
 class SchemaMismatch(WatcherliteError):
-    """The database has a schema that this version does not work with."""
+    """This version does not support the schema of the database."""
 
 
 class BrokerUnavailable(WatcherliteError):
@@ -300,8 +300,8 @@ class BrokerUnavailable(WatcherliteError):
 
 
 class ApiUnavailable(WatcherliteError):
-    """The API cannot be reached, or cannot answer now."""
+    """The API cannot be reached, or cannot respond."""
 
 
 class LeaseLost(WatcherliteError):
-    """This worker's lease ran out, so that others may own its actions now."""
+    """The lease of this worker has expired; others may own its actions."""

@@ -98,7 +98,7 @@ class TestPublicText(base.TestCase):
 
         for error, text in (
             (exceptions.WatcherliteError('The disk is full.'), 'The disk is full.'),
-            (exceptions.NotFound(), 'There is no such object.'),
+            (exceptions.NotFound(), 'The object could not be found.'),
             (DiskGone(), 'The disk is gone.'),
             (ValueError('password=hunter2'), 'ValueError'),
             (SystemExit('password=hunter2'), 'SystemExit'),

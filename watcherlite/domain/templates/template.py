@@ -111,7 +111,7 @@ def _in_order(
     cycles = graph.find_cycles(parents)
     for cycle in cycles:
         path = ' needs '.join(names[at] for at in [*reversed(cycle), cycle[-1]])
-        text = f'conditions refer to each other in a circle: {path}; break it'
+        text = f'conditions refer to each other in a cycle: {path}; break it'
         findings.add(('conditions', names[cycle[0]]), text)
     if cycles:
         return nodes

@@ -1,6 +1,7 @@
 """Pages: queries of the store, rejected arguments, and the link to the next page."""
 
 import dataclasses
+import datetime
 from collections.abc import Sequence
 from typing import Any
 from urllib import parse
@@ -87,6 +88,15 @@ class TestThePage(PageCase):
             queries,
         )
 
+    def test_limits_of_the_time_of_creation_sort_by_it(self) -> None:
+        _, queries = self.page(
+            5, 'audits', limit=2, since='2030-01-31T08:00+02:00', until='2030-02-01'
+        )
+        first = datetime.datetime(2030, 1, 31, 6, tzinfo=datetime.UTC)
+        last = datetime.datetime(2030, 2, 1, tzinfo=datetime.UTC)
+        sort = (('created_at', False),)
+        self.assertEqual([Query(sort=sort, limit=3, since=first, until=last)], queries)
+
     def test_a_service_gives_no_more_than_its_limit(self) -> None:
         body, queries = self.page(5, limit=4, max_limit=2)
         self.assertEqual((2, 3), (len(body['actions']), queries[0].limit))
@@ -160,6 +170,6 @@ class TestTheSchemaOfTheArguments(base.TestCase):
 
     def test_request_sets_every_field_of_a_query(self) -> None:
         fields = {field.name for field in dataclasses.fields(Query)}
-        self.assertEqual(
-            {'filters', 'sort', 'after', 'limit', 'deleted', 'nested', 'tenant'}, fields
-        )
+        by_request = {'filters', 'sort', 'after', 'limit', 'deleted', 'since', 'until'}
+        # The other APIs have these.
+        self.assertEqual(by_request | {'nested', 'tenant'}, fields)

@@ -32,7 +32,7 @@ class LoadTest(base.TestCase):
             ),
             (
                 {'conditions': {'a': {'not': 'b'}, 'b': {'or': ['c', True]}, 'c': 'a'}},
-                'conditions.a: conditions refer to each other in a circle: b needs c '
+                'conditions.a: conditions refer to each other in a cycle: b needs c '
                 'needs a needs b; break it',
             ),
             (

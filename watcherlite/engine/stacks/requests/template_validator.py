@@ -168,7 +168,7 @@ class TemplateValidator:
         handler_name = check.blueprint.handlers[check.name]
         if handler_name in check.around:
             path = ' -> '.join([*check.around, handler_name])
-            self._add(check, f'templates contain each other in a circle: {path}')
+            self._add(check, f'templates contain each other in a cycle: {path}')
             return
         try:
             handler = handlers.make_handler(self._handlers, handler_name)

@@ -242,7 +242,7 @@ class TestNested(CheckingCase):
 
         self.assertEqual(
             'resources.n: resources.x: b.yaml:1: resources.y: templates contain each '
-            'other in a circle: a.yaml -> b.yaml -> a.yaml',
+            'other in a cycle: a.yaml -> b.yaml -> a.yaml',
             problem,
         )
 
