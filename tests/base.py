@@ -10,9 +10,12 @@ import socket
 from typing import Any
 
 import fixtures
-import hypothesis
 import testtools
 from testtools import content
+
+# The plugins of other packages import pytest and trio, which no test uses.
+os.environ['HYPOTHESIS_NO_PLUGINS'] = '1'
+import hypothesis
 
 # On a busy machine the first example takes seconds, because it builds tables.
 hypothesis.settings.register_profile(

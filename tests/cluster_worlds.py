@@ -59,6 +59,7 @@ from watcherlite.execution.worker import Worker
 from watcherlite.plugins import base, loader
 from watcherlite.plugins.action_types.nop import Nop
 from watcherlite.plugins.action_types.sleep import Sleep
+from watcherlite.states import action as states
 
 TENANT = 'a-project'
 BY = RequestContext(Owner(TENANT, 'a user'))
@@ -320,6 +321,7 @@ class ClusterWorld(World):
         self.wait_until(
             lambda: self.store.get_action(uuid).finished,
             lambda: f'{uuid}\n{self.full_report()}',
+            lambda event: event.new_status in states.FINAL,
         )
         return self.store.get_action(uuid)
 

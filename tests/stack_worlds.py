@@ -10,6 +10,7 @@ from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.db.query import EventQuery
 from watcherlite.destinations import WITH_LOOPBACK
+from watcherlite.domain import events
 from watcherlite.domain.resource_results import (
     Batch,
     Property,
@@ -316,7 +317,11 @@ class StackWorld(World):
                 action.lane == 'engine' for action in self._unfinished()
             )
 
-        self.wait_until(quiet, lambda: f'{self.reload(stack)}\n{self.full_report()}')
+        self.wait_until(
+            quiet,
+            lambda: f'{self.reload(stack)}\n{self.full_report()}',
+            lambda event: event.subject == events.STACK,
+        )
         return self.reload(stack)
 
     def reload(self, stack: Stack) -> Stack:

@@ -318,6 +318,7 @@ class World:
         self._settings = {'max_parallel': 4, 'signal_grace': 0.2, **settings}
         self._mortals: dict[str, Mortal] = {}
         self._condition = threading.Condition()
+        self._is_awaited: Callable[[events.Event], bool] | None = None
 
     # Workers
 
@@ -367,7 +368,13 @@ class World:
 
     def listen(self, worker: Worker) -> None:
         """Listen to the stored events of a worker before it starts."""
-        worker.add_listener(lambda stored: self.changed())
+        worker.add_listener(self._on_stored)
+
+    def _on_stored(self, stored: Sequence[events.Event]) -> None:
+        # A worker that knows only that there are new events passes none.
+        is_awaited = self._is_awaited
+        if not stored or is_awaited is None or any(map(is_awaited, stored)):
+            self.changed()
 
     def worker_types(self, store: Store) -> ActionTypes:
         """Return the action types of a worker that uses this store."""
@@ -419,7 +426,8 @@ class World:
         self.sent_messages.append(message)
         for worker in list(self.workers):
             worker.on_message(message)
-        self.changed()
+        if self._is_awaited is None:
+            self.changed()
 
     def changed(self) -> None:
         """Wake the threads that wait for a change."""
@@ -470,6 +478,7 @@ class World:
         self.wait_until(
             lambda: self.store.get_plan(plan.uuid).state in wanted,
             lambda: f'{self.store.get_plan(plan.uuid)}\n{self.report(plan)}',
+            lambda event: event.subject == events.ACTION_PLAN,
         )
         return self.store.get_plan(plan.uuid)
 
@@ -534,15 +543,26 @@ class World:
         self,
         condition: Callable[[], bool],
         shown: Callable[[], object] = lambda: 'the condition stayed false',
+        is_awaited: Callable[[events.Event], bool] | None = None,
     ) -> None:
-        """Wait for a condition; fail if it takes too long."""
-        if not self.wait_for(condition, PATIENCE):
+        """Wait for a condition, see `wait_for`; fail if it takes too long."""
+        if not self.wait_for(condition, PATIENCE, is_awaited):
             raise AssertionError(str(shown()))
 
-    def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Wait for a condition with a timeout; return whether it holds."""
+    def wait_for(
+        self,
+        condition: Callable[[], bool],
+        seconds: float,
+        is_awaited: Callable[[events.Event], bool] | None = None,
+    ) -> bool:
+        """Wait for a condition with a timeout; return whether it holds.
+
+        :param is_awaited: returns whether the condition may hold after an event; None:
+            it may hold after each event and message
+        """
         wait_until = time.monotonic() + seconds
         with self._condition:
+            self._is_awaited = is_awaited
             while not condition():
                 if time.monotonic() > wait_until:
                     return False
