@@ -446,33 +446,31 @@ class TestSignal(OperationsCase):
             ],
         )
 
-    def test_a_resume_does_not_release_an_action_that_waits_for_a_lock(self):
+    def test_a_resume_releases_only_actions_that_wait_for_nothing_else(self):
         (parent,) = factories.store_actions(
             self.store,
-            factories.make_action(
-                status='SUSPENDED', phase=COMPLETE, start_time=NOW, pending=2
-            ),
+            factories.make_action(status='SUSPENDED', phase=COMPLETE, start_time=NOW),
         )
-        held, waits = factories.store_actions(
-            self.store,
-            *(
-                factories.make_action(
-                    status='WAITING',
-                    derived_from=parent.id,
-                    target='host-1',
-                    blocked_on=blocked_on,
-                )
-                for blocked_on in (parent.uuid, 'host-1')
-            ),
+        held, later, waits = (
+            factories.make_action(
+                status='WAITING',
+                derived_from=parent.id,
+                target='host-1',
+                blocked_on=blocked_on,
+            )
+            for blocked_on in (parent.uuid, parent.uuid, 'host-1')
+        )
+        derived = factories.store_actions(
+            self.store, held, later.evolve(parents=(held.uuid,)), waits
         )
 
         self.operations.signal_action(parent.uuid, 'RESUME')
 
         self.assertEqual(
-            [('READY', None), ('WAITING', 'host-1')],
+            [('READY', None), ('WAITING', None), ('WAITING', 'host-1')],
             [
                 ((found := self.store.get_action(a.uuid)).status, found.blocked_on)
-                for a in (held, waits)
+                for a in derived
             ],
         )
 
