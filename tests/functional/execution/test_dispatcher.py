@@ -496,6 +496,29 @@ class SignalTest(DispatcherCase):
         gate.open()
         self.wait_for_status('a', states.CANCELLED)
 
+    def test_a_poll_after_the_adoption_resets_the_lost_workers(self) -> None:
+        self.build(
+            {'outside': kind(poll=lambda context, token: InProgress(token, 3600.0))}
+        )
+        (a,) = store_actions(
+            self.store,
+            make_action(
+                name='a',
+                action_type='outside',
+                status=states.RUNNING,
+                owner='w',
+                token='job',
+                recoveries=2,
+            ),
+        )
+
+        def is_reset() -> bool:
+            self.timers.run_due()
+            return self.store.get_action(a.uuid).recoveries == 0
+
+        self.dispatcher.adopt(a)
+        self.wait_until(is_reset)
+
     def test_a_drain_does_not_wait_for_an_idle_suspended_action(self) -> None:
         self.build(
             {
