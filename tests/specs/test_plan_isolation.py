@@ -128,6 +128,19 @@ class TestStacks(StackWorldCase):
         self.assertEqual(text(MISSING), text(self.stack.uuid))
         self.assertEqual('', refusal('s'))
 
+    def test_a_document_names_no_other_project_with_a_stack_of_its_own(self) -> None:
+        def check(tenant: str) -> None:
+            inputs = {'stack': self.stack.uuid, 'tenant': tenant}
+            step = action('c', 'stack_check', input_parameters=inputs)
+            document = plan_document.from_mapping({'actions': [step]})
+            PlanScope(self.world.store).check(document, OWNER)
+
+        check(TENANT)
+        error = self.assertRaises(
+            exceptions.InvalidDocument, check, str(STRANGER.tenant)
+        )
+        self.assertIn('could not be found', str(error))
+
     def test_a_strategy_sees_the_stacks_of_its_project_alone(self) -> None:
         def visible_names(creator: Creator, tenant: str | None = None) -> list[str]:
             model = StackModel(self.world.store, (), creator)

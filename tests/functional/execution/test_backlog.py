@@ -1,9 +1,9 @@
 """Claimed actions without a free thread."""
 
-from tests.factories import all_plans, make_action
+from tests.factories import all_plans, make_action, store_actions
 from tests.functional.execution.test_dispatcher import DispatcherCase
 from tests.worlds import kind
-from watcherlite.domain.outcomes import InProgress
+from watcherlite.domain.outcomes import Done, InProgress
 
 
 class ReleaseTest(DispatcherCase):
@@ -59,6 +59,32 @@ class ReleaseTest(DispatcherCase):
         self.dispatcher.give_back()
 
         self.assertEqual(2, len(self.dispatcher.owned))
+
+    def test_an_adopted_action_is_kept(self) -> None:
+        def has_ended() -> bool:
+            self.timers.run_due()
+            return self.status('outside') != 'RUNNING'
+
+        self.fill_queue(outside=kind(poll=lambda context, token: Done()))
+        self.create_plan(make_action(name='waits', action_type='waits'))
+        self.gate.wait_until_entered()
+        (adopted,) = store_actions(
+            self.store,
+            make_action(
+                name='outside',
+                action_type='outside',
+                status='RUNNING',
+                owner='w',
+                token='job',
+            ),
+        )
+        self.dispatcher.adopt(adopted)
+
+        self.dispatcher.give_back()
+
+        self.gate.open()
+        self.wait_until(has_ended)
+        self.assertEqual('SUCCEEDED', self.status('outside'))
 
     def test_a_drain_releases_unstarted_actions_first(self) -> None:
         self.fill_queue()

@@ -3,12 +3,25 @@
 from tests import factories
 from tests.factories import all_plans
 from tests.unit.applier.operating import EVENTS, NOW, OperationsCase
+from tests.worlds import kind
 from watcherlite import exceptions
-from watcherlite.applier.progress import CANCELLED
+from watcherlite.applier.operations import PlanOperations
+from watcherlite.applier.progress import CANCELLED, PlanProgress
 from watcherlite.domain import commands
+from watcherlite.domain.creators import Creator
 from watcherlite.domain.documents import plan_document
 from watcherlite.execution.retries import MAX_ATTEMPTS
+from watcherlite.plugins import loader
 from watcherlite.states import action_plan as states
+
+
+class NarrowScope:
+    """A scope that has nothing of any project."""
+
+    def check(self, document, creator):
+        raise exceptions.InvalidDocument(
+            [f'{len(document.actions)} action of {creator.tenant}']
+        )
 
 
 class TestStart(OperationsCase):
@@ -183,6 +196,31 @@ class TestCreate(OperationsCase):
         self.assertEqual(2, len(error.problems))
         self.assertEqual([], all_plans(self.store))
         self.assertEqual(([], []), (self.events(), self.told))
+
+    def test_a_plan_and_its_retry_are_checked_against_the_scope_of_their_creator(self):
+        types = loader.Plugins.of(action_types={'nop': kind()})
+        operations = PlanOperations(
+            self.store, types, PlanProgress(), self.clock, self, scope=NarrowScope()
+        )
+        plan, _ = self.create_plan('FAILED', state='FAILED')
+        document = plan_document.from_mapping(
+            {'actions': [{'name': 'a', 'action_type': 'nop'}]}
+        )
+        stranger = Creator('a stranger', 'another-project')
+        for create, argument in (
+            (operations.create, document),
+            (
+                operations.create_from,
+                {'actions': [{'name': 'a', 'action_type': 'nop'}]},
+            ),
+            (operations.retry, plan.uuid),
+        ):
+            error = self.assertRaises(
+                exceptions.InvalidDocument, create, argument, creator=stranger
+            )
+            self.assertEqual('1 action of another-project', str(error))
+
+        self.assertEqual([plan], all_plans(self.store))
 
 
 class TestConflicts(OperationsCase):
