@@ -240,28 +240,39 @@ class TestStandalone(ApiCase):
 class TestWsgi(ApiCase):
     """watcherlite.wsgi:application."""
 
+    #: Serves requests in processes, each with an ini file and addresses of clients; it
+    #: forks them when the module is imported, as a server may.
     PROGRAM = """
-import io, json, sys
+import io, json, os, sys
 from watcherlite.wsgi import application
 def start(status, headers, *rest):
-    print(status)
-for client in sys.argv[1:]:
-    environ = {
-        'REQUEST_METHOD': 'GET', 'PATH_INFO': '/v1/goals/dummy',
-        'SERVER_NAME': 'api', 'SERVER_PORT': '80', 'wsgi.url_scheme': 'http',
-        'wsgi.input': io.BytesIO(),
-        'wsgi.errors': sys.stderr, 'REMOTE_ADDR': client, 'QUERY_STRING': '',
-        'SERVER_PROTOCOL': 'HTTP/1.1', 'SCRIPT_NAME': '',
-    }
-    b''.join(application(environ, start))
+    print(status, flush=True)
+for ini, *clients in json.loads(sys.argv[1]):
+    pid = os.fork()
+    if pid:
+        if os.waitpid(pid, 0)[1]:
+            sys.exit(1)
+        continue
+    os.environ['OS_WATCHERLITE_CONFIG_FILES'] = ini
+    for client in clients:
+        environ = {
+            'REQUEST_METHOD': 'GET', 'PATH_INFO': '/v1/goals/dummy',
+            'SERVER_NAME': 'api', 'SERVER_PORT': '80', 'wsgi.url_scheme': 'http',
+            'wsgi.input': io.BytesIO(),
+            'wsgi.errors': sys.stderr, 'REMOTE_ADDR': client, 'QUERY_STRING': '',
+            'SERVER_PROTOCOL': 'HTTP/1.1', 'SCRIPT_NAME': '',
+        }
+        b''.join(application(environ, start))
+    break
 """
 
-    def run_it(self, *clients, **groups):
-        """Return the status lines of responses to clients at these addresses."""
-        ini = self.ini(**groups)
+    def serve_all(self, *processes):
+        """Return the status lines of the responses, in order.
+
+        :param processes: (path of an ini file, addresses of clients...) each
+        """
         done = subprocess.run(
-            [sys.executable, '-c', self.PROGRAM, *clients],
-            env={**os.environ, 'OS_WATCHERLITE_CONFIG_FILES': str(ini)},
+            [sys.executable, '-c', self.PROGRAM, json.dumps(processes, default=str)],
             capture_output=True,
             text=True,
             timeout=PATIENCE,
@@ -272,12 +283,19 @@ for client in sys.argv[1:]:
 
     def test_it_serves_this_machine_only_and_tries_again_a_database_that_is_away(self):
         nowhere = 'postgresql+psycopg://u:hunter2@127.0.0.1:1/watcherlite'
-        away = {'database': {'connection': nowhere}}
-        anybody = {'api': {'noauth_on_any_address': True}}
-        here = '127.0.0.1'
-        for answers, clients, groups in (
-            (['200 OK', '200 OK', '403 Forbidden'], (here, '', '192.0.2.1'), {}),
-            (['200 OK'], ('192.0.2.1',), anybody),
-            (['503 Service Unavailable'] * 2, (here, here), away),
-        ):
-            self.assertEqual(answers, self.run_it(*clients, **groups))
+        away = self.ini('away.conf', database={'connection': nowhere})
+        anybody = self.ini('anybody.conf', api={'noauth_on_any_address': True})
+        here, elsewhere = '127.0.0.1', '192.0.2.1'
+
+        statuses = self.serve_all(
+            (self.ini(), here, '', elsewhere), (anybody, elsewhere), (away, here, here)
+        )
+
+        self.assertEqual(
+            [
+                *('200 OK', '200 OK', '403 Forbidden'),
+                '200 OK',
+                *('503 Service Unavailable', '503 Service Unavailable'),
+            ],
+            statuses,
+        )
