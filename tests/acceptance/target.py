@@ -13,7 +13,7 @@ import threading
 import fixtures
 
 #: Seconds after which a waiting test is considered stuck.
-PATIENCE = 40
+PATIENCE = 90
 
 #: The calls of an action: before its effect, for its effect, and to query it.
 BEGIN, APPLY, LOOK = 'begin', 'apply', 'look'
