@@ -1,6 +1,7 @@
 """The expiry of plans; lost runs are in tests/specs/test_audits_lost_workers.py."""
 
 import datetime
+from typing import Any
 
 from tests.audit_worlds import AuditCase, AuditWorld
 from tests.factories import all_plans
@@ -45,6 +46,23 @@ class ExpiryTest(AuditCase):
             ],
             world.story(old),
         )
+
+    def test_a_plan_that_is_started_meanwhile_does_not_expire(self) -> None:
+        def find_and_start(*arguments: Any) -> list[ActionPlan]:
+            found = find(*arguments)
+            if found:
+                world.plans.start(plan.uuid)
+            return found
+
+        world = self.create_audit_world()
+        plan = self.plan(world)
+        self.clock.advance(2 * DAY)
+        find = world.store.expired_plans
+        world.store.expired_plans = find_and_start  # type: ignore[method-assign]
+
+        self.assertEqual(0, world.reconciler.expire_plans())
+
+        self.assertEqual(['PENDING'], self.states(world))
 
     def test_plans_are_checked_at_the_start_and_every_interval(self) -> None:
         world = self.create_audit_world()
