@@ -431,6 +431,10 @@ class TestForms(PageCase):
             with self.subTest(body):
                 response = self.visitor.request('POST', address, body)
                 self.assertEqual(403, response.status_code)
+        # A browser without the cookie, as with the form of another site.
+        body = parse.urlencode(page.form('/start').hidden)
+        response = Visitor(self.site.application).request('POST', address, body)
+        self.assertEqual(403, response.status_code)
         self.assertEqual('RECOMMENDED', self.store.get_plan(PLAN).state)
 
     def test_a_form_of_another_site_changes_nothing(self) -> None:
