@@ -7,6 +7,7 @@ import logging
 import os
 import pathlib
 import socket
+import threading
 from typing import Any
 
 import fixtures
@@ -39,6 +40,7 @@ class TestCase(testtools.TestCase):
     * Log messages are in `self.log.output`, and in the report of a failure.
     * A connection to another machine is an error. The tests of some folders may use
       local servers, see tests/README.rst.
+    * Starting a thread is an error in modules of tests.unit.
     """
 
     def setUp(self) -> None:
@@ -56,6 +58,8 @@ class TestCase(testtools.TestCase):
             fixtures.FakeLogger(level=logging.DEBUG, nuke_handlers=True)
         )
         self.useFixture(OnlyThisMachine())
+        if type(self).__module__.startswith('tests.unit.'):
+            self.useFixture(NoThreads())
 
     def _shorten_attachments(self) -> None:
         details = self.getDetails()
@@ -109,6 +113,20 @@ class OnlyThisMachine(fixtures.Fixture):
             connect(sock, address)
 
         return guarded
+
+
+class NoThreads(fixtures.Fixture):
+    """Rejects the start of a thread with an explanation."""
+
+    def _setUp(self) -> None:
+        self.useFixture(fixtures.MonkeyPatch('threading.Thread.start', _refuse_start))
+
+
+def _refuse_start(thread: threading.Thread) -> None:
+    raise AssertionError(
+        f'A unit test tried to start the thread {thread.name}. Tests that need threads '
+        'belong to tests/functional.'
+    )
 
 
 def _is_here(address: Any) -> bool:

@@ -8,20 +8,25 @@ from typing import Any
 
 import fixtures
 
+from tests import base
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.functional.plugins.http_server import Server
 from tests.operated_worlds import OperatedWorld
 from tests.specs.database_case import define_stories
+from tests.unit.engine.clusters.test_lifecycle_hooks import INPUTS
 from tests.worlds import WorldCase, action
 from watcherlite import exceptions
+from watcherlite.destinations import Destinations
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.actions import lifecycle_hooks
 from watcherlite.engine.clusters.actions.lifecycle_hooks import (
     COMPLETED,
     LIFECYCLE_HOOK,
+    send_over_http,
 )
 from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.plugins.policies.deletion import HookedDeletion
+from watcherlite.testing.context import FakeContext
 
 DELETION = 'senlin.policy.deletion'
 LONG = 3600
@@ -360,3 +365,12 @@ class TestWays(HookCase):
 
 
 define_stories(__name__, {TestHooks: (POSTGRESQL, MYSQL)})
+
+
+class TestDestinations(base.TestCase):
+    def test_a_destination_that_is_not_allowed_gets_no_message(self):
+        context = FakeContext({**INPUTS, 'url': 'http://169.254.169.254/'})
+
+        problem = send_over_http(Destinations, context)
+
+        self.assertIn('169.254.169.254 is in a network that is refused', problem)

@@ -5,8 +5,7 @@ import time
 import kombu
 
 from tests import base, services
-from tests.functional.messaging import proxy
-from tests.unit.messaging import recording
+from tests.functional.messaging import proxy, recording
 from watcherlite.messaging import addresses, factory, settings, topology
 
 

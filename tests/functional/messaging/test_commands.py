@@ -4,8 +4,7 @@ import json
 import threading
 
 from tests import services
-from tests.functional.messaging import base
-from tests.unit.messaging import bus_contract, recording
+from tests.functional.messaging import base, bus_contract, recording
 from watcherlite import exceptions
 from watcherlite.domain.commands import Receipt
 from watcherlite.messaging import codec, topology

@@ -10,8 +10,7 @@ import uuid
 import oslo_messaging
 from oslo_config import cfg
 
-from tests.functional.messaging import base
-from tests.unit.messaging import recording
+from tests.functional.messaging import base, recording
 
 PAYLOAD = {
     'watcher_object.name': 'ActionPlanUpdatePayload',

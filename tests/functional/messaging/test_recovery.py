@@ -3,9 +3,8 @@
 import socket
 import time
 
-from tests.functional.messaging import base
+from tests.functional.messaging import base, bus_contract, recording
 from tests.ports import reserve_port
-from tests.unit.messaging import bus_contract, recording
 from watcherlite.messaging import addresses, publisher
 
 RUN = bus_contract.RUN

@@ -3,8 +3,7 @@
 import ssl
 
 from tests import certificates
-from tests.functional.messaging import base
-from tests.unit.messaging import bus_contract, recording
+from tests.functional.messaging import base, bus_contract, recording
 from watcherlite import exceptions
 from watcherlite.messaging import connection
 

@@ -1,11 +1,9 @@
 """Open streams: their number, wake-ups and end."""
 
-import threading
 from collections.abc import Iterator
 
 from tests import base
 from watcherlite.api.event_streams import EventStreams, TooManyStreams
-from watcherlite.testing import ManualClock
 
 
 class TestHowManyAreOpen(base.TestCase):
@@ -44,52 +42,3 @@ class TestHowManyAreOpen(base.TestCase):
         self.assertEqual(0, self.streams.open)
         self.streams.serve(1, iter([b'a']))
         self.assertEqual(0, self.streams.open)
-
-
-class TestWaiting(base.TestCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.streams, self.clock = EventStreams(), ManualClock()
-
-    def wait(self, seen: int | None = None) -> threading.Thread:
-        """Let a thread wait for 1 to 5 s; `seen` is its known number of wake-ups."""
-        known = self.streams.wakes() if seen is None else seen
-        thread = threading.Thread(
-            target=self.streams.wait, args=(self.clock, known, 1.0, 5.0), daemon=True
-        )
-        thread.start()
-        return thread
-
-    def assert_over(self, thread: threading.Thread) -> None:
-        thread.join(10)
-        self.assertFalse(thread.is_alive())
-
-    def test_a_wake_ends_it_once_the_least_time_is_over(self) -> None:
-        thread = self.wait()
-        self.clock.until_waiting()
-        self.streams.wake()
-        self.clock.advance(1)
-        self.assert_over(thread)
-
-    def test_a_wake_between_the_look_and_the_wait_is_not_lost(self) -> None:
-        seen = self.streams.wakes()
-        self.streams.wake()
-        thread = self.wait(seen)
-        self.clock.until_waiting()
-        self.clock.advance(1)
-        self.assert_over(thread)
-
-    def test_without_a_wake_the_longest_time_ends_it(self) -> None:
-        thread = self.wait()
-        self.clock.until_waiting()
-        self.clock.advance(4)
-        self.assertTrue(thread.is_alive())
-        self.clock.advance(1)
-        self.assert_over(thread)
-
-    def test_the_end_of_the_process_ends_it_at_once(self) -> None:
-        thread = self.wait()
-        self.clock.until_waiting()
-        self.streams.end()
-        self.assert_over(thread)
-        self.assertTrue(self.streams.ended)

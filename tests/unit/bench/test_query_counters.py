@@ -3,8 +3,7 @@
 from typing import Any
 
 from tests import base
-from tests.bench.query_counters import Counters, CountingBus, writes
-from watcherlite.messaging.in_process import InProcessBus
+from tests.bench.query_counters import Counters, writes
 
 
 class TestWrites(base.TestCase):
@@ -62,25 +61,4 @@ class TestCounters(base.TestCase):
         self.assertEqual(
             {'statements': 1, 'writing_commits': 1, 'reading_transactions': 1},
             self.counters.take()['counts'],
-        )
-
-
-class TestCountingBus(base.TestCase):
-    """The counts of messages."""
-
-    def test_messages_are_counted_and_arrive(self) -> None:
-        counters, real = Counters(), InProcessBus()
-        arrived: list[tuple[str, bytes]] = []
-        real.subscribe_notifications(lambda key, body: arrived.append((key, body)))
-        bus = CountingBus(real, counters)
-        self.addCleanup(bus.close, 5)
-        messages = [('a', b'1'), ('b', b'2')]
-
-        bus.notification_publisher().publish(messages, 5)
-        bus.broadcast({'type': 'events_stored'})
-
-        self.assertEqual(messages, arrived)
-        self.assertEqual(
-            {'notifications': 2, 'confirm_waits': 1, 'hints': 1},
-            counters.take()['counts'],
         )

@@ -83,16 +83,6 @@ class LiveTreeTest(base.TestCase):
         )
         self.assertEqual(f'a7 nop FAILED {self.time} broke', lines[-1])
 
-    def test_last_notes_remain_after_the_table(self):
-        with self.progress as progress:
-            progress.changed(self.change(1, 'drain', 'PENDING', 'ONGOING'))
-            for number in range(5):
-                progress.note(f'note {number}')
-
-        self.assertEqual(
-            ['note 2', 'note 3', 'note 4'], [line[-6:] for line in self.out.lines[-3:]]
-        )
-
     def test_actions_are_below_their_parents(self):
         self.progress = LiveTree(self.out, 'Action plan x', {'a': [], 'b': ['a']})
         for key, name, new in (

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import threading
 
 from tests import base
 from watcherlite.cli.wakeup import Insistent, Interrupts, Wake
@@ -19,14 +18,6 @@ class WakeTest(base.TestCase):
 
     def test_a_wait_ends_by_itself(self):
         Wake().wait(0)
-
-    def test_another_thread_wakes_it(self):
-        wake = Wake()
-        thread = threading.Thread(target=wake.now)
-        thread.start()
-
-        wake.wait(60)
-        thread.join()
 
 
 class InterruptsTest(base.TestCase):

@@ -1,16 +1,13 @@
 import base64
-import concurrent.futures
 import os
 import resource
 import stat
-import threading
 
 from tests import base
 from watcherlite import conf, exceptions
 from watcherlite.conf import secrets
 
 KEY, OTHER = (base64.b64encode(x * secrets.BYTES).decode() for x in (b'a', b'b'))
-DEADLINE = 60
 
 
 class SecretsCase(base.TestCase):
@@ -78,21 +75,6 @@ class TestKeyFile(SecretsCase):
         self.assertEqual(f'the key file {self.path()}', first.source)
         (key,) = first.values
         self.assertEqual(secrets.BYTES, len(base64.urlsafe_b64decode(key)))
-
-    def test_all_that_start_at_the_same_time_have_the_same_key(self):
-        configuration, count = self.conf(), 16
-        self.state.mkdir()
-        together = threading.Barrier(count)
-
-        def start(_):
-            together.wait(DEADLINE)
-            return conf.sealing_keys(configuration).values
-
-        with concurrent.futures.ThreadPoolExecutor(count) as pool:
-            found = set(pool.map(start, range(count)))
-
-        self.assertEqual({conf.sealing_keys(configuration).values}, found)
-        self.assertEqual([self.path()], list(self.state.iterdir()))
 
     def test_no_key_is_created_if_encrypted_data_exists(self):
         self.assertEqual(

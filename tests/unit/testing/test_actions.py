@@ -1,7 +1,6 @@
 """An action of a plugin author, from READY to its end."""
 
 import itertools
-import threading
 
 from oslo_config import cfg
 
@@ -381,20 +380,6 @@ class TestSurroundings(base.TestCase):
         self.assertEqual(
             story(READY, RUNNING, 'SUSPENDED', RUNNING, 'CANCELLED'), result.story
         )
-
-    def test_a_test_may_send_signals_from_another_thread(self):
-        context = testing.FakeContext()
-        told = threading.Event()
-
-        def execute(self, context):
-            with context.on_signal(lambda signal: told.set()):
-                threading.Thread(target=context.send, args=('CANCEL',)).start()
-                told.wait(10)
-                context.checkpoint()
-
-        result = testing.run_action(kind(execute=execute), {}, context=context)
-
-        self.assertEqual('CANCELLED', result.status)
 
     def test_revert_gets_the_outputs_of_the_run_and_fails_without_support(self):
         undoing = kind(

@@ -3,18 +3,12 @@
 The contract suite runs on SQLite files: both have the same statements.
 """
 
-import concurrent.futures
-import threading
-
 from tests import base
 from tests.factories import NOW, at, make_action, make_worker, store_actions, store_plan
 from watcherlite import exceptions
 from watcherlite.testing import MemoryStore
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import LOCKING, SAVING
-
-#: Seconds after which threads that wait for each other count as stuck.
-DEADLINE = 60
 
 
 class MemoryStoreTest(base.TestCase):
@@ -81,20 +75,6 @@ class MemoryStoreTest(base.TestCase):
             claimed = tx.claim(worker='v', limit=9, now=at(9), plan_id=plan.id)
             self.assertEqual([a.id for a in actions], [a.id for a in claimed])
             self.assertEqual({'node-1'}, tx.take_locks({'node-1': 2}))
-
-    def test_threads_take_turns(self) -> None:
-        barrier = threading.Barrier(4)
-
-        def insert() -> None:
-            barrier.wait(DEADLINE)
-            for _ in range(10):
-                store_actions(self.store, make_action())
-                self.store.list_actions(limit=1)
-
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            for future in [pool.submit(insert) for _ in range(4)]:
-                future.result(DEADLINE)
-        self.assertEqual(40, len(self.store.list_actions()))
 
     def test_a_thread_can_read_beside_its_transaction(self) -> None:
         with self.store.transaction() as tx:

@@ -3,11 +3,9 @@
 from types import SimpleNamespace
 
 from tests import base
-from watcherlite.destinations import Destinations
 from watcherlite.engine.clusters.actions.lifecycle_hooks import (
     LifecycleHook,
     hook_action,
-    send_over_http,
 )
 from watcherlite.testing.actions import run_action
 from watcherlite.testing.context import FakeContext
@@ -96,10 +94,3 @@ class LifecycleHookTest(base.TestCase):
         self.assertEqual('Not completed within 12 s.', reasons[4])
         self.assertNotIn('secret', reasons[2] + ''.join(logs.output))
         self.assertIn('refused', logs.output[-1])
-
-    def test_a_destination_that_is_not_allowed_gets_no_message(self):
-        context = FakeContext({**INPUTS, 'url': 'http://169.254.169.254/'})
-
-        problem = send_over_http(Destinations, context)
-
-        self.assertIn('169.254.169.254 is in a network that is refused', problem)

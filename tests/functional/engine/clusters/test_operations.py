@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.cluster_worlds import BY, QUEUED
-from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
+from tests.functional.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
 from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
 from watcherlite.engine.clusters.services import ClusterLimits

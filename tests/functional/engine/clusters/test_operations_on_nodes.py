@@ -6,7 +6,7 @@ from typing import Any
 from unittest import mock
 
 from tests.cluster_worlds import BY, QUEUED
-from tests.unit.engine.clusters.operations_case import OperationsCase
+from tests.functional.engine.clusters.operations_case import OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain.actions import COMPLETE, ActionChange
 from watcherlite.engine.clusters.requests.values import ClusterRequest, NodeRequest

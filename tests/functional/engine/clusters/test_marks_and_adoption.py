@@ -5,8 +5,8 @@ import datetime
 from typing import Any
 
 from tests.cluster_worlds import BY
+from tests.functional.engine.clusters.operations_case import OperationsCase
 from tests.operated_worlds import OperatedWorld
-from tests.unit.engine.clusters.operations_case import OperationsCase
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.db.query import EventQuery

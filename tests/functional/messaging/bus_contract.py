@@ -1,6 +1,6 @@
 """The contract of every bus."""
 
-from tests.unit.messaging import recording
+from tests.functional.messaging import recording
 from watcherlite import exceptions
 from watcherlite.messaging import codec
 

@@ -3,7 +3,7 @@
 import threading
 
 from tests import base
-from tests.unit.messaging import bus_contract, recording
+from tests.functional.messaging import bus_contract, recording
 from watcherlite import exceptions
 from watcherlite.messaging import in_process
 

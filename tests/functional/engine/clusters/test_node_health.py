@@ -1,14 +1,14 @@
 """Checks, recoveries and operations of nodes."""
 
 from tests.cluster_worlds import machine
-from tests.stack_worlds import Outside
-from tests.unit.engine.clusters.node_case import (
+from tests.functional.engine.clusters.node_case import (
     NodeCase,
     describe_action,
     failure_of,
     operation_of,
     status_of,
 )
+from tests.stack_worlds import Outside
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters import action_types

@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
-from tests.stack_worlds import Outside, thing
-from tests.unit.engine.clusters.node_case import (
+from tests.functional.engine.clusters.node_case import (
     NodeCase,
     describe_action,
     failure_of,
     status_of,
 )
+from tests.stack_worlds import Outside, thing
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property
 from watcherlite.engine.clusters.action_types import (

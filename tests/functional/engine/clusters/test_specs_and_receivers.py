@@ -4,7 +4,7 @@ import hashlib
 from typing import Any
 
 from tests.cluster_worlds import BY
-from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
+from tests.functional.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
 from watcherlite.api.clustering.handlers import receivers as representations
 from watcherlite.domain import events

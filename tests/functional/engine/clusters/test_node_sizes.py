@@ -1,7 +1,7 @@
 """The effect of requested nodes on the size of their cluster."""
 
 from tests.cluster_worlds import ClusterCase
-from tests.unit.engine.clusters.node_case import failure_of, status_of
+from tests.functional.engine.clusters.node_case import failure_of, status_of
 from watcherlite.engine.clusters.action_types import NODE_CREATE, NODE_DELETE
 
 

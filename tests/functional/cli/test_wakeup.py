@@ -1,0 +1,16 @@
+"""Wakes from another thread."""
+
+import threading
+
+from tests import base
+from watcherlite.cli.wakeup import Wake
+
+
+class WakeTest(base.TestCase):
+    def test_another_thread_wakes_it(self):
+        wake = Wake()
+        thread = threading.Thread(target=wake.now)
+        thread.start()
+
+        wake.wait(60)
+        thread.join()

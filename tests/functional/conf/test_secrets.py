@@ -1,0 +1,26 @@
+"""Processes that create the key file at the same time."""
+
+import concurrent.futures
+import threading
+
+from tests.unit.conf.test_secrets import SecretsCase
+from watcherlite import conf
+
+DEADLINE = 60
+
+
+class TestKeyFile(SecretsCase):
+    def test_all_that_start_at_the_same_time_have_the_same_key(self):
+        configuration, count = self.conf(), 16
+        self.state.mkdir()
+        together = threading.Barrier(count)
+
+        def start(_):
+            together.wait(DEADLINE)
+            return conf.sealing_keys(configuration).values
+
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            found = set(pool.map(start, range(count)))
+
+        self.assertEqual({conf.sealing_keys(configuration).values}, found)
+        self.assertEqual([self.state / 'secrets.key'], list(self.state.iterdir()))

@@ -1,0 +1,46 @@
+"""Signals from another thread."""
+
+import threading
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.clock import SystemClock
+from watcherlite.testing import FakeContext, at_checkpoint
+
+#: Seconds after which a thread counts as stuck.
+PATIENCE = 10
+
+
+class TestRealTime(base.TestCase):
+    def test_signal_interrupts_sleep(self):
+        context = FakeContext(clock=SystemClock())
+        ended = []
+
+        def sleep():
+            try:
+                context.sleep(1000)
+            except exceptions.Cancelled:
+                ended.append('cancelled')
+
+        thread = threading.Thread(target=sleep, daemon=True)
+        thread.start()
+        context.send('CANCEL')
+        thread.join(PATIENCE)
+
+        self.assertEqual(['cancelled'], ended)
+
+
+class TestSuspension(base.TestCase):
+    def test_another_thread_ends_it(self):
+        context = FakeContext(signals=[at_checkpoint(1, 'SUSPEND')])
+        suspended = threading.Event()
+        context.paused = lambda paused: suspended.set()
+        thread = threading.Thread(target=context.checkpoint, daemon=True)
+
+        thread.start()
+        self.assertTrue(suspended.wait(PATIENCE))
+        self.assertTrue(thread.is_alive())
+        context.send('RESUME')
+        thread.join(PATIENCE)
+
+        self.assertFalse(thread.is_alive())
