@@ -248,6 +248,12 @@ class TestTheActionDataProperty(StoryCase):
         )
         self.assertEqual(2, len(self.world.nodes(cluster)))
 
+        # The cooldown of a disabled policy does not apply.
+        disabled = self.operations.update_policy('c', self.by, policy.uuid, False)
+        self.world.wait_for_end(disabled.action)
+        self.world.wait_for_end(self.scale_out())
+        self.assertEqual(3, len(self.world.nodes(cluster)))
+
 
 class TestExecuteAndReturnValues(StoryCase):
     """The execute() Method and Return Values."""
