@@ -88,11 +88,11 @@ class Destinations:
         return any(
             any(_is_in(one, network) for network in self.refused)
             and not any(_is_in(one, network) for network in self.allowed)
-            for one in _meanings(address)
+            for one in _equivalent_addresses(address)
         )
 
 
-def _meanings(address: Address) -> Iterator[Address]:
+def _equivalent_addresses(address: Address) -> Iterator[Address]:
     """Yield an address and the IPv4 addresses that packets to it may end up at."""
     yield address
     if isinstance(address, ipaddress.IPv4Address):

@@ -48,20 +48,20 @@ class LazyApplication:
         application = self._application
         if application is None:
             try:
-                application = self._made()
+                application = self._load()
             except exceptions.WatcherliteError as error:
                 LOG.critical('The API cannot be served: %s', error)
                 return respond(environ, start_response, fault_of(error, ''))
         return application(environ, start_response)
 
-    def _made(self) -> Wsgi:
+    def _load(self) -> Wsgi:
         with self._lock:
             if self._application is None:
                 self._application = self._build()
             return self._application
 
 
-class OnlyFromHere:
+class LocalClientsOnly:
     """Rejects clients of other machines, since users are not authenticated.
 
     The application does not know the address on which its server listens.
@@ -105,8 +105,8 @@ def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
         runtime.stop(0)
         raise
     atexit.register(runtime.stop, 0)
-    if deploy.settings_of(configuration).only_from_here:
-        return OnlyFromHere(application)
+    if deploy.settings_of(configuration).is_local_only:
+        return LocalClientsOnly(application)
     return application
 
 

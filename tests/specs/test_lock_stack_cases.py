@@ -36,7 +36,7 @@ class TestTheStateTable(StackWorldCase):
         return {
             operation
             for operation in every
-            if states.refusal(operation, state, base, 's') is None
+            if states.blocking_reason(operation, state, base, 's') is None
         }
 
     def test_under_a_lock_all_but_the_list_is_a_conflict_that_names_the_state(
@@ -48,7 +48,7 @@ class TestTheStateTable(StackWorldCase):
                 base = State(*below.split('_', 1))
                 self.assertEqual(allowed, self.allowed(state, base), (name, below))
                 for operation in {*CHANGES, 'LOCK', 'UNLOCK', 'DELETE'} - allowed:
-                    refusal = states.refusal(operation, state, base, 's')
+                    refusal = states.blocking_reason(operation, state, base, 's')
                     assert refusal is not None
                     self.assertTrue(refusal.supported and refusal.locked, name)
                     busy = state.status == 'IN_PROGRESS'

@@ -500,7 +500,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             if one.deleted_at is None
         ]
         rows = world.store.list_resources([s.id for s in live], superseded=True)
-        own = {row.physical_id for row in rows if row.nested_id is None and row.made}
+        own = {row.physical_id for row in rows if row.nested_id is None and row.exists}
         present = set(world.outside.things) | factory.present
         self.assertEqual(own, present, world.full_report())
         # Each was created for one resource, and only once.

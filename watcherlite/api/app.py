@@ -74,7 +74,7 @@ class Application:
         self.idempotency = idempotency
         self.policy = policy
         self.max_body_size = max_body_size
-        app = falcon.App(middleware=[_Placing(mounts)])
+        app = falcon.App(middleware=[_Routing(mounts)])
         app.add_error_handler(Exception, self._fail)
         app.add_error_handler(falcon.HTTPError, self._fail)
         for number, mount in enumerate(mounts):
@@ -129,7 +129,7 @@ def logged_address(environ: Environ) -> str:
     return str(environ.get(HIDDEN_ADDRESS) or environ.get('PATH_INFO', ''))
 
 
-class _Placing:
+class _Routing:
     """Middleware that sets the mount and the version of a request, and its path."""
 
     def __init__(self, mounts: Sequence[Mount]) -> None:
@@ -150,7 +150,7 @@ class _Placing:
         if path:
             response.set_headers(mount.versions.headers())
             context.version = mount.versions.negotiate(request.get_header(HEADER))
-            response.set_headers(mount.versions.used(context.version))
+            response.set_headers(mount.versions.response_headers(context.version))
         request.path = f'/{self._numbers[id(mount)]}{path}'
 
 
@@ -171,10 +171,10 @@ class Endpoint:
             if operation.rule is not None:
                 application.policy.check_name(operation.rule)
             schemas = _Schemas(operation, method, mount.texts)
-            call = functools.partial(self._answer, operation, schemas)
+            call = functools.partial(self._respond, operation, schemas)
             setattr(self, f'on_{method.lower()}', call)
 
-    def _answer(
+    def _respond(
         self,
         operation: Operation,
         schemas: '_Schemas',

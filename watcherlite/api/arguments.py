@@ -56,7 +56,7 @@ class Texts:
     Other APIs override them.
     """
 
-    def unknown(self, name: str, arguments: str) -> str:
+    def find_unknown(self, name: str, arguments: str) -> str:
         """Return the error for an unknown argument.
 
         :param arguments: the title of their schema
@@ -71,7 +71,7 @@ class Texts:
         """Return the error for a value of another type."""
         return str(error)
 
-    def broken(self, error: Any, argument: str) -> str:
+    def invalid(self, error: Any, argument: str) -> str:
         """Return the error for a validation error of jsonschema.
 
         :param argument: the name of the body
@@ -86,7 +86,7 @@ class NotConverted(exceptions.Invalid):
     """
 
     def __init__(self, name: str, value: str, kind: str, text: str) -> None:
-        self.name, self.value, self.kind = name, cut(value), kind
+        self.name, self.value, self.kind = name, truncate(value), kind
         super().__init__(text)
 
 
@@ -124,7 +124,9 @@ class Checker:
             if name not in known:
                 if not strict:
                     continue
-                raise exceptions.Invalid(self._texts.unknown(cut(name), self.name))
+                raise exceptions.Invalid(
+                    self._texts.find_unknown(truncate(name), self.name)
+                )
             values = [value] if isinstance(value, str) else value
             kind = known[name]
             if kind.get('type') == 'array':
@@ -162,14 +164,14 @@ class Checker:
         except RecursionError:
             raise exceptions.Invalid('The body is nested too deeply') from None
         if error is not None:
-            raise exceptions.Invalid(self._texts.broken(error, self.name))
+            raise exceptions.Invalid(self._texts.invalid(error, self.name))
 
 
 def parse(data: bytes) -> Any:
     """Return the JSON value of a body; Invalid if it cannot be stored."""
     try:
         value = json.loads(
-            data.decode(), parse_constant=_refuse_constant, parse_float=_finite
+            data.decode(), parse_constant=_reject_constant, parse_float=_finite
         )
     except (ValueError, RecursionError) as error:
         reason = getattr(error, 'msg', None)
@@ -178,11 +180,11 @@ def parse(data: bytes) -> Any:
         raise exceptions.Invalid(f'The body is not valid JSON{what}') from None
     for path, problem in json_values.problems(value):
         place = '.'.join(str(part) for part in path) or 'the body'
-        raise exceptions.Invalid(f'{cut(place)}: {problem}')
+        raise exceptions.Invalid(f'{truncate(place)}: {problem}')
     return value
 
 
-def _refuse_constant(name: str) -> float:
+def _reject_constant(name: str) -> float:
     raise ValueError(f'{name} is not a number in JSON')
 
 
@@ -235,8 +237,8 @@ def _not_converted(
     name: str, value: str, kind: str, target_type: str, reason: str
 ) -> NotConverted:
     text = (
-        f"Invalid input for field/attribute {name}. Value: '{cut(value)}'. unable to "
-        f'convert to {target_type}. Error: {reason}'
+        f"Invalid input for field/attribute {name}. Value: '{truncate(value)}'. "
+        f'unable to convert to {target_type}. Error: {reason}'
     )
     return NotConverted(name, value, kind, text)
 
@@ -254,10 +256,11 @@ def _explain(error: Any, argument: str) -> str:
     path = [part for part in error.absolute_path if isinstance(part, str)]
     keyword, right, value = error.validator, error.validator_value, error.instance
     if keyword == 'additionalProperties' and right is False:
-        names = list(unknown(value, error.schema))
+        names = list(find_unknown(value, error.schema))
         many = 's' if len(names) > 1 else ''
         place = '.'.join([argument, *path])
-        return f'Unknown attribute{many} for argument {place}: {cut(", ".join(names))}'
+        found = truncate(', '.join(names))
+        return f'Unknown attribute{many} for argument {place}: {found}'
     if keyword == 'required':
         name = next(name for name in right if name not in value)
         field = '.'.join([*path, name])
@@ -270,12 +273,12 @@ def _explain(error: Any, argument: str) -> str:
         return 'Limit must be positive'
     if name == 'sort_dir' and keyword == 'enum':
         return (
-            f"Invalid sort direction: {cut(str(value))}. Acceptable values are 'asc' "
-            "or 'desc'"
+            f'Invalid sort direction: {truncate(str(value))}. '
+            "Acceptable values are 'asc' or 'desc'"
         )
     shown = ''
     if len(path) == 1 and isinstance(value, str | int | float | None):
-        shown = f"Value: '{cut(str(value))}'. "
+        shown = f"Value: '{truncate(str(value))}'. "
     return f'Invalid input for field/attribute {name}. {shown}{_rule(error)}'
 
 
@@ -293,7 +296,7 @@ def _rule(error: Any) -> str:
         case 'format' if right == 'uuid':
             return (
                 'unable to convert to uuid. Error: Expected a uuid but received '
-                f'{cut(str(value))}'
+                f'{truncate(str(value))}'
             )
         case 'minimum':
             return f'Value should be greater or equal to {right}'
@@ -311,7 +314,7 @@ def _rule(error: Any) -> str:
     return f'It breaks the rule {keyword}.'
 
 
-def unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
+def find_unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
     """Return the members of an object that are not in its schema."""
     patterns: Iterable[str] = schema.get('patternProperties', {})
     for name in value:
@@ -321,7 +324,7 @@ def unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
             yield name
 
 
-def cut(text: str) -> str:
+def truncate(text: str) -> str:
     """Return a value truncated for errors."""
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
 

@@ -352,10 +352,10 @@ def checker(conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
             'password, project_name and the domains'
         )
 
-    def around(application: Wsgi) -> Wsgi:
+    def wrap(application: Wsgi) -> Wsgi:
         checked: Wsgi = auth_token.AuthProtocol(
             application, {'oslo_config_config': conf}
         )
         return checked
 
-    return around
+    return wrap

@@ -57,7 +57,7 @@ class PasswordFile:
         self._remembered: set[bytes] = set()
         self._seen = self._signature()
         self._hashes = self._read()
-        self._costs = _costs(self._hashes)
+        self._sorted_costs = _sorted_costs(self._hashes)
 
     def verify(self, user: str, password: str) -> bool:
         """Return whether a password is that of the user.
@@ -108,7 +108,7 @@ class PasswordFile:
         which users exist.
         """
         digest = hmac.digest(self._key, user.encode(), hashlib.sha512)
-        cost = self._costs[int.from_bytes(digest[:8]) % len(self._costs)]
+        cost = self._sorted_costs[int.from_bytes(digest[:8]) % len(self._sorted_costs)]
         letters = bytes(_ALPHABET[byte % 64] for byte in digest[8:61])
         # The last of the 22 letters of a salt encodes two bits.
         return b'$2b$%s$%s.%s' % (cost, letters[:21], letters[22:])
@@ -121,7 +121,7 @@ class PasswordFile:
                 return
             with self._lock:
                 self._hashes, self._seen = self._read(), signature
-                self._costs = _costs(self._hashes)
+                self._sorted_costs = _sorted_costs(self._hashes)
                 self._remembered.clear()
             LOG.info('Reloaded the password file %s', self._path)
         except exceptions.ConfigurationError as error:
@@ -163,6 +163,6 @@ class PasswordFile:
         )
 
 
-def _costs(hashes: Mapping[str, bytes]) -> list[bytes]:
+def _sorted_costs(hashes: Mapping[str, bytes]) -> list[bytes]:
     """Return the cost of each hash, sorted."""
     return sorted(known[4:6] for known in hashes.values()) or [_COST]

@@ -163,10 +163,10 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
 class Frontend(Protocol):
     """Pages that are served beside the API, with its authentication."""
 
-    def before_authentication(self, application: Wsgi) -> Wsgi:
+    def wrap_authentication(self, application: Wsgi) -> Wsgi:
         """Return an application around the authentication, for its logins."""
 
-    def behind_authentication(self, application: Wsgi, policy: AccessPolicy) -> Wsgi:
+    def wrap_api(self, application: Wsgi, policy: AccessPolicy) -> Wsgi:
         """Return an application around the API, for requests with a `Caller`."""
 
 
@@ -248,17 +248,17 @@ def make_application(
         metrics,
     )
     if frontend is not None:
-        application = frontend.behind_authentication(application, policy)
+        application = frontend.wrap_api(application, policy)
     application = authentication.Gate(
         RequestContextFilter(application),
         _strategy(settings, conf),
-        _public(settings, mounts),
+        _make_is_public(settings, mounts),
         lambda application: authentication.HostHeaderCheck(
-            application, settings.allowed_hosts, _reveals(settings, mounts)
+            application, settings.allowed_hosts, _needs_host_check(settings, mounts)
         ),
     )
     if frontend is not None:
-        application = frontend.before_authentication(application)
+        application = frontend.wrap_authentication(application)
     return _with_outer_layers(application, conf, mounts, metrics)
 
 
@@ -288,7 +288,7 @@ def _with_outer_layers(
 
 def _strategy(settings: ApiSettings, conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
     if settings.auth_strategy == NOAUTH:
-        if not settings.only_from_here:
+        if not settings.is_local_only:
             return authentication.NoAuthentication
         origins = frozenset(conf.cors.allowed_origin or ())
         return lambda application: authentication.LocalOriginCheck(
@@ -307,7 +307,7 @@ def _strategy(settings: ApiSettings, conf: cfg.ConfigOpts) -> Callable[[Wsgi], W
     )
 
 
-def _public(
+def _make_is_public(
     settings: ApiSettings, mounts: Sequence[Mount]
 ) -> Callable[[Environ], bool]:
     """Return a predicate: whether a request needs no authentication.
@@ -345,7 +345,7 @@ def _public(
     return is_public
 
 
-def _reveals(
+def _needs_host_check(
     settings: ApiSettings, mounts: Sequence[Mount]
 ) -> Callable[[Environ], bool]:
     """Return a predicate: whether a public request needs the check of its host.
@@ -355,7 +355,7 @@ def _reveals(
     table = Mounts(mounts)
     hooks = {id(mount): _addresses(mount, _IS_WEBHOOK) for mount in mounts}
 
-    def reveals(environ: Environ) -> bool:
+    def needs_host_check(environ: Environ) -> bool:
         path = normalize_path(environ.get('PATH_INFO', ''))
         if path in (health.METRICS, health.HEALTHCHECK):
             return path == health.METRICS or settings.healthcheck_details
@@ -365,7 +365,7 @@ def _reveals(
         mount, _, below = found
         return any(hook.fullmatch(below) for hook in hooks[id(mount)].values())
 
-    return reveals
+    return needs_host_check
 
 
 _IS_WEBHOOK = operator.attrgetter('webhook')

@@ -95,7 +95,7 @@ class Idempotency:
         key = None
         if method == 'POST' and text is not None:
             key = self._key(operation, request, mount, text)
-            answer = self._replayed(operation, request, key)
+            answer = self._replay(operation, request, key)
             if answer is not None:
                 return answer
         describe = functools.partial(
@@ -109,7 +109,9 @@ class Idempotency:
         except exceptions.WatcherliteError as error:
             # A concurrent request with the same key may be the reason, also of a
             # conflict: it has created the object of that name.
-            answer = None if key is None else self._found(operation, request, key)
+            answer = (
+                None if key is None else self._find_response(operation, request, key)
+            )
             if answer is not None:
                 return answer
             if isinstance(error, _UNFINISHED):
@@ -142,17 +144,17 @@ class Idempotency:
         ).hex()
         return RequestKey(digest, fingerprint, self._clock.now())
 
-    def _found(
+    def _find_response(
         self, operation: Operation, request: Request, key: RequestKey
     ) -> Response | None:
         """Return the response to a repeated request; None also without the store."""
         try:
-            return self._replayed(operation, request, key)
+            return self._replay(operation, request, key)
         except _UNFINISHED as error:
             LOG.debug('The idempotency key cannot be looked up: %s', error)
             return None
 
-    def _replayed(
+    def _replay(
         self, operation: Operation, request: Request, key: RequestKey
     ) -> Response | None:
         """Return the response to a repeated request; None for a new one."""

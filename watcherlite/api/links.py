@@ -64,15 +64,15 @@ def object_links(
     :param noun: the collection: 'audit_templates'
     :param identifier: the uuid, or the number of an object without uuid
     """
-    return _pair(request, f'{noun}/{identifier}')
+    return _self_and_bookmark(request, f'{noun}/{identifier}')
 
 
 def collection_links(request: Request, noun: str) -> list[dict[str, str]]:
     """Return the two links of a collection, which end with a slash."""
-    return _pair(request, f'{noun}/')
+    return _self_and_bookmark(request, f'{noun}/')
 
 
-def _pair(request: Request, place: str) -> list[dict[str, str]]:
+def _self_and_bookmark(request: Request, place: str) -> list[dict[str, str]]:
     return [
         {'href': f'{request.host_url}/v1/{place}', 'rel': SELF},
         {'href': f'{request.host_url}/{place}', 'rel': BOOKMARK},

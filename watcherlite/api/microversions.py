@@ -100,7 +100,7 @@ class Versions:
             MAXIMUM: text(self.maximum),
         }
 
-    def used(self, version: Version) -> dict[str, str]:
+    def response_headers(self, version: Version) -> dict[str, str]:
         """Return the headers of a response of a version."""
         if not self.in_headers:
             return {}

@@ -215,11 +215,13 @@ def _responses(
                 'schema': {'type': 'string'}
             }
         yield str(status), answer
-    for status in sorted({*_possible(operation), *operation.responses} & set(_ERRORS)):
+    for status in sorted(
+        {*_implicit_statuses(operation), *operation.responses} & set(_ERRORS)
+    ):
         yield str(status), _reference('responses', f'{_ERROR}{status}')
 
 
-def _possible(operation: Operation) -> set[int]:
+def _implicit_statuses(operation: Operation) -> set[int]:
     """Return the error statuses that operations have implicitly."""
     # 404 also without a variable: the object of a marker may not exist.
     found = {400, 404, 406, 413, 415, 503}

@@ -240,7 +240,7 @@ _DESCRIBED: Mapping[str, tuple[str, Sequence[_Operation]]] = {
 def list_rules() -> list[policy.RuleDefault]:
     """Return all rules; the entry point of oslopolicy-sample-generator."""
     routed: dict[str, list[tuple[_Operation, str]]] = {}
-    for rule, operation, summary in _routed():
+    for rule, operation, summary in _routes_with_rules():
         routed.setdefault(rule, []).append((operation, summary))
     others = [_rule(name, routed.get(name, ())) for name in _DEFAULTS]
     return [*ROLES, *others]
@@ -260,7 +260,7 @@ def _rule(
     )
 
 
-def _routed() -> Iterator[tuple[str, _Operation, str]]:
+def _routes_with_rules() -> Iterator[tuple[str, _Operation, str]]:
     """Yield (rule, operation, summary) of all routes with a rule."""
     mounts: Sequence[tuple[str, Routes]] = (
         ('', INFRA_OPTIM),

@@ -48,9 +48,9 @@ def record(
     return RecordedRequest(
         request_id=request.request_id,
         occurred_at=now,
-        user_id=_short(caller.user_id),
-        user_name=_short(caller.user_name),
-        project_id=_short(caller.project_id),
+        user_id=_truncate_or_none(caller.user_id),
+        user_name=_truncate_or_none(caller.user_name),
+        project_id=_truncate_or_none(caller.project_id),
         roles=tuple(sorted(caller.roles)),
         method=method,
         path=_path(operation, request, mount),
@@ -61,7 +61,7 @@ def record(
 def summarize(body: Any) -> Any:
     """Return a summary of a body, as a JSON value of limited size."""
     # Masking needs the whole text of a credential.
-    summary = _cut_texts(mask_data(_summary(body, MAX_DEPTH)))
+    summary = _truncate_texts(mask_data(_summary(body, MAX_DEPTH)))
     if len(json.dumps(summary)) > MAX_SIZE:
         return sorted(summary) if isinstance(summary, Mapping) else ELLIPSIS
     return summary
@@ -107,13 +107,13 @@ def _names(document: Any) -> Any:
     return [*list(document)[:MAX_MEMBERS], *more]
 
 
-def _cut_texts(value: Any) -> Any:
+def _truncate_texts(value: Any) -> Any:
     if isinstance(value, str):
-        return _cut(value, MAX_TEXT)
+        return _truncate(value, MAX_TEXT)
     if isinstance(value, list):
-        return [_cut_texts(item) for item in value]
+        return [_truncate_texts(item) for item in value]
     if isinstance(value, Mapping):
-        return {_cut(k, MAX_TEXT): _cut_texts(v) for k, v in value.items()}
+        return {_truncate(k, MAX_TEXT): _truncate_texts(v) for k, v in value.items()}
     return value
 
 
@@ -123,12 +123,12 @@ def _path(operation: Operation, request: Request, mount: str) -> str:
         # The address itself is a credential.
         for name, value in request.path.items():
             path = path.replace(value, f'{{{name}}}')
-    return _cut(path, MAX_PATH)
+    return _truncate(path, MAX_PATH)
 
 
-def _short(text: str | None) -> str | None:
+def _truncate_or_none(text: str | None) -> str | None:
     return None if text is None else text[:MAX_TEXT]
 
 
-def _cut(text: str, size: int) -> str:
+def _truncate(text: str, size: int) -> str:
     return text if len(text) <= size else text[: size - len(ELLIPSIS)] + ELLIPSIS

@@ -44,7 +44,7 @@ class ApiSettings:
     allowed_hosts: frozenset[str] = frozenset()
 
     @property
-    def only_from_here(self) -> bool:
+    def is_local_only(self) -> bool:
         """Return whether only local requests are accepted."""
         return self.auth_strategy == NOAUTH and not self.noauth_on_any_address
 

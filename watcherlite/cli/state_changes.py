@@ -35,7 +35,7 @@ class Change:
 def change_of(stored: StoredEvent) -> Change | None:
     """Return the change of an event; None if it is not visible to users."""
     event = stored.event
-    old, new = _words(event)
+    old, new = _state_texts(event)
     return _change(
         {
             'subject': event.subject,
@@ -95,12 +95,14 @@ def _visible_change(event: Mapping[str, Any]) -> tuple[str | None, str] | None:
     return None
 
 
-def _words(event: events.Event) -> tuple[str | None, str | None]:
+def _state_texts(event: events.Event) -> tuple[str | None, str | None]:
     if event.subject == events.ACTION_PLAN:
         return event.old_status, event.new_status
     started = bool((event.detail or {}).get('started'))
-    return _word(event.old_status, started), _word(event.new_status, started)
+    return _state_text(event.old_status, started), _state_text(
+        event.new_status, started
+    )
 
 
-def _word(status: str | None, started: bool) -> str | None:
+def _state_text(status: str | None, started: bool) -> str | None:
     return None if status is None else states.infra_optim_state(status, started)

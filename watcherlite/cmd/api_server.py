@@ -68,7 +68,7 @@ class Api:
 
 def _listen(conf: cfg.ConfigOpts) -> socket.socket:
     group = conf.api
-    if deploy.settings_of(conf).only_from_here and not is_loopback(group.host):
+    if deploy.settings_of(conf).is_local_only and not is_loopback(group.host):
         raise exceptions.ConfigurationError(
             f'[api] host is {group.host} and auth_strategy is noauth: anybody who '
             'can connect has full access. Set auth_strategy to keystone or '

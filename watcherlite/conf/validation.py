@@ -67,13 +67,13 @@ def bad_values(conf: cfg.ConfigOpts, namespace: Any = None) -> list[str]:
         except _NO_SUCH_VALUE:
             # The text of these errors quotes a part of the value.
             problems.append(
-                f'{_place(conf, option, group)}: the value refers with a dollar sign '
-                'to an option that does not exist. Write a literal dollar sign as '
+                f'{_location(conf, option, group)}: the value refers with a dollar '
+                'sign to an option that does not exist. Write a literal dollar sign as '
                 '$$.'
             )
         except (cfg.Error, ValueError) as error:
             reason = str(error).rpartition('is not valid: ')[2]
-            line = f'{_place(conf, option, group)} is not valid: {reason}'
+            line = f'{_location(conf, option, group)} is not valid: {reason}'
             problems.append(masking.mask_text(' '.join(line.split())))
     return problems
 
@@ -138,7 +138,7 @@ def _unknown(
     names = {name.lower(): name for name in known}
     name = names.get(group.lower())
     if name is None:
-        near = _nearest(group.lower(), names)
+        near = _closest(group.lower(), names)
         if near is None and not group.startswith(PLUGIN_GROUP):
             return []
         meant = f'did you mean [{names[near]}]?' if near else 'no such plugin has any.'
@@ -146,13 +146,13 @@ def _unknown(
     problems = []
     for key in keys:
         if key not in known[name]:
-            near = _nearest(key, known[name])
+            near = _closest(key, known[name])
             meant = f'did you mean {near}?' if near else 'remove it.'
             problems.append(f'{place}[{name}] has no option {key}; {meant}')
     return problems
 
 
-def _nearest(name: str, known: Iterable[str]) -> str | None:
+def _closest(name: str, known: Iterable[str]) -> str | None:
     found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=LIKENESS)
     return found[0] if found else None
 
@@ -165,7 +165,7 @@ def parsed(paths: Iterable[str]) -> Iterator[tuple[str, Sections]]:
         yield path, sections
 
 
-def _place(conf: cfg.ConfigOpts, option: cfg.Opt, group: cfg.OptGroup | None) -> str:
+def _location(conf: cfg.ConfigOpts, option: cfg.Opt, group: cfg.OptGroup | None) -> str:
     """Return the origin of the value of an option, and the option."""
     group_name = _group_name(group)
     name = f'[{group_name}] {option.dest}'

@@ -130,13 +130,13 @@ class ApiClient:
             status: str, headers: Sequence[tuple[str, str]], error: Any = None
         ) -> Callable[[bytes], None]:
             started.append((int(status.split(' ', 1)[0]), headers))
-            return _refuse_write
+            return _reject_write
 
         parts = self._application(environ, start)
         return *started[-1], parts
 
 
-def _refuse_write(data: bytes) -> None:
+def _reject_write(data: bytes) -> None:
     raise RuntimeError('The API does not use write()')
 
 

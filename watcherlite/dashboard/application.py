@@ -54,11 +54,11 @@ class Dashboard:
         self._sessions = store
         self._renderer = Renderer(rendering.environment(), clock, bool(login.fields))
 
-    def before_authentication(self, application: Wsgi) -> Wsgi:
+    def wrap_authentication(self, application: Wsgi) -> Wsgi:
         """Return an application that authenticates pages by their session."""
         return SessionGate(application, self._login, self._sessions, self._renderer)
 
-    def behind_authentication(self, application: Wsgi, policy: AccessPolicy) -> Wsgi:
+    def wrap_api(self, application: Wsgi, policy: AccessPolicy) -> Wsgi:
         """Return an application with the pages and the API."""
         return Pages(application, policy, self._renderer)
 
@@ -148,13 +148,13 @@ class _Reply:
     def __init__(self, application: Wsgi, environ: Environ, start: Any) -> None:
         self._start = start
         self._is_refused = False
-        parts = application(environ, self._start_unless_refused)
+        parts = application(environ, self._start_unless_rejected)
         if self._is_refused:
             b''.join(parts)
             parts = _to_login(environ, start)
         self.parts = parts
 
-    def _start_unless_refused(
+    def _start_unless_rejected(
         self, status: str, headers: Sequence[tuple[str, str]], *rest: Any
     ) -> Any:
         if status.startswith('401 '):
@@ -300,7 +300,7 @@ class _LoginForm:
             response.status = 503
             self._show(request, response, browser, back, str(error), form)
             return
-        logged_in = self._sessions.begin(credentials, until)
+        logged_in = self._sessions.create(credentials, until)
         _set_cookie(request, response, logged_in, self._sessions.lifetime)
         response.status = 303
         response.location = back if _is_page(back) else PREFIX
@@ -335,7 +335,7 @@ class _LogoutForm:
         """Delete the session."""
         browser: Browser = request.env[BROWSER]
         read_form(request, browser)
-        self._sessions.end(browser)
+        self._sessions.delete(browser)
         _set_cookie(request, response, browser, 0)
         response.status = 303
         response.location = LOGIN

@@ -85,15 +85,15 @@ def environment() -> jinja2.Environment:
 
 def icon(state: str) -> str:
     """Return the icon of a state."""
-    return ICONS.get(_of_stack(state), '?')
+    return ICONS.get(_stack_state(state), '?')
 
 
 def state_class(state: str) -> str:
     """Return the end of the CSS class of a state."""
-    return _of_stack(state).lower()
+    return _stack_state(state).lower()
 
 
-def _of_stack(state: str) -> str:
+def _stack_state(state: str) -> str:
     """Return the state with the icon of a state of stacks: ACTION_STATUS."""
     if state in ICONS:
         return state

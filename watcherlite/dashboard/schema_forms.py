@@ -54,11 +54,11 @@ def values_of(schema: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, 
         if kind == 'checkbox':
             found[name] = text == 'on'
         elif text.strip():
-            found[name] = text if _is_text(described) else _parsed(text)
+            found[name] = text if _is_text(described) else _parse_json(text)
     return found
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

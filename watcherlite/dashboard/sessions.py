@@ -89,7 +89,7 @@ class Sessions:
         self._clock = clock
         self.lifetime = lifetime
 
-    def begin(
+    def create(
         self, credentials: Mapping[str, Any], until: datetime.datetime | None = None
     ) -> Browser:
         """Store a login; return the browser with its secret.
@@ -115,6 +115,6 @@ class Sessions:
             return None
         return session.credentials
 
-    def end(self, browser: Browser) -> None:
+    def delete(self, browser: Browser) -> None:
         """Delete a login."""
         self._store.delete_session(browser.digest)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from watcherlite.domain import audits
-from watcherlite.domain.actions import MESSAGE_LENGTH, cut
+from watcherlite.domain.actions import MESSAGE_LENGTH, truncate
 from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.domain.rows import Value, stored
 from watcherlite.states import action_plan as states
@@ -167,7 +167,7 @@ class PlanMessage:
             head = self.reason if begun else f'{head[: room - 1]}…'
         elif self.skipped:
             head += self._list(room - len(head))
-        return cut(f'{head}{last}'.strip()) or None
+        return truncate(f'{head}{last}'.strip()) or None
 
     def _list(self, room: int) -> str:
         """Return the sentences that fit, and the number of the others."""

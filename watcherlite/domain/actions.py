@@ -42,7 +42,7 @@ COMPLETION = 'completion'
 SUCCESS = 'success'
 
 
-def cut(text: str | None) -> str | None:
+def truncate(text: str | None) -> str | None:
     """Return a status message truncated to its limit, with an ellipsis if necessary.
 
     NUL characters, which databases reject, become question marks.
@@ -162,10 +162,10 @@ class Action(NewAction):
     @property
     def state(self) -> str:
         """Return its status in the infra-optim vocabulary."""
-        return states.infra_optim_state(self.status, self.under_way)
+        return states.infra_optim_state(self.status, self.has_started)
 
     @property
-    def under_way(self) -> bool:
+    def has_started(self) -> bool:
         """Return whether it has started and waits.
 
         It may wait for derived actions, and then for a worker that resumes it. READY

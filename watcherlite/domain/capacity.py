@@ -222,7 +222,7 @@ def resized(
     high = cluster.max_size if wish.max_size is None else wish.max_size
     desired = cluster.desired_capacity if given is None else given
     if not wish.strict:
-        desired = within(desired, low, high)
+        desired = clamp(desired, low, high)
         given = None if given is None else desired
     check_sizes(
         cluster, given, wish.min_size, wish.max_size, strict=wish.strict, most=most
@@ -230,7 +230,7 @@ def resized(
     return Sizes(desired, low, high)
 
 
-def within(desired: int, min_size: int, max_size: int) -> int:
+def clamp(desired: int, min_size: int, max_size: int) -> int:
     """Return the number of nodes clamped to the limits."""
     desired = max(desired, min_size)
     return min(desired, max_size) if max_size >= 0 else desired

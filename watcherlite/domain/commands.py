@@ -33,11 +33,11 @@ class Receipt:
 
     def settle_part(self) -> None:
         """Settle one of the parts; the last one settles the receipt."""
-        self._note(1)
+        self._record(1)
 
     def settle(self) -> None:
         """Settle the receipt."""
-        self._note(self._all)
+        self._record(self._all)
 
     def when_settled(self, call: Callable[[], None]) -> None:
         """Call `call` once it is settled, or now; it must not block."""
@@ -47,7 +47,7 @@ class Receipt:
                 return
         call()
 
-    def _note(self, parts: int) -> None:
+    def _record(self, parts: int) -> None:
         with self._lock:
             self._parts -= parts
             calls: list[Callable[[], None]] = []

@@ -27,7 +27,7 @@ class Creator:
         """Return the project to look up objects in; None: all, '': none."""
         return None if self.everywhere else self.project_id or ''
 
-    def narrowed(self, project: str | None) -> str | None:
+    def lookup_project(self, project: str | None) -> str | None:
         """Return the project to look up objects in for a requested project.
 
         :param project: None: not restricted

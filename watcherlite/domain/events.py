@@ -173,7 +173,7 @@ def action_event(
     is_cancelled = (
         before.status == action_states.READY and after.status == action_states.CANCELLED
     )
-    if before.under_way or after.under_way or (is_retry and is_cancelled):
+    if before.has_started or after.has_started or (is_retry and is_cancelled):
         detail = {**(detail or {}), 'started': True}
     return Event(
         ACTION,

@@ -92,7 +92,7 @@ def order(
     return sorted(members, key=key)
 
 
-def by_age(members: Iterable[Member]) -> list[Member]:
+def sort_by_age(members: Iterable[Member]) -> list[Member]:
     """Return members, the oldest first."""
     return sorted(members, key=_age)
 
@@ -116,7 +116,7 @@ def resized(
     return kept + list(itertools.islice(fresh, size - len(kept)))
 
 
-def fresh_names(seed: str, taken: Iterable[str] = ()) -> Iterator[str]:
+def unused_names(seed: str, taken: Iterable[str] = ()) -> Iterator[str]:
     """Yield unused names without end: the same ones for a seed."""
     used = set(taken)
     for at in itertools.count():
@@ -186,13 +186,13 @@ def with_index(value: Any, variable: str, index: str) -> Any:
 # steps
 
 
-def at_once(target: Sequence[str]) -> list[GroupStep]:
+def single_step(target: Sequence[str]) -> list[GroupStep]:
     """Return a single step."""
     names = tuple(target)
     return [GroupStep(names, frozenset(names), names)]
 
 
-def growing(target: Sequence[str], batch: int) -> list[GroupStep]:
+def creation_steps(target: Sequence[str], batch: int) -> list[GroupStep]:
     """Return the steps that create a group."""
     names = tuple(target)
     return [
@@ -200,10 +200,10 @@ def growing(target: Sequence[str], batch: int) -> list[GroupStep]:
             names[: at + batch], frozenset(names[: at + batch]), names[at : at + batch]
         )
         for at in range(0, len(names), batch)
-    ] or at_once(names)
+    ] or single_step(names)
 
 
-def rolling(
+def rolling_update_steps(
     target: Sequence[str],
     members: Sequence[Standing],
     pace: Pace,
@@ -249,7 +249,7 @@ class _Rolling:
         self._surplus = [name for name in fits if name not in wanted]
         self._present = [name for name in target if name in fits] + self._surplus
         self._converted = {name for name in wanted if fits.get(name)}
-        self._taken = set(fits) | down | wanted
+        self._take_first = set(fits) | down | wanted
 
     def steps(self) -> Iterator[GroupStep]:
         """Yield one step after the other; at least one."""
@@ -262,16 +262,16 @@ class _Rolling:
         room = min(self._pace.max_batch, len(self._to_make) + len(self._to_change))
         floor = min(self._pace.min_in_service, len(self._target), serving)
         capacity = room + max(min(serving, len(self._target) - room), floor)
-        made = _taken(self._to_make, room)
+        made = _take_first(self._to_make, room)
         changes = room - len(made)
-        changed = _taken(self._to_change, min(changes, serving - floor))
+        changed = _take_first(self._to_change, min(changes, serving - floor))
         spare = list(itertools.islice(self._unused(), changes - len(changed)))
         self._surplus += spare
         self._present += made + spare
         self._converted.update(made, changed, spare)
         last = not (self._to_make or self._to_change)
         gone = len(self._surplus) if last else max(0, len(self._present) - capacity)
-        dropped = frozenset(_taken(self._surplus, gone))
+        dropped = frozenset(_take_first(self._surplus, gone))
         self._present = [name for name in self._present if name not in dropped]
         self._converted -= dropped
         there = self._target if last else tuple(self._present)
@@ -280,12 +280,12 @@ class _Rolling:
 
     def _unused(self) -> Iterator[str]:
         for name in self._spares:
-            if name not in self._taken:
-                self._taken.add(name)
+            if name not in self._take_first:
+                self._take_first.add(name)
                 yield name
 
 
-def _taken(names: list[str], count: int) -> list[str]:
+def _take_first(names: list[str], count: int) -> list[str]:
     """Remove a number of items from the front of a list, and return them."""
     head, names[:] = names[:count], names[count:]
     return head
@@ -320,12 +320,12 @@ def adjusted(
     return size + (whole if adjustment > 0 else -whole)
 
 
-def bounded(size: int, smallest: int, largest: int) -> int:
+def clamp(size: int, smallest: int, largest: int) -> int:
     """Return the size clamped to the bounds."""
     return max(smallest, min(size, largest))
 
 
-def rests_until(
+def cooldown_end(
     since: datetime.datetime | None, cooldown: float | None, now: datetime.datetime
 ) -> datetime.datetime | None:
     """Return the end of the cooldown, or None.

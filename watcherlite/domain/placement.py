@@ -37,7 +37,7 @@ def place_of(node: Node, key: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def counted(nodes: Iterable[Node], key: str) -> dict[str | None, int]:
+def count_by_place(nodes: Iterable[Node], key: str) -> dict[str | None, int]:
     """Return the number of nodes in each place; nodes without a place under None."""
     counts: dict[str | None, int] = {}
     for node in nodes:
@@ -46,7 +46,7 @@ def counted(nodes: Iterable[Node], key: str) -> dict[str | None, int]:
     return counts
 
 
-def grown(
+def distribute_new(
     now: Mapping[str | None, int], places: Sequence[Place], count: int
 ) -> dict[str, int]:
     """Return the number of new nodes for each place.
@@ -72,7 +72,7 @@ def grown(
     return plan
 
 
-def shrunk(
+def distribute_removals(
     now: Mapping[str | None, int], places: Sequence[Place], count: int
 ) -> dict[str, int]:
     """Return the number of nodes to remove from every place, including 0.
@@ -123,7 +123,9 @@ def victims(
                 break
             if node.uuid in chosen:
                 continue
-            places = [(quota, _within(node, key, quota)) for key, quota in quotas]
+            places = [
+                (quota, _limited_place(node, key, quota)) for key, quota in quotas
+            ]
             if all(quota[place] > 0 for quota, place in places[:heeded]):
                 chosen[node.uuid] = node
                 for quota, place in places:
@@ -131,13 +133,13 @@ def victims(
     return [node for node in ordered if node.uuid in chosen]
 
 
-def _within(node: Node, key: str, quota: Mapping[str | None, int]) -> str | None:
+def _limited_place(node: Node, key: str, quota: Mapping[str | None, int]) -> str | None:
     """Return the place of a node if there are numbers for it, else None."""
     place = place_of(node, key)
     return place if place in quota else None
 
 
-def spread(data: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+def assign_places(data: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
     """Return the placement of each new node, in the format of `PLACEMENT`.
 
     :param data: of the action: `creation` has the numbers per region and zone,

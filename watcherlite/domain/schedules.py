@@ -76,14 +76,14 @@ class Cron:
     def first(self, now: datetime.datetime) -> datetime.datetime | None:
         # The current time is included.
         whole = now.replace(microsecond=0)
-        return self._after(whole if now.microsecond else whole - _SECOND)
+        return self._next_after(whole if now.microsecond else whole - _SECOND)
 
     def following(
         self, started: datetime.datetime, now: datetime.datetime
     ) -> datetime.datetime | None:
-        return self._after(max(started, now))
+        return self._next_after(max(started, now))
 
-    def _after(self, moment: datetime.datetime) -> datetime.datetime | None:
+    def _next_after(self, moment: datetime.datetime) -> datetime.datetime | None:
         moment = moment.astimezone(UTC)
         while True:
             try:
@@ -105,7 +105,7 @@ def parse(interval: str) -> Schedule:
     """
     text = interval.strip()
     if text.isascii() and text.isdigit():
-        return _every(text)
+        return _parse_every(text)
     columns = text.split()
     if not 5 <= len(columns) <= 7:
         raise exceptions.Invalid(
@@ -120,14 +120,14 @@ def parse(interval: str) -> Schedule:
     try:
         cronsim.CronSim(line, datetime.datetime(2000, 1, 1, tzinfo=UTC))
     except cronsim.CronSimError as error:
-        raise _bad_line(interval, str(error)) from None
+        raise _invalid_line(interval, str(error)) from None
     except Exception as error:
         # Values that cronsim cannot interpret either.
-        raise _bad_line(interval, type(error).__name__) from error
+        raise _invalid_line(interval, type(error).__name__) from error
     return Cron(line, years)
 
 
-def _every(text: str) -> Every:
+def _parse_every(text: str) -> Every:
     # A number with that many digits is out of range without parsing.
     seconds = int(text) if len(text) <= 12 else MAX_SECONDS + 1
     if not 1 <= seconds <= MAX_SECONDS:
@@ -153,18 +153,20 @@ def _years(interval: str, column: str) -> frozenset[int]:
             first = _number(interval, low)
             last = LAST_YEAR if slash else first
         if step < 1 or not FIRST_YEAR <= first <= last <= LAST_YEAR:
-            raise _bad_line(interval, f'Bad year, they are {FIRST_YEAR} to {LAST_YEAR}')
+            raise _invalid_line(
+                interval, f'Bad year, they are {FIRST_YEAR} to {LAST_YEAR}'
+            )
         found.update(range(first, last + 1, step))
     return frozenset(found)
 
 
 def _number(interval: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
-        raise _bad_line(interval, 'Bad year')
+        raise _invalid_line(interval, 'Bad year')
     return int(text)
 
 
-def _bad_line(interval: str, problem: str) -> exceptions.Invalid:
+def _invalid_line(interval: str, problem: str) -> exceptions.Invalid:
     return exceptions.Invalid(
         f'The interval {interval!r} is no cron line: {problem}; the columns are '
         'minute, hour, day of month, month, day of week, second and year'

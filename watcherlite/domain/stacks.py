@@ -201,12 +201,12 @@ class NewResource(_Stateful):
     deleted_at: datetime.datetime | None = None
 
     @property
-    def made(self) -> bool:
+    def exists(self) -> bool:
         """Return whether it exists, as far as is known."""
         return self.physical_id is not None and self.deleted_at is None
 
     @property
-    def begun(self) -> bool:
+    def may_exist(self) -> bool:
         """Return whether it may exist, even without a known physical id."""
         known = self.physical_id is not None or self.definition_id is not None
         return known and self.deleted_at is None

@@ -139,7 +139,7 @@ class PlanScope:
         """Return why a named object is rejected; None if it is not."""
         try:
             if kind is Stack:
-                self._store.find_stack(name, creator.narrowed(project))
+                self._store.find_stack(name, creator.lookup_project(project))
             elif kind is not None:
                 self._store.find_object(kind, name, creator.tenant)
             else:

@@ -20,7 +20,7 @@ from watcherlite.domain.actions import (
     RUN,
     SUCCESS,
     Action,
-    cut,
+    truncate,
 )
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.outcomes import DerivedAction, Fault, Outcome
@@ -263,7 +263,7 @@ def _end(
 ) -> Action:
     return action.evolve(
         status=status,
-        status_message=cut(message),
+        status_message=truncate(message),
         owner=None,
         token=None,
         end_time=now,
@@ -282,7 +282,7 @@ def _ready(
 ) -> Action:
     return action.evolve(
         status=states.READY,
-        status_message=cut(message or None),
+        status_message=truncate(message or None),
         owner=None,
         token=None,
         # The next run starts with `pre_condition`.

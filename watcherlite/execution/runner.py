@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
-from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, cut
+from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, truncate
 from watcherlite.execution import deadlines, results
 from watcherlite.execution.action_logs import LogSink
 from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
@@ -499,7 +499,7 @@ class Runner:
         """Return a concluded action with a message or deadline from its attempt."""
         now, context = self._clock.now(), attempt.context
         if after.status == states.SUCCEEDED and attempt.skip_reason is not None:
-            text = cut(results.SKIPPED_LATE.format(attempt.skip_reason))
+            text = truncate(results.SKIPPED_LATE.format(attempt.skip_reason))
             return after.evolve(status_message=text)
         if isinstance(outcome, outcomes.Derived):
             deadline = deadlines.wait_deadline(

@@ -232,7 +232,7 @@ def _explain(error: Any, root: str) -> Iterator[str]:
         case None:
             yield f'{place}: {value} must not be there'
         case _:
-            rule = _cut(json.dumps(right, default=str))
+            rule = _truncate(json.dumps(right, default=str))
             yield f'{place}: {value} breaks the rule {keyword}: {rule}'
 
 
@@ -267,9 +267,9 @@ def _shown(value: Any, path: Iterable[Any]) -> str:
     if isinstance(value, list | tuple):
         return 'a list'
     if isinstance(value, str):
-        return _cut(json.dumps(masking.mask_text(value), ensure_ascii=False))
-    return _cut(json.dumps(value, default=str))
+        return _truncate(json.dumps(masking.mask_text(value), ensure_ascii=False))
+    return _truncate(json.dumps(value, default=str))
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     return text if len(text) <= _VALUE_LENGTH else text[: _VALUE_LENGTH - 1] + '…'

@@ -125,8 +125,8 @@ CLUSTERING = {status: status for status in STATES}
 def infra_optim_state(status: str, started: bool = False) -> str:
     """Return the infra-optim state of an action.
 
-    :param started: whether it has started, see `Action.under_way`: an action that waits
-        for its derived actions, or for its next try, is ONGOING
+    :param started: whether it has started, see `Action.has_started`: an action that
+        waits for its derived actions, or for its next attempt, is ONGOING
     """
     if started and status in (WAITING, READY):
         return 'ONGOING'

@@ -127,7 +127,7 @@ _NOT_AFTER: dict[str, frozenset[str]] = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Refusal:
+class Rejection:
     """The reason why an operation is rejected.
 
     :param locked: the reason is a lock; signals are ignored then, not rejected
@@ -145,7 +145,9 @@ def supersedes(operation: str, state: State) -> bool:
     return state.busy and state.action in _SUPERSEDES.get(operation, frozenset())
 
 
-def refusal(operation: str, state: State, base: State, name: str) -> Refusal | None:
+def blocking_reason(
+    operation: str, state: State, base: State, name: str
+) -> Rejection | None:
     """Return the reason why a stack rejects an operation; None: it is permitted.
 
     :param operation: an action of stacks, or CANCEL_UPDATE, SIGNAL, MARK, ABANDON
@@ -156,9 +158,9 @@ def refusal(operation: str, state: State, base: State, name: str) -> Refusal | N
     if state.action in MAINTENANCE and state.name in LOCKED:
         if operation in _UNDER_LOCK[state.name]:
             return None
-        return Refusal(_locked_text(operation, state, name), locked=True)
+        return Rejection(_locked_text(operation, state, name), locked=True)
     if operation == UNLOCK:
-        return Refusal(f'Stack {name} is not locked ({state.name}); lock it first.')
+        return Rejection(f'Stack {name} is not locked ({state.name}); lock it first.')
     if supersedes(operation, state):
         return None
     if operation == MARK and state.busy and state.action != DELETE:
@@ -167,29 +169,29 @@ def refusal(operation: str, state: State, base: State, name: str) -> Refusal | N
     if state.busy:
         if operation == CANCEL_UPDATE:
             text = f'Stack {name} does {state.action}, which cannot be cancelled.'
-            return Refusal(text, supported=False)
-        return Refusal(
+            return Rejection(text, supported=False)
+        return Rejection(
             f'Stack {name} already has an action ({state.action}) in progress.'
         )
     if operation == CANCEL_UPDATE:
         text = f'Stack {name} is {state.name}: there is nothing to cancel.'
-        return Refusal(text, supported=False)
-    return _unfit(operation, base, name)
+        return Rejection(text, supported=False)
+    return _state_rejection(operation, base, name)
 
 
-def _unfit(operation: str, base: State, name: str) -> Refusal | None:
+def _state_rejection(operation: str, base: State, name: str) -> Rejection | None:
     """Return the reason why an operation is rejected in the state below a lock."""
     if base.name == 'DELETE_COMPLETE':
-        return Refusal(f'Stack {name} is deleted.')
+        return Rejection(f'Stack {name} is deleted.')
     if base.action == SUSPEND and operation == SUSPEND:
         # A failed suspension can be repeated; on a suspended stack it has no effect.
         return None
     if operation == RESUME and base.action not in (SUSPEND, RESUME):
         text = f'Stack {name} is {base.name}: only a suspended stack can be resumed.'
-        return Refusal(text, supported=False)
+        return Rejection(text, supported=False)
     if operation in _NOT_AFTER.get(base.action, frozenset()):
         text = f'{operation} of stack {name} is not supported: it is {base.name}.'
-        return Refusal(text, supported=False)
+        return Rejection(text, supported=False)
     return None
 
 

@@ -14,7 +14,7 @@ from watcherlite.domain.action_plans import (
     reason_message,
     skip_message,
 )
-from watcherlite.domain.actions import cut
+from watcherlite.domain.actions import truncate
 from watcherlite.states import action_plan as states
 
 A = '00000000-0000-4000-8000-00000000000a'
@@ -87,7 +87,7 @@ class TestReasons(base.TestCase):
         for length in range(1, 300):
             text = reason_message(self.SKIPS, 'x' * length)
             self.assertLessEqual(len(text), 255)
-            self.assertTrue(text.startswith(cut('x' * length)), text)
+            self.assertTrue(text.startswith(truncate('x' * length)), text)
 
 
 class TestEndedState(base.TestCase):

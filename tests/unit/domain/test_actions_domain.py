@@ -2,7 +2,7 @@
 
 from tests import base, factories
 from watcherlite.domain import actions
-from watcherlite.domain.actions import cut
+from watcherlite.domain.actions import truncate
 
 
 class TestCut(base.TestCase):
@@ -16,7 +16,7 @@ class TestCut(base.TestCase):
             ('a\0b\0', 'a?b?'),
             ('\0' * 300, '?' * 254 + '…'),
         ):
-            self.assertEqual(expected, cut(text))
+            self.assertEqual(expected, truncate(text))
 
 
 class TestAction(base.TestCase):

@@ -20,7 +20,7 @@ class TestCreator(base.TestCase):
         self.assertEqual(
             [('a', 'a', ''), (None, 'a', 'b'), ('', '', '')],
             [
-                tuple(creator.narrowed(name) for name in (None, 'a', 'b'))
+                tuple(creator.lookup_project(name) for name in (None, 'a', 'b'))
                 for creator in (A, LOCAL, NOBODY)
             ],
         )

@@ -97,9 +97,9 @@ class NamesTest(base.TestCase):
         self.assertEqual(['0', '2', '4', '5'], list(found))
 
     def test_fresh_names_are_the_same_for_a_seed_and_never_taken(self) -> None:
-        first = list(itertools.islice(groups.fresh_names('s'), 3))
-        again = list(itertools.islice(groups.fresh_names('s', [first[1]]), 2))
-        other = next(groups.fresh_names('t'))
+        first = list(itertools.islice(groups.unused_names('s'), 3))
+        again = list(itertools.islice(groups.unused_names('s', [first[1]]), 2))
+        other = next(groups.unused_names('t'))
         self.assertEqual([first[0], first[2]], again)
         self.assertNotIn(other, first)
         self.assertEqual([12, 12, 12], [len(name) for name in first])
@@ -165,7 +165,9 @@ class RollingTest(base.TestCase):
             Standing(name, name not in down.split(), name in done.split())
             for name in there.split()
         ]
-        return story(groups.rolling(target.split(), members, pace, spare()))
+        return story(
+            groups.rolling_update_steps(target.split(), members, pace, spare())
+        )
 
     def test_a_group_is_updated_in_batches_while_enough_members_serve(self) -> None:
         last = ('a b c', 'a b c', 'c')
@@ -259,7 +261,7 @@ class RollingPropertiesTest(base.TestCase):
         self, world: Any
     ) -> None:
         target, members, pace = world
-        steps = groups.rolling(target, members, pace, spare())
+        steps = groups.rolling_update_steps(target, members, pace, spare())
         self.assertEqual(sorted(target), sorted(steps[-1].names))
         self.assertEqual(frozenset(target), steps[-1].converted)
         # Each step makes progress, except for those that only add temporary members.
@@ -279,7 +281,7 @@ class RollingPropertiesTest(base.TestCase):
         serving = {one.name for one in members if one.serving}
         new = {one.name for one in members if one.serving and one.fits}
         least = min(pace.min_in_service, len(target), len(serving))
-        for step in groups.rolling(target, members, pace, spare()):
+        for step in groups.rolling_update_steps(target, members, pace, spare()):
             self.assertLessEqual(len(step.touched), pace.max_batch)
             new |= set(step.touched)
             self.assertEqual(set(), step.converted - new)
@@ -300,9 +302,9 @@ class GrowingTest(base.TestCase):
                 ('a b c d', 'a b c d', 'c d'),
                 ('a b c d e', 'a b c d e', 'e'),
             ],
-            story(groups.growing(['a', 'b', 'c', 'd', 'e'], 2)),
+            story(groups.creation_steps(['a', 'b', 'c', 'd', 'e'], 2)),
         )
-        self.assertEqual([('', '', '')], story(groups.growing([], 3)))
+        self.assertEqual([('', '', '')], story(groups.creation_steps([], 3)))
 
 
 class AdjustedTest(base.TestCase):
@@ -349,7 +351,7 @@ class AdjustedTest(base.TestCase):
                 self.assertLessEqual(abs(moved), exact)
 
     def test_bounds_hold(self) -> None:
-        self.assertEqual([2, 3, 5], [groups.bounded(size, 2, 5) for size in (-1, 3, 9)])
+        self.assertEqual([2, 3, 5], [groups.clamp(size, 2, 5) for size in (-1, 3, 9)])
 
 
 class RestingTest(base.TestCase):
@@ -365,4 +367,4 @@ class RestingTest(base.TestCase):
             (BEGIN, 0, BEGIN, None),
             (None, 60, BEGIN, None),
         ):
-            self.assertEqual(until, groups.rests_until(begun, cooldown, now))
+            self.assertEqual(until, groups.cooldown_end(begun, cooldown, now))

@@ -6,7 +6,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import links
-from watcherlite.api.arguments import cut
+from watcherlite.api.arguments import truncate
 from watcherlite.api.clustering import caller
 from watcherlite.api.clustering.lookup import Noun
 from watcherlite.api.operation import Request, Response
@@ -92,10 +92,12 @@ def parse_sort(text: str, known: Collection[str]) -> tuple[tuple[str, bool], ...
             continue
         key, _, direction = part.partition(':')
         if key not in known:
-            raise exceptions.Invalid(f"Unsupported sort key '{cut(key)}' for 'sort'.")
+            raise exceptions.Invalid(
+                f"Unsupported sort key '{truncate(key)}' for 'sort'."
+            )
         if direction not in _DIRECTIONS:
             raise exceptions.Invalid(
-                f"Unsupported sort dir '{cut(direction)}' for 'sort'."
+                f"Unsupported sort dir '{truncate(direction)}' for 'sort'."
             )
         found.setdefault(key, _DIRECTIONS[direction])
     return tuple(found.items())

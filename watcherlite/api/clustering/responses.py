@@ -35,25 +35,25 @@ def is_forced(request: Request) -> bool:
     return bool(forced) or bool(request.query.get('force'))
 
 
-def accepted(request: Request, done: Accepted[Any]) -> Response:
+def respond_accepted(request: Request, done: Accepted[Any]) -> Response:
     """Return the action of a request, and its address."""
-    return restored(request, {'action': done.action})
+    return respond_repeated(request, {'action': done.action})
 
 
-def restored(request: Request, created: Mapping[str, str]) -> Response:
+def respond_repeated(request: Request, created: Mapping[str, str]) -> Response:
     """Return the action of a repeated request, and its address."""
     uuid = created['action']
     return Response({'action': uuid}, 202, links.location(request, 'actions', uuid))
 
 
-def accepted_with(
+def respond_accepted_with(
     request: Request, done: Accepted[Any], body: dict[str, Any]
 ) -> Response:
     """Return a cluster or node, and the address of the action."""
     return Response(body, 202, links.location(request, 'actions', done.action))
 
 
-def accepted_deletion(request: Request, done: Accepted[Any]) -> Response:
+def respond_deletion(request: Request, done: Accepted[Any]) -> Response:
     """Return the address of the action that deletes an object."""
     headers = links.location(request, 'actions', done.action)
     return Response(data=NULL.data, status=202, headers=headers)

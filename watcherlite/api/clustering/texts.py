@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from watcherlite.api import arguments
-from watcherlite.api.arguments import BODY, PATCH, NotConverted, Texts, cut
+from watcherlite.api.arguments import BODY, PATCH, NotConverted, Texts, truncate
 from watcherlite.domain.documents import json_values
 
 #: Titles of schemas with special texts.
@@ -37,7 +37,7 @@ class SenlinTexts(Texts):
 
     def missing(self, name: str) -> str:
         if name in _ONES:
-            return _not_one([], *_ONES[name])
+            return _exactly_one_text([], *_ONES[name])
         if name in (BODY, PATCH):
             return 'The request requires a body in JSON.'
         return f"Missing parameter '{name}'"
@@ -47,18 +47,18 @@ class SenlinTexts(Texts):
             return f"The value for {error.name} must be an integer: '{error.value}'."
         return f"Invalid value '{error.value}' specified for '{error.name}'"
 
-    def broken(self, error: Any, argument: str) -> str:
+    def invalid(self, error: Any, argument: str) -> str:
         path = [str(part) for part in error.absolute_path]
         keyword, right, value = error.validator, error.validator_value, error.instance
         if argument in _ONES and not path and isinstance(value, dict):
-            return _not_one(list(value), *_ONES[argument])
+            return _exactly_one_text(list(value), *_ONES[argument])
         name = path[-1] if path else argument
         match keyword:
             case 'required':
                 missing = next(one for one in right if one not in value)
                 return _missing(missing, path, argument)
             case 'additionalProperties' if right is False:
-                return _additional(list(arguments.unknown(value, error.schema)))
+                return _additional(list(arguments.find_unknown(value, error.schema)))
             case 'type' if right == 'object' or right == ['object', 'null']:
                 return _NO_MAP
             case 'type' | 'pattern' if 'integer' in error.schema['type']:
@@ -71,9 +71,9 @@ class SenlinTexts(Texts):
             case 'minimum':
                 return f"Value must be >= {right} for field '{name}'."
             case 'format' if right == 'uuid':
-                shown = cut(str(value))
+                shown = truncate(str(value))
                 return f"The value for {name} is not a valid UUID: '{shown}'."
-        return super().broken(error, argument)
+        return super().invalid(error, argument)
 
 
 def _shown(value: Any, path: Sequence[str]) -> str:
@@ -81,15 +81,15 @@ def _shown(value: Any, path: Sequence[str]) -> str:
     if len(path) > 2:
         return f'of {path[-1]}'
     plain = isinstance(value, str | int | float)
-    return cut(str(value)) if plain else json_values.kind(value)
+    return truncate(str(value)) if plain else json_values.kind(value)
 
 
-def _not_one(names: Sequence[str], what: str, dot: str) -> str:
+def _exactly_one_text(names: Sequence[str], what: str, dot: str) -> str:
     if not names:
         return f'No {what} specified{dot}'
     if len(names) > 1:
         return f'Multiple {what}s specified{dot}'
-    return f"Unrecognized {what} '{cut(names[0])}' specified"
+    return f"Unrecognized {what} '{truncate(names[0])}' specified"
 
 
 def _missing(name: str, path: Sequence[str], argument: str) -> str:
@@ -103,6 +103,6 @@ def _missing(name: str, path: Sequence[str], argument: str) -> str:
 
 
 def _additional(names: Sequence[str]) -> str:
-    shown = ', '.join(f"'{cut(name)}'" for name in names)
+    shown = ', '.join(f"'{truncate(name)}'" for name in names)
     verb = 'was' if len(names) == 1 else 'were'
     return f'Additional properties are not allowed ({shown} {verb} unexpected)'

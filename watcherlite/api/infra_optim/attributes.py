@@ -41,7 +41,7 @@ def patched(
     }
 
 
-def moment(name: str, text: str | None) -> datetime.datetime | None:
+def parse_time(name: str, text: str | None) -> datetime.datetime | None:
     """Return a parsed time: ISO 8601, in UTC unless it has an offset.
 
     :raises Invalid: the text is not a time

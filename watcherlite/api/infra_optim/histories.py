@@ -129,7 +129,7 @@ def _stream(request: Request, history: History) -> Response:
     :raises TooManyStreams: the limit is reached
     """
     services = request.services
-    after = _last_known(request)
+    after = _last_event_id(request)
     if is_over(history, after):
         return Response(status=204)
     chunks = follow(history, services.streams, services.clock, after)
@@ -137,7 +137,7 @@ def _stream(request: Request, history: History) -> Response:
     return Response(stream=stream)
 
 
-def _last_known(request: Request) -> int:
+def _last_event_id(request: Request) -> int:
     """Return the sequence number of the last row of a client; Invalid.
 
     The header of a reconnection overrides the argument of its URL.

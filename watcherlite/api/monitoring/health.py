@@ -195,13 +195,13 @@ class HealthEndpoints:
         if path == HEALTHCHECK:
             call = self._healthcheck
         elif path == METRICS and self._metrics is not None:
-            call = self._figures
+            call = self._render_metrics
         else:
             return self._application(environ, start_response)
         environ[ROUTE] = path
         method = environ.get('REQUEST_METHOD')
         if method == 'OPTIONS':
-            return _answer(environ, start_response, 200, '', b'', ('Allow', ALLOWED))
+            return _respond(environ, start_response, 200, '', b'', ('Allow', ALLOWED))
         if method not in ('GET', 'HEAD'):
             text = f'Method not allowed; allowed methods: {ALLOWED}.'
             fault = ErrorResponse(405, text, {'Allow': ALLOWED})
@@ -212,7 +212,7 @@ class HealthEndpoints:
         detailed = self._sees_details(environ.get(CALLER) or Caller())
         health = self._health.detailed if detailed else self._health.plain
         status, body = health()
-        return _answer(
+        return _respond(
             environ,
             start_response,
             status,
@@ -220,12 +220,12 @@ class HealthEndpoints:
             json.dumps(body).encode(),
         )
 
-    def _figures(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+    def _render_metrics(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         body = b'' if self._metrics is None else self._metrics.render()
-        return _answer(environ, start_response, 200, CONTENT_TYPE, body)
+        return _respond(environ, start_response, 200, CONTENT_TYPE, body)
 
 
-def _answer(
+def _respond(
     environ: Environ,
     start_response: Any,
     status: int,

@@ -66,9 +66,9 @@ class RequestLog:
             fault = errors.fault_of(error, str(environ.get(REQUEST_ID, '')))
             return errors.respond(environ, start, fault)
         finally:
-            self._note(environ, status, self._monotonic() - begun)
+            self._log(environ, status, self._monotonic() - begun)
 
-    def _note(self, environ: Environ, status: int, seconds: float) -> None:
+    def _log(self, environ: Environ, status: int, seconds: float) -> None:
         method = str(environ.get('REQUEST_METHOD', ''))
         LOG.log(
             logging.DEBUG if method in _READING and status < 400 else logging.INFO,

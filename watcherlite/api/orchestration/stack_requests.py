@@ -21,7 +21,7 @@ def new_stack(request: Request, name: str, existing: bool = False) -> StackReque
     :raises Invalid: the template, an environment or an option is invalid
     """
     body = request.body or {}
-    _refuse_url(body)
+    _reject_url(body)
     parsed = template(request, body)
     if parsed is None and not existing and not body.get('adopt_stack_data'):
         raise exceptions.StackValidationFailed('No template specified')
@@ -87,7 +87,7 @@ def environment(
     )
 
 
-def _refuse_url(body: Mapping[str, Any]) -> None:
+def _reject_url(body: Mapping[str, Any]) -> None:
     if body.get('template_url') and body.get('template') is None:
         raise exceptions.NotSupported(
             'template_url is not supported: this service fetches no URLs. Send the '

@@ -26,7 +26,7 @@ TYPES = ('ONESHOT', 'CONTINUOUS', 'EVENT')
 _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', re.IGNORECASE)
 
 
-def moment(text: str) -> str:
+def parse_time(text: str) -> str:
     """Return a time in UTC, in the format of the API."""
     try:
         found = datetime.datetime.fromisoformat(text)
@@ -138,13 +138,13 @@ class AuditCreate(_Audits, Waiting, base.Show):
             '--start-time',
             'TIME',
             f'first run of a CONTINUOUS audit: {_FORMAT}',
-            type=moment,
+            type=parse_time,
         ),
         option(
             '--end-time',
             'TIME',
             f'last run of a CONTINUOUS audit: {_FORMAT}',
-            type=moment,
+            type=parse_time,
         ),
         flag('--force', 'run even if another action plan is ongoing'),
         flag('--wait', 'wait for the end of an audit of type ONESHOT'),

@@ -51,7 +51,7 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
     return {
         'plan': plan,
         'actions': actions,
-        'shown': _matching(actions, view.args),
+        'shown': _filter(actions, view.args),
         'filters': {name: view.args.get(name, '') for name in ('text', 'state')},
         'states': plan_actions.STATES,
         'is_cut': len(actions) >= MOST,
@@ -62,7 +62,7 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
         'failed': [a for a in actions if a['state'] == 'FAILED'][:FAILED],
         'retry_of': _retried_plan(view, plan['uuid']),
         'events': events,
-        'can': _allowed(view, plan),
+        'can': _allowed_actions(view, plan),
     }
 
 
@@ -70,7 +70,7 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
 def show_summary(view: View, uuid: str) -> Mapping[str, Any]:
     """Show the part of a plan's page that changes with its state."""
     plan = view.api.get(f'/v1/action_plans/{uuid}')
-    return {'plan': plan, 'can': _allowed(view, plan)}
+    return {'plan': plan, 'can': _allowed_actions(view, plan)}
 
 
 @PAGES.page('/action_plans/{uuid}/history', 'events.html')
@@ -148,7 +148,7 @@ def _actions(view: View, uuid: str) -> list[dict[str, Any]]:
     return found
 
 
-def _matching(
+def _filter(
     actions: Sequence[Mapping[str, Any]], args: Mapping[str, str]
 ) -> Sequence[Mapping[str, Any]]:
     """Return the actions with a state, and with a text in any of their columns."""
@@ -171,7 +171,7 @@ def _counts(actions: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return {state: count for state, count in counts.items() if count}
 
 
-def _allowed(view: View, plan: Mapping[str, Any]) -> Mapping[str, bool]:
+def _allowed_actions(view: View, plan: Mapping[str, Any]) -> Mapping[str, bool]:
     """Return what the user may do with a plan in its state."""
     state = plan['state']
     changes = view.allows('action_plan:update')

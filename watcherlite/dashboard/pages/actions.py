@@ -60,7 +60,7 @@ def show_action(view: View, uuid: str) -> Mapping[str, Any]:
         'after': after,
         'log': _latest_log(view, path),
         'events': _latest_events(view, path),
-        'can': _allowed(view, action, plan),
+        'can': _allowed_actions(view, action, plan),
     }
 
 
@@ -147,7 +147,7 @@ def _latest_log(view: View, path: str) -> Mapping[str, Any]:
 _PARENTS = 20
 
 
-def _allowed(
+def _allowed_actions(
     view: View, action: Mapping[str, Any], plan: Mapping[str, Any]
 ) -> Mapping[str, bool]:
     """Return what the user may do with an action in its state."""

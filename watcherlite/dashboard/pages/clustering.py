@@ -40,7 +40,7 @@ def may_choose_projects(view: View) -> bool:
     return view.caller.project_id is not None and view.allows(ALL_PROJECTS)
 
 
-def shown_node(node: Mapping[str, Any]) -> dict[str, Any]:
+def node_row(node: Mapping[str, Any]) -> dict[str, Any]:
     """Return a node with `mark`, the reason of its unhealthy mark or ''."""
     return {**node, 'mark': str(node['data'].get(UNHEALTHY_MARK) or '')}
 
@@ -56,8 +56,8 @@ def latest_actions(view: View, **query: Any) -> Sequence[Mapping[str, Any]] | No
     return [
         {
             **action,
-            'start_time': _moment(action['start_time']),
-            'end_time': _moment(action['end_time']),
+            'start_time': _format_time(action['start_time']),
+            'end_time': _format_time(action['end_time']),
         }
         for action in body['actions']
     ]
@@ -72,7 +72,7 @@ def latest_events(view: View, **query: Any) -> Sequence[Mapping[str, Any]]:
     return found
 
 
-def allowed(view: View, rule: str, status: str) -> Mapping[str, bool]:
+def allowed_actions(view: View, rule: str, status: str) -> Mapping[str, bool]:
     """Return whether the user may check or recover an object.
 
     :param status: of the object; while an action changes it, the API refuses both
@@ -101,7 +101,7 @@ OPERATIONS: Mapping[str, str] = {
 }
 
 
-def _moment(seconds: float | None) -> str | None:
+def _format_time(seconds: float | None) -> str | None:
     """Return a Unix time in ISO 8601."""
     if seconds is None:
         return None

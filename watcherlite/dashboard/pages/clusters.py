@@ -40,7 +40,7 @@ def show_cluster(view: View, cluster_id: str) -> Mapping[str, Any]:
         body = clustering.list_of(
             view, 'nodes', cluster_id=uuid, sort='index', limit=ROWS
         )
-        nodes = [clustering.shown_node(node) for node in body['nodes']]
+        nodes = [clustering.node_row(node) for node in body['nodes']]
     if view.allows('cluster_policies:index'):
         policies = view.api.get(f'{API}/clusters/{uuid}/policies')['cluster_policies']
     return {
@@ -54,7 +54,7 @@ def show_cluster(view: View, cluster_id: str) -> Mapping[str, Any]:
         'actions': clustering.latest_actions(view, cluster_id=uuid),
         'events': clustering.latest_events(view, cluster_id=uuid),
         'operations': clustering.OPERATIONS,
-        'can': clustering.allowed(view, 'clusters:action', cluster['status']),
+        'can': clustering.allowed_actions(view, 'clusters:action', cluster['status']),
     }
 
 

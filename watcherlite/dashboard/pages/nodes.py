@@ -22,7 +22,7 @@ def list_nodes(view: View) -> Mapping[str, Any]:
     }
     body = view.api.get(f'{API}/nodes', **{**args, **more}, limit=ROWS)
     return {
-        'nodes': [clustering.shown_node(node) for node in body['nodes']],
+        'nodes': [clustering.node_row(node) for node in body['nodes']],
         'statuses': list(states.NODE_STATUSES),
         'filters': args,
         'chooses_projects': clustering.may_choose_projects(view),
@@ -34,7 +34,7 @@ def list_nodes(view: View) -> Mapping[str, Any]:
 def show_node(view: View, node_id: str) -> Mapping[str, Any]:
     """Show a node, its details, and its latest actions and events."""
     found = view.api.get(f'{API}/nodes/{node_id}', show_details='true')['node']
-    node = clustering.shown_node(found)
+    node = clustering.node_row(found)
     cluster = None
     if node['cluster_id'] and view.allows('clusters:get'):
         cluster = view.api.get(f'{API}/clusters/{node["cluster_id"]}')['cluster']
@@ -45,7 +45,7 @@ def show_node(view: View, node_id: str) -> Mapping[str, Any]:
         'actions': clustering.latest_actions(view, target=node['id']),
         'events': clustering.latest_events(view, oid=node['id']),
         'operations': clustering.OPERATIONS,
-        'can': clustering.allowed(view, 'nodes:action', node['status']),
+        'can': clustering.allowed_actions(view, 'nodes:action', node['status']),
     }
 
 

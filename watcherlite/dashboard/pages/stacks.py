@@ -88,8 +88,8 @@ def show_stack(view: View, name: str, uuid: str) -> Mapping[str, Any]:
         'nested': nested,
         'events': events,
         'levels': LEVELS,
-        'actions': _offered(view, stack),
-        'can_lock': _may(view, 'lock') and _is_idle(stack),
+        'actions': _available_actions(view, stack),
+        'can_lock': _is_allowed(view, 'lock') and _is_idle(stack),
         'can_mark': view.allows('resource:mark_unhealthy', project_of(view)),
     }
 
@@ -127,7 +127,7 @@ def _parents(resources: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     return parents
 
 
-def _may(view: View, action: str) -> bool:
+def _is_allowed(view: View, action: str) -> bool:
     return view.allows(f'actions:{action}', project_of(view))
 
 
@@ -135,7 +135,7 @@ def _is_idle(stack: Mapping[str, Any]) -> bool:
     return not str(stack['stack_status']).endswith(states.IN_PROGRESS)
 
 
-def _offered(view: View, stack: Mapping[str, Any]) -> Mapping[str, str]:
+def _available_actions(view: View, stack: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the actions that the user may request in the state of a stack."""
     status = str(stack['stack_status'])
     if not _is_idle(stack):
@@ -148,4 +148,4 @@ def _offered(view: View, stack: Mapping[str, Any]) -> Mapping[str, str]:
         names = ['resume', 'check']
     else:
         names = ['check', 'suspend']
-    return {name: _ACTIONS[name] for name in names if _may(view, name)}
+    return {name: _ACTIONS[name] for name in names if _is_allowed(view, name)}

@@ -178,13 +178,13 @@ def find(steps: tuple[PathStep, ...], value: Any, budget: Budget) -> Iterator[An
         yield value
         return
     step, *rest = steps
-    for origin in _with_all_below(value, budget) if step.descends else (value,):
+    for origin in _walk(value, budget) if step.descends else (value,):
         for taken in _take(step, origin):
             budget.spend()
             yield from find(tuple(rest), taken, budget)
 
 
-def _with_all_below(value: Any, budget: Budget) -> Iterator[Any]:
+def _walk(value: Any, budget: Budget) -> Iterator[Any]:
     pending = [value]
     while pending:
         value = pending.pop()

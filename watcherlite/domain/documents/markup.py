@@ -89,7 +89,7 @@ class Markup:
         self._text = _decoded(text, source, noun)
         self.value = self._json() if self._text.lstrip()[:1] == '{' else self._yaml()
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, tuple[int | None, str]]:
+    def locations(self, paths: Iterable[Path]) -> dict[Path, tuple[int | None, str]]:
         """Return the line of each path, counted from 1, and its place in messages.
 
         A path that does not exist has the line of its nearest ancestor.
@@ -102,21 +102,25 @@ class Markup:
                 builder.build(self._text)
         known = builder.lines
         return {
-            path: self._place(next((known[p] for p in ancestors if p in known), None))
+            path: self._location(
+                next((known[p] for p in ancestors if p in known), None)
+            )
             for path, ancestors in above.items()
         }
 
-    def _place(self, line: int | None) -> tuple[int | None, str]:
+    def _location(self, line: int | None) -> tuple[int | None, str]:
         return line, self.source if line is None else f'{self.source}:{line}'
 
-    def placed(self, found: Iterable[tuple[Path, Path, str]]) -> list[str]:
+    def located_lines(self, found: Iterable[tuple[Path, Path, str]]) -> list[str]:
         """Return problems as lines, in the order of the text, including its own.
 
         :param found: the path whose line to report, the path to show, the problem
         """
         others = list(found)
-        places = self.places(path for path, _, _ in others)
-        whole = [(self._place(line), path, text) for line, path, text in self.problems]
+        places = self.locations(path for path, _, _ in others)
+        whole = [
+            (self._location(line), path, text) for line, path, text in self.problems
+        ]
         whole += [(places[path], shown, text) for path, shown, text in others]
         whole.sort(key=lambda problem: problem[0][0] or 0)
         return [problem_line(place, path, text) for (_, place), path, text in whole]
@@ -133,7 +137,7 @@ class Markup:
 
         try:
             value = json.loads(
-                self._text, object_pairs_hook=collect, parse_constant=_refuse
+                self._text, object_pairs_hook=collect, parse_constant=_reject
             )
         except (ValueError, RecursionError):
             # Not JSON: possibly YAML flow style; if not, YAML reports the position
@@ -200,5 +204,5 @@ def _decoded(text: str | bytes, source: str, noun: str) -> str:
         ) from None
 
 
-def _refuse(name: str) -> Any:
+def _reject(name: str) -> Any:
     raise ValueError(name)

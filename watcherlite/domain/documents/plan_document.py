@@ -92,7 +92,7 @@ class PlanDocument:
         index = {action.name: i for i, action in enumerate(self.actions)}
         return [[index[name] for name in action.parents] for action in self.actions]
 
-    def in_order(self) -> list[ActionDocument]:
+    def topological_order(self) -> list[ActionDocument]:
         """Return the actions in topological order, otherwise as written."""
         return [self.actions[i] for i in graph.order(self.parents())]
 
@@ -144,7 +144,7 @@ class Draft:
         except exceptions.InvalidInput as error:
             if not typed_only:
                 text = str(error)
-                path = (*place, *_offending(text))
+                path = (*place, *_path_of_error(text))
                 self._problems.append((path, place, f'{label}{text}'))
         except exceptions.PluginError as error:
             path = (*place, 'action_type')
@@ -152,7 +152,7 @@ class Draft:
 
     def finished(self) -> PlanDocument:
         """Return the document; raises InvalidDocument with all problems."""
-        found = _placed(self._problems, self._markup)
+        found = _located_lines(self._problems, self._markup)
         if found or self.document is None:
             raise exceptions.InvalidDocument(found)
         return self.document
@@ -165,7 +165,7 @@ def draft(text: str | bytes, source: str) -> Draft:
     :raises InvalidDocument: it cannot be parsed
     """
     markup = Markup(text, source)
-    return _drafted(markup.value, markup)
+    return _make_draft(markup.value, markup)
 
 
 def parse(text: str | bytes, source: str) -> PlanDocument:
@@ -183,7 +183,7 @@ def from_mapping(obj: object, validate: Validate | None = None) -> PlanDocument:
     :param validate: validates the types and inputs of its actions as well
     :raises InvalidDocument: with all problems, each `path: text`
     """
-    found = _drafted(obj, None)
+    found = _make_draft(obj, None)
     if validate is not None:
         found.check_inputs(validate)
     return found.finished()
@@ -226,14 +226,14 @@ def check_inputs(document: PlanDocument, validate: Validate) -> None:
     checked.finished()
 
 
-def _offending(text: str) -> Path:
+def _path_of_error(text: str) -> Path:
     """Return the path at the start of an InvalidInput, for its line."""
     match = _INPUT_PATH.match(text)
     steps = match.group().split('.') if match else ['input_parameters']
     return tuple(int(step) if step.isdecimal() else step for step in steps)
 
 
-def _drafted(obj: object, markup: Markup | None) -> Draft:
+def _make_draft(obj: object, markup: Markup | None) -> Draft:
     findings = values.Findings()
     document = _plan(findings, obj, markup)
     problems = ((path, path, text) for path, text in findings.problems)
@@ -333,7 +333,7 @@ def _check_graph(
             if not name:
                 continue
             if name not in index:
-                near = findings.nearest(name, index)
+                near = findings.closest_name(name, index)
                 hint = f'; did you mean {near}?' if near else ''
                 findings.add(path, f'there is no action {values.shown(name)}{hint}')
             elif index[name] == i:
@@ -349,10 +349,10 @@ def _check_graph(
         )
 
 
-def _placed(problems: BoundedList[_Found], markup: Markup | None) -> list[str]:
+def _located_lines(problems: BoundedList[_Found], markup: Markup | None) -> list[str]:
     """Return problems, including those of the text, sorted by line."""
     if markup is None:
         texts = [problem_line('', place, text) for _, place, text in problems]
         return bounded_list.shown(texts, problems.dropped)
     dropped = problems.dropped + markup.problems.dropped
-    return bounded_list.shown(markup.placed(problems), dropped)
+    return bounded_list.shown(markup.located_lines(problems), dropped)

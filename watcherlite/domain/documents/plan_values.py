@@ -41,7 +41,7 @@ class Findings:
     def add(self, path: Path, text: str) -> None:
         self.problems.append((path, text))
 
-    def nearest(self, name: object, known: Collection[str]) -> str | None:
+    def closest_name(self, name: object, known: Collection[str]) -> str | None:
         """Return the similar known name, or None."""
         if not isinstance(name, str) or len(known) > self._looks:
             return None
@@ -56,7 +56,7 @@ def check_keys(
     """Report unknown keys of a mapping."""
     for key in obj:
         if key not in known:
-            near = findings.nearest(key, known)
+            near = findings.closest_name(key, known)
             hint = f'did you mean {near}?' if near else f'known are {", ".join(known)}'
             findings.add((*place, str(key)), f'there is no such key; {hint}')
 

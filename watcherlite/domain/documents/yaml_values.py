@@ -146,7 +146,7 @@ class Builder:
                 raise Unreadable(line, 'a mapping or a list cannot be a key')
         if len(self.open) > _MAX_OPEN:
             raise Unreadable(line, _TOO_DEEP)
-        self._note(line)
+        self._record_line(line)
         self.open.append(_Open(value, event.anchor, line))
 
     def _end(self) -> None:
@@ -182,14 +182,14 @@ class Builder:
             self.anchors[anchor] = (value, size)
         if not self.open:
             if not noted:
-                self._note(line)
+                self._record_line(line)
             self.root = value
             return
         top = self.open[-1]
         top.size += size
         if isinstance(top.value, list):
             if not noted:
-                self._note(line)
+                self._record_line(line)
             top.value.append(value)
         elif top.key is _NO_KEY:
             self._key(top, value, line)
@@ -210,7 +210,7 @@ class Builder:
         if top.repeated:
             self._report(line, 'this key is there twice; keep one of them')
         else:
-            self._note(line)
+            self._record_line(line)
 
     def _merge(self, top: _Open, value: Any, line: int) -> None:
         merged = value if isinstance(value, list) else [value]
@@ -222,7 +222,7 @@ class Builder:
     def _report(self, line: int, text: str) -> None:
         self.problems.append((line, self._path(), text))
 
-    def _note(self, line: int) -> None:
+    def _record_line(self, line: int) -> None:
         """Record the line of the next value, or of its key."""
         if self.wanted is not None:
             path = self._path()

@@ -175,7 +175,9 @@ class Blueprint:
 
     def shown_parameters(self) -> dict[str, str]:
         """Return the parameters as texts for users; hidden ones are masked."""
-        return parameter_values.as_shown(self.template, self.parameters, self.hidden)
+        return parameter_values.display_values(
+            self.template, self.parameters, self.hidden
+        )
 
     def _scope(
         self, references: References, budget: EvaluationBudget | None = None
@@ -216,11 +218,13 @@ def _conditions(
     scope.conditions = found
     for name, node in template.conditions.items():
         try:
-            found[name] = nodes.truth(node, scope.again(), ('conditions', name))
+            found[name] = nodes.evaluate_condition(
+                node, scope.again(), ('conditions', name)
+            )
         except nodes.EvaluationFailed as error:
             problems.append((error.path, error.text))
             # Do not report the dependent conditions as well.
             found[name] = False
     if problems:
-        raise exceptions.StackValidationFailed(document.placed(source, problems))
+        raise exceptions.StackValidationFailed(document.located_lines(source, problems))
     return found

@@ -40,14 +40,14 @@ def map_replace(given: Any, scope: Scope) -> dict[str, Any] | None:
                 'two keys become the same; let each become another one'
             )
         if not isinstance(value, (dict, list)):
-            other = _among(values, value)
+            other = _replace_key(values, value)
             # The value may match several keys.
             value = value if other is value else scope.copy(other)
         found[new] = value
     return found
 
 
-def _among(values: dict[str, Any], value: Any) -> Any:
+def _replace_key(values: dict[str, Any], value: Any) -> Any:
     """Return the replacement of a value, whose key in the mapping is text."""
     if value in values:
         return values[value]
@@ -72,7 +72,7 @@ def list_concat_unique(given: Any, scope: Scope) -> list[Any]:
     found: list[Any] = []
     for value in list_concat(given, scope):
         scope.spend(1 + len(found) // 8)
-        if not any(_same(value, other) for other in found):
+        if not any(_is_equal(value, other) for other in found):
             found.append(value)
     return found
 
@@ -85,7 +85,7 @@ def without(given: Any, scope: Scope) -> list[Any] | None:
     removed = as_list(values or [], 'the values to remove')
     items = as_list(original, 'the list')
     scope.spend(len(items) * (1 + len(removed) // 8))
-    return [i for i in items if not any(_same(i, value) for value in removed)]
+    return [i for i in items if not any(_is_equal(i, value) for value in removed)]
 
 
 def contains(given: Any, scope: Scope) -> bool:
@@ -97,16 +97,16 @@ def contains(given: Any, scope: Scope) -> bool:
         return text_of(value) in sequence
     if isinstance(sequence, dict):
         return isinstance(value, str) and value in sequence
-    return any(_same(value, item) for item in as_list(sequence, 'where it looks'))
+    return any(_is_equal(value, item) for item in as_list(sequence, 'where it looks'))
 
 
 def equals(given: Any, scope: Scope) -> bool:
     """Return whether two values are equal."""
     one, other = as_list(given, 'its arguments', 2, 2)
-    return _same(one, other)
+    return _is_equal(one, other)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_equal(one: Any, other: Any) -> bool:
     """Return whether two values are equal; true is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
@@ -138,7 +138,7 @@ def repeat(given: Any, scope: Scope) -> list[Any] | None:
     scope.spend(64 * (math.prod(counts) if permutations else counts[0]))
     combined = itertools.product(*values) if permutations else zip(*values, strict=True)
     return [
-        _filled(template, dict(zip(names, combination, strict=True)), scope)
+        _fill_names(template, dict(zip(names, combination, strict=True)), scope)
         for combination in combined
     ]
 
@@ -153,7 +153,7 @@ def _values(name: str, given: Any) -> list[Any]:
     return as_list(given, 'a value of for_each')
 
 
-def _filled(template: Any, values: dict[str, Any], scope: Scope) -> Any:
+def _fill_names(template: Any, values: dict[str, Any], scope: Scope) -> Any:
     """Replace names by values; a text that is a name becomes the value itself."""
     if isinstance(template, str):
         if template in values:
@@ -170,9 +170,9 @@ def _filled(template: Any, values: dict[str, Any], scope: Scope) -> Any:
     scope.spend(1)
     if isinstance(template, dict):
         return {
-            text_of(_filled(key, values, scope)): _filled(value, values, scope)
+            text_of(_fill_names(key, values, scope)): _fill_names(value, values, scope)
             for key, value in template.items()
         }
     if isinstance(template, list):
-        return [_filled(value, values, scope) for value in template]
+        return [_fill_names(value, values, scope) for value in template]
     return template

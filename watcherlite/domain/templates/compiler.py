@@ -39,7 +39,7 @@ class Compiler:
         self._date = date
         self._functions = functions.of(date)
         self._conditions = functions.conditions_of(date)
-        self._missing = functions.missing_of(date)
+        self._missing = functions.unsupported_functions(date)
         self._known = {
             'parameter': None if parameters is None else {*parameters, *PSEUDO},
             'resource': None if resources is None else set(resources),
@@ -91,7 +91,7 @@ class Compiler:
             function.name, function.call, arguments, place, function.refers
         )
         if function.pure and isinstance(arguments, nodes.Static):
-            self._try(node)
+            self._evaluate_constant(node)
         return node
 
     def _check_name(self, function: Function, written: Any, place: Path) -> None:
@@ -106,11 +106,11 @@ class Compiler:
         known = self._known[noun]
         if known is None or not isinstance(name, str) or name in known:
             return
-        near = self._findings.nearest(name, known)
+        near = self._findings.closest_name(name, known)
         hint = f'did you mean {near}?' if near else f'name a {noun} of the template'
         self._findings.add(place, f'there is no {noun} {name}; {hint}')
 
-    def _try(self, node: nodes.Call) -> None:
+    def _evaluate_constant(self, node: nodes.Call) -> None:
         """Report a function with constant arguments that fails."""
         if self._left <= 0:
             return
@@ -202,7 +202,7 @@ class Compiler:
             self._findings.add(place, problem)
             return nodes.Static(False)
         if name == 'not':
-            return _Combined(_negated, (self.condition(arguments, place),), place)
+            return _Combined(_evaluate_not, (self.condition(arguments, place),), place)
         each = [self.condition(a, (*place, i)) for i, a in enumerate(arguments)]
         return _Combined(all if name == 'and' else any, tuple(each), place)
 
@@ -216,11 +216,13 @@ class _Combined:
     place: Path
 
     def value(self, scope: Scope) -> Any:
-        return self.combine(nodes.truth(node, scope, self.place) for node in self.items)
+        return self.combine(
+            nodes.evaluate_condition(node, scope, self.place) for node in self.items
+        )
 
-    def refer(self, scope: Scope, named: nodes.ReferencedNames) -> None:
+    def add_references(self, scope: Scope, named: nodes.ReferencedNames) -> None:
         """Do nothing: conditions cannot refer to resources."""
 
 
-def _negated(given: Iterator[bool]) -> bool:
+def _evaluate_not(given: Iterator[bool]) -> bool:
     return not next(given)

@@ -59,10 +59,12 @@ class Constraint:
         if self.kind == LENGTH:
             size = len(value)
             return (
-                None if _between(size, settings) else f'its length {_range(settings)}'
+                None
+                if _is_in_range(size, settings)
+                else f'its length {_range(settings)}'
             )
         if self.kind == RANGE:
-            return None if _between(value, settings) else f'it {_range(settings)}'
+            return None if _is_in_range(value, settings) else f'it {_range(settings)}'
         if self.kind == MODULO:
             step, offset = settings['step'], settings['offset']
             if value % step == offset % step:
@@ -89,7 +91,7 @@ def _mismatch(pattern: str, value: str) -> str | None:
     return f'it must match the pattern {pattern}'
 
 
-def _between(value: float, settings: Mapping[str, Any]) -> bool:
+def _is_in_range(value: float, settings: Mapping[str, Any]) -> bool:
     low, high = settings.get('min'), settings.get('max')
     return (low is None or value >= low) and (high is None or value <= high)
 

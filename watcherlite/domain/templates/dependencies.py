@@ -52,11 +52,11 @@ def resolve(
         resolver.add_output(key, output)
     if resolver.problems:
         raise exceptions.StackValidationFailed(
-            document.placed(source, resolver.problems)
+            document.located_lines(source, resolver.problems)
         )
-    circles = _circles(resolver.requires)
+    circles = _find_cycles(resolver.requires)
     if circles:
-        raise exceptions.CircularDependency(document.placed(source, circles))
+        raise exceptions.CircularDependency(document.located_lines(source, circles))
     return Resolved(
         resolver.resources, resolver.requires, handlers, tuple(resolver.attributes)
     )
@@ -76,14 +76,18 @@ class _Resolver:
         self.problems: list[_Found] = []
         self.requires: dict[str, tuple[str, ...]] = {}
         self.attributes: list[nodes.Attribute] = []
-        self.resources = self._present()
+        self.resources = self._enabled_resources()
 
     def add_resource(self, name: str, resource: definitions.ResourceDefinition) -> None:
         """Resolve the references of a resource."""
         made = resource.nodes
         if made.external_id is not None:
-            self.resources[name] = self._external(name, resource, made.external_id)
-        named = self._named((made.properties, made.metadata, made.update_policy))
+            self.resources[name] = self._with_external_id(
+                name, resource, made.external_id
+            )
+        named = self._referenced_names(
+            (made.properties, made.metadata, made.update_policy)
+        )
         # An omitted resource is no dependency.
         others = {other for other in resource.depends_on if other in self.resources}
         self.requires[name] = tuple(sorted(named | others))
@@ -98,9 +102,9 @@ class _Resolver:
             self.problems.append((error.path, error.text))
             return
         if present:
-            self._named((output.node,))
+            self._referenced_names((output.node,))
 
-    def _present(self) -> dict[str, definitions.ResourceDefinition]:
+    def _enabled_resources(self) -> dict[str, definitions.ResourceDefinition]:
         """Return the resources whose conditions are true."""
         found: dict[str, definitions.ResourceDefinition] = {}
         for name, resource in self._template.resources.items():
@@ -113,14 +117,14 @@ class _Resolver:
                 found[name] = resource
         return found
 
-    def _external(
+    def _with_external_id(
         self, name: str, resource: definitions.ResourceDefinition, node: nodes.ValueNode
     ) -> definitions.ResourceDefinition:
         """Return a resource with its external id; an empty id is none."""
         path = ('resources', name, 'external_id')
         named = nodes.ReferencedNames()
         try:
-            node.refer(self._scope.again(), named)
+            node.add_references(self._scope.again(), named)
             value = node.value(self._scope.again())
         except nodes.EvaluationFailed as error:
             self.problems.append((error.path, error.text))
@@ -137,12 +141,12 @@ class _Resolver:
             return dataclasses.replace(resource, external_id=known)
         return resource
 
-    def _named(self, parts: tuple[nodes.ValueNode, ...]) -> set[str]:
+    def _referenced_names(self, parts: tuple[nodes.ValueNode, ...]) -> set[str]:
         """Return the names of the resources that parts refer to."""
         named = nodes.ReferencedNames()
         for node in parts:
             try:
-                node.refer(self._scope.again(), named)
+                node.add_references(self._scope.again(), named)
             except nodes.EvaluationFailed as error:
                 self.problems.append((error.path, error.text))
         found: set[str] = set()
@@ -164,7 +168,7 @@ class _Resolver:
         return found
 
 
-def _circles(requires: Mapping[str, tuple[str, ...]]) -> list[_Found]:
+def _find_cycles(requires: Mapping[str, tuple[str, ...]]) -> list[_Found]:
     names = list(requires)
     index = {name: at for at, name in enumerate(names)}
     parents = [[index[other] for other in requires[name]] for name in names]

@@ -49,7 +49,7 @@ def parse(text: str, name: str = 'template', limit: int = MAX_BYTES) -> dict[str
         )
     document = Document(markup.value)
     document.markup = markup
-    if _larger(document, limit):
+    if _is_larger(document, limit):
         raise exceptions.TemplateInvalid(
             f'{name}: with its aliases written out this is larger than {limit} bytes; '
             'repeat less'
@@ -58,11 +58,11 @@ def parse(text: str, name: str = 'template', limit: int = MAX_BYTES) -> dict[str
     for problem in json_values.problems(markup.value):
         found.append(problem)
     if found or markup.problems:
-        raise exceptions.TemplateInvalid(placed(document, found))
+        raise exceptions.TemplateInvalid(located_lines(document, found))
     return document
 
 
-def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
+def located_lines(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
     """Return the problems of a document as lines, in the order of the document.
 
     Problems of a parsed text have the prefix `NAME:LINE: `.
@@ -73,12 +73,12 @@ def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
         lines = [problem_line('', path, text) for path, text in problems]
     else:
         dropped += markup.problems.dropped
-        found = markup.placed((path, path, text) for path, text in problems)
+        found = markup.located_lines((path, path, text) for path, text in problems)
         lines = list(dict.fromkeys(found))
     return bounded_list.shown(lines, dropped)
 
 
-def places(document: object, paths: Iterable[Path]) -> dict[Path, str]:
+def locations(document: object, paths: Iterable[Path]) -> dict[Path, str]:
     """Return the prefix for the problems at each path: `NAME:LINE: `.
 
     The prefix is empty if the document was not parsed from a text.
@@ -86,10 +86,10 @@ def places(document: object, paths: Iterable[Path]) -> dict[Path, str]:
     markup = document.markup if isinstance(document, Document) else None
     if markup is None:
         return dict.fromkeys(paths, '')
-    return {path: f'{place}: ' for path, (_, place) in markup.places(paths).items()}
+    return {path: f'{place}: ' for path, (_, place) in markup.locations(paths).items()}
 
 
-def _larger(value: object, limit: int) -> bool:
+def _is_larger(value: object, limit: int) -> bool:
     """Return whether the size of a value exceeds a limit.
 
     Aliases allow a short text whose JSON exceeds any memory.

@@ -182,7 +182,7 @@ def load(written: object, name: str = 'environment') -> dict[str, Any]:
         _check(findings, written)
     found = impossible or findings.problems
     if found:
-        lines = document.placed(written, found)
+        lines = document.located_lines(written, found)
         raise exceptions.StackValidationFailed(
             lines
             if isinstance(written, document.Document)
@@ -231,11 +231,11 @@ def merge(
                 f'environment_files: there is no {shown(name)} among the files; send '
                 'its text in files'
             )
-        merged = _merged(merged, load(text, name), types)
+        merged = _merge_parameters(merged, load(text, name), types)
     return merged
 
 
-def _merged(
+def _merge_parameters(
     before: Mapping[str, Any], after: Mapping[str, Any], types: Mapping[str, str]
 ) -> dict[str, Any]:
     found = dict(before)
@@ -245,12 +245,12 @@ def _merged(
             values = dict(found.get(key) or {})
             for name, given in value.items():
                 strategy = strategies.get(name, strategies.get('default', OVERWRITE))
-                values[name] = _combined(
+                values[name] = _merge_values(
                     values.get(name), given, strategy, types.get(name)
                 )
             found[key] = values
         elif key == REGISTRY:
-            found[key] = _deep(found.get(key) or {}, value)
+            found[key] = _deep_merge(found.get(key) or {}, value)
         elif key == ENCRYPTED:
             found[key] = list(dict.fromkeys([*(found.get(key) or ()), *value]))
         elif key == SINKS:
@@ -260,15 +260,15 @@ def _merged(
     return found
 
 
-def _combined(before: Any, after: Any, strategy: str, wanted: str | None) -> Any:
+def _merge_values(before: Any, after: Any, strategy: str, wanted: str | None) -> Any:
     """Return the merged value of a parameter with two values."""
     if strategy == OVERWRITE or before is None:
         return after
     if after is None:
         return before
-    one, other = _parsed(before, wanted), _parsed(after, wanted)
+    one, other = _parse_value(before, wanted), _parse_value(after, wanted)
     if isinstance(one, dict) and isinstance(other, dict):
-        return _deep(one, other) if strategy == DEEP_MERGE else one | other
+        return _deep_merge(one, other) if strategy == DEEP_MERGE else one | other
     if isinstance(one, list) and isinstance(other, list):
         return one + other
     if isinstance(one, str) and isinstance(other, str) and wanted == 'string':
@@ -276,7 +276,7 @@ def _combined(before: Any, after: Any, strategy: str, wanted: str | None) -> Any
     return after
 
 
-def _parsed(value: Any, wanted: str | None) -> Any:
+def _parse_value(value: Any, wanted: str | None) -> Any:
     """Return the value of a text by the type of the parameter."""
     if not isinstance(value, str):
         return value
@@ -291,12 +291,12 @@ def _parsed(value: Any, wanted: str | None) -> Any:
     return value
 
 
-def _deep(before: Any, after: Any) -> Any:
+def _deep_merge(before: Any, after: Any) -> Any:
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return after
     found = dict(before)
     for key, value in after.items():
-        found[key] = _deep(found[key], value) if key in found else value
+        found[key] = _deep_merge(found[key], value) if key in found else value
     return found
 
 

@@ -17,12 +17,12 @@ from watcherlite.domain.templates.scope import Scope
 Shape = Callable[[Any], str | None]
 
 
-def anything(written: Any) -> str | None:
+def any_shape(written: Any) -> str | None:
     """Accept all arguments: they are validated after the evaluation."""
     return None
 
 
-def a_list(usage: str, least: int, most: int | None = None) -> Shape:
+def list_shape(usage: str, least: int, most: int | None = None) -> Shape:
     """Return the shape of a list with a number of elements.
 
     :param usage: an example for the message
@@ -43,7 +43,7 @@ def a_list(usage: str, least: int, most: int | None = None) -> Shape:
     return check
 
 
-def a_name(usage: str) -> Shape:
+def name_shape(usage: str) -> Shape:
     """Return the shape of a name, or a function for it."""
 
     def check(written: Any) -> str | None:
@@ -54,12 +54,12 @@ def a_name(usage: str) -> Shape:
     return check
 
 
-def a_path(usage: str, least: int) -> Shape:
+def path_shape(usage: str, least: int) -> Shape:
     """Return the shape of a list that starts with a name.
 
     :param least: minimum length of the list; 1 also allows the name alone
     """
-    as_list = a_list(usage, least)
+    as_list = list_shape(usage, least)
 
     def check(written: Any) -> str | None:
         if least == 1 and isinstance(written, str) and written:
@@ -75,7 +75,7 @@ def a_path(usage: str, least: int) -> Shape:
     return check
 
 
-def a_mapping(
+def mapping_shape(
     usage: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> Shape:
     """Return the shape of a mapping with these keys."""
@@ -128,7 +128,7 @@ FUNCTIONS = (
         'get_param',
         'The value of a parameter, or what is at a path in it.',
         _FIRST,
-        a_path('get_param: NAME or [NAME, KEY, ...]', 1),
+        path_shape('get_param: NAME or [NAME, KEY, ...]', 1),
         lookup_functions.get_param,
         pure=False,
     ),
@@ -136,7 +136,7 @@ FUNCTIONS = (
         'get_resource',
         'What a resource of the stack is called; it is made before.',
         _FIRST,
-        a_name('get_resource: NAME'),
+        name_shape('get_resource: NAME'),
         lookup_functions.get_resource,
         refers='resource',
         pure=False,
@@ -145,7 +145,7 @@ FUNCTIONS = (
         'get_attr',
         'An attribute of a resource of the stack, or what is at a path in it.',
         _FIRST,
-        a_path('get_attr: [NAME, ATTRIBUTE, KEY, ...]', 1),
+        path_shape('get_attr: [NAME, ATTRIBUTE, KEY, ...]', 1),
         lookup_functions.get_attr,
         refers='resource',
         pure=False,
@@ -154,7 +154,7 @@ FUNCTIONS = (
         'get_file',
         'The text of a file that comes with the template.',
         _FIRST,
-        a_name('get_file: NAME'),
+        name_shape('get_file: NAME'),
         lookup_functions.get_file,
         refers='file',
         pure=False,
@@ -163,28 +163,28 @@ FUNCTIONS = (
         'str_replace',
         'A text with values in the place of names.',
         _FIRST,
-        a_mapping(_REPLACE, ('template', 'params')),
+        mapping_shape(_REPLACE, ('template', 'params')),
         text_functions.str_replace,
     ),
     Function(
         'list_join',
         'The elements of lists as one text, with a delimiter between them.',
         _FIRST,
-        a_list("list_join: [', ', [a, b]]", 2),
+        list_shape("list_join: [', ', [a, b]]", 2),
         text_functions.list_join,
     ),
     Function(
         'digest',
         'The digest of a text by an algorithm like sha256, in hexadecimal digits.',
         '2015-04-30',
-        a_list('digest: [sha256, TEXT]', 2, 2),
+        list_shape('digest: [sha256, TEXT]', 2, 2),
         text_functions.digest,
     ),
     Function(
         'repeat',
         'A list of what a template gives for each value, or combination of values.',
         '2015-04-30',
-        a_mapping(
+        mapping_shape(
             '{template: port %p%, for_each: {%p%: [80, 443]}}',
             ('template', 'for_each'),
             ('permutations',),
@@ -195,70 +195,70 @@ FUNCTIONS = (
         'str_split',
         'The parts of a text between delimiters, or one of them.',
         '2015-10-15',
-        a_list("str_split: [',', TEXT] or [',', TEXT, 0]", 2, 3),
+        list_shape("str_split: [',', TEXT] or [',', TEXT, 0]", 2, 3),
         text_functions.str_split,
     ),
     Function(
         'map_merge',
         'Several mappings as one; what stands in a later one counts.',
         '2016-04-08',
-        a_list('map_merge: [{a: 1}, {b: 2}]', 0),
+        list_shape('map_merge: [{a: 1}, {b: 2}]', 0),
         collection_functions.map_merge,
     ),
     Function(
         'if',
         'One of two values, as a condition has it.',
         versions.CONDITIONS,
-        a_list('if: [CONDITION, VALUE, OTHERWISE]', 2, 3),
+        list_shape('if: [CONDITION, VALUE, OTHERWISE]', 2, 3),
         None,
     ),
     Function(
         'map_replace',
         'A mapping with other keys or values.',
         versions.CONDITIONS,
-        a_list('map_replace: [{a: 1}, {keys: {a: b}, values: {1: 2}}]', 2, 2),
+        list_shape('map_replace: [{a: 1}, {keys: {a: b}, values: {1: 2}}]', 2, 2),
         collection_functions.map_replace,
     ),
     Function(
         'filter',
         'A list without some values.',
         '2017-02-24',
-        a_list('filter: [[VALUE, ...], LIST]', 2, 2),
+        list_shape('filter: [[VALUE, ...], LIST]', 2, 2),
         collection_functions.without,
     ),
     Function(
         'str_replace_strict',
         'As str_replace, and each name has to be in the text.',
         '2017-02-24',
-        a_mapping(_REPLACE, ('template', 'params')),
+        mapping_shape(_REPLACE, ('template', 'params')),
         text_functions.str_replace_strict,
     ),
     Function(
         'contains',
         'Whether a value is in a list, a mapping or a text.',
         '2017-09-01',
-        a_list('contains: [VALUE, LIST]', 2, 2),
+        list_shape('contains: [VALUE, LIST]', 2, 2),
         collection_functions.contains,
     ),
     Function(
         'list_concat',
         'Several lists as one.',
         '2017-09-01',
-        a_list('list_concat: [[a], [b]]', 0),
+        list_shape('list_concat: [[a], [b]]', 0),
         collection_functions.list_concat,
     ),
     Function(
         'list_concat_unique',
         'Several lists as one that has each value once.',
         '2017-09-01',
-        a_list('list_concat_unique: [[a], [b]]', 0),
+        list_shape('list_concat_unique: [[a], [b]]', 0),
         collection_functions.list_concat_unique,
     ),
     Function(
         'make_url',
         'A URL that is put together of its parts.',
         '2017-09-01',
-        a_mapping(
+        mapping_shape(
             '{scheme: https, host: example.org, path: /a}',
             (),
             (
@@ -278,7 +278,7 @@ FUNCTIONS = (
         'str_replace_vstrict',
         'As str_replace_strict, and no value may be empty.',
         '2017-09-01',
-        a_mapping(_REPLACE, ('template', 'params')),
+        mapping_shape(_REPLACE, ('template', 'params')),
         text_functions.str_replace_vstrict,
     ),
 )
@@ -289,24 +289,28 @@ CONDITION_FUNCTIONS = (
         'equals',
         'Whether two values are the same.',
         versions.CONDITIONS,
-        a_list('equals: [ONE, OTHER]', 2, 2),
+        list_shape('equals: [ONE, OTHER]', 2, 2),
         collection_functions.equals,
     ),
     Function(
-        'not', 'Whether a condition does not hold.', versions.CONDITIONS, anything, None
+        'not',
+        'Whether a condition does not hold.',
+        versions.CONDITIONS,
+        any_shape,
+        None,
     ),
     Function(
         'and',
         'Whether all conditions hold.',
         versions.CONDITIONS,
-        a_list('and: [ONE, OTHER]', 2),
+        list_shape('and: [ONE, OTHER]', 2),
         None,
     ),
     Function(
         'or',
         'Whether at least one condition holds.',
         versions.CONDITIONS,
-        a_list('or: [ONE, OTHER]', 2),
+        list_shape('or: [ONE, OTHER]', 2),
         None,
     ),
 )
@@ -328,12 +332,12 @@ def conditions_of(date: str) -> dict[str, Function]:
     return {f.name: f for f in CONDITION_FUNCTIONS if f.since <= date}
 
 
-def missing_of(date: str) -> dict[str, str]:
+def unsupported_functions(date: str) -> dict[str, str]:
     """Return the alternatives to unsupported functions, by name."""
     return {name: hint for name, (since, hint) in MISSING.items() if since <= date}
 
 
-def listed(date: str, conditions: bool = False) -> list[dict[str, str]]:
+def list_functions(date: str, conditions: bool = False) -> list[dict[str, str]]:
     """Return the body of `GET /template_versions/VERSION/functions`.
 
     :param conditions: include functions for conditions

@@ -17,13 +17,13 @@ def get_param(given: Any, scope: Scope) -> Any:
     value = scope.parameters[name]
     for step in path:
         try:
-            value = _inside(value, step)
+            value = _get_item(value, step)
         except (LookupError, TypeError, ValueError, OverflowError):
             return ''
     return scope.copy(value)
 
 
-def _inside(value: Any, step: Any) -> Any:
+def _get_item(value: Any, step: Any) -> Any:
     if isinstance(value, dict):
         return value[step] if isinstance(step, str) else value[str(step)]
     if isinstance(value, list):

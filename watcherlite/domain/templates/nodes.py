@@ -8,7 +8,12 @@ from watcherlite import exceptions
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.markup import path_text
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates.scope import OMITTED, EvaluationError, Scope, copied
+from watcherlite.domain.templates.scope import (
+    OMITTED,
+    EvaluationError,
+    Scope,
+    deep_copy,
+)
 
 
 class EvaluationFailed(exceptions.StackValidationFailed):
@@ -66,7 +71,7 @@ class ValueNode(Protocol):
     def value(self, scope: Scope) -> Any:
         """Return the value; raises StackValidationFailed."""
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
+    def add_references(self, scope: Scope, named: ReferencedNames) -> None:
         """Add the references of the node in a scope."""
 
 
@@ -77,9 +82,9 @@ class Static:
     content: Any
 
     def value(self, scope: Scope) -> Any:
-        return copied(self.content)
+        return deep_copy(self.content)
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
+    def add_references(self, scope: Scope, named: ReferencedNames) -> None:
         """Do nothing: a constant has no references."""
 
 
@@ -93,9 +98,9 @@ class Mapped:
         found = ((key, node.value(scope)) for key, node in self.items)
         return {key: value for key, value in found if value is not OMITTED}
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
+    def add_references(self, scope: Scope, named: ReferencedNames) -> None:
         for _, node in self.items:
-            node.refer(scope, named)
+            node.add_references(scope, named)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -108,9 +113,9 @@ class Listed:
         found = (node.value(scope) for node in self.items)
         return [value for value in found if value is not OMITTED]
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
+    def add_references(self, scope: Scope, named: ReferencedNames) -> None:
         for node in self.items:
-            node.refer(scope, named)
+            node.add_references(scope, named)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -138,8 +143,8 @@ class Call:
                 text += f': {", ".join(error.names)}'
             raise EvaluationFailed(self.path, text) from None
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
-        self.arguments.refer(scope, named)
+    def add_references(self, scope: Scope, named: ReferencedNames) -> None:
+        self.arguments.add_references(scope, named)
         if self.refers is None:
             return
         name, shown = self._argument(0, scope)
@@ -187,16 +192,16 @@ class Choice:
     path: Path
 
     def value(self, scope: Scope) -> Any:
-        chosen = self._chosen(scope)
+        chosen = self._selected_branch(scope)
         return OMITTED if chosen is None else chosen.value(scope)
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
-        chosen = self._chosen(scope)
+    def add_references(self, scope: Scope, named: ReferencedNames) -> None:
+        chosen = self._selected_branch(scope)
         if chosen is not None:
-            chosen.refer(scope, named)
+            chosen.add_references(scope, named)
 
-    def _chosen(self, scope: Scope) -> ValueNode | None:
-        if truth(self.condition, scope, (*self.path, 0)):
+    def _selected_branch(self, scope: Scope) -> ValueNode | None:
+        if evaluate_condition(self.condition, scope, (*self.path, 0)):
             return self.then
         return self.otherwise
 
@@ -210,11 +215,11 @@ class NamedCondition:
     def value(self, scope: Scope) -> Any:
         return scope.conditions[self.name]
 
-    def refer(self, scope: Scope, named: ReferencedNames) -> None:
+    def add_references(self, scope: Scope, named: ReferencedNames) -> None:
         """Do nothing: conditions cannot refer to resources."""
 
 
-def truth(node: ValueNode, scope: Scope, path: Path) -> bool:
+def evaluate_condition(node: ValueNode, scope: Scope, path: Path) -> bool:
     """Return the value of a condition."""
     value = node.value(scope)
     if not isinstance(value, bool):
@@ -226,4 +231,4 @@ def truth(node: ValueNode, scope: Scope, path: Path) -> bool:
 
 def holds(node: ValueNode | None, scope: Scope, path: Path) -> bool:
     """Return the value of the condition at a path; None counts as true."""
-    return node is None or truth(node, scope, (*path, 'condition'))
+    return node is None or evaluate_condition(node, scope, (*path, 'condition'))

@@ -104,7 +104,7 @@ def check_immutable(
         )
 
 
-def as_shown(
+def display_values(
     template: Template, found: Mapping[str, Any], hidden: Collection[str]
 ) -> dict[str, str]:
     """Return values as texts for users; hidden ones are masked."""

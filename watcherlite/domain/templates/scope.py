@@ -128,9 +128,9 @@ class Scope:
 
     def copy(self, value: Any) -> Any:
         """Return a deep copy, and spend its cost."""
-        return self._made(value, 0)
+        return self._copy(value, 0)
 
-    def _made(self, value: Any, depth: int) -> Any:
+    def _copy(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
             self.spend(len(value))
             return value
@@ -138,16 +138,16 @@ class Scope:
         if depth > MAX_DEPTH:
             raise EvaluationError(f'this is nested deeper than {MAX_DEPTH} levels')
         if isinstance(value, Mapping):
-            return {k: self._made(v, depth + 1) for k, v in value.items()}
+            return {k: self._copy(v, depth + 1) for k, v in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self._made(v, depth + 1) for v in value]
+            return [self._copy(v, depth + 1) for v in value]
         return value
 
 
-def copied(value: Any) -> Any:
+def deep_copy(value: Any) -> Any:
     """Return a deep copy of a value of a template."""
     if isinstance(value, dict):
-        return {key: copied(inner) for key, inner in value.items()}
+        return {key: deep_copy(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [copied(inner) for inner in value]
+        return [deep_copy(inner) for inner in value]
     return value

@@ -267,7 +267,7 @@ def _depends_on(
         if not isinstance(name, str):
             text = f'this is {kind(name)}; name a resource, or write a list of names'
         else:
-            near = findings.nearest(name, known)
+            near = findings.closest_name(name, known)
             hint = f'did you mean {near}?' if near else 'name one of the template'
             text = f'there is no resource {name}; {hint}'
         findings.add(where, text)

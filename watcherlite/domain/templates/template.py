@@ -53,11 +53,13 @@ def load(mapping: Mapping[str, Any]) -> Template:
         )
     impossible = list(json_values.problems(mapping))
     if impossible:
-        raise exceptions.TemplateInvalid(document.placed(mapping, impossible))
+        raise exceptions.TemplateInvalid(document.located_lines(mapping, impossible))
     findings = Findings()
     found = _read(findings, mapping)
     if findings.problems:
-        raise exceptions.TemplateInvalid(document.placed(mapping, findings.problems))
+        raise exceptions.TemplateInvalid(
+            document.located_lines(mapping, findings.problems)
+        )
     return found
 
 

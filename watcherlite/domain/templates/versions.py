@@ -48,7 +48,7 @@ def date_of(written: object) -> str | None:
     return _DATES.get(written) if isinstance(written, str) else None
 
 
-def listed() -> list[dict[str, Any]]:
+def list_versions() -> list[dict[str, Any]]:
     """Return the body of `GET /template_versions`."""
     return [
         {

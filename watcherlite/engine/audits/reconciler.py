@@ -18,7 +18,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.query import Query
 from watcherlite.domain import commands, events
-from watcherlite.domain.actions import ENGINE, Action, cut
+from watcherlite.domain.actions import ENGINE, Action, truncate
 from watcherlite.domain.audits import CONTINUOUS, Audit
 from watcherlite.engine.audits import run_actions, runs
 from watcherlite.engine.audits.events import change_events
@@ -230,7 +230,7 @@ class AuditReconciler:
         if not _is_unrecorded(action):
             return False
         now = self._clock.now()
-        message = cut(action.status_message if action is not None else None)
+        message = truncate(action.status_message if action is not None else None)
         after = audit.evolve(status_message=message or LOST_RUN, updated_at=now)
         if action is not None and action.status == action_states.CANCELLED:
             after = after.evolve(state=states.CANCELLED, next_run_time=None)

@@ -20,7 +20,7 @@ from watcherlite.applier.progress import plan_event, supersede
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, events, outcomes
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import APPLIER, Action, ActionChange, cut
+from watcherlite.domain.actions import APPLIER, Action, ActionChange, truncate
 from watcherlite.domain.audits import CONTINUOUS, EVENT, ONESHOT, Audit
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.plan_document import PlanDocument
@@ -335,7 +335,7 @@ class AuditRun:
         def note(tx: Transaction) -> outcomes.Outcome:
             audit, _ = self._lock_ongoing(tx)
             now = self._context.now()
-            after = audit.evolve(status_message=cut(message), updated_at=now)
+            after = audit.evolve(status_message=truncate(message), updated_at=now)
             again = None
             if audit.audit_type == CONTINUOUS:
                 run = self._next(after, now)

@@ -73,7 +73,7 @@ class ClusterModel:
         :param names: names or uuids; empty: all clusters
         :param tenant: None: all projects of the creator
         """
-        return list(self._seen(set(names), self._creator.narrowed(tenant)))
+        return list(self._seen(set(names), self._creator.lookup_project(tenant)))
 
     def _seen(self, names: set[str], tenant: str | None) -> Iterator[ClusterView]:
         query = Query(sort=(('name', False),), tenant=tenant)

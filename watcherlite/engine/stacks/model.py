@@ -84,7 +84,7 @@ class StackModel:
         :param tags: tags that a stack must all have
         :param tenant: None: all projects of the creator
         """
-        tenant = self._creator.narrowed(tenant)
+        tenant = self._creator.lookup_project(tenant)
         query = Query({'tags': tuple(tags)}, (('name', False),), tenant=tenant)
         roots = [
             listed.stack

@@ -120,7 +120,7 @@ class Scaling(Policy):
         count = max(0, int(requested))
         wanted = current - count if shrinks else current + count
         if adjustment['best_effort']:
-            within = capacity.within(wanted, cluster.min_size, cluster.max_size)
+            within = capacity.clamp(wanted, cluster.min_size, cluster.max_size)
             wanted = min(within, current) if shrinks else max(within, current)
         elif count:
             capacity.check_sizes(cluster, wanted, strict=True)

@@ -64,8 +64,8 @@ class Spreading(Policy):
         if context.node is not None:
             self._place(context, context.node.uuid, wanted)
             return
-        now = placement.counted(context.nodes, self.key)
-        plan = placement.grown if count > 0 else placement.shrunk
+        now = placement.count_by_place(context.nodes, self.key)
+        plan = placement.distribute_new if count > 0 else placement.distribute_removals
         data[key] = {
             **decided,
             'count': abs(count),
@@ -83,7 +83,9 @@ class Spreading(Policy):
         if self.key in placed:
             return
         others = [other for other in context.nodes if other.uuid != node]
-        (name,) = placement.grown(placement.counted(others, self.key), wanted, 1)
+        (name,) = placement.distribute_new(
+            placement.count_by_place(others, self.key), wanted, 1
+        )
         placed[self.key] = name
         context.save(node_data={node: {placement.PLACEMENT: placed}})
 

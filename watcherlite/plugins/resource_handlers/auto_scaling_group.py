@@ -150,7 +150,7 @@ def _current_size(context: NestedContext, members: Sequence[Member]) -> int:
 
 def _bounded(context: NestedContext, size: int) -> int:
     wanted = context.properties
-    return groups.bounded(size, wanted['min_size'], wanted['max_size'])
+    return groups.clamp(size, wanted['min_size'], wanted['max_size'])
 
 
 def _adjusted(context: NestedContext, size: int, details: Mapping[str, Any]) -> int:
@@ -191,10 +191,10 @@ def _cooldown_end(
     """Return the end of the cooldown; None: it may be scaled."""
     scaled, now = _scaled(context), context.now()
     ends = [
-        groups.rests_until(
+        groups.cooldown_end(
             _time(scaled.get('at')), context.properties.get('cooldown'), now
         ),
-        groups.rests_until(_time(scaled.get('by', {}).get(policy)), cooldown, now),
+        groups.cooldown_end(_time(scaled.get('by', {}).get(policy)), cooldown, now),
     ]
     return max((end for end in ends if end is not None), default=None)
 

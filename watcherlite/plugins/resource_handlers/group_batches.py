@@ -102,10 +102,10 @@ def convergence_batches(
     stays = frozenset(target)
     changing = any(m.serving and not m.fits and m.name in stays for m in standing)
     if pace is None or not changing:
-        steps = groups.at_once(target)
+        steps = groups.single_step(target)
     else:
         check_total_size(context, pace, max(len(target), len(members)), each)
-        steps = groups.rolling(target, standing, pace, spares)
+        steps = groups.rolling_update_steps(target, standing, pace, spares)
         check_duration(context, pace, len(steps))
     pause = pace.pause if pace is not None else 0
     return tuple(_batch(step, former, define, pause) for step in steps)
@@ -124,7 +124,7 @@ def creation_batches(
     each = _length(target, define)
     check_template_size(context, len(target), each)
     check_total_size(context, pace, len(target), each)
-    steps = groups.growing(target, pace.max_batch)
+    steps = groups.creation_steps(target, pace.max_batch)
     check_duration(context, pace, len(steps))
     return tuple(_batch(step, {}, define, pace.pause) for step in steps)
 

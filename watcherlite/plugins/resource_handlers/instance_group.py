@@ -110,7 +110,7 @@ class InstanceGroup(NestedHandler):
         members: Sequence[Member],
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
-        well = groups.by_age(member for member in members if member.serving)
+        well = groups.sort_by_age(member for member in members if member.serving)
         told = group_batches.attributes(well)
         return {
             **group_batches.references(well),
@@ -123,4 +123,4 @@ class InstanceGroup(NestedHandler):
 def _fresh(context: NestedContext, members: Sequence[Member]) -> Iterator[str]:
     """Return names for new members."""
     seed = f'{context.resource_uuid}:{context.uuid}'
-    return groups.fresh_names(seed, [member.name for member in members])
+    return groups.unused_names(seed, [member.name for member in members])

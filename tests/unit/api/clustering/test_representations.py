@@ -105,7 +105,7 @@ class TestActions(base.TestCase):
             )
         ]
 
-        self.assertEqual({'c', 'm'}, actions.unclear(rows))
+        self.assertEqual({'c', 'm'}, actions.unresolved_targets(rows))
         self.assertEqual(
             ['c', 'c', '', 'd', '', ''],
             [actions.represent(row, LATEST, {'c'})['cluster_id'] for row in rows],

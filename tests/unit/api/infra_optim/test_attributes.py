@@ -68,13 +68,13 @@ class TestMoment(base.TestCase):
             '2030-01-31T12:00:00.000000+00:00',
         ):
             with self.subTest(text=text):
-                self.assertEqual(noon, attributes.moment('start_time', text))
-        self.assertIsNone(attributes.moment('start_time', None))
+                self.assertEqual(noon, attributes.parse_time('start_time', text))
+        self.assertIsNone(attributes.parse_time('start_time', None))
 
     def test_invalid_time_is_rejected(self):
         for text in ('', 'tomorrow', '2030-02-31', '0001-01-01T00:00:00+12:00'):
             with self.subTest(text=text):
                 error = self.assertRaises(
-                    exceptions.Invalid, attributes.moment, 'start_time', text
+                    exceptions.Invalid, attributes.parse_time, 'start_time', text
                 )
                 self.assertIn(f"attribute start_time. Value: '{text}'.", str(error))

@@ -198,7 +198,8 @@ class AcceptedTest(base.TestCase):
 
         self.assertEqual([[1], [3], [], []], document.parents())
         self.assertEqual(
-            ['first', 'mid', 'last', 'other'], [a.name for a in document.in_order()]
+            ['first', 'mid', 'last', 'other'],
+            [a.name for a in document.topological_order()],
         )
 
 

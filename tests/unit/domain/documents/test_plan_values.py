@@ -16,13 +16,13 @@ class NearestTest(base.TestCase):
             (7, names, None),
             ('actoin-1', many, None),
         ):
-            self.assertEqual(expected, Findings().nearest(written, known))
+            self.assertEqual(expected, Findings().closest_name(written, known))
 
     def test_a_document_with_many_names_and_slips_does_not_take_for_ever(self) -> None:
         findings = Findings()
         names = [f'action-{n}' for n in range(4000)]
         self.assertEqual(
             ['action-1', 'action-2', None, None],
-            [findings.nearest(f'actoin-{n}', names) for n in range(1, 5)],
+            [findings.closest_name(f'actoin-{n}', names) for n in range(1, 5)],
         )
-        self.assertEqual('drain', findings.nearest('drian', ['drain']))
+        self.assertEqual('drain', findings.closest_name('drian', ['drain']))

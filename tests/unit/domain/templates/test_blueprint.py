@@ -237,8 +237,11 @@ class BlueprintTest(base.TestCase):
     ):
         def looks(count):
             seen = []
-            refer = nodes.Call.refer
-            nodes.Call.refer = lambda *args: (seen.append(1), refer(*args))[1]
+            add_references = nodes.Call.add_references
+            nodes.Call.add_references = lambda *args: (
+                seen.append(1),
+                add_references(*args),
+            )[1]
             try:
                 made = blueprint(
                     {
@@ -253,7 +256,7 @@ class BlueprintTest(base.TestCase):
                     }
                 )
             finally:
-                nodes.Call.refer = refer
+                nodes.Call.add_references = add_references
             self.assertEqual(count + 1, len(made.requires))
             return len(seen) / count
 

@@ -255,7 +255,7 @@ class FuzzTest(base.TestCase):
 
 class ListsTest(base.TestCase):
     def test_versions_are_listed_with_aliases(self):
-        told = versions.listed()
+        told = versions.list_versions()
 
         self.assertEqual(11, len(told))
         self.assertEqual(
@@ -279,21 +279,22 @@ class ListsTest(base.TestCase):
 
         self.assertEqual(
             [*names, 'str_replace'],
-            [told['functions'] for told in functions.listed('2013-05-23')],
+            [told['functions'] for told in functions.list_functions('2013-05-23')],
         )
         self.assertEqual(
-            functions.listed('2013-05-23'), functions.listed('2013-05-23', True)
+            functions.list_functions('2013-05-23'),
+            functions.list_functions('2013-05-23', True),
         )
         self.assertEqual(
             {'and', 'equals', 'not', 'or'},
-            {told['functions'] for told in functions.listed('2016-10-14', True)}
-            - {told['functions'] for told in functions.listed('2016-10-14')},
+            {told['functions'] for told in functions.list_functions('2016-10-14', True)}
+            - {told['functions'] for told in functions.list_functions('2016-10-14')},
         )
         self.assertEqual(
             [],
             [
                 told
-                for told in functions.listed('2021-04-16', True)
+                for told in functions.list_functions('2021-04-16', True)
                 if not told['description'].endswith('.')
             ],
         )

@@ -67,4 +67,4 @@ class GraphTest(base.TestCase):
             wanted.append((str(at), names))
         plan = Graph().plan(solution)
         self.assertEqual(wanted, [(a.name, a.parents) for a in plan.actions])
-        self.assertEqual(count, len(plan.in_order()))
+        self.assertEqual(count, len(plan.topological_order()))

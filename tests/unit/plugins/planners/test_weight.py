@@ -132,7 +132,7 @@ class WeightTest(base.TestCase):
         self.assertEqual(
             sorted(action.name for action in proposed.actions), sorted(parents(plan))
         )
-        in_order: list[Any] = plan.in_order()
+        in_order: list[Any] = plan.topological_order()
         heaviness = [weights[action.action_type] for action in in_order]
         self.assertEqual(sorted(heaviness, reverse=True), heaviness)
         for kind in kinds:

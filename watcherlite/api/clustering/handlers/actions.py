@@ -32,7 +32,7 @@ def represent(
 ) -> dict[str, Any]:
     """Return an action as a version shows it; credentials are masked.
 
-    :param clusters: the targets from `unclear` that are clusters
+    :param clusters: the targets from `unresolved_targets` that are clusters
     """
     action = listed.action
     outputs = {
@@ -106,7 +106,7 @@ def cluster_of(action: Action, clusters: Container[str | None] = ()) -> str:
     return (action.target or '') if is_of_cluster else ''
 
 
-def unclear(rows: Iterable[ListedClusterAction]) -> set[str]:
+def unresolved_targets(rows: Iterable[ListedClusterAction]) -> set[str]:
     """Return the targets that may be clusters, or nodes without a cluster.
 
     Third-party action types can act on both.
@@ -160,13 +160,13 @@ def _cluster(request: Request, name: str) -> str:
 @ROUTES.route(f'GET {_ALL}/{{action}}', 'actions:get', {200: schemas.ACTION})
 def show(request: Request) -> Response:
     """Show an action."""
-    return _answer(request, lookup.get_action(request, request.path['action']))
+    return _respond(request, lookup.get_action(request, request.path['action']))
 
 
 def _restored(request: Request, created: Mapping[str, str]) -> Response:
     """Return the created action."""
     listed = request.services.store.find_cluster_action(created['action'], None)
-    return _answer(request, listed, 202)
+    return _respond(request, listed, 202)
 
 
 @ROUTES.route(
@@ -214,10 +214,10 @@ def signal(request: Request) -> Response:
     done = request.services.clusters.actions.update(
         listed.action.uuid, by, status, force=forced
     )
-    return _answer(request, done, 202)
+    return _respond(request, done, 202)
 
 
-def _answer(
+def _respond(
     request: Request, listed: ListedClusterAction, status: int = 200
 ) -> Response:
     headers = {}
@@ -230,6 +230,6 @@ def _answer(
 def _shown(
     request: Request, rows: Sequence[ListedClusterAction]
 ) -> list[dict[str, Any]]:
-    targets = unclear(rows)
+    targets = unresolved_targets(rows)
     clusters = request.services.store.clusters_by_uuid(targets)
     return [represent(row, request.version, clusters) for row in rows]

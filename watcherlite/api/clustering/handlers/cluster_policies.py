@@ -59,11 +59,11 @@ def index(request: Request) -> Response:
     found = request.services.store.bindings_of_clusters([key]).get(key, [])
     for name, descending in reversed(pages.parse_sort(asked.get('sort', ''), _KEYS)):
         found = sorted(found, key=_KEYS[name], reverse=descending)
-    shown = [represent(cluster, one) for one in found if _fits(one, asked)]
+    shown = [represent(cluster, one) for one in found if _matches(one, asked)]
     return Response({'cluster_policies': shown})
 
 
-def _fits(one: Bound, asked: Mapping[str, Any]) -> bool:
+def _matches(one: Bound, asked: Mapping[str, Any]) -> bool:
     return (
         asked.get('enabled', one.binding.enabled) == one.binding.enabled
         and one.policy.name in asked.get('policy_name', [one.policy.name])

@@ -92,7 +92,7 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
     """Return the created cluster, and the address of the action."""
     row = lookup.get(request, Cluster, created['cluster'])
     done = Accepted(created['action'], row)
-    return responses.accepted_with(request, done, _body(request, row))
+    return responses.respond_accepted_with(request, done, _body(request, row))
 
 
 @ROUTES.route(
@@ -110,7 +110,7 @@ def create(request: Request) -> Response:
     done = responses.scheduled_operations(request).create(
         new, caller.context_of(request)
     )
-    return responses.accepted_with(request, done, _body(request, done.row))
+    return responses.respond_accepted_with(request, done, _body(request, done.row))
 
 
 @ROUTES.route(f'GET {_ONE}', 'clusters:get', {200: schemas.CLUSTER})
@@ -134,7 +134,7 @@ def update(request: Request) -> Response:
     done = responses.scheduled_operations(request).update(
         found.uuid, by, request.body['cluster']
     )
-    return responses.accepted_with(request, done, _body(request, done.row))
+    return responses.respond_accepted_with(request, done, _body(request, done.row))
 
 
 @ROUTES.route(
@@ -150,7 +150,7 @@ def delete(request: Request) -> Response:
     found, by = lookup.find(request, Cluster, request.path['cluster'])
     forced = responses.is_forced(request)
     done = responses.scheduled_operations(request).delete(found.uuid, by, force=forced)
-    return responses.accepted_deletion(request, done)
+    return responses.respond_deletion(request, done)
 
 
 @ROUTES.route(
@@ -240,7 +240,7 @@ def _bind(
     f'POST {_ONE}/actions',
     'clusters:action',
     {202: fragments.ACTION, 409: None},
-    restore=responses.restored,
+    restore=responses.respond_repeated,
     query=fragments.QUEUED_OR_SCHEDULED,
     body=schemas.ACTIONS,
 )
@@ -258,18 +258,18 @@ def act(request: Request) -> Response:
         ended = request.services.clusters.actions.complete_lifecycle(
             found.uuid, by, token
         )
-        return responses.accepted(request, Accepted(ended.uuid, found))
+        return responses.respond_accepted(request, Accepted(ended.uuid, found))
     done = _start(
         responses.scheduled_operations(request), name, found.uuid, by, given or {}
     )
-    return responses.accepted(request, done)
+    return responses.respond_accepted(request, done)
 
 
 @ROUTES.route(
     f'POST {_ONE}/ops',
     'clusters:operation',
     {202: fragments.ACTION, 409: None},
-    restore=responses.restored,
+    restore=responses.respond_repeated,
     query=fragments.QUEUED_OR_SCHEDULED,
     body=schemas.OPERATION,
     **since((1, 4)),
@@ -282,4 +282,4 @@ def operate(request: Request) -> Response:
     done = responses.scheduled_operations(request).operate(
         found.uuid, by, name, given.get('params'), given.get('filters')
     )
-    return responses.accepted(request, done)
+    return responses.respond_accepted(request, done)

@@ -103,7 +103,7 @@ def show(request: Request) -> Response:
         found = request.services.store.list_cluster_events(query)
     if not found:
         raise exceptions.NotFound(
-            f"The event '{arguments.cut(uuid)}' could not be found."
+            f"The event '{arguments.truncate(uuid)}' could not be found."
         )
     return Response({'event': _shown(request, found)[0]})
 

@@ -87,7 +87,7 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
     """Return the created node, and the address of the action."""
     row = lookup.get(request, Node, created['node'])
     done = values.Accepted(created['action'], row)
-    return responses.accepted_with(request, done, _body(request, row))
+    return responses.respond_accepted_with(request, done, _body(request, row))
 
 
 @ROUTES.route(
@@ -109,7 +109,7 @@ def create(request: Request) -> Response:
     done = responses.scheduled_operations(request).nodes.create(
         new, caller.context_of(request)
     )
-    return responses.accepted_with(request, done, _body(request, done.row))
+    return responses.respond_accepted_with(request, done, _body(request, done.row))
 
 
 def _adopted(request: Request, created: Mapping[str, str]) -> Response:
@@ -170,7 +170,7 @@ def update(request: Request) -> Response:
     done = responses.scheduled_operations(request).nodes.update(
         found.uuid, by, request.body['node']
     )
-    return responses.accepted_with(request, done, _body(request, done.row))
+    return responses.respond_accepted_with(request, done, _body(request, done.row))
 
 
 @ROUTES.route(
@@ -187,7 +187,7 @@ def delete(request: Request) -> Response:
     forced = responses.is_forced(request)
     nodes = responses.scheduled_operations(request).nodes
     done = nodes.delete(found.uuid, by, force=forced)
-    return responses.accepted_deletion(request, done)
+    return responses.respond_deletion(request, done)
 
 
 def _adoption(request: Request) -> values.AdoptionRequest:
@@ -210,7 +210,7 @@ _MARK = 'mark_unhealthy'
     f'POST {_ONE}/actions',
     'nodes:action',
     {202: schemas.ACTED, 409: None},
-    restore=responses.restored,
+    restore=responses.respond_repeated,
     query=fragments.QUEUED_OR_SCHEDULED,
     body=schemas.ACTIONS,
 )
@@ -234,14 +234,14 @@ def act(request: Request) -> Response:
         return Response({'node': shown}, 202)
     begin = nodes.check if name == 'check' else nodes.recover
     done = begin(found.uuid, by, given)
-    return responses.accepted(request, done)
+    return responses.respond_accepted(request, done)
 
 
 @ROUTES.route(
     f'POST {_ONE}/ops',
     'nodes:operation',
     {202: fragments.ACTION, 409: None},
-    restore=responses.restored,
+    restore=responses.respond_repeated,
     query=fragments.QUEUED_OR_SCHEDULED,
     body=schemas.OPERATION,
     **since((1, 4)),
@@ -253,4 +253,4 @@ def operate(request: Request) -> Response:
     done = responses.scheduled_operations(request).nodes.operate(
         found.uuid, by, name, given
     )
-    return responses.accepted(request, done)
+    return responses.respond_accepted(request, done)

@@ -100,7 +100,7 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
     receivers = request.services.clusters.receivers
     renewed = receivers.update(found.uuid, by, {RENEWAL: True})
     headers = links.location(request, 'receivers', found.uuid)
-    return _answer(request, renewed, 201, headers)
+    return _respond(request, renewed, 201, headers)
 
 
 @ROUTES.route(
@@ -121,14 +121,14 @@ def create(request: Request) -> Response:
     receivers = request.services.clusters.receivers
     made = receivers.create(new, caller.context_of(request), base)
     headers = links.location(request, 'receivers', made.receiver.uuid)
-    return _answer(request, made, 201, headers)
+    return _respond(request, made, 201, headers)
 
 
 @ROUTES.route(f'GET {_ONE}', 'receivers:get', {200: schemas.RECEIVER})
 def show(request: Request) -> Response:
     """Show a receiver."""
     found = lookup.get(request, Receiver, request.path['receiver'])
-    return _answer(request, IssuedReceiver(found))
+    return _respond(request, IssuedReceiver(found))
 
 
 @ROUTES.route(
@@ -143,7 +143,7 @@ def update(request: Request) -> Response:
     found, by = lookup.find(request, Receiver, request.path['receiver'])
     receivers = request.services.clusters.receivers
     changed = receivers.update(found.uuid, by, request.body['receiver'])
-    return _answer(request, changed)
+    return _respond(request, changed)
 
 
 @ROUTES.route(f'DELETE {_ONE}', 'receivers:delete', {204: None})
@@ -169,7 +169,7 @@ def notify(request: Request) -> Response:
     'POST /v1/webhooks/{receiver}/trigger',
     None,
     {202: fragments.ACTION, 409: None},
-    restore=responses.restored,
+    restore=responses.respond_repeated,
     query=schemas.TRIGGER,
     body=schemas.INPUTS,
     needs_body=False,
@@ -191,10 +191,10 @@ def trigger(request: Request) -> Response:
         inputs,
         wait=bool(request.query.get('wait')),
     )
-    return responses.accepted(request, begun)
+    return responses.respond_accepted(request, begun)
 
 
-def _answer(
+def _respond(
     request: Request,
     issued: IssuedReceiver,
     status: int = 200,

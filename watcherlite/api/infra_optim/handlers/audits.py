@@ -106,7 +106,7 @@ def create(request: Request) -> Response:
     :raises NotAcceptable: it has times, which require 1.1
     :raises Conflict: the name is in use
     """
-    new = _requested(request)
+    new = _audit_request(request)
     audit = request.services.audits.create(new, request.context, request.creator)
     return AUDITS.respond_created(request, {'audit': audit.uuid})
 
@@ -139,7 +139,7 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
     values = attributes.patched(_document(found), changes, _CHECKER, EMPTY)
     scopes.check(values.get('scope'))
     for name in values.keys() & set(TIMES):
-        values[name] = attributes.moment(name, values[name])
+        values[name] = attributes.parse_time(name, values[name])
     if values.get('interval') is not None:
         values['interval'] = str(values['interval'])
     try:
@@ -158,13 +158,13 @@ def delete(request: Request) -> Response:
     return Response(status=204)
 
 
-def _requested(request: Request) -> AuditRequest:
+def _audit_request(request: Request) -> AuditRequest:
     given = {name: value for name, value in request.body.items() if value is not None}
     _check_times(request, given)
     if 'interval' in given:
         given['interval'] = str(given['interval'])
     for name in given.keys() & set(TIMES):
-        given[name] = attributes.moment(name, given[name])
+        given[name] = attributes.parse_time(name, given[name])
     template = given.pop('audit_template_uuid', None)
     return AuditRequest(audit_template=template, **given)
 

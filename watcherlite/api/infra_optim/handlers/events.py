@@ -60,10 +60,12 @@ def _states(event: events.Event) -> tuple[str | None, str | None]:
     if event.subject != events.ACTION:
         return event.old_status, event.new_status
     started = bool((event.detail or {}).get('started'))
-    return _word(event.old_status, started), _word(event.new_status, started)
+    return _state_text(event.old_status, started), _state_text(
+        event.new_status, started
+    )
 
 
-def _word(status: str | None, started: bool) -> str | None:
+def _state_text(status: str | None, started: bool) -> str | None:
     return None if status is None else states.infra_optim_state(status, started)
 
 

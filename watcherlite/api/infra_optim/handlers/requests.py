@@ -51,9 +51,9 @@ def index(request: Request) -> Response:
         user=asked.get('user'),
         project_id=asked.get('project_id'),
         object_uuid=asked.get('object'),
-        since=attributes.moment('since', asked.get('since')),
-        until=attributes.moment('until', asked.get('until')),
-        before=_place(asked.get('marker')),
+        since=attributes.parse_time('since', asked.get('since')),
+        until=attributes.parse_time('until', asked.get('until')),
+        before=_parse_marker(asked.get('marker')),
     )
     found = request.services.store.list_requests(query)
     body: dict[str, Any] = {'requests': [represent(one) for one in found[:limit]]}
@@ -65,12 +65,12 @@ def index(request: Request) -> Response:
     return Response(body)
 
 
-def _place(marker: str | None) -> tuple[datetime.datetime, int] | None:
+def _parse_marker(marker: str | None) -> tuple[datetime.datetime, int] | None:
     """Return the time and the sequence number in a marker; Invalid."""
     if marker is None:
         return None
     time, _, sequence = marker.partition(',')
-    moment = attributes.moment('marker', time)
+    moment = attributes.parse_time('marker', time)
     if moment is None or not sequence.isdecimal() or len(sequence) > 18:
         raise exceptions.Invalid(
             'The marker is invalid; follow the link `next` of a page instead'

@@ -120,7 +120,7 @@ def _page(request: Request, detail: bool) -> Response:
         reverse=descending,
     )
     limit = request.page_size
-    begin = _after(services, request.query.get('marker'))
+    begin = _index_after(services, request.query.get('marker'))
     page = services[begin : begin + limit]
     body: dict[str, Any] = {
         'services': [represent(request, each, detail) for each in page]
@@ -136,7 +136,7 @@ def _page(request: Request, detail: bool) -> Response:
     return Response(body)
 
 
-def _after(services: list[Service], marker: int | None) -> int:
+def _index_after(services: list[Service], marker: int | None) -> int:
     if marker is None:
         return 0
     for place, service in enumerate(services):

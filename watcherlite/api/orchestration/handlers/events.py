@@ -94,7 +94,7 @@ def resource_events(request: Request) -> Response:
     """
     stack = stack_requests.get_stack(request, deleted=True)
     name = request.path['resource_name']
-    known = _named(request, stack, name)
+    known = _stored_name(request, stack, name)
     if known is None:
         raise exceptions.NotFound(f'No events found for resource {name}')
     return _page(request, stack, known)
@@ -107,7 +107,7 @@ def show(request: Request) -> Response:
     """Show an event of a resource."""
     stack = stack_requests.get_stack(request, deleted=True)
     name, uuid = request.path['resource_name'], request.path['event_id']
-    known = _named(request, stack, name)
+    known = _stored_name(request, stack, name)
     view = None if known is None else _event(request, stack, known, uuid)
     if view is None:
         raise exceptions.NotFound(f'No event {uuid} found')
@@ -139,7 +139,7 @@ def _page(request: Request, stack: Stack, resource: str | None) -> Response:
     return Response({'events': [represent(request, one, root) for one in found]})
 
 
-def _named(request: Request, stack: Stack, name: str) -> str | None:
+def _stored_name(request: Request, stack: Stack, name: str) -> str | None:
     """Return the filter for the events of a resource name; None: no such resource."""
     wanted = [name, _ITSELF] if name == stack.name else [name]
     reading = request.services.reading

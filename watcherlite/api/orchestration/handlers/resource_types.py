@@ -202,7 +202,7 @@ def index(request: Request) -> Response:
 )
 def show(request: Request) -> Response:
     """Show the schema of a resource type."""
-    name, handler = _found(request)
+    name, handler = _find(request)
     shown = represent(name, handler)
     if request.query.get('with_description'):
         shown['description'] = handler.description or None
@@ -217,7 +217,7 @@ def show(request: Request) -> Response:
 )
 def template(request: Request) -> Response:
     """Show a template with a resource of a type."""
-    return Response(build_template(*_found(request)))
+    return Response(build_template(*_find(request)))
 
 
 @ROUTES.route(
@@ -225,7 +225,7 @@ def template(request: Request) -> Response:
 )
 def versions(request: Request) -> Response:
     """List template versions."""
-    return Response({'template_versions': template_versions.listed()})
+    return Response({'template_versions': template_versions.list_versions()})
 
 
 @ROUTES.route(
@@ -243,11 +243,11 @@ def functions(request: Request) -> Response:
             f'Template with version {named} not found; GET template_versions lists all'
         )
     conditions = request.query.get('with_condition_func', False)
-    listed = template_functions.listed(date, conditions)
+    listed = template_functions.list_functions(date, conditions)
     return Response({'template_functions': listed})
 
 
-def _found(request: Request) -> tuple[str, type[ResourceHandler]]:
+def _find(request: Request) -> tuple[str, type[ResourceHandler]]:
     name = request.path['type_name']
     handler = request.services.plugins.resource_types().get(name)
     if handler is None:

@@ -79,13 +79,13 @@ def index(request: Request) -> Response:
                 if detail
                 else represent(request, found)
                 for found in reading.resources(stack, asked.get('nested_depth', 0))
-                if _fits(found, wanted)
+                if _matches(found, wanted)
             ]
         }
     )
 
 
-def _fits(found: ResourceView, wanted: Mapping[str, Collection[str]]) -> bool:
+def _matches(found: ResourceView, wanted: Mapping[str, Collection[str]]) -> bool:
     """Return whether a resource passes the filters."""
     if not wanted:
         return True
@@ -106,7 +106,7 @@ def _fits(found: ResourceView, wanted: Mapping[str, Collection[str]]) -> bool:
 )
 def show(request: Request) -> Response:
     """Show a resource."""
-    found = _found(request)
+    found = _find(request)
     attributes = request.services.reading.attributes(
         found, request.query.get('with_attr', ())
     )
@@ -116,7 +116,7 @@ def show(request: Request) -> Response:
 @ROUTES.route(f'GET {_ONE}/metadata', 'resource:metadata', {200: schemas.METADATA})
 def metadata(request: Request) -> Response:
     """Show the metadata of a resource."""
-    return Response({'metadata': masking.mask_data(dict(_found(request).row.metadata))})
+    return Response({'metadata': masking.mask_data(dict(_find(request).row.metadata))})
 
 
 @ROUTES.route(
@@ -189,6 +189,6 @@ def mark(request: Request) -> Response:
     return NULL
 
 
-def _found(request: Request) -> ResourceView:
+def _find(request: Request) -> ResourceView:
     stack = stack_requests.get_stack(request, deleted=True)
     return request.services.reading.resource(stack, request.path['resource_name'])

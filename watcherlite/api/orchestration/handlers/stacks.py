@@ -295,7 +295,7 @@ def _shown(request: Request, stack: Stack, with_outputs: bool) -> dict[str, Any]
 )
 def update(request: Request) -> Response:
     """Update a stack."""
-    return _updated(request, existing=False)
+    return _update(request, existing=False)
 
 
 def existing_rules(request: Request) -> list[str]:
@@ -315,10 +315,10 @@ def existing_rules(request: Request) -> list[str]:
 )
 def update_existing(request: Request) -> Response:
     """Update a stack; omitted values are kept."""
-    return _updated(request, existing=True)
+    return _update(request, existing=True)
 
 
-def _updated(request: Request, existing: bool) -> Response:
+def _update(request: Request, existing: bool) -> Response:
     stack, new = _change(request, existing)
     request.services.stacks.update(stack.uuid, stack.tenant, new, request.context)
     return _ACCEPTED
@@ -333,7 +333,7 @@ def _updated(request: Request, existing: bool) -> Response:
 )
 def preview_update(request: Request) -> Response:
     """Preview an update."""
-    return _previewed(request, existing=False)
+    return _preview(request, existing=False)
 
 
 @ROUTES.route(
@@ -346,10 +346,10 @@ def preview_update(request: Request) -> Response:
 )
 def preview_update_existing(request: Request) -> Response:
     """Preview an update that keeps omitted values."""
-    return _previewed(request, existing=True)
+    return _preview(request, existing=True)
 
 
-def _previewed(request: Request, existing: bool) -> Response:
+def _preview(request: Request, existing: bool) -> Response:
     stack, new = _change(request, existing)
     nested = bool(request.query.get('show_nested', False))
     changes = request.services.stacks.preview_update(
@@ -430,7 +430,7 @@ def act(request: Request) -> Response:
     return NULL
 
 
-def refuse(request: Request) -> NoReturn:
+def reject_snapshots(request: Request) -> NoReturn:
     """Refuse an operation on snapshots, which do not exist.
 
     :raises StackNotFound: no such stack
@@ -452,7 +452,7 @@ for _pattern, _rule, _summary in (
 ):
     ROUTES.route(
         _pattern, f'stacks:{_rule}', {404: None}, summary=f'{_summary} Not supported.'
-    )(refuse)
+    )(reject_snapshots)
 
 
 @ROUTES.route(

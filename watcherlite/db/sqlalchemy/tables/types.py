@@ -14,7 +14,7 @@ from sqlalchemy.dialects import mysql
 from watcherlite.clock import UTC
 from watcherlite.db.sqlalchemy.encryption import cipher_of
 from watcherlite.db.sqlalchemy.text import NAME_LENGTH, dumps, name_text, to_text
-from watcherlite.domain.actions import MESSAGE_LENGTH, cut
+from watcherlite.domain.actions import MESSAGE_LENGTH, truncate
 from watcherlite.domain.creators import Creator, from_mapping
 from watcherlite.states.stack import State
 
@@ -116,7 +116,7 @@ class Message(_Converted):
     impl = sa.String(MESSAGE_LENGTH)
 
     def to_database(self, dialect: sa.Dialect) -> Convert | None:
-        return cut
+        return truncate
 
 
 class Flag(_Converted):

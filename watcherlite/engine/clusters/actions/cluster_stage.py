@@ -116,7 +116,7 @@ class ClusterStage:
             rows = derivation.new_nodes(
                 cluster,
                 count,
-                placement.spread(self.data, count),
+                placement.assign_places(self.data, count),
                 self.profile.handler,
                 self.action.uuid,
                 self.now,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.domain import events
-from watcherlite.domain.actions import ENGINE, Action, ActionChange, cut
+from watcherlite.domain.actions import ENGINE, Action, ActionChange, truncate
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.events import Event
 from watcherlite.engine.clusters import action_types
@@ -66,7 +66,7 @@ def target_event(
         None,
         before.status,
         after.status,
-        cut(message),
+        truncate(message),
         None,
         None,
         now,
@@ -117,7 +117,7 @@ def run_end_event(
         target, target, action, phase, now, fault, action.within, result=result
     )
     message = action.status_message or f'{action.action_type} {status}'
-    return dataclasses.replace(event, message=cut(message))
+    return dataclasses.replace(event, message=truncate(message))
 
 
 def user_defined_targets(found: Sequence[Action]) -> set[str]:

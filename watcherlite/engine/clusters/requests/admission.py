@@ -122,7 +122,7 @@ def check_idle(
         found = actions_under_way(tx, [target.uuid, *around], (), now)
     if not found:
         return
-    if any(one.under_way or one.status in action_states.STARTED for one in found):
+    if any(one.has_started or one.status in action_states.STARTED for one in found):
         title = TITLES[Cluster if isinstance(target, Cluster) else Node]
         raise exceptions.ResourceIsLocked(
             f'{action_type} for {title} {target.uuid} cannot be completed because it '

@@ -38,12 +38,12 @@ def decide(
     if row.handler != handler_name:
         return REPLACE
     if external_id is not None:
-        if row.made and row.physical_id != external_id:
+        if row.exists and row.physical_id != external_id:
             return REPLACE
-        return ADOPT if row.base.failed or not row.made else KEEP
+        return ADOPT if row.base.failed or not row.exists else KEEP
     if isinstance(handler, NestedHandler):
         # Its members converge by themselves, unless it is marked as a whole.
-        if row.under_mark is not None or not row.made:
+        if row.under_mark is not None or not row.exists:
             return REPLACE
         if row.definition_id is None:
             # Its creation was interrupted: its members continue.
@@ -107,7 +107,7 @@ class Convergence:
         if not self._work.inputs.undo:
             return None
         for older in self._work.older:
-            if not older.made or older.base.action == states.DELETE:
+            if not older.exists or older.base.action == states.DELETE:
                 continue
             if older.handler != self._work.inputs.handler:
                 continue

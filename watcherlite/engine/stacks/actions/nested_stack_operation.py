@@ -391,7 +391,7 @@ def _adopted_member(name: str, record: Mapping[str, Any]) -> Member:
 def _is_settled(row: Resource) -> bool:
     """Return whether a resource exists and an update need not repair it."""
     healthy = row.base.status == states.COMPLETE and row.under_mark is None
-    exists = row.made and row.base.action not in (states.INIT, states.DELETE)
+    exists = row.exists and row.base.action not in (states.INIT, states.DELETE)
     return healthy and exists and row.superseded_by is None
 
 

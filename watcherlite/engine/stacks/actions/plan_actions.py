@@ -102,7 +102,7 @@ class StackPlanAction(ActionType):
         store = self.services.store
         name, tenant = inputs['stack'], inputs.get('tenant')
         # Stacks of other projects are never found.
-        tenant = creator.narrowed(tenant)
+        tenant = creator.lookup_project(tenant)
         stack = store.find_stack(name, tenant)
         if stack.uuid != name and tenant is None:
             _check_unique(name, self.services)

@@ -214,7 +214,7 @@ class ResourceAction(base.ActionType):
         if convergence.restore(properties) is not None:
             return Done({UNCHANGED: RESTORED, **convergence.outputs(properties)})
         decided = ADOPT if new else convergence.decide(properties)
-        if decided in (KEEP, UPDATE) and not work.row.made:
+        if decided in (KEEP, UPDATE) and not work.row.exists:
             # Its creation has failed: there is nothing to change.
             return self._start_creation(work, convergence.outputs(properties))
         if decided == KEEP:
@@ -258,7 +258,7 @@ class ResourceAction(base.ActionType):
             **outputs,
             'action': states.CREATE,
             'attempt': work.action.attempt,
-            'again': work.row.begun,
+            'again': work.row.may_exist,
         }
         work.action.save_token(token)
         return self._create(work, _context_for(work, token), token['again'])

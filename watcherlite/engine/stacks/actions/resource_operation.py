@@ -119,7 +119,9 @@ class ResourceOperation:
     @property
     def is_to_be_deleted(self) -> bool:
         """Return whether something may exist that its deletion policy deletes."""
-        known = self.row.made or (self.row.begun and self.handler.supports('delete'))
+        known = self.row.exists or (
+            self.row.may_exist and self.handler.supports('delete')
+        )
         return known and self.row.deletion_policy == 'Delete'
 
     def context(self, properties: Mapping[str, Any] | None = None) -> HandlerContext:

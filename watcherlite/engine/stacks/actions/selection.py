@@ -69,7 +69,7 @@ def unhealthy_reason(row: Resource) -> str | None:
     """
     if row.under_mark is not None:
         return f'marked unhealthy: {row.base.reason}'
-    if row.base.action == states.INIT or not row.made:
+    if row.base.action == states.INIT or not row.exists:
         return f'it was never created ({row.base.name})'
     if row.base.action == states.DELETE:
         return f'{row.base.name}: {row.base.reason}'
@@ -104,7 +104,7 @@ def _lock_operation(row: Resource, level: str) -> str | None:
 
 
 def _exists(row: Resource) -> bool:
-    return row.made and row.base.action not in (states.INIT, states.DELETE)
+    return row.exists and row.base.action not in (states.INIT, states.DELETE)
 
 
 def _may_be_locked(row: Resource) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.domain import events
-from watcherlite.domain.actions import cut
+from watcherlite.domain.actions import truncate
 from watcherlite.domain.events import Event
 from watcherlite.domain.stacks import Resource, Stack
 from watcherlite.states import stack as states
@@ -34,7 +34,7 @@ def stack_event(
         None,
         before.state.name if before is not None else None,
         after.state.name,
-        cut(after.status_reason),
+        truncate(after.status_reason),
         None,
         None,
         now,
@@ -67,7 +67,7 @@ def resource_event(
         None,
         before.state.name,
         state or after.state.name,
-        cut(after.status_reason if reason is None else reason),
+        truncate(after.status_reason if reason is None else reason),
         None,
         None,
         now,

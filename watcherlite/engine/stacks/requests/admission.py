@@ -24,7 +24,7 @@ def check_allowed(tree: StackTree, operation: str) -> None:
     stack = tree.stack
     if operation == states.UNLOCK and stack.lock_level is None:
         _check_own_lock(tree)
-    refusal = states.refusal(operation, stack.state, stack.base, stack.name)
+    refusal = states.blocking_reason(operation, stack.state, stack.base, stack.name)
     if refusal is not None:
         raise _error(refusal, stack)
     for other in tree.above:
@@ -66,7 +66,7 @@ def check_idle(tree: StackTree, row: Resource) -> None:
         )
 
 
-def ancestor_lock(tree: StackTree, operation: str) -> states.Refusal | None:
+def ancestor_lock(tree: StackTree, operation: str) -> states.Rejection | None:
     """Return the refusal due to the lock of an ancestor; None: no lock prevents it.
 
     A nested stack may be unlocked because its lock failed. It counts as locked as
@@ -76,7 +76,7 @@ def ancestor_lock(tree: StackTree, operation: str) -> states.Refusal | None:
         # A nested stack may have a lock of its own in addition.
         return None
     for other in tree.above[::-1]:
-        refusal = states.refusal(operation, other.state, other.base, other.name)
+        refusal = states.blocking_reason(operation, other.state, other.base, other.name)
         if refusal is not None and refusal.locked:
             return dataclasses.replace(
                 refusal,
@@ -147,7 +147,7 @@ def _check_inner_locks(tree: StackTree, operation: str) -> None:
             )
 
 
-def _error(refusal: states.Refusal, stack: Stack) -> exceptions.WatcherliteError:
+def _error(refusal: states.Rejection, stack: Stack) -> exceptions.WatcherliteError:
     if not refusal.supported:
         return exceptions.NotSupported(refusal.text)
     if stack.state.busy:

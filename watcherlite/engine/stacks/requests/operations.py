@@ -392,7 +392,7 @@ class StackOperations:
             row = self._find(tx, tree.stack, resource)
             modifies = self._is_modified_by_signals(row)
             found = tree.stack
-            refusal = states.refusal(
+            refusal = states.blocking_reason(
                 states.SIGNAL, found.state, found.base, found.name
             ) or admission.ancestor_lock(tree, states.SIGNAL)
             if refusal is not None and modifies:

@@ -100,7 +100,7 @@ def _with_lines(problems: Sequence[Problem]) -> list[str]:
         template = problem.template
         paths.setdefault(id(template), (template, []))[1].append(problem.path)
     # Each template is parsed once more, whatever the number of its problems.
-    places = {key: document.places(*group) for key, group in paths.items()}
+    places = {key: document.locations(*group) for key, group in paths.items()}
     return [
         problem.text[: problem.at]
         + places[id(problem.template)][problem.path]
