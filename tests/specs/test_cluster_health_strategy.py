@@ -103,7 +103,7 @@ class TestModel(ClusterHealthCase):
                 seen.tenant,
                 seen.nodes,
                 seen.missing,
-                seen.hindrance,
+                seen.blocking_reason,
             ),
         )
         self.assertEqual(
@@ -128,7 +128,7 @@ class TestModel(ClusterHealthCase):
 
         solution = self.solution()
 
-        self.assertEqual('Cluster c is RESIZING', self.model().clusters()[0].hindrance)
+        self.assertEqual('Cluster c is RESIZING', self.model().clusters()[0].blocking_reason)
         self.assertEqual(
             {'nodes_count': 2, 'unhealthy_nodes_count': 1, 'recovered_nodes_count': 0},
             dict(solution.indicators),
@@ -151,5 +151,5 @@ class TestModel(ClusterHealthCase):
         self.assertEqual(
             f'Node {node.name} is a stack: Stack {stack.name} is locked '
             '(LOCK_COMPLETE, level all)',
-            seen.hindrance,
+            seen.blocking_reason,
         )

@@ -93,7 +93,7 @@ class TestModel(StackHealthCase):
             ],
         )
         self.assertEqual(
-            (False, False, None), (seen.healthy, seen.failed, seen.hindrance)
+            (False, False, None), (seen.healthy, seen.failed, seen.blocking_reason)
         )
 
     def test_a_group_is_unhealthy_by_its_members_unless_a_user_says_so(self) -> None:
@@ -140,7 +140,7 @@ class TestModel(StackHealthCase):
         self.world.stacks.act(busy.uuid, TENANT, 'CHECK')
         gate.wait_until_entered()
 
-        found = {seen.name: seen.hindrance for seen in self.model().stacks()}
+        found = {seen.name: seen.blocking_reason for seen in self.model().stacks()}
         gate.open()
 
         self.assertEqual(

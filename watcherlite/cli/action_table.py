@@ -41,7 +41,7 @@ class SeenAction(Protocol):
     def status_message(self) -> str | None: ...
 
 
-class Started:
+class StartedActions:
     """An iterator over all actions except those cancelled before their start.
 
     A large cancelled plan has thousands of them.
@@ -74,7 +74,7 @@ def print_actions(found: Iterable[SeenAction], every: bool, out: Output) -> None
 
     :param every: include those cancelled before their start; otherwise they are counted
     """
-    started = Started(found)
+    started = StartedActions(found)
     for line in table(found if every else started, out.has_colours):
         out.line(line)
     omitted = started.line()

@@ -156,13 +156,13 @@ def complete(words: Words, parser_of: ParserOf, run: Run) -> list[Candidate]:
     name, arguments = _split(before[start:])
     if name in COMMANDS:
         parser = parser_of(name)
-        found = _of_command(name, parser, arguments, current)
+        found = _argument_candidates(name, parser, arguments, current)
     else:
         parser = parser_of('')
-        found = _of_line(parser, before, ' '.join(before[start:]), current)
+        found = _command_candidates(parser, before, ' '.join(before[start:]), current)
     candidates: Iterable[Candidate]
     if isinstance(found, Collection):
-        line = [*_connection(parser_of(''), before), *_listing(found)]
+        line = [*_connection(parser_of(''), before), *_list_arguments(found)]
         if found.within:
             line += _positionals(parser, arguments)[:1]
         candidates = _rows(found, run(line))
@@ -180,7 +180,7 @@ def _split(words: Words) -> tuple[str, Words]:
     return '', words
 
 
-def _of_line(
+def _command_candidates(
     parser: argparse.ArgumentParser, before: Words, begun: str, current: str
 ) -> Iterator[Candidate]:
     """Return the candidates for an incomplete command name."""
@@ -197,7 +197,7 @@ def _of_line(
             yield Candidate(word, '' if further else sentence)
 
 
-def _of_command(
+def _argument_candidates(
     name: str, parser: argparse.ArgumentParser, arguments: Words, current: str
 ) -> Iterable[Candidate] | Collection:
     """Return the candidates for a word after a command, or their collection."""
@@ -273,7 +273,7 @@ def _connection(parser: argparse.ArgumentParser, before: Words) -> list[str]:
     return found
 
 
-def _listing(collection: Collection) -> list[str]:
+def _list_arguments(collection: Collection) -> list[str]:
     line = ['--timeout', TIMEOUT, *collection.command.split(), '-f', 'json']
     for column in (collection.word, collection.description, collection.version):
         line += ['-c', column] if column else []

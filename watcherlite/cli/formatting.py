@@ -49,7 +49,7 @@ def _heading(field: str) -> str:
     return ' '.join(_HEADINGS.get(word, word.capitalize()) for word in words)
 
 
-def known(columns: Sequence[Column], row: Row) -> list[Column]:
+def supported_columns(columns: Sequence[Column], row: Row) -> list[Column]:
     """Return the columns of a representation: early API versions lack some."""
     return [column for column in columns if column.field in row]
 
@@ -65,12 +65,12 @@ def _cell(column: Column, value: Any, formatter: str) -> Any:
     if formatter in STRUCTURED:
         return value
     if formatter == TABLE:
-        return printable(column.text(value) if column.text else _usual(value))
+        return printable(column.text(value) if column.text else _to_text(value))
     # In every format: a terminal would execute control sequences of foreign texts.
     return json.dumps(value) if isinstance(value, dict | list) else printable(value)
 
 
-def _usual(value: Any) -> Any:
+def _to_text(value: Any) -> Any:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return '\n'.join(value)
     if isinstance(value, dict | list):
@@ -114,7 +114,7 @@ def specification(found: Any) -> str:
     return '\n'.join(lines)
 
 
-def needs(found: Any) -> str:
+def format_requirements(found: Any) -> str:
     """Return the requirements of a strategy and their states, one per line."""
     if not isinstance(found, list):
         return str(found)
@@ -134,17 +134,17 @@ def outputs(found: Any) -> str:
 def _value(output: dict[str, Any]) -> str:
     if output.get('output_error'):
         return f'({output["output_error"]})'
-    return plain(output.get('output_value'))
+    return format_plain(output.get('output_value'))
 
 
-def plain(value: Any) -> str:
+def format_plain(value: Any) -> str:
     """Return a text unchanged, and other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, indent=2)
 
 
 def parameters(found: Any) -> str:
     """Return parameters, one per line."""
-    return '\n'.join(f'{name}: {plain(value)}' for name, value in found.items())
+    return '\n'.join(f'{name}: {format_plain(value)}' for name, value in found.items())
 
 
 def resources(found: Any) -> str:

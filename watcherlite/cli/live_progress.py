@@ -71,11 +71,11 @@ class LiveTree:
         for note in self._notes:
             self._console.print(Text(note), soft_wrap=True)
 
-    def note(self, text: str) -> None:
+    def print_message(self, text: str) -> None:
         with self._lock:
             self._notes.append(one_line(text))
 
-    def known(self, change: Change) -> None:
+    def record_known(self, change: Change) -> None:
         self.changed(change)
 
     def changed(self, change: Change) -> None:
@@ -85,7 +85,7 @@ class LiveTree:
             else:
                 self._rows[change.action_id] = change
 
-    def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
+    def show_counts(self, plan: Counts, recent: Sequence[Change]) -> None:
         with self._lock:
             self._counted = (plan, recent)
 

@@ -38,13 +38,13 @@ class Output:
             if self._gone:
                 return
             try:
-                self.stream.write(_fitting(text, self.stream))
+                self.stream.write(_encodable(text, self.stream))
                 self.stream.flush()
             except (BrokenPipeError, ValueError):
                 self._gone = True
                 exits.discard(self.stream)
 
 
-def _fitting(text: str, stream: TextIO) -> str:
+def _encodable(text: str, stream: TextIO) -> str:
     encoding = getattr(stream, 'encoding', None) or 'utf-8'
     return text.encode(encoding, 'backslashreplace').decode(encoding)

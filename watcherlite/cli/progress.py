@@ -31,22 +31,22 @@ class Counts:
 
 
 class Progress(Protocol):
-    """Shows the progress of a plan; used in one thread, except for `note`."""
+    """Shows the progress of a plan; used in one thread, except for `print_message`."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *error: object) -> None: ...
 
-    def note(self, text: str) -> None:
+    def print_message(self, text: str) -> None:
         """Show a note that is no change of the plan; from any thread."""
 
-    def known(self, change: Change) -> None:
+    def record_known(self, change: Change) -> None:
         """Record a change without showing it as new."""
 
     def changed(self, change: Change) -> None:
         """Show one change."""
 
-    def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
+    def show_counts(self, plan: Counts, recent: Sequence[Change]) -> None:
         """Show the number of ended actions, and some recent changes."""
 
 
@@ -103,10 +103,10 @@ class PlainProgress:
     def __exit__(self, *error: object) -> None:
         """Do nothing."""
 
-    def note(self, text: str) -> None:
+    def print_message(self, text: str) -> None:
         self._out.line(one_line(text))
 
-    def known(self, change: Change) -> None:
+    def record_known(self, change: Change) -> None:
         """Do nothing: earlier output stays, and the summary has the rest."""
 
     def changed(self, change: Change) -> None:
@@ -118,7 +118,7 @@ class PlainProgress:
             return
         self._out.line(one_line(f'{clock_time(change.when)} {change.name}: {what}'))
 
-    def counted(self, plan: Counts, recent: Sequence[Change]) -> None:
+    def show_counts(self, plan: Counts, recent: Sequence[Change]) -> None:
         now = self._monotonic()
         if self._counted_at is not None and now - self._counted_at < INTERVAL:
             return

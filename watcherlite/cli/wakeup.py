@@ -68,7 +68,7 @@ class Interrupts:
         self._wake.now()
 
 
-class Insistent:
+class InterruptGuard:
     """Ends a wait on Ctrl-C even if its KeyboardInterrupt was lost.
 
     It is raised anywhere in the main thread, and Python drops exceptions raised in a
@@ -98,7 +98,7 @@ class Insistent:
         raise KeyboardInterrupt
 
 
-def leave_at_once(code: int, text: str) -> None:
+def exit_at_once(code: int, text: str) -> None:
     """Print the reason and end the process at once.
 
     Running plugins cannot be stopped in any other way. The function takes no locks: the

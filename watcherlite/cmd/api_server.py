@@ -51,17 +51,17 @@ class Api:
         server.start()
         return server
 
-    def refuse(
+    def serve_error(
         self,
         listening: socket.socket,
         conf: cfg.ConfigOpts,
         error: exceptions.WatcherliteError,
-    ) -> 'RefusingServer':
+    ) -> 'ErrorServer':
         """Answer all requests with an error; return the server.
 
         Otherwise clients wait for as long as the API cannot be served.
         """
-        refusal = RefusingServer(listening, conf, error)
+        refusal = ErrorServer(listening, conf, error)
         refusal.start()
         return refusal
 
@@ -111,7 +111,7 @@ def _server(
     )
 
 
-class RefusingServer:
+class ErrorServer:
     """Answers all requests with the same error, in its own thread.
 
     :param listening: from `Api.listen`; it stays open when this stops

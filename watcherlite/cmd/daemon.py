@@ -20,7 +20,7 @@ from watcherlite.plugins import loader
 
 if TYPE_CHECKING:
     # Only daemons with an API import it.
-    from watcherlite.cmd.api_server import Api, ApiServer, RefusingServer
+    from watcherlite.cmd.api_server import Api, ApiServer, ErrorServer
 
 LOG = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class DaemonService(cotyledon.Service):
         self._api = api
         self._runtime: bootstrap.Runtime | None = None
         self._server: ApiServer | None = None
-        self._refusal: RefusingServer | None = None
+        self._refusal: ErrorServer | None = None
         self._starting = threading.Lock()
         self._stopping = threading.Event()
 
@@ -93,7 +93,7 @@ class DaemonService(cotyledon.Service):
                     self._conf,
                     lanes=self._lanes,
                     plugins=self._plugins,
-                    lost=_leave_at_once,
+                    lost=_exit_at_once,
                 )
                 try:
                     if self._lanes:
@@ -104,26 +104,26 @@ class DaemonService(cotyledon.Service):
                     if self._api is not None:
                         api, listening = self._api
                         self._server = api.serve(listening, runtime)
-                        self._end_refusal()
+                        self._stop_error_server()
                 except exceptions.WatcherliteError:
                     runtime.stop(0)
                     raise
             except exceptions.WatcherliteError as error:
                 LOG.error('%s; trying again in %g s', str(error).rstrip('.'), RETRY)
-                self._refuse(error)
+                self._serve_error(error)
                 return False
             self._runtime = runtime
             return True
 
-    def _refuse(self, error: exceptions.WatcherliteError) -> None:
+    def _serve_error(self, error: exceptions.WatcherliteError) -> None:
         """Answer 503 while the database is unavailable: no other process does."""
         away = isinstance(error, exceptions.StoreUnavailable)
         if self._api is None or self._refusal is not None or not away:
             return
         api, listening = self._api
-        self._refusal = api.refuse(listening, self._conf, error)
+        self._refusal = api.serve_error(listening, self._conf, error)
 
-    def _end_refusal(self) -> None:
+    def _stop_error_server(self) -> None:
         if self._refusal is not None:
             self._refusal.stop(ANSWERING)
             self._refusal = None
@@ -133,7 +133,7 @@ class DaemonService(cotyledon.Service):
         self._stopping.set()
         seconds = self._conf.graceful_shutdown_timeout
         with self._starting:
-            self._end_refusal()
+            self._stop_error_server()
             if self._runtime is not None:
                 LOG.info('Shutting down: running actions have %d s to finish', seconds)
                 self._stop(self._runtime, seconds)
@@ -184,7 +184,7 @@ def reload_options(configuration: conf.Configuration) -> bool:
     return True
 
 
-def _leave_at_once() -> None:
+def _exit_at_once() -> None:
     """End this process: other workers own its actions now.
 
     Running plugins cannot be stopped in any other way. The manager starts a new

@@ -76,7 +76,7 @@ class _Parser(parser.HTTPRequestParser):
         if not self.path.startswith('/'):
             raise parser.ParsingError('The request target must start with a slash')
 
-    def held(self) -> int:
+    def buffered_bytes(self) -> int:
         """Return the bytes of the body that were received."""
         return 0 if self.body_rcv is None else len(self.body_rcv)
 
@@ -170,10 +170,12 @@ class _Channel(channel.HTTPChannel):
         self._enqueued += count
         return count
 
-    def held(self) -> int:
+    def buffered_bytes(self) -> int:
         """Return the size of the bodies in memory for this connection."""
         requests = [*self.requests, self.request]
-        return sum(request.held() for request in requests if request is not None)
+        return sum(
+            request.buffered_bytes() for request in requests if request is not None
+        )
 
     def check_deadlines(self, timeout: float) -> None:
         """Close the connection if its client exceeds a deadline.
@@ -192,7 +194,7 @@ class _Channel(channel.HTTPChannel):
                 self._receiving_since = now
         elif self._receiving_since is not None:
             if now - self._receiving_since > timeout:
-                self._refuse()
+                self._reject_timeout()
         elif time.time() - self.last_activity > IDLE:
             self.handle_close()
 
@@ -207,7 +209,7 @@ class _Channel(channel.HTTPChannel):
             return False
         return now - self._owed[1] > timeout
 
-    def _refuse(self) -> None:
+    def _reject_timeout(self) -> None:
         """Answer 408 if the client reads, and close the connection."""
         LOG.info('%s did not complete its request in time', self.addr[0])
         if self.request is not None:
@@ -258,7 +260,7 @@ class _Server(server.TcpWSGIServer):
     def handle_accept(self) -> None:
         """Accept a connection; if there are too many, close another one."""
         if len(self.active_channels) >= self._max_connections:
-            victim = next(self._least_worthy(), None)
+            victim = next(self._closable_channels(), None)
             if victim is None:
                 self._reject()
                 return
@@ -287,10 +289,12 @@ class _Server(server.TcpWSGIServer):
     def _check_held(self) -> None:
         self._unchecked = 0
         most = HELD_BODIES * self.adj.max_request_body_size
-        held = {key: item.held() for key, item in self.active_channels.items()}
+        held = {
+            key: item.buffered_bytes() for key, item in self.active_channels.items()
+        }
         total = sum(held.values())
         if total > most:
-            for connection in list(self._least_worthy()):
+            for connection in list(self._closable_channels()):
                 size = held.get(connection.fileno(), 0)
                 if size and connection.is_receiving:
                     LOG.warning(
@@ -305,7 +309,7 @@ class _Server(server.TcpWSGIServer):
                     break
         self.is_full = total > most
 
-    def _least_worthy(self) -> Iterator[_Channel]:
+    def _closable_channels(self) -> Iterator[_Channel]:
         """Return the connections that may be closed: idle ones, then slow ones."""
         connections = [
             connection

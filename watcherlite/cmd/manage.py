@@ -101,7 +101,7 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
         store.check()
         # Scripts are not asked for confirmation.
         if not (args.yes or args.dry_run) and sys.stdin.isatty():
-            wanted = _counted(store.purge(before, left, True))
+            wanted = _format_counts(store.purge(before, left, True))
             if not exits.confirm(f'Permanently delete {wanted}? [y/N] '):
                 print('Nothing was deleted.')
                 return
@@ -116,10 +116,10 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     finally:
         store.close()
     verb = 'Would delete' if args.dry_run else 'Deleted'
-    print(f'{verb}: {_counted(totals)}.')
+    print(f'{verb}: {_format_counts(totals)}.')
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _format_counts(counts: Mapping[str, int]) -> str:
     counted = [f'{count} {name.replace("_", " ")}' for name, count in counts.items()]
     return ', '.join(counted) or 'nothing'
 
@@ -185,14 +185,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _days(text: str) -> float:
-    return _between(text, float, 0, 36525, 'a number of days')
+    return _parse_bounded(text, float, 0, 36525, 'a number of days')
 
 
 def _number(text: str) -> int:
-    return _between(text, int, 1, 2**31 - 1, 'a number of plans')
+    return _parse_bounded(text, int, 1, 2**31 - 1, 'a number of plans')
 
 
-def _between(
+def _parse_bounded(
     text: str, kind: Callable[[str], Any], least: float, most: float, what: str
 ) -> Any:
     try:

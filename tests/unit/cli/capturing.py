@@ -43,16 +43,16 @@ class Recorder:
     def __init__(self):
         self.shown = []
 
-    def note(self, text):
+    def print_message(self, text):
         self.shown.append(text)
 
-    def known(self, change):
+    def record_known(self, change):
         self.shown.append(('known', change.name, change.new))
 
     def changed(self, change):
         self.shown.append((change.name, change.old, change.new, change.text))
 
-    def counted(self, plan, recent):
+    def show_counts(self, plan, recent):
         self.shown.append((plan.state, plan.unfinished, [a.name for a in recent]))
 
 

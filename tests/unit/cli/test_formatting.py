@@ -49,7 +49,9 @@ class CellsTest(base.TestCase):
     def test_unknown_fields_have_no_column(self):
         columns = [Column('A', 'a'), Column('B', 'b')]
 
-        self.assertEqual(columns[1:], formatting.known(columns, {'b': None, 'c': 1}))
+        self.assertEqual(
+            columns[1:], formatting.supported_columns(columns, {'b': None, 'c': 1})
+        )
 
     def test_indicators_specifications_parameters_and_needs(self):
         named = {'name': 'a', 'unit': '%'}
@@ -75,7 +77,7 @@ class CellsTest(base.TestCase):
             (formatting.properties, {'properties': {'a': {}}}, '{\n  "a": {}\n}'),
             (formatting.properties, {}, ''),
             (formatting.properties, None, ''),
-            (formatting.needs, 'x', 'x'),
-            (formatting.needs, [{'a': 'b'}, {'c': 'd'}], 'a: b\nc: d'),
+            (formatting.format_requirements, 'x', 'x'),
+            (formatting.format_requirements, [{'a': 'b'}, {'c': 'd'}], 'a: b\nc: d'),
         ):
             self.assertEqual(expected, call(value))

@@ -53,12 +53,12 @@ class LiveTreeTest(base.TestCase):
 
     def test_the_actions_of_a_small_plan_stay_in_their_lines(self):
         progress = self.progress
-        progress.known(self.change(1, 'drain', None, 'PENDING'))
-        progress.known(self.change(2, '[bold]evil[/]', None, 'PENDING'))
+        progress.record_known(self.change(1, 'drain', None, 'PENDING'))
+        progress.record_known(self.change(2, '[bold]evil[/]', None, 'PENDING'))
         progress.changed(self.change(None, 'action plan', 'PENDING', 'ONGOING'))
         progress.changed(self.change(2, '[bold]evil[/]', 'PENDING', 'SKIPPED', 'why'))
         progress.changed(self.change(1, 'drain', 'PENDING', 'ONGOING'))
-        progress.note('Cancelling\nnow')
+        progress.print_message('Cancelling\nnow')
 
         self.assertEqual(
             [
@@ -72,7 +72,7 @@ class LiveTreeTest(base.TestCase):
 
     def test_a_large_plan_is_a_bar_and_its_last_changes(self):
         plan = factories.make_plan(total=1000, unfinished=400, failed=1, active=8)
-        self.progress.counted(plan, [self.change(7, 'a7', None, 'FAILED', 'broke')])
+        self.progress.show_counts(plan, [self.change(7, 'a7', None, 'FAILED', 'broke')])
 
         lines = self.visible_lines()
 
@@ -91,7 +91,7 @@ class LiveTreeTest(base.TestCase):
             ('z', 'derived', 'SUCCEEDED'),
             (None, 'action plan', 'ONGOING'),
         ):
-            self.progress.known(self.change(key, name, None, new))
+            self.progress.record_known(self.change(key, name, None, new))
 
         self.assertEqual(
             [

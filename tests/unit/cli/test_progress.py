@@ -37,7 +37,7 @@ class PlainProgressTest(base.TestCase):
             progress.changed(change(old=None, new='PENDING'))
             progress.changed(change())
             progress.changed(change(old=None, text='CANCEL requested'))
-            progress.note('Cancelling\nnow')
+            progress.print_message('Cancelling\nnow')
             progress.changed(
                 change(old='ONGOING', new='FAILED', text='two\n  lines\x1b[2J')
             )
@@ -56,7 +56,7 @@ class PlainProgressTest(base.TestCase):
         plan = factories.make_plan(total=1000, unfinished=1000)
         for seconds, ended in ((0, 0), (1, 10), (1, 20), (3, 20), (3, 30)):
             self.now += seconds
-            self.progress.counted(plan.evolve(unfinished=1000 - ended), [])
+            self.progress.show_counts(plan.evolve(unfinished=1000 - ended), [])
 
         self.assertEqual(
             [

@@ -5,7 +5,7 @@ import os
 import signal
 
 from tests import base
-from watcherlite.cli.wakeup import Insistent, Interrupts, Wake
+from watcherlite.cli.wakeup import InterruptGuard, Interrupts, Wake
 
 
 class WakeTest(base.TestCase):
@@ -53,18 +53,18 @@ class InterruptsTest(base.TestCase):
 class InsistentTest(base.TestCase):
     def test_an_interrupt_that_was_dropped_ends_the_next_wait(self):
         slept = []
-        with Insistent(slept.append) as insistent:
-            insistent.wait(1)
+        with InterruptGuard(slept.append) as guard:
+            guard.wait(1)
             # The interpreter drops exceptions while it cleans up an object.
             with contextlib.suppress(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
-            self.assertRaises(KeyboardInterrupt, insistent.wait, 2)
+            self.assertRaises(KeyboardInterrupt, guard.wait, 2)
 
         self.assertEqual([1], slept)
 
     def test_the_handler_is_given_back(self):
         before = signal.getsignal(signal.SIGINT)
-        with Insistent():
+        with InterruptGuard():
             self.assertNotEqual(before, signal.getsignal(signal.SIGINT))
 
         self.assertEqual(before, signal.getsignal(signal.SIGINT))

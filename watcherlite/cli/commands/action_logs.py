@@ -48,32 +48,34 @@ class ActionLogs(base.Remote):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         out = Output(sys.stdout)
         uuid, wanted = parsed_args.identifier, parsed_args.stream
-        with self.connect(parsed_args) as client, wakeup.Insistent() as insistent:
+        with self.connect(parsed_args) as client, wakeup.InterruptGuard() as guard:
             # Reports an unknown action before a stream is opened.
             client.get('actions', uuid)
             if parsed_args.follow:
-                entries = self._follow(client, uuid, insistent)
+                entries = self._follow(client, uuid, guard)
             else:
                 entries = _pages(client, uuid)
             try:
                 for entry in entries:
                     if wanted in (None, entry['stream']):
-                        out.write(shown(entry, parsed_args.timestamps))
+                        out.write(format_entry(entry, parsed_args.timestamps))
             except KeyboardInterrupt:
-                self.note(f'the action continues; watcherlite action logs -f {uuid}')
+                self.print_message(
+                    f'the action continues; watcherlite action logs -f {uuid}'
+                )
                 return exits.INTERRUPTED
         return exits.SUCCESS
 
     def _follow(
-        self, client: 'Client', uuid: str, insistent: wakeup.Insistent
+        self, client: 'Client', uuid: str, guard: wakeup.InterruptGuard
     ) -> Iterator[Entry]:
         return iter(
             Feed(
                 client,
                 ('actions', uuid, 'logs'),
                 lambda: client.get('actions', uuid)['state'] in _ENDED,
-                note=self.note,
-                wait=insistent.wait,
+                note=self.print_message,
+                wait=guard.wait,
                 monotonic=time.monotonic,
             )
         )
@@ -84,7 +86,7 @@ def _pages(client: 'Client', uuid: str) -> Iterator[Entry]:
         yield from rows
 
 
-def shown(entry: Entry, has_prefix: bool) -> str:
+def format_entry(entry: Entry, has_prefix: bool) -> str:
     """Return the lines of an entry, with control characters escaped.
 
     A command must not be able to control the terminal of its reader.

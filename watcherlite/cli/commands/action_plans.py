@@ -71,7 +71,7 @@ class ActionPlanCreate(_ActionPlans, base.Show):
         found: Row = client.post(
             self.collection, body=plan_document.to_mapping(document)
         )
-        return start_if_wanted(client, parsed, found)
+        return start_if_requested(client, parsed, found)
 
 
 class ActionPlanRetry(_ActionPlans, base.ShowFound):
@@ -85,10 +85,10 @@ class ActionPlanRetry(_ActionPlans, base.ShowFound):
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
         found = client.post(self.collection, parsed.identifier, 'retry', body={})
-        return start_if_wanted(client, parsed, found)
+        return start_if_requested(client, parsed, found)
 
 
-def start_if_wanted(client: 'Client', parsed: argparse.Namespace, plan: Row) -> Row:
+def start_if_requested(client: 'Client', parsed: argparse.Namespace, plan: Row) -> Row:
     """Start a new plan if the option `--start` is given; return the plan."""
     if not parsed.start:
         return plan

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from watcherlite.cli.command import option
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.action_plans import PLAN_COLUMNS, START, start_if_wanted
+from watcherlite.cli.commands.action_plans import (
+    PLAN_COLUMNS,
+    START,
+    start_if_requested,
+)
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.formatting import Column, Row, fields
 
@@ -91,7 +95,7 @@ class ActionRetry(_Actions, base.ShowFound):
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
         found = client.post(self.collection, parsed.identifier, 'retry', body={})
-        return start_if_wanted(client, parsed, found)
+        return start_if_requested(client, parsed, found)
 
 
 class _Signal(_Actions, base.ShowFound):

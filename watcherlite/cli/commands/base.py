@@ -159,7 +159,7 @@ class Remote(Command):
             for name, value in vars(parsed).items()
             if name not in self.not_connecting
         }
-        options = access.merged(self.app_args, argparse.Namespace(**connecting))
+        options = access.merge_options(self.app_args, argparse.Namespace(**connecting))
         found = access.find(options, service=self.service)
         # Importing requests takes as long as the rest of a command.
         from watcherlite.cli.http import client
@@ -187,12 +187,12 @@ class Remote(Command):
                 code = code or reported
         return code
 
-    def note(self, text: str) -> None:
+    def print_message(self, text: str) -> None:
         """Show a line on standard error."""
         Output(sys.stderr).line(f'{NAME}: {exits.one_line(text)}')
 
 
-class Printed:
+class PrintedResult:
     """Prints results by cliff, at once and in any encoding."""
 
     app: Any
@@ -242,7 +242,7 @@ class Printed:
         )
 
 
-class Rows(Printed, Remote, lister.Lister):
+class Rows(PrintedResult, Remote, lister.Lister):
     """A command that prints a table.
 
     :cvar filters: the options that filter the rows
@@ -259,7 +259,7 @@ class Rows(Printed, Remote, lister.Lister):
             rows = self.rows(api, parsed_args)
         columns = self.columns_of(parsed_args, rows)
         # An early API version does not know all columns.
-        shown = formatting.known(columns, rows[0]) if rows else columns
+        shown = formatting.supported_columns(columns, rows[0]) if rows else columns
         return (
             [column.label for column in shown],
             [formatting.cells(shown, row, parsed_args.formatter) for row in rows],
@@ -284,7 +284,7 @@ class Rows(Printed, Remote, lister.Lister):
         """
         rows, more = found
         if more and parsed.limit is None:
-            self.note(f'these are the first {len(rows)}; --limit 0 shows all')
+            self.print_message(f'these are the first {len(rows)}; --limit 0 shows all')
         return rows
 
 
@@ -318,7 +318,7 @@ class List(Rows):
             'marker': getattr(parsed, 'marker', None),
         }
         found = api.list(
-            *path, query=given(query), limit=parsed.limit, deleted=parsed.deleted
+            *path, query=drop_none(query), limit=parsed.limit, deleted=parsed.deleted
         )
         return self.first_page(found, parsed)
 
@@ -335,7 +335,7 @@ class List(Rows):
         return given
 
 
-class Show(Printed, Remote, show.ShowOne):
+class Show(PrintedResult, Remote, show.ShowOne):
     """A command that prints one object."""
 
     def take_action(
@@ -343,7 +343,7 @@ class Show(Printed, Remote, show.ShowOne):
     ) -> tuple[Sequence[str], Sequence[Any]]:
         with self.connect(parsed_args) as api:
             found = self.fetch(api, parsed_args)
-        columns = formatting.known(self.columns, found)
+        columns = formatting.supported_columns(self.columns, found)
         return (
             [column.label for column in columns],
             formatting.cells(columns, found, parsed_args.formatter),
@@ -432,10 +432,10 @@ def filter_query(
     filters: Iterable[Filter], parsed: argparse.Namespace
 ) -> dict[str, Any]:
     """Return the request arguments of the given filters."""
-    return given({one.argument: getattr(parsed, one.dest) for one in filters})
+    return drop_none({one.argument: getattr(parsed, one.dest) for one in filters})
 
 
-def given(values: Mapping[str, Any]) -> dict[str, Any]:
+def drop_none(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
@@ -471,6 +471,6 @@ def parameters(texts: Iterable[str]) -> dict[str, Any]:
     return dict(assignment(text) for text in texts)
 
 
-def intermixed(parser: argparse.ArgumentParser, command: Any) -> None:
+def allow_intermixed(parser: argparse.ArgumentParser, command: Any) -> None:
     """Let a parser accept its last, optional argument after options."""
     parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]

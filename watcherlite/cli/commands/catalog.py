@@ -56,7 +56,9 @@ class StrategyState(base.Rows):
     """Show the requirements of a strategy, and which of them are met."""
 
     columns = fields(
-        'type', Column('State', 'state', formatting.needs), 'mandatory comment'
+        'type',
+        Column('State', 'state', formatting.format_requirements),
+        'mandatory comment',
     )
     arguments = (base.identifier_argument,)
 

@@ -64,12 +64,12 @@ class Feed:
         """
         while not self._over:
             try:
-                yield from self._streamed()
+                yield from self._stream_events()
             except (exceptions.ApiUnavailable, exceptions.NotFound, exceptions.Invalid):
                 # No stream at present, or none at all: poll.
-                yield from self._polled()
+                yield from self._poll_events()
 
-    def _streamed(self) -> Iterator[Event]:
+    def _stream_events(self) -> Iterator[Event]:
         pieces = self._client.stream(*self._path, after=str(self._last))
         if pieces is None:
             self._over = True
@@ -84,7 +84,7 @@ class Feed:
         # The stream broke off.
         self._wait(POLL)
 
-    def _polled(self) -> Iterator[Event]:
+    def _poll_events(self) -> Iterator[Event]:
         for _ in range(TRY_STREAM):
             try:
                 # Before the rows: all rows of an ended subject are stored.

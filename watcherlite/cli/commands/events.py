@@ -103,7 +103,7 @@ class RequestList(base.Rows):
         asked = {name: getattr(parsed, name) for name in names}
         query = {name: value for name, value in asked.items() if value is not None}
         rows, _ = client.list('requests', query=query, limit=parsed.limit)
-        return [_flat(row) for row in rows]
+        return [_flatten(row) for row in rows]
 
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
@@ -111,7 +111,7 @@ class RequestList(base.Rows):
         return REQUESTS_SHOWN if parsed.detail else REQUESTS_LISTED
 
 
-def _flat(request: Row) -> Row:
+def _flatten(request: Row) -> Row:
     """Return a request with the members of its object as columns."""
     changed = request.get('object') or {}
     return {

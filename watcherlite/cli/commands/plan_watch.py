@@ -39,7 +39,7 @@ _ENDED = ('SUCCEEDED', *_NOT_SUCCEEDED)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Seen:
+class ActionRow:
     """An action for the table of the result."""
 
     uuid: str
@@ -65,7 +65,7 @@ class Tally:
         self._states[uuid] = state
         self._counts[state] = self._counts.get(state, 0) + 1
 
-    def take(self, event: Event) -> None:
+    def apply_event(self, event: Event) -> None:
         """Count the change of an event."""
         new = event['new_state']
         if event['subject'] == events.ACTION_PLAN:
@@ -84,7 +84,7 @@ class Tally:
             active=self._counts['ONGOING'],
         )
 
-    def counted(self) -> str:
+    def format_counts(self) -> str:
         """Return the number of actions per state."""
         found = [f'{n} {state}' for state, n in self._counts.items() if n]
         return ', '.join(found) or '0 actions'
@@ -137,14 +137,14 @@ class Watch:
                 self._client,
                 ('action_plans', self._uuid, 'events'),
                 self._has_ended,
-                note=progress.note,
+                note=progress.print_message,
                 wait=self._wait,
                 monotonic=self._monotonic,
             )
             for event in feed:
-                tally.take(event)
+                tally.apply_event(event)
                 self._show(progress, tally, event, details)
-        return self._end(tally, every=details)
+        return self._finish(tally, every=details)
 
     def _has_ended(self) -> bool:
         plan = self._client.get('action_plans', self._uuid)
@@ -166,7 +166,7 @@ class Watch:
         parents = {row['uuid']: row['parents'] for row in actions} if details else {}
         tree = live_progress.LiveTree(self._out, capitalized(name), parents)
         for row in actions if details else ():
-            tree.known(_before_change(row))
+            tree.record_known(_before_change(row))
         return tree
 
     def _show(
@@ -179,16 +179,16 @@ class Watch:
             return
         if change is not None and change.action_id is not None:
             self._recent.append(change)
-        progress.counted(tally.counts(), list(self._recent))
+        progress.show_counts(tally.counts(), list(self._recent))
 
-    def _end(self, tally: Tally, every: bool) -> int:
+    def _finish(self, tally: Tally, every: bool) -> int:
         plan = self._client.get('action_plans', self._uuid)
         state = plan['state']
-        actions = self._actions(None) if every else self._not_succeeded()
+        actions = self._actions(None) if every else self._unsuccessful_actions()
         action_table.print_actions(actions, every, self._out)
         name = plan_label(plan['uuid'], plan.get('name'))
         coloured = action_table.coloured(state, state, self._out.has_colours)
-        self._out.line(f'{capitalized(name)}: {coloured}, {tally.counted()}')
+        self._out.line(f'{capitalized(name)}: {coloured}, {tally.format_counts()}')
         if plan.get('status_message'):
             self._out.line(one_line(plan['status_message']))
         if state == states.SUCCEEDED:
@@ -200,17 +200,17 @@ class Watch:
         self._err.line(one_line(f'watcherlite: the {name} is {state}{why}'))
         return exits.FAILURE
 
-    def _not_succeeded(self) -> Iterator[Seen]:
+    def _unsuccessful_actions(self) -> Iterator[ActionRow]:
         for state in _NOT_SUCCEEDED:
             yield from self._actions(state)
 
-    def _actions(self, state: str | None) -> Iterator[Seen]:
+    def _actions(self, state: str | None) -> Iterator[ActionRow]:
         query = {'action_plan_uuid': self._uuid, 'limit': PAGE}
         if state is not None:
             query['state'] = state
         for rows, _ in self._client.pages('actions', 'detail', query=query):
             for row in rows:
-                yield Seen(
+                yield ActionRow(
                     row['uuid'],
                     row.get('name'),
                     row['action_type'],
@@ -253,17 +253,19 @@ class ActionPlanWatch(base.Remote):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         uuid = parsed_args.identifier
-        with self.connect(parsed_args) as client, wakeup.Insistent() as insistent:
+        with self.connect(parsed_args) as client, wakeup.InterruptGuard() as guard:
             watch = Watch(
                 client,
                 uuid,
                 Output(sys.stdout),
                 Output(sys.stderr),
                 verbose=parsed_args.verbose,
-                wait=insistent.wait,
+                wait=guard.wait,
             )
             try:
                 return watch.run()
             except KeyboardInterrupt:
-                self.note(f'the plan continues; watcherlite actionplan watch {uuid}')
+                self.print_message(
+                    f'the plan continues; watcherlite actionplan watch {uuid}'
+                )
                 return exits.INTERRUPTED

@@ -158,13 +158,13 @@ class Waiting(Remote):
         try:
             found = poll.until_ended()
         except KeyboardInterrupt:
-            self.note(interrupted)
+            self.print_message(interrupted)
             self._code = exits.INTERRUPTED
             return None
         code, reason = poll.result(found)
         self._code = self._code or code
         if reason:
-            self.note(reason)
+            self.print_message(reason)
         return found
 
 
@@ -172,7 +172,7 @@ class WaitingDelete(Waiting):
     """A command that deletes each object asynchronously."""
 
     @abc.abstractmethod
-    def begin(
+    def start_deletion(
         self, api: Any, identifier: str, parsed: argparse.Namespace
     ) -> Callable[[], None]:
         """Start the deletion; return a function that waits for its end if wanted."""
@@ -181,21 +181,21 @@ class WaitingDelete(Waiting):
         names = parsed_args.identifier
         asks = not parsed_args.yes and sys.stdin.isatty()
         if asks and not exits.confirm(f'Delete {", ".join(names)}? [y/N] '):
-            self.note('nothing was deleted')
+            self.print_message('nothing was deleted')
             return exits.FAILURE
         waits: list[Callable[[], None]] = []
 
-        def begin(identifier: str) -> None:
-            waits.append(self.begin(api, identifier, parsed_args))
+        def start_deletion(identifier: str) -> None:
+            waits.append(self.start_deletion(api, identifier, parsed_args))
 
         with self.connect(parsed_args) as api:
-            code = self.for_each(names, begin, parsed_args)
+            code = self.for_each(names, start_deletion, parsed_args)
             for wait in waits:
                 wait()
         return code
 
 
-def waiting(noun: str) -> tuple[Declaration, Declaration]:
+def wait_options(noun: str) -> tuple[Declaration, Declaration]:
     """Return the declarations of --wait and --verbose.
 
     :param noun: `stack` or `cluster`

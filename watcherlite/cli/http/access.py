@@ -184,7 +184,7 @@ def add_options(parser: argparse.ArgumentParser, without: Collection[str] = ()) 
     )
 
 
-def merged(*parsed: argparse.Namespace | None) -> dict[str, str]:
+def merge_options(*parsed: argparse.Namespace | None) -> dict[str, str]:
     """Return the merged options of command lines: name -> value; the last one wins."""
     found: dict[str, str] = {}
     for args in parsed:
@@ -205,7 +205,7 @@ def find(
     An explicit authentication type takes precedence, then a cloud on the command line,
     then an endpoint without authentication, then keystone from the environment.
 
-    :param options: the options of the command line, see `merged`
+    :param options: the options of the command line, see `merge_options`
     :param service: the service type
     :raises UsageError: an option is invalid or missing, or a package is not installed
     """
@@ -251,7 +251,7 @@ def _access(
     place = endpoint(given.get('endpoint') or DEFAULT_ENDPOINT)
     project = ''
     if service == ORCHESTRATION:
-        place, project = _of_stacks(place)
+        place, project = _split_stacks_endpoint(place)
     elif service == CLUSTERING:
         place = f'{_root(place)}/{CLUSTERING}'
     return Access(
@@ -287,7 +287,7 @@ def endpoint(text: str) -> str:
     return f'{parts.scheme}://{parts.netloc}{path}'
 
 
-def _of_stacks(place: str) -> tuple[str, str]:
+def _split_stacks_endpoint(place: str) -> tuple[str, str]:
     """Return the endpoint of stacks, and the project in it or ''.
 
     An endpoint with a project is one of stacks from a catalog; others are the root of

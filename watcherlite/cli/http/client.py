@@ -85,27 +85,29 @@ class Client:
 
     def get(self, *path: str) -> Object:
         """Return the object at a path, which is given as unquoted parts."""
-        return self._object(self.ask('GET', *path))
+        return self._object(self.request('GET', *path))
 
     def get_rows(self, *path: str) -> Rows:
         """Return the list at a path that is no collection."""
-        found = self.ask('GET', *path)
+        found = self.request('GET', *path)
         if not isinstance(found, list) or not all(isinstance(r, dict) for r in found):
-            raise self._foreign(f'the response is {kind(found)}, not a list of objects')
+            raise self._invalid_response(
+                f'the response is {kind(found)}, not a list of objects'
+            )
         return found
 
     def post(self, *path: str, body: Any) -> Object:
         """Send a JSON value; return the object in the response, or {}."""
-        found = self.ask('POST', *path, body=body)
+        found = self.request('POST', *path, body=body)
         return {} if found is None else self._object(found)
 
     def patch(self, *path: str, changes: Sequence[Mapping[str, Any]]) -> Object:
         """Change an object by a JSON patch; return the changed object."""
-        return self._object(self.ask('PATCH', *path, body=list(changes)))
+        return self._object(self.request('PATCH', *path, body=list(changes)))
 
     def delete(self, *path: str) -> None:
         """Delete an object."""
-        self.ask('DELETE', *path)
+        self.request('DELETE', *path)
 
     def list(
         self, *path: str, query: Query, limit: int | None = None, deleted: bool = False
@@ -147,15 +149,15 @@ class Client:
             yield self._member(found, name), bool(after)
             if not after:
                 return
-            where, asked = self._relative(after), {}
+            where, asked = self._path_of(after), {}
 
-    def ask(
+    def request(
         self, method: str, *path: str, query: Query | None = None, body: Any = None
     ) -> Any:
         """Return the JSON value of the response, or None."""
-        return self.begin(method, *path, query=query, body=body)[0]
+        return self.request_with_location(method, *path, query=query, body=body)[0]
 
-    def begin(
+    def request_with_location(
         self, method: str, *path: str, query: Query | None = None, body: Any = None
     ) -> tuple[Any, str]:
         """Return the JSON value of the response or None, and the path in Location or
@@ -191,9 +193,9 @@ class Client:
         if not media_type.startswith('text/event-stream'):
             response.close()
             raise exceptions.NotFound(f'{self.endpoint} has no event stream for it')
-        return self._pieces(response)
+        return self._chunks(response)
 
-    def _pieces(self, response: requests.Response) -> Generator[bytes, None, None]:
+    def _chunks(self, response: requests.Response) -> Generator[bytes, None, None]:
         with response:
             while True:
                 try:
@@ -201,23 +203,25 @@ class Client:
                     # is full.
                     piece = response.raw.read1(65536, decode_content=True)
                 except (urllib3.exceptions.HTTPError, OSError) as error:
-                    raise self._unreachable(error) from None
+                    raise self._unavailable(error) from None
                 if not piece:
                     return
                 yield piece
 
     def _object(self, found: Any) -> Object:
         if not isinstance(found, dict):
-            raise self._foreign(f'the response is {kind(found)}, not an object')
+            raise self._invalid_response(
+                f'the response is {kind(found)}, not an object'
+            )
         return found
 
     def _member(self, found: Any, name: str) -> Rows:
         if not isinstance(found, dict) or not isinstance(found.get(name), list):
-            raise self._foreign(f'the response has no {name}')
+            raise self._invalid_response(f'the response has no {name}')
         rows: Rows = found[name]
         return rows
 
-    def _relative(self, url: str) -> str:
+    def _path_of(self, url: str) -> str:
         """Return the path and the arguments of the next page.
 
         The scheme, host and prefix in the response may differ behind a proxy; those of
@@ -226,7 +230,7 @@ class Client:
         parts = parse.urlsplit(url)
         _, slash, rest = parts.path.partition('/v1/')
         if not slash:
-            raise self._foreign(f'the URL of the next page is {url}')
+            raise self._invalid_response(f'the URL of the next page is {url}')
         return f'/v1/{rest}?{parts.query}'
 
     def _value(self, got: requests.Response) -> Any:
@@ -238,7 +242,9 @@ class Client:
         try:
             return got.json()
         except ValueError:
-            raise self._foreign(f'the response is {media_type}, not JSON') from None
+            raise self._invalid_response(
+                f'the response is {media_type}, not JSON'
+            ) from None
 
     def _send(
         self,
@@ -262,7 +268,7 @@ class Client:
         pauses = iter(PAUSES if method == 'POST' else ())
         while True:
             try:
-                response = self._once(method, where, query, body, sent, stream)
+                response = self._send_once(method, where, query, body, sent, stream)
             except AnswerLost:
                 pause = next(pauses, None)
                 if pause is None:
@@ -275,17 +281,17 @@ class Client:
                     response.close()
                     time.sleep(pause)
                     continue
-            if response.status_code == 406 and self._step_down(response):
+            if response.status_code == 406 and self._negotiate_lower(response):
                 continue
             if response.status_code == 401 and not renewed and self._access.renew():
                 renewed = True
                 continue
             if response.status_code >= (400 if sends_on else 300):
                 with response:
-                    raise self._refusal(response)
+                    raise self._error_of_response(response)
             return response
 
-    def _once(
+    def _send_once(
         self,
         method: str,
         where: str,
@@ -319,14 +325,14 @@ class Client:
                 allow_redirects=False,
             )
         except (requests.RequestException, OSError) as error:
-            raise self._unreachable(error) from None
+            raise self._unavailable(error) from None
 
     def _authenticate(self, request: requests.PreparedRequest) -> Any:
         """Add the credentials; without an auth handler, requests reads ~/.netrc."""
         request.headers.update(self._access.headers())
         return request
 
-    def _step_down(self, response: requests.Response) -> bool:
+    def _negotiate_lower(self, response: requests.Response) -> bool:
         """Switch to an earlier version; return False if there is none in common."""
         offered = response.headers.get(MAXIMUM_HEADER, '')
         if self._access.version != LATEST or not re.fullmatch(r'\d+\.\d+', offered):
@@ -336,7 +342,9 @@ class Client:
         self._version = offered
         return True
 
-    def _refusal(self, response: requests.Response) -> exceptions.WatcherliteError:
+    def _error_of_response(
+        self, response: requests.Response
+    ) -> exceptions.WatcherliteError:
         """Return the error for an unsuccessful response."""
         status = response.status_code
         message = fault_of(response)
@@ -381,7 +389,7 @@ class Client:
             )
         return exceptions.WatcherliteError(f'{self.endpoint} failed: {text}')
 
-    def _unreachable(self, error: Exception) -> exceptions.ApiUnavailable:
+    def _unavailable(self, error: Exception) -> exceptions.ApiUnavailable:
         """Return the error for a missing response."""
         cause = _cause(error)
         if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
@@ -405,7 +413,7 @@ class Client:
             f'{self.endpoint} cannot be reached: {cause or type(cause).__name__}'
         )
 
-    def _foreign(self, why: str) -> exceptions.WatcherliteError:
+    def _invalid_response(self, why: str) -> exceptions.WatcherliteError:
         return exceptions.Invalid(
             f'{self.endpoint} is not the API of watcherlite ({why}); check the endpoint'
         )

@@ -29,14 +29,14 @@ class Found:
 def find(options: Mapping[str, str], service_type: str = 'infra-optim') -> Found:
     """Return the endpoint of the API in the cloud of the options or the environment.
 
-    :param options: the options of the command line, see `access.merged`
+    :param options: the options of the command line, see `access.merge_options`
     :param service_type: the service type in the service catalog
     :raises UsageError: openstacksdk is not installed, the cloud is unknown, or the
         credentials are rejected
     :raises ApiUnavailable: keystone is unavailable
     """
     with _translated(service_type):
-        return _found(dict(options), service_type)
+        return _find(dict(options), service_type)
 
 
 @contextlib.contextmanager
@@ -69,7 +69,7 @@ def _translated(service_type: str) -> Iterator[None]:
         raise exceptions.ApiUnavailable(f'keystone cannot be used: {error}') from None
 
 
-def _found(options: dict[str, Any], service_type: str) -> Found:
+def _find(options: dict[str, Any], service_type: str) -> Found:
     from openstack import config
 
     given = options.pop('endpoint', None)

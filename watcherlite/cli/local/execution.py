@@ -50,7 +50,7 @@ class Execution:
         self._out = Output(sys.stdout)
         self._err = Output(sys.stderr)
         self._shown = self._err if request.as_json else self._out
-        self._warnings = logs.set_up(configuration, request.debug, self._note)
+        self._warnings = logs.set_up(configuration, request.debug, self._print_message)
         self._plugins = bootstrap.load_plugins(configuration)
 
     def validator(self) -> Validate:
@@ -85,7 +85,7 @@ class Execution:
             skip_stored(self._conf, self._plugins, plan, self._request.skip)
         return plan
 
-    def _note(self, text: str) -> None:
+    def _print_message(self, text: str) -> None:
         """Show a line on standard error."""
         self._err.line(f'{COMMAND}: {text}')
 
@@ -98,12 +98,12 @@ class Execution:
         already = ', ended already' if ended else ''
         self._shown.line(f'{title}: {count}{already}')
 
-        def leave(code: int) -> None:
+        def exit_run(code: int) -> None:
             text = 'terminated' if ended else f'terminated; resume with: {hint}'
-            wakeup.leave_at_once(code, f'{COMMAND}: {text}')
+            wakeup.exit_at_once(code, f'{COMMAND}: {text}')
 
         try:
-            session = Session(self._conf, self._plugins, plan, leave)
+            session = Session(self._conf, self._plugins, plan, exit_run)
             with session.interrupts, contextlib.closing(session):
                 seconds = 0.0
                 resumed = plan.state != states.RECOMMENDED
@@ -121,7 +121,7 @@ class Execution:
             ) from error
         except Exception:
             if not ended:
-                self._note(f'the plan is stored; resume with: {hint}')
+                self._print_message(f'the plan is stored; resume with: {hint}')
             raise
 
     def _follow(self, session: Session, title: str) -> tuple[ActionPlan, float]:
@@ -130,16 +130,16 @@ class Execution:
         with progress:
             if not isinstance(progress, PlainProgress):
                 # Live progress and the log exclude each other on a terminal.
-                self._warnings.show = progress.note
+                self._warnings.show = progress.print_message
             try:
                 return session.execute(progress, details, self._request.logs)
             except exceptions.LeaseLost as error:
                 # Running plugins cannot be stopped in any other way.
-                self._note(str(error))
+                self._print_message(str(error))
                 session.leave(exits.UNAVAILABLE)
                 raise
             finally:
-                self._warnings.show = self._note
+                self._warnings.show = self._print_message
 
     def _progress(self, title: str, session: Session) -> Progress:
         stream = self._shown
@@ -170,7 +170,7 @@ class Execution:
             summary.print_text(store, plan, out, every=every, seconds=seconds)
         if plan.state == states.SUCCEEDED:
             return exits.SUCCESS
-        self._note(summary.reason(store, plan))
+        self._print_message(summary.reason(store, plan))
         if plan.state == states.CANCELLED and session.interrupts.received:
             return wakeup.CODES[session.interrupts.received]
         return exits.FAILURE

@@ -57,7 +57,7 @@ class Follower:
         self._progress = progress
         self._wake = wake
         self._details = plan.total <= MANY if details is None else details
-        self._outage = Outage('database', patience, progress.note, monotonic)
+        self._outage = Outage('database', patience, progress.print_message, monotonic)
         self._sequence = 0
         self._recent: collections.deque[int] = collections.deque(maxlen=RECENT)
         self._logs = logs
@@ -76,12 +76,12 @@ class Follower:
         if any(event.subject == events.ACTION_PLAN for event in stored):
             self._wake.now()
 
-    def pass_over(self) -> None:
+    def skip_earlier(self) -> None:
         """Skip earlier events: they are not shown as new."""
         if self._details:
             for changes in self._new_changes():
                 for change in changes:
-                    self._progress.known(change)
+                    self._progress.record_known(change)
 
     def follow(self, each_time: Callable[[], None]) -> ActionPlan:
         """Show changes until the plan has ended; return the ended plan.
@@ -105,7 +105,7 @@ class Follower:
             else:
                 found = self._store.actions_by_id(list(self._recent))
                 recent = [_last_change(action) for action in found.values()]
-                self._progress.counted(_counts(plan), recent)
+                self._progress.show_counts(_counts(plan), recent)
         except exceptions.StoreUnavailable as error:
             self._outage.tolerate(error)
             return self._plan
@@ -160,7 +160,10 @@ class Follower:
                 entry = stored.entry
                 name = self._logging[entry.action_id]
                 found += [
-                    (entry.logged_at, functools.partial(self._progress.note, line))
+                    (
+                        entry.logged_at,
+                        functools.partial(self._progress.print_message, line),
+                    )
                     for line in _log_lines(name, entry)
                 ]
             if len(page) < PAGE:

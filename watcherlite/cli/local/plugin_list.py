@@ -12,7 +12,7 @@ from watcherlite.cli.commands import base
 COLUMNS = ('Namespace', 'Name', 'Distribution', 'Version', 'Target', 'Status')
 
 
-class PluginList(base.Printed, Command, lister.Lister):
+class PluginList(base.PrintedResult, Command, lister.Lister):
     """List the installed plugins and their errors."""
 
     def take_action(

@@ -125,7 +125,7 @@ class Session:
             (APPLIER,),
             plugins=plugins,
             only_plan=plan.uuid,
-            lost=self._lose,
+            lost=self._on_lease_lost,
         )
 
     def execute(
@@ -149,7 +149,7 @@ class Session:
             logs=logs,
             patience=self._lease,
         )
-        follower.pass_over()
+        follower.skip_earlier()
         self.runtime.expire_dead_workers()
         self.runtime.start()
         self.runtime.add_listener(follower.listen)
@@ -180,14 +180,14 @@ class Session:
             # The plan has just ended.
             self._asked = True
         except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
-            progress.note(f'the action plan cannot be cancelled yet: {error}')
+            progress.print_message(f'the action plan cannot be cancelled yet: {error}')
         else:
             self._asked = True
-            progress.note(
+            progress.print_message(
                 'Cancelling: running actions are signalled to stop, no further actions '
                 'start. Interrupt again to terminate immediately.'
             )
 
-    def _lose(self) -> None:
+    def _on_lease_lost(self) -> None:
         self._lost = True
         self.wake.now()

@@ -33,7 +33,7 @@ def print_text(
     print_actions(found, every, out)
     state = coloured(plan.state, plan.state, out.has_colours)
     text = capitalized(plan_label(plan.uuid, plan.name))
-    counted = ', '.join(f'{n} {word}' for word, n in _counted(store, plan))
+    counted = ', '.join(f'{n} {word}' for word, n in _count_by_state(store, plan))
     if plan.stage == REVERTING:
         counted = f'of all {plan.total}: {counted}'
     undone = _rollback(store, plan)
@@ -69,7 +69,7 @@ def reason(store: Store, plan: ActionPlan) -> str:
     first = found[0]
     others = f'{plan.failed} actions failed, the first is' if plan.failed > 1 else ''
     name = first.name or first.uuid
-    text = f'{text}: {others} {name}: {first.status_message}{_last_words(first)}'
+    text = f'{text}: {others} {name}: {first.status_message}{_last_output(first)}'
     return ' '.join(text.split())
 
 
@@ -112,7 +112,7 @@ def actions(
         after = page[-1].id
 
 
-def _last_words(action: Action) -> str:
+def _last_output(action: Action) -> str:
     """Return the last output of a failed program, or ''.
 
     It is stored in the action, and not in its message, which is published.
@@ -125,7 +125,7 @@ def _last_words(action: Action) -> str:
     return f'; stderr: {line if len(line) <= WORDS else line[: WORDS - 1] + "…"}'
 
 
-def _counted(store: Store, plan: ActionPlan) -> list[tuple[str, int]]:
+def _count_by_state(store: Store, plan: ActionPlan) -> list[tuple[str, int]]:
     """Return the number of actions per state, in the order of the table."""
     found: dict[str, int] = {}
     counts = store.count_actions(plan.id)

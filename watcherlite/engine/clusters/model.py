@@ -32,7 +32,7 @@ class ClusterView:
     :param nodes: the number of nodes
     :param unhealthy: nodes that are neither ACTIVE nor in a transition
     :param missing: the number of nodes below the desired capacity
-    :param hindrance: why no action is possible now; None if it is
+    :param blocking_reason: why no action is possible now; None if it is
     """
 
     uuid: str
@@ -42,7 +42,7 @@ class ClusterView:
     nodes: int
     unhealthy: tuple[UnhealthyNode, ...]
     missing: int
-    hindrance: str | None
+    blocking_reason: str | None
 
     @property
     def healthy(self) -> bool:

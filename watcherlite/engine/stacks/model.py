@@ -39,7 +39,7 @@ class StackSummary:
     :param resources: the number of resources in the tree
     :param unhealthy: those that are FAILED
     :param failed: the last operation has failed
-    :param hindrance: why it cannot be checked or updated now; None: it can
+    :param blocking_reason: why it cannot be checked or updated now; None: it can
     """
 
     uuid: str
@@ -50,7 +50,7 @@ class StackSummary:
     resources: int
     unhealthy: tuple[UnhealthyResource, ...]
     failed: bool
-    hindrance: str | None
+    blocking_reason: str | None
 
     @property
     def healthy(self) -> bool:

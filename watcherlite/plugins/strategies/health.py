@@ -49,7 +49,7 @@ def unhindered(
     """Yield the objects that actions may change at present; log the others."""
     for one in found:
         context.checkpoint()
-        if one.hindrance is None:
+        if one.blocking_reason is None:
             yield one
         else:
             LOG.info(
@@ -57,7 +57,7 @@ def unhindered(
                 context.audit_uuid,
                 noun,
                 one.uuid,
-                one.hindrance,
+                one.blocking_reason,
             )
 
 

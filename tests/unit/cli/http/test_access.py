@@ -89,7 +89,7 @@ class OptionsTest(base.TestCase):
 
         self.assertEqual(
             {'endpoint': 'b', 'os_cloud': 'c', 'insecure': True},
-            access.merged(first, second, None),
+            access.merge_options(first, second, None),
         )
 
     def test_names_of_options_are_there_once(self):

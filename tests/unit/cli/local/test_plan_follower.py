@@ -169,7 +169,7 @@ class FollowerTest(base.TestCase):
             plan, Wake(lambda: self.change(plan, after, state='SUCCEEDED'))
         )
 
-        follower.pass_over()
+        follower.skip_earlier()
         self.follow(follower)
 
         self.assertEqual(

@@ -133,7 +133,7 @@ class ClusterActionCreate(_Actions, cluster_command.ClusterWaiting, base.Show):
             '--interval',
             'SECONDS',
             'repeat the action; seconds from one start to the next',
-            type=cluster_command.whole(),
+            type=cluster_command.integer_parser(),
         ),
         option('--not-before', 'TIME', 'earliest start, ISO 8601'),
         option(
@@ -141,7 +141,7 @@ class ClusterActionCreate(_Actions, cluster_command.ClusterWaiting, base.Show):
             'SECONDS',
             'time limit of the operation. (To set the timeout of API requests, '
             'give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
-            type=cluster_command.whole(1),
+            type=cluster_command.integer_parser(1),
         ),
         cluster_command.QUEUE,
     )
@@ -156,7 +156,7 @@ class ClusterActionCreate(_Actions, cluster_command.ClusterWaiting, base.Show):
             'timeout',
             'inputs',
         )
-        values = cluster_command.given_attributes(parsed, *names)
+        values = cluster_command.given_attribute_values(parsed, *names)
         marker = self.last_event(clustering, {}, parsed)
         query = {'wait': 'true'} if parsed.queue else {}
         made, _ = clustering.create('actions', values, query=query)

@@ -27,7 +27,7 @@ class Clustering(api_client.ApiClient):
 
     def get(self, noun: str, identity: str, query: Query | None = None) -> Object:
         """Return one object; NotFound."""
-        return self._one(noun, self._client.ask('GET', noun, identity, query=query))
+        return self._one(noun, self._client.request('GET', noun, identity, query=query))
 
     def create(
         self,
@@ -40,7 +40,7 @@ class Clustering(api_client.ApiClient):
 
         :param path: below the collection: ('validate',)
         """
-        found, where = self._client.begin(
+        found, where = self._client.request_with_location(
             'POST', noun, *path, query=query, body={NOUNS[noun]: dict(values)}
         )
         return self._one(noun, found), _action_of(where)
@@ -53,17 +53,19 @@ class Clustering(api_client.ApiClient):
         query: Query | None = None,
     ) -> tuple[Object, str]:
         """Update an object; return it, and the id of the action, or ''."""
-        found, where = self._client.begin(
+        found, where = self._client.request_with_location(
             'PATCH', noun, identity, query=query, body={NOUNS[noun]: dict(values)}
         )
         return self._one(noun, found), _action_of(where)
 
     def delete(self, noun: str, identity: str, query: Query | None = None) -> str:
         """Delete an object; return the id of the action, or ''."""
-        _, where = self._client.begin('DELETE', noun, identity, query=query)
+        _, where = self._client.request_with_location(
+            'DELETE', noun, identity, query=query
+        )
         return _action_of(where)
 
-    def begin(
+    def request_action(
         self, noun: str, identity: str, body: Any, query: Query, place: str = 'actions'
     ) -> Any:
         """Request an action on an object: `{'check': {}}`; return the response.
@@ -71,13 +73,15 @@ class Clustering(api_client.ApiClient):
         :param place: `actions` or `ops`
         :raises Conflict: another action on the object is in progress
         """
-        return self._client.ask('POST', noun, identity, place, query=query, body=body)
+        return self._client.request(
+            'POST', noun, identity, place, query=query, body=body
+        )
 
-    def act(
+    def request_action_id(
         self, noun: str, identity: str, body: Any, query: Query, place: str = 'actions'
     ) -> str:
-        """Request an action on an object like `begin`; return the id of the action."""
-        found = self.begin(noun, identity, body, query, place)
+        """Request an action like `request_action`; return the id of the action."""
+        found = self.request_action(noun, identity, body, query, place)
         action = found.get('action') if isinstance(found, dict) else None
         if not isinstance(action, str):
             raise self.invalid_response('action')
@@ -86,28 +90,30 @@ class Clustering(api_client.ApiClient):
     def adopt(self, values: Mapping[str, Any], preview: bool) -> Object:
         """Create a node from an existing resource; return it, or its profile."""
         if preview:
-            found = self._client.ask('POST', 'nodes', 'adopt-preview', body=values)
+            found = self._client.request('POST', 'nodes', 'adopt-preview', body=values)
             profile = self.member(found, 'node_profile')
             return dict(self.member(profile, 'node_preview'))
         return self._one(
-            'nodes', self._client.ask('POST', 'nodes', 'adopt', body=values)
+            'nodes', self._client.request('POST', 'nodes', 'adopt', body=values)
         )
 
     def signal(self, identity: str, status: str, force: bool) -> None:
         """Request that an action becomes CANCELLED, SUSPENDED or RUNNING."""
         query = {'force': 'true'} if force else None
         body = {'action': {'status': status}}
-        self._client.ask('PATCH', 'actions', identity, query=query, body=body)
+        self._client.request('PATCH', 'actions', identity, query=query, body=body)
 
     def read(self, name: str, *path: str) -> Any:
         """Return a member of the response at a path."""
-        return self.member(self._client.ask('GET', *path), name)
+        return self.member(self._client.request('GET', *path), name)
 
     def list(self, noun: str, query: Query, limit: int | None) -> tuple[Objects, bool]:
         """Return rows, and whether there may be more; see `Client.list`."""
         name = noun.replace('-', '_')
         found = api_client.pages(
-            lambda query: self.page(self._client.ask('GET', noun, query=query), name),
+            lambda query: self.page(
+                self._client.request('GET', noun, query=query), name
+            ),
             api_client.with_page_size(query, limit),
         )
         return self._client.collect(found, limit)

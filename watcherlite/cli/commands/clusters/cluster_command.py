@@ -16,7 +16,7 @@ from watcherlite.cli.commands.poll import (
     Shown,
     Waiting,
     WaitingDelete,
-    waiting,
+    wait_options,
 )
 from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.http import access
@@ -91,7 +91,7 @@ class ClusterRemote(base.Remote):
         return Clustering(client)
 
 
-def _add_long(parser: argparse.ArgumentParser, command: Any) -> None:
+def _add_long_option(parser: argparse.ArgumentParser, command: Any) -> None:
     if command.long:
         base.LONG(parser, command)
 
@@ -112,7 +112,7 @@ class ClusterObjectList(ClusterRemote, base.Rows):
             '--sort', 'KEY[:DIR]', 'sort keys, separated by commas; DIR is asc or desc'
         ),
         flag('--global-project', 'list those of all projects; admin only'),
-        _add_long,
+        _add_long_option,
     )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
@@ -132,7 +132,7 @@ class ClusterObjectList(ClusterRemote, base.Rows):
             'sort': parsed.sort,
             'global_project': 'true' if parsed.global_project else None,
         }
-        return base.given(query)
+        return base.drop_none(query)
 
 
 class _Changing(ClusterRemote, base.Show):
@@ -145,7 +145,7 @@ class _Changing(ClusterRemote, base.Show):
 
     def values(self, parsed: argparse.Namespace) -> dict[str, Any]:
         """Return the attributes to set."""
-        return given_attributes(parsed, *self.names)
+        return given_attribute_values(parsed, *self.names)
 
 
 class ClusterObjectCreate(_Changing):
@@ -226,7 +226,7 @@ class ClusterPoll(EventPoll):
 class ClusterWaiting(Waiting, ClusterRemote):
     """A command that requests an action, and can wait for its end."""
 
-    arguments: Declarations = waiting('cluster')
+    arguments: Declarations = wait_options('cluster')
 
     def wait(
         self,
@@ -265,7 +265,7 @@ class CreateByAction(ClusterWaiting, _Changing):
         return clustering.get(self.collection, made['id'])
 
 
-class Acting(ClusterWaiting, base.Show):
+class ClusterActionCommand(ClusterWaiting, base.Show):
     """A command that requests an action on a cluster or node, and prints it.
 
     :cvar action: the name of the action in the API
@@ -290,7 +290,7 @@ class Acting(ClusterWaiting, base.Show):
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return the body of the request: `{'check': {}}`."""
-        return {self.action: given_attributes(parsed, *self.names)}
+        return {self.action: given_attribute_values(parsed, *self.names)}
 
     def request(
         self,
@@ -300,14 +300,16 @@ class Acting(ClusterWaiting, base.Show):
         query: Mapping[str, str],
     ) -> str:
         """Send the request; return the id of the action."""
-        return clustering.act(self.collection, target, body, query, self.place)
+        return clustering.request_action_id(
+            self.collection, target, body, query, self.place
+        )
 
     def changed(self, clustering: Clustering, target: str, action: str) -> Row:
         """Return the object to print."""
         return clustering.get('actions', action)
 
 
-class UpdateByAction(Acting):
+class UpdateByAction(ClusterActionCommand):
     """A command that updates a cluster or node by an action, and prints it."""
 
     arguments: Declarations = (
@@ -321,7 +323,7 @@ class UpdateByAction(Acting):
     )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
-        return given_attributes(parsed, *self.names)
+        return given_attribute_values(parsed, *self.names)
 
     def request(
         self,
@@ -346,7 +348,7 @@ class DeleteByAction(ClusterWaiting, WaitingDelete):
         SCHEDULE,
     )
 
-    def begin(
+    def start_deletion(
         self, clustering: Clustering, identifier: str, parsed: argparse.Namespace
     ) -> Callable[[], None]:
         target = clustering.get(self.collection, identifier)
@@ -354,7 +356,7 @@ class DeleteByAction(ClusterWaiting, WaitingDelete):
         marker = self.last_event(clustering, about, parsed)
         action = clustering.delete(self.collection, target['id'], request_query(parsed))
         if not parsed.wait:
-            self.note(f'{identifier} is being deleted; {_SEE} {action}')
+            self.print_message(f'{identifier} is being deleted; {_SEE} {action}')
         return lambda: self.wait(clustering, action, parsed, about, marker)
 
 
@@ -375,9 +377,9 @@ def request_query(parsed: argparse.Namespace) -> dict[str, str]:
     return found if not_before is None else {**found, 'not_before': not_before}
 
 
-def given_attributes(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
+def given_attribute_values(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return the attributes that are given on the command line."""
-    found = base.given({name: getattr(parsed, name) for name in names})
+    found = base.drop_none({name: getattr(parsed, name) for name in names})
     for name in found:
         if name in _KEY_VALUES:
             found[name] = base.parameters(found[name])
@@ -395,7 +397,7 @@ def percentage(text: str) -> float:
     return found
 
 
-def whole(minimum: int = 0) -> Any:
+def integer_parser(minimum: int = 0) -> Any:
     """Return a parser of integers with a minimum."""
 
     def number(text: str) -> int:

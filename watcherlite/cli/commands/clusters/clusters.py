@@ -18,12 +18,17 @@ def assignments(text: str) -> dict[str, Any]:
 
 _CHANGES = ('timeout', 'metadata', 'config')
 SIZES = (
-    option('--min-size', 'N', 'minimum number of nodes', type=cluster_command.whole()),
+    option(
+        '--min-size',
+        'N',
+        'minimum number of nodes',
+        type=cluster_command.integer_parser(),
+    ),
     option(
         '--max-size',
         'N',
         'maximum number of nodes; -1: unlimited',
-        type=cluster_command.whole(-1),
+        type=cluster_command.integer_parser(-1),
     ),
 )
 CHANGES = (
@@ -32,7 +37,7 @@ CHANGES = (
         'SECONDS',
         'time limit of actions on the cluster. (To set the timeout of API '
         'requests, give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
-        type=cluster_command.whole(1),
+        type=cluster_command.integer_parser(1),
     ),
     cluster_command.METADATA,
     option(
@@ -97,7 +102,7 @@ class ClusterCreate(Clusters, cluster_command.CreateByAction):
             '--desired-capacity',
             'N',
             'desired number of nodes; default: --min-size',
-            type=cluster_command.whole(),
+            type=cluster_command.integer_parser(),
         ),
         *SIZES,
         *CHANGES,

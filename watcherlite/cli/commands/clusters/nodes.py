@@ -41,7 +41,7 @@ class NodeList(Nodes, cluster_command.ClusterObjectList):
     )
 
     def query(self, parsed: argparse.Namespace) -> dict[str, Any]:
-        more = cluster_command.given_attributes(parsed, 'cluster_id')
+        more = cluster_command.given_attribute_values(parsed, 'cluster_id')
         return {**super().query(parsed), **more}
 
 
@@ -103,13 +103,13 @@ class NodeDelete(Nodes, cluster_command.DeleteByAction):
     """Delete nodes and their physical objects."""
 
 
-class NodeCheck(cluster_command.Acting, Nodes):
+class NodeCheck(cluster_command.ClusterActionCommand, Nodes):
     """Check the health of a node."""
 
     action = 'check'
 
 
-class NodeRecover(cluster_command.Acting, Nodes):
+class NodeRecover(cluster_command.ClusterActionCommand, Nodes):
     """Recover a node."""
 
     action = 'recover'
@@ -120,7 +120,7 @@ class NodeRecover(cluster_command.Acting, Nodes):
             '--delete-timeout',
             'SECONDS',
             'time limit for the deletion of the old object',
-            type=cluster_command.whole(),
+            type=cluster_command.integer_parser(),
         ),
         flag(
             '--force-recreate',
@@ -130,7 +130,7 @@ class NodeRecover(cluster_command.Acting, Nodes):
     )
 
 
-class NodeOp(cluster_command.Acting, Nodes):
+class NodeOp(cluster_command.ClusterActionCommand, Nodes):
     """Run an operation of the profile on a node."""
 
     place = 'ops'
@@ -147,14 +147,16 @@ class NodeMarkUnhealthy(Nodes, base.Show):
         base.identifier_argument,
         argument('reason', 'REASON', 'reason of the mark', nargs='?'),
         flag('--reset', 'remove the mark'),
-        base.intermixed,
+        base.allow_intermixed,
     )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         mark: dict[str, Any] = {'mark_unhealthy': not parsed.reset}
         if parsed.reason is not None:
             mark['reason'] = parsed.reason
-        clustering.begin('nodes', parsed.identifier, {'mark_unhealthy': mark}, {})
+        clustering.request_action(
+            'nodes', parsed.identifier, {'mark_unhealthy': mark}, {}
+        )
         return clustering.get('nodes', parsed.identifier)
 
 
@@ -190,5 +192,5 @@ class NodeAdopt(cluster_command.ClusterRemote, base.Show):
             raise self.usage_error(
                 '--preview cannot be combined with --name, --role or --metadata'
             )
-        values = cluster_command.given_attributes(parsed, *names, 'overrides')
+        values = cluster_command.given_attribute_values(parsed, *names, 'overrides')
         return clustering.adopt(values, preview=parsed.preview)

@@ -19,17 +19,17 @@ _NODES = argument('nodes', 'NODE', 'node: name or ID', nargs='+')
 _POLICY = argument('policy_id', 'POLICY', 'policy: name or ID')
 
 
-class _ClusterActing(cluster_command.Acting, clusters.Clusters):
+class _ClusterCommand(cluster_command.ClusterActionCommand, clusters.Clusters):
     """A command that requests an action on a cluster."""
 
 
-class ClusterCheck(_ClusterActing):
+class ClusterCheck(_ClusterCommand):
     """Check the health of a cluster's nodes."""
 
     action = 'check'
 
 
-class ClusterRecover(_ClusterActing):
+class ClusterRecover(_ClusterCommand):
     """Recover the unhealthy nodes of a cluster."""
 
     action = 'recover'
@@ -52,11 +52,11 @@ class ClusterLifecycleComplete(clusters.Clusters, base.Show):
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Complete the hook; return the action that waited for it."""
         body = {'complete_lifecycle': {'lifecycle_action_token': parsed.token}}
-        action = clustering.act('clusters', parsed.identifier, body, {})
+        action = clustering.request_action_id('clusters', parsed.identifier, body, {})
         return clustering.get('actions', action)
 
 
-class ClusterOp(_ClusterActing):
+class ClusterOp(_ClusterCommand):
     """Run an operation of the profile on the nodes of a cluster."""
 
     place = 'ops'
@@ -78,13 +78,16 @@ class ClusterOp(_ClusterActing):
         return {parsed.operation: asked}
 
 
-class ClusterResize(_ClusterActing):
+class ClusterResize(_ClusterCommand):
     """Change the capacity or the size limits of a cluster."""
 
     arguments = (
         exclusive(
             option(
-                '--capacity', 'N', 'new number of nodes', type=cluster_command.whole()
+                '--capacity',
+                'N',
+                'new number of nodes',
+                type=cluster_command.integer_parser(),
             ),
             option(
                 '--adjustment',
@@ -103,7 +106,7 @@ class ClusterResize(_ClusterActing):
             '--min-step',
             'N',
             'with --percentage, minimum number of nodes to add or remove',
-            type=cluster_command.whole(1),
+            type=cluster_command.integer_parser(1),
         ),
         flag(
             '--strict',
@@ -127,7 +130,7 @@ class ClusterResize(_ClusterActing):
                     'number': number,
                     'strict': parsed.strict,
                 }
-        asked |= cluster_command.given_attributes(
+        asked |= cluster_command.given_attribute_values(
             parsed, 'min_step', 'min_size', 'max_size'
         )
         if not asked:
@@ -137,7 +140,7 @@ class ClusterResize(_ClusterActing):
         return {'resize': asked}
 
 
-class _Scale(_ClusterActing):
+class _Scale(_ClusterCommand):
     """A command that adds or removes nodes."""
 
     names = ('count',)
@@ -146,7 +149,7 @@ class _Scale(_ClusterActing):
             '--count',
             'N',
             'number of nodes; default: that of a scaling policy, or 1',
-            type=cluster_command.whole(1),
+            type=cluster_command.integer_parser(1),
         ),
     )
 
@@ -163,7 +166,7 @@ class ClusterScaleOut(_Scale):
     action = 'scale_out'
 
 
-class ClusterMembersAdd(_ClusterActing):
+class ClusterMembersAdd(_ClusterCommand):
     """Add existing nodes to a cluster."""
 
     action = 'add_nodes'
@@ -171,7 +174,7 @@ class ClusterMembersAdd(_ClusterActing):
     arguments = (_NODES,)
 
 
-class ClusterMembersDel(_ClusterActing):
+class ClusterMembersDel(_ClusterCommand):
     """Remove nodes from a cluster."""
 
     action = 'del_nodes'
@@ -187,7 +190,7 @@ class ClusterMembersDel(_ClusterActing):
     )
 
 
-class ClusterMembersReplace(_ClusterActing):
+class ClusterMembersReplace(_ClusterCommand):
     """Replace nodes of a cluster by existing nodes."""
 
     arguments = (
@@ -224,7 +227,7 @@ class ClusterMembersList(clusters.Clusters, base.Rows):
         return clustering.list('nodes', query, 0)[0]
 
 
-class _OnPolicy(_ClusterActing):
+class _OnPolicy(_ClusterCommand):
     """A command on the binding of a policy to a cluster."""
 
     names: ClassVar[tuple[str, ...]] = ('policy_id', 'enabled')

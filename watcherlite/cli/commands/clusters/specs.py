@@ -13,7 +13,7 @@ from watcherlite.cli.commands.clusters.cluster_client import Clustering
 from watcherlite.cli.formatting import Column, Row, fields
 
 
-def supported(found: Any) -> str:
+def format_support(found: Any) -> str:
     """Return since when a type is supported, and how: `SUPPORTED since 2026.11`."""
     if not isinstance(found, dict):
         return str(found)
@@ -39,7 +39,7 @@ SPEC = option(
 )
 
 
-class _Specified(cluster_command.ClusterRemote):
+class _SpecCommand(cluster_command.ClusterRemote):
     """A command on objects with a spec, which is immutable."""
 
     listed = fields('id name type created_at')
@@ -48,12 +48,12 @@ class _Specified(cluster_command.ClusterRemote):
     )
 
 
-class _Profiles(_Specified):
+class _Profiles(_SpecCommand):
     collection = 'profiles'
     metavar = 'PROFILE'
 
 
-class _Policies(_Specified):
+class _Policies(_SpecCommand):
     collection = 'policies'
     metavar = 'POLICY'
 
@@ -149,7 +149,7 @@ class _Types(cluster_command.ClusterRemote):
     metavar = 'TYPE'
     identifier = 'type with version: local.process-1.0'
     columns = fields(
-        'name schema', Column('Support Status', 'support_status', supported)
+        'name schema', Column('Support Status', 'support_status', format_support)
     )
 
 
@@ -165,7 +165,7 @@ class _TypeList(cluster_command.ClusterRemote, base.Rows):
     """A command that lists types."""
 
     columns = fields(
-        'name version', Column('Support Status', 'support_status', supported)
+        'name version', Column('Support Status', 'support_status', format_support)
     )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.cli.command import Declarations, choice, flag
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.poll import waiting
+from watcherlite.cli.commands.poll import wait_options
 from watcherlite.cli.commands.stacks.stack_client import Stacks
 from watcherlite.cli.commands.stacks.stack_command import StackRemote, StackWaiting
 from watcherlite.cli.formatting import Column, Row, fields
@@ -23,12 +23,12 @@ class _Action(StackWaiting, base.Show):
     """A command that requests an action on a stack."""
 
     columns = SHOWN
-    arguments: Declarations = (base.identifier_argument, *waiting('stack'))
+    arguments: Declarations = (base.identifier_argument, *wait_options('stack'))
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         place = stacks.find(parsed.identifier)
         marker = self.last_event(stacks, place, parsed)
-        stacks.begin(place, **{self.action.lower(): self.argument(parsed)})
+        stacks.request_action(place, **{self.action.lower(): self.argument(parsed)})
         self.wait(stacks, place, parsed, marker)
         return stacks.show(place, outputs=False)
 
@@ -100,5 +100,5 @@ class StackCancel(StackRemote, base.Show):
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         place = stacks.find(parsed.identifier)
         name = 'cancel_without_rollback' if parsed.no_rollback else 'cancel_update'
-        stacks.begin(place, **{name: None})
+        stacks.request_action(place, **{name: None})
         return stacks.show(place, outputs=False)

@@ -13,7 +13,7 @@ from watcherlite.cli.command import (
     repeated,
 )
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.poll import waiting
+from watcherlite.cli.commands.poll import wait_options
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks
 from watcherlite.cli.commands.stacks.stack_command import StackWaiting
@@ -61,7 +61,7 @@ class _Change(StackWaiting, base.Show):
             dest='timeout_mins',
         ),
         option('--tags', 'TAG,TAG...', 'tags of the stack, separated by commas'),
-        *waiting('stack'),
+        *wait_options('stack'),
     )
 
     def body(self, parsed: argparse.Namespace) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class _Change(StackWaiting, base.Show):
         return body
 
 
-class _New(_Change):
+class _CreateCommand(_Change):
     """A command that creates a stack."""
 
     def body(self, parsed: argparse.Namespace) -> dict[str, Any]:
@@ -96,13 +96,15 @@ class _New(_Change):
         self, stacks: Stacks, body: dict[str, Any], parsed: argparse.Namespace
     ) -> Row:
         """Create the stack; return it."""
-        made = stacks.member(stacks.ask_all('POST', 'stacks', body=body), 'stack')
+        made = stacks.member(
+            stacks.request_in_project('POST', 'stacks', body=body), 'stack'
+        )
         place = stacks.find(made['id'])
         self.wait(stacks, place, parsed, None)
         return stacks.show(place)
 
 
-class StackCreate(_New):
+class StackCreate(_CreateCommand):
     """Create a stack.
 
     The template, the environments and all files that they refer to are read locally
@@ -122,12 +124,12 @@ class StackCreate(_New):
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         body = self.body(parsed)
         if parsed.dry_run:
-            found = stacks.ask_all('POST', 'stacks', 'preview', body=body)
+            found = stacks.request_in_project('POST', 'stacks', 'preview', body=body)
             return dict(stacks.member(found, 'stack'))
         return self.create(stacks, body, parsed)
 
 
-class StackAdopt(_New):
+class StackAdopt(_CreateCommand):
     """Create a stack from the resources of an abandoned stack.
 
     The output of `stack abandon` contains the resources and the template.
@@ -199,11 +201,11 @@ class StackUpdate(_Change):
         place = stacks.find(parsed.identifier)
         if parsed.dry_run:
             query = {'show_nested': 'true'} if parsed.show_nested else None
-            found = stacks.ask(method, place, 'preview', query=query, body=body)
+            found = stacks.request(method, place, 'preview', query=query, body=body)
             changes = dict(stacks.member(found, 'resource_changes'))
             return {'id': place.uuid, 'stack_name': place.name, **changes}
         marker = self.last_event(stacks, place, parsed)
-        stacks.ask(method, place, body=body)
+        stacks.request(method, place, body=body)
         self.wait(stacks, place, parsed, marker)
         return stacks.show(place)
 

@@ -20,7 +20,7 @@ from watcherlite.cmd import exits
 _DEPTH = 100
 OUTPUT = fields(
     'output_key description',
-    Column('Output Value', 'output_value', formatting.plain),
+    Column('Output Value', 'output_value', formatting.format_plain),
     'output_error',
 )
 
@@ -46,7 +46,7 @@ class _Document(StackRemote):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         with self.connect(parsed_args) as stacks:
             place = stacks.find(parsed_args.identifier)
-            found = stacks.ask('GET', place, self.part)
+            found = stacks.request('GET', place, self.part)
         if parsed_args.format == 'json':
             Output(sys.stdout).line(json.dumps(found, indent=2))
             return exits.SUCCESS
@@ -179,7 +179,9 @@ class StackTemplateValidate(StackRemote, base.Show):
             given = template_files.values(parsed.parameters, [])
             body['environment'] = {'parameters': given}
         query = {'show_nested': 'true'} if parsed.show_nested else None
-        return dict(stacks.ask_all('POST', 'validate', query=query, body=body))
+        return dict(
+            stacks.request_in_project('POST', 'validate', query=query, body=body)
+        )
 
 
 class StackEventList(StackRemote, base.Rows):

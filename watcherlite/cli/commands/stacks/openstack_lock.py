@@ -45,7 +45,7 @@ class _StackAction(lister.Lister):
         heat = app.client_manager.orchestration
         rows = []
         for name in parsed_args.stack:
-            self._act(heat, name, parsed_args)
+            self._request_action(heat, name, parsed_args)
             found = heat.stacks.get(name).to_dict()
             rows.append([found.get(field) for field in _FIELDS])
         return _COLUMNS, rows
@@ -54,7 +54,9 @@ class _StackAction(lister.Lister):
         """Return the argument of the action."""
         return None
 
-    def _act(self, heat: Any, name: str, parsed_args: argparse.Namespace) -> None:
+    def _request_action(
+        self, heat: Any, name: str, parsed_args: argparse.Namespace
+    ) -> None:
         # Both packages are installed wherever this runs.
         from heatclient.common import event_utils
         from osc_lib import exceptions

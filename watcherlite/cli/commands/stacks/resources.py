@@ -110,7 +110,7 @@ class StackResourceMetadata(_OfResource, base.Show):
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         place = stacks.find(parsed.identifier)
-        found = stacks.ask('GET', place, 'resources', parsed.resource, 'metadata')
+        found = stacks.request('GET', place, 'resources', parsed.resource, 'metadata')
         return {'metadata': stacks.member(found, 'metadata')}
 
 
@@ -124,7 +124,7 @@ class StackResourceMarkUnhealthy(_OfResource, base.Show):
     arguments = (
         argument('reason', 'REASON', 'reason', nargs='?'),
         flag('--reset', 'remove the mark'),
-        base.intermixed,
+        base.allow_intermixed,
     )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
@@ -132,7 +132,7 @@ class StackResourceMarkUnhealthy(_OfResource, base.Show):
         body: dict[str, Any] = {'mark_unhealthy': not parsed.reset}
         if parsed.reason is not None:
             body['resource_status_reason'] = parsed.reason
-        stacks.ask('PATCH', place, 'resources', parsed.resource, body=body)
+        stacks.request('PATCH', place, 'resources', parsed.resource, body=body)
         return _resource(stacks, place, parsed.resource)
 
 
@@ -154,7 +154,7 @@ class StackResourceSignal(_OfResource):
             body = template_files.data(parsed_args.data)
         with self.connect(parsed_args) as stacks:
             place = stacks.find(parsed_args.identifier)
-            stacks.ask(
+            stacks.request(
                 'POST', place, 'resources', parsed_args.resource, 'signal', body=body
             )
         return exits.SUCCESS
@@ -183,7 +183,7 @@ class StackResourceTypeList(StackRemote, base.Rows):
         query = {'with_description': 'true'}
         if parsed.name is not None:
             query['name'] = parsed.name
-        found = stacks.ask_all('GET', 'resource_types', query=query)
+        found = stacks.request_in_project('GET', 'resource_types', query=query)
         return list(stacks.member(found, 'resource_types'))
 
 
@@ -195,4 +195,6 @@ class StackResourceTypeShow(StackRemote, base.Show):
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         query = {'with_description': 'true'}
-        return dict(stacks.ask_all('GET', 'resource_types', parsed.type, query=query))
+        return dict(
+            stacks.request_in_project('GET', 'resource_types', parsed.type, query=query)
+        )

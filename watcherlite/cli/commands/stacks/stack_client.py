@@ -45,7 +45,7 @@ class Stacks(api_client.ApiClient):
             raise exceptions.NotFound(f'The Stack ({identity}) could not be found.')
         return Place(rows[0]['stack_name'], rows[0]['id'])
 
-    def ask(
+    def request(
         self,
         method: str,
         place: Place,
@@ -54,15 +54,15 @@ class Stacks(api_client.ApiClient):
         body: Any = None,
     ) -> Any:
         """Send a request to an address of a stack; return the response."""
-        return self._client.ask(
+        return self._client.request(
             method, *self._root, *place, *rest, query=query, body=body
         )
 
-    def ask_all(
+    def request_in_project(
         self, method: str, *path: str, query: Query | None = None, body: Any = None
     ) -> Any:
         """Send a request to an address below the project; return the response."""
-        return self._client.ask(
+        return self._client.request(
             method, self._client.project, *path, query=query, body=body
         )
 
@@ -71,18 +71,18 @@ class Stacks(api_client.ApiClient):
         query = None if outputs else {'resolve_outputs': 'false'}
         return dict(self.read('stack', place, query=query))
 
-    def begin(self, place: Place, **action: Any) -> None:
+    def request_action(self, place: Place, **action: Any) -> None:
         """Request an action: `suspend=None`, `lock={'level': 'all'}`.
 
         :raises Conflict: not possible in the present state of the stack
         """
-        self.ask('POST', place, 'actions', body=action)
+        self.request('POST', place, 'actions', body=action)
 
     def list(self, query: Query, limit: int | None) -> tuple[Objects, bool]:
         """Return stacks, and whether there may be more; see `Client.list`."""
         found = api_client.pages(
             lambda query: self.page(
-                self.ask_all('GET', 'stacks', query=query), 'stacks'
+                self.request_in_project('GET', 'stacks', query=query), 'stacks'
             ),
             {**query, 'limit': limit} if limit else query,
         )
@@ -121,7 +121,7 @@ class Stacks(api_client.ApiClient):
         self, name: str, place: Place, *rest: str, query: Query | None = None
     ) -> Any:
         """Return a member of the response at an address of a stack."""
-        return self.member(self.ask('GET', place, *rest, query=query), name)
+        return self.member(self.request('GET', place, *rest, query=query), name)
 
 
 def stack_name_of(shown: Mapping[str, Any]) -> str | None:

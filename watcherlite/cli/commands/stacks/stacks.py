@@ -11,7 +11,7 @@ from watcherlite.cli import formatting
 from watcherlite.cli.command import choice, flag, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.commands.poll import WaitingDelete, waiting
+from watcherlite.cli.commands.poll import WaitingDelete, wait_options
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks
 from watcherlite.cli.commands.stacks.stack_command import StackRemote, StackWaiting
@@ -89,7 +89,7 @@ class StackList(StackRemote, base.Rows):
         }
         for name in ('show_nested', 'show_deleted', 'global_tenant'):
             query[name] = 'true' if getattr(parsed, name) else None
-        return self.first_page(stacks.list(base.given(query), parsed.limit), parsed)
+        return self.first_page(stacks.list(base.drop_none(query), parsed.limit), parsed)
 
     def columns_of(
         self, parsed: argparse.Namespace, rows: Sequence[Row]
@@ -122,14 +122,14 @@ class StackDelete(StackWaiting, WaitingDelete):
     """Delete stacks and their resources."""
 
     action = states.DELETE
-    arguments = (base.identifiers_argument, base.YES, *waiting('stack'))
+    arguments = (base.identifiers_argument, base.YES, *wait_options('stack'))
 
-    def begin(
+    def start_deletion(
         self, stacks: Stacks, identifier: str, parsed: argparse.Namespace
     ) -> Callable[[], None]:
         place = stacks.find(identifier)
         marker = self.last_event(stacks, place, parsed)
-        stacks.ask('DELETE', place)
+        stacks.request('DELETE', place)
         return lambda: self.wait(stacks, place, parsed, marker)
 
 
@@ -145,14 +145,14 @@ class StackAbandon(StackRemote):
         with self.connect(parsed_args) as stacks:
             place = stacks.find(parsed_args.identifier)
             if parsed_args.output_file is None:
-                found = stacks.ask('DELETE', place, 'abandon')
+                found = stacks.request('DELETE', place, 'abandon')
                 Output(sys.stdout).line(json.dumps(found, indent=2))
                 return exits.SUCCESS
             try:
                 # Open the file before the stack is deleted: the response cannot be
                 # repeated. Keep the old content if the request fails.
                 with open(parsed_args.output_file, 'a', encoding='utf-8') as file:
-                    found = stacks.ask('DELETE', place, 'abandon')
+                    found = stacks.request('DELETE', place, 'abandon')
                     file.truncate(0)
                     file.write(json.dumps(found, indent=2) + '\n')
             except OSError as error:
@@ -172,7 +172,7 @@ class StackExport(StackRemote):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         with self.connect(parsed_args) as stacks:
-            found = stacks.ask('GET', stacks.find(parsed_args.identifier), 'export')
+            found = stacks.request('GET', stacks.find(parsed_args.identifier), 'export')
         text = json.dumps(found, indent=2)
         if parsed_args.output_file is None:
             Output(sys.stdout).line(text)
