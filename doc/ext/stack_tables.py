@@ -1,6 +1,6 @@
 """Stacks and templates as lines of RST, generated from the tables of the code.
 
-The permitted operations are those of `watcherlite.states.stack.refusal`, which also
+The permitted operations are those of `watcherlite.states.stack.blocking_reason`, which
 validates requests.
 """
 
@@ -68,12 +68,12 @@ def answer(operation: str, state: str) -> str:
     base = shown
     if shown.action in stack.MAINTENANCE:
         base = State(stack.RESUME, stack.COMPLETE)
-    refusal = stack.refusal(operation, shown, base, 'name')
-    if refusal is None:
+    reason = stack.blocking_reason(operation, shown, base, 'name')
+    if reason is None:
         return BEGINS
-    if not refusal.supported:
+    if not reason.supported:
         return INVALID
-    return IGNORED if refusal.locked and operation == stack.SIGNAL else CONFLICT
+    return IGNORED if reason.locked and operation == stack.SIGNAL else CONFLICT
 
 
 def guards(locks: bool) -> list[str]:

@@ -157,7 +157,7 @@ class StoreActionsContract(StoreCase):
         def block(tx: Transaction) -> None:
             tx.insert_actions([make_action()], [])
             tx.claim(worker=new_uuid(), limit=1, now=NOW, lane=domain.APPLIER)
-            tx.take_locks({'node-1': stored.id})
+            tx.acquire_locks({'node-1': stored.id})
             tx.add_pending(stored.id, 2)
             raise Unwanted
 
@@ -165,7 +165,7 @@ class StoreActionsContract(StoreCase):
             self.commit(block)
         self.assertEqual([stored], self.store.list_actions())
         self.assertTrue(self.store.has_claimable(domain.APPLIER, NOW))
-        free = self.commit(lambda tx: tx.take_locks({'node-1': 4711}))
+        free = self.commit(lambda tx: tx.acquire_locks({'node-1': 4711}))
         self.assertEqual({'node-1'}, free)
 
     # change_actions
@@ -289,7 +289,7 @@ class StoreActionsContract(StoreCase):
                 tx.end_dependents([], states.CANCELLED, 'x', NOW),
                 tx.successors([], 2),
                 tx.set_control(states.CANCEL, NOW, action_ids=[]),
-                tx.take_locks({}),
+                tx.acquire_locks({}),
                 tx.release_locks([]),
                 tx.lock_plans([]),
             ]

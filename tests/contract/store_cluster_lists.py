@@ -136,7 +136,7 @@ class StoreClusterListsContract(ClusterCase):
             of_cluster,
         )
         self.commit(lambda tx: tx.share_locks({'c': [first.id, second.id]}))
-        self.commit(lambda tx: tx.take_locks({'n': first.id}))
+        self.commit(lambda tx: tx.acquire_locks({'n': first.id}))
 
         listed = self.store.list_cluster_actions(Query(tenant=TENANT))
         of_first = ('NODE_CHECK', first.uuid)

@@ -369,7 +369,7 @@ class StoreClustersContract(ClusterCase):
             )
         )
         with self.store.transaction() as tx:
-            tx.take_locks({cluster.uuid: holds.id})
+            tx.acquire_locks({cluster.uuid: holds.id})
             found = tx.unfinished_actions([cluster.uuid])
         self.assertEqual([holds, waits], found)
         self.assertNotIn(idle, found)

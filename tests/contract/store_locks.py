@@ -13,7 +13,7 @@ class StoreLocksContract(StoreCase):
     def take(self, **targets: Action) -> set[str]:
         """Take locks in a transaction of its own."""
         wanted = {target: action.id for target, action in targets.items()}
-        return self.commit(lambda tx: tx.take_locks(wanted))
+        return self.commit(lambda tx: tx.acquire_locks(wanted))
 
     def insert_waiters(self, *targets: str, **values: object) -> list[Action]:
         """Store actions that wait for the locks of these targets."""

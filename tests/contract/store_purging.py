@@ -78,11 +78,11 @@ class StorePurgingContract(StoreCase):
             self.make_ended_action(updated_at=NOW),
         ]
         stored = store_actions(self.store, parent, child, *kept)
-        self.commit(lambda tx: tx.take_locks({'node-1': stored[0].id}))
+        self.commit(lambda tx: tx.acquire_locks({'node-1': stored[0].id}))
         self.assert_purged(actions=2)
         self.assertEqual(stored[2:], self.store.list_actions())
         # Its lock was deleted as well.
-        taken = self.commit(lambda tx: tx.take_locks({'node-1': stored[2].id}))
+        taken = self.commit(lambda tx: tx.acquire_locks({'node-1': stored[2].id}))
         self.assertEqual({'node-1'}, taken)
 
     def event(self, **values: Any) -> Event:

@@ -15,7 +15,7 @@ class StoreSharingContract(StoreCase):
     def take_exclusively(self, target: str, action: Action) -> bool:
         """Try to take an exclusive lock in a transaction of its own."""
         wanted = {target: action.id}
-        return target in self.commit(lambda tx: tx.take_locks(wanted))
+        return target in self.commit(lambda tx: tx.acquire_locks(wanted))
 
     def share(self, target: str, *actions: Action) -> list[Action]:
         """Try to share a lock; return the actions that share it."""

@@ -130,7 +130,7 @@ class StoreWorkersContract(StoreCase):
             make_action(status=states.SUCCEEDED, owner=new_uuid()),
             make_action(status=states.READY),
         )
-        self.assertEqual([stranger], self.store.forgotten_owners())
+        self.assertEqual([stranger], self.store.unregistered_owners())
 
     def test_an_expired_worker_without_actions_is_removed(self) -> None:
         worker = self.register_worker()
@@ -147,37 +147,37 @@ class StoreWorkersContract(StoreCase):
 
     def test_a_role_has_one_worker_until_its_release(self) -> None:
         first, second = self.register_worker().uuid, self.register_worker().uuid
-        self.assertTrue(self.store.take_role('relay', first, LIVE))
-        self.assertFalse(self.store.take_role('relay', second, LIVE))
-        self.assertTrue(self.store.take_role('relay', first, LIVE))
-        self.assertTrue(self.store.take_role('other', second, LIVE))
+        self.assertTrue(self.store.acquire_role('relay', first, LIVE))
+        self.assertFalse(self.store.acquire_role('relay', second, LIVE))
+        self.assertTrue(self.store.acquire_role('relay', first, LIVE))
+        self.assertTrue(self.store.acquire_role('other', second, LIVE))
         self.store.drop_role('relay', second)
-        self.assertFalse(self.store.take_role('relay', second, LIVE))
+        self.assertFalse(self.store.acquire_role('relay', second, LIVE))
         self.store.drop_role('relay', first)
-        self.assertTrue(self.store.take_role('relay', second, LIVE))
-        self.assertFalse(self.store.take_role('relay', first, LIVE))
+        self.assertTrue(self.store.acquire_role('relay', second, LIVE))
+        self.assertFalse(self.store.acquire_role('relay', first, LIVE))
 
     def test_an_expired_role_is_taken_by_its_worker_or_another(self) -> None:
         first, second = self.register_worker().uuid, self.register_worker().uuid
         for lease, taker, other in ((EXPIRED, second, first), (0, first, second)):
             role = f'lease of {lease}'
-            self.assertTrue(self.store.take_role(role, first, lease))
-            self.assertTrue(self.store.take_role(role, taker, LIVE))
-            self.assertFalse(self.store.take_role(role, other, LIVE))
+            self.assertTrue(self.store.acquire_role(role, first, lease))
+            self.assertTrue(self.store.acquire_role(role, taker, LIVE))
+            self.assertFalse(self.store.acquire_role(role, other, LIVE))
 
     def test_one_of_several_concurrent_workers_gets_a_role(self) -> None:
         workers = [self.register_worker().uuid for _ in range(4)]
         for role, before in (('new', None), ('old', EXPIRED)):
             if before is not None:
-                self.store.take_role(role, self.register_worker().uuid, before)
+                self.store.acquire_role(role, self.register_worker().uuid, before)
             got = self.run_concurrently(
                 *(
-                    lambda w=worker, role=role: self.store.take_role(role, w, LIVE)
+                    lambda w=worker, role=role: self.store.acquire_role(role, w, LIVE)
                     for worker in workers
                 )
             )
             self.assertEqual(1, sum(got), role)
             holder = workers[got.index(True)]
             self.assertEqual(
-                got, [self.store.take_role(role, w, LIVE) for w in workers], holder
+                got, [self.store.acquire_role(role, w, LIVE) for w in workers], holder
             )

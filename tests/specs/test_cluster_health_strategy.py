@@ -128,7 +128,9 @@ class TestModel(ClusterHealthCase):
 
         solution = self.solution()
 
-        self.assertEqual('Cluster c is RESIZING', self.model().clusters()[0].blocking_reason)
+        self.assertEqual(
+            'Cluster c is RESIZING', self.model().clusters()[0].blocking_reason
+        )
         self.assertEqual(
             {'nodes_count': 2, 'unhealthy_nodes_count': 1, 'recovered_nodes_count': 0},
             dict(solution.indicators),

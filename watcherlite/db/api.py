@@ -351,7 +351,7 @@ class Store(
         None if there is no other live worker.
         """
 
-    def forgotten_owners(self) -> list[str]:
+    def unregistered_owners(self) -> list[str]:
         """Return the uuids of owners of unfinished actions that are not workers.
 
         A worker is one if it stopped in the middle of a claim, lost its lease, was
@@ -367,7 +367,7 @@ class Store(
         Return whether it was removed.
         """
 
-    def take_role(self, role: str, worker: str, lease: float) -> bool:
+    def acquire_role(self, role: str, worker: str, lease: float) -> bool:
         """Take or keep a role, which one worker has, for `lease` seconds."""
 
     def drop_role(self, role: str, worker: str) -> None:

@@ -12,7 +12,7 @@ class LockTransaction(Protocol):
     A target is any name. One action holds its lock exclusively, or any number share it.
     """
 
-    def take_locks(self, targets: Mapping[str, int]) -> set[str]:
+    def acquire_locks(self, targets: Mapping[str, int]) -> set[str]:
         """Take exclusive locks, target -> action id; return the locked targets.
 
         A lock that the same action already holds counts as taken. No further action can

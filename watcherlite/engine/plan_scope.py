@@ -89,7 +89,7 @@ class PlanScope:
                 break
         Draft(document, problems, document.markup).finished()
 
-    def refusal(self, action: Action) -> str | None:
+    def rejection_reason(self, action: Action) -> str | None:
         """Return why an action of a plan may not start; None if it may."""
         creator = of_context(action.context)
         if creator.everywhere:

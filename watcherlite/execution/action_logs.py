@@ -169,7 +169,9 @@ class ActionLogs:
     def purge(self) -> None:
         """Delete entries that are older than `action_log_retention`."""
         days = self._settings.action_log_retention
-        if days and self._store.take_role(PURGE_ROLE, self._worker, 2 * PURGE_INTERVAL):
+        if days and self._store.acquire_role(
+            PURGE_ROLE, self._worker, 2 * PURGE_INTERVAL
+        ):
             before = self._clock.now() - datetime.timedelta(days=days)
             try:
                 count = self._store.purge_log_entries(before)

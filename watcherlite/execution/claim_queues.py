@@ -63,7 +63,7 @@ class ClaimWindow:
         soon = int(TARGET_WORK / max(self._runs.value, 1e-6))
         return min(max(self._settings.max_parallel, soon), self._settings.claim_batch)
 
-    def room(self, busy: int) -> int:
+    def capacity(self, busy: int) -> int:
         """Return the number of actions to claim while `busy` are in flight.
 
         It is 0 until half of a large window is free: claiming a few at a time would
@@ -126,7 +126,7 @@ class ClaimQueue:
         self.claiming += self.receipts
         self.receipts = []
 
-    def settle(self) -> None:
+    def complete(self) -> None:
         """Record that the claim is written."""
         claimed, self.claiming = self.claiming, []
         for receipt in claimed:
@@ -164,7 +164,7 @@ class ClaimQueues:
         """Claim nothing more."""
         self.is_closed = True
 
-    def serves(self, lane: str) -> bool:
+    def has_lane(self, lane: str) -> bool:
         """Return whether this worker serves a lane."""
         return lane in self._queues
 
@@ -183,7 +183,7 @@ class ClaimQueues:
     ) -> None:
         """Record that a plan may have actions that can be claimed."""
         with self._lock:
-            if not self.serves(APPLIER):
+            if not self.has_lane(APPLIER):
                 return
             queue = self._queues.get(plan_id)
             if queue is None:
@@ -194,7 +194,7 @@ class ClaimQueues:
     def hint_lane(self, lane: str, receipt: Receipt | None = None) -> None:
         """Record that a lane may have actions without a plan that can be claimed."""
         with self._lock:
-            if not self.serves(lane):
+            if not self.has_lane(lane):
                 return
             self._queues[lane].hint(receipt)
         self._commit_queue.wake()
@@ -223,7 +223,7 @@ class ClaimQueues:
                 if queue is not None:
                     queue.hint()
 
-    def yield_to_others(self) -> None:
+    def back_off(self) -> None:
         """Let other workers claim due actions first, for a while."""
         self._yields_until = self._clock.monotonic() + YIELD_TIME
 
@@ -234,24 +234,24 @@ class ClaimQueues:
 
     # claims
 
-    def any_more(self) -> bool:
+    def has_more(self) -> bool:
         """Return whether any queue may have actions."""
         with self._lock:
             return any(queue.more for queue in self._queues.values())
 
     def has_room(self, busy: int) -> bool:
         """Return whether to claim while `busy` attempts are in flight."""
-        return self._room(busy) > 0
+        return self._capacity(busy) > 0
 
-    def _room(self, busy: int) -> int:
-        if self.is_closed or not self.any_more():
+    def _capacity(self, busy: int) -> int:
+        if self.is_closed or not self.has_more():
             return 0
-        return self.window.room(busy)
+        return self.window.capacity(busy)
 
     def claim_requests(self, busy: int) -> Sequence[ClaimRequest]:
         """Return the claims to make while `busy` attempts are in flight."""
         with self._lock:
-            room = self._room(busy)
+            room = self._capacity(busy)
             return self.share(room) if room else ()
 
     def share(self, room: int) -> list[ClaimRequest]:
@@ -311,7 +311,7 @@ class ClaimQueues:
         with self._lock:
             queue = self.find(claim.request.plan_id, claim.request.lane)
             if queue is not None:
-                queue.settle()
+                queue.complete()
                 queue.limited = claim.limited
                 queue.more = queue.hinted or (claim.more and not claim.limited)
                 queue.limit = queue.limit * LIMIT_GROWTH if claim.more else FIRST_LIMIT
@@ -325,7 +325,7 @@ class ClaimQueues:
                 return
             if not plan.claimable:
                 queue.claim()
-                queue.settle()
+                queue.complete()
                 del self._queues[plan.id]
             elif queue.limited and (
                 plan.max_parallel is None or plan.active < plan.max_parallel

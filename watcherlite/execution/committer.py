@@ -118,7 +118,7 @@ class CommitQueue:
             self._flushing = True
             self._condition.notify()
 
-    def expect_more(self) -> None:
+    def allow_linger(self) -> None:
         """Allow the linger: threads are busy and will submit more."""
         with self._condition:
             self._flushing = False
@@ -294,14 +294,14 @@ class Committer:
             # The sweep recovers actions that are not in flight any more.
             for item in items:
                 if not item.is_settled:
-                    self._settle(item, False)
+                    self._finish(item, False)
         return True
 
     def _store_logs(self, entries: list[LogEntry]) -> None:
         """Store log entries; repeat until they are stored or the lease expires."""
         pause = FIRST_PAUSE
         unanswered = False
-        while entries and self._lease.left() > 0:
+        while entries and self._lease.seconds_left() > 0:
             try:
                 self._logs.store(entries, unanswered)
                 return
@@ -352,7 +352,7 @@ class Committer:
         conflicts = 0
         unanswered: CommitResult | None = None
         while True:
-            if self._lease.left() <= 0:
+            if self._lease.seconds_left() <= 0:
                 raise exceptions.LeaseLost
             result = CommitResult()
             try:
@@ -420,7 +420,7 @@ class Committer:
         result = self._write([item], [])
         if result is None:
             # The next sweep finds the action in the store and recovers it.
-            self._settle(item, False)
+            self._finish(item, False)
         else:
             self._on_committed(result)
 
@@ -430,12 +430,12 @@ class Committer:
         """Follow up a durable transaction: its items, the claims, the listeners."""
         self._hold_busy(result)
         for item, applied in result.outcomes:
-            self._settle(item, applied)
+            self._finish(item, applied)
         self._claims.on_committed(result)
         if result.events:
             self._listeners.notify(result.events)
 
-    def _settle(self, item: PendingCommit, applied: bool) -> None:
+    def _finish(self, item: PendingCommit, applied: bool) -> None:
         item.is_settled = True
         try:
             item.on_written(applied)

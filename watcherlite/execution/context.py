@@ -46,7 +46,7 @@ class Checkpoints(Protocol):
 class LeaseTime(Protocol):
     """The remaining time of the worker's lease."""
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds until the lease ends."""
 
 
@@ -192,7 +192,7 @@ class Context:
     def fence(self) -> None:
         # By the monotonic clock, which continues while the process is stopped. It costs
         # no statement, and the lease never ends later than at the database.
-        if self._lease is not None and self._lease.left() <= 0:
+        if self._lease is not None and self._lease.seconds_left() <= 0:
             raise exceptions.LeaseLost(
                 f'The lease of the worker of action {self.uuid} has expired; '
                 'another worker takes the action over.'

@@ -234,7 +234,7 @@ class Watchdog:
         if attempt.idle:
             attempt.context.deliver(TIMEOUT)
             self._control.apply_signal(attempt, TIMEOUT)
-        elif not self._pools.runs(attempt.job):
+        elif not self._pools.is_running(attempt.job):
             # Its next job checks the deadline, or its conclusion is being written.
             return
         elif attempt.ended is not None:

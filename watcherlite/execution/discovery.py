@@ -222,7 +222,7 @@ class WorkDiscovery:
 
     def _share(self, dispatcher: Claimant) -> None:
         if not self._hints.is_alone():
-            dispatcher.give_back()
+            dispatcher.release_unstarted()
 
     # actions that come due
 

@@ -66,30 +66,30 @@ class Backlog:
         """Queue jobs, and wake threads for them."""
         if not jobs:
             return
-        self._commit_queue.expect_more()
+        self._commit_queue.allow_linger()
         if self._pool.submit(jobs) and not self._relieving:
             self._relieving = True
-            self._timers.after(STALLED, self._relieve)
+            self._timers.after(STALLED, self._wake_if_stalled)
 
-    def _relieve(self) -> None:
+    def _wake_if_stalled(self) -> None:
         # First, so that jobs submitted meanwhile schedule the next check.
         self._relieving = False
-        if self._pool.relieve():
+        if self._pool.wake_if_stalled():
             self._relieving = True
             # If all threads run jobs, there is none left to wake.
-            again = STUCK if self._pool.full else STALLED
-            self._timers.after(again, self._relieve)
+            again = STUCK if self._pool.is_full else STALLED
+            self._timers.after(again, self._wake_if_stalled)
             if self._pool.is_stuck(STUCK):
                 self._control.on_stuck()
 
-    def give_back(self) -> None:
+    def release_unstarted(self) -> None:
         """Release the claimed actions that no thread has started to execute."""
         waiting = {
             attempt.job: attempt
             for attempt in self._in_flight.attempts()
             if attempt.job is not None and _can_be_released(attempt)
         }
-        withdrawn = self._pools.withdraw(waiting) if waiting else []
+        withdrawn = self._pools.remove_waiting(waiting) if waiting else []
         if withdrawn:
             LOG.info('%d actions are released: no thread is free', len(withdrawn))
         for job in withdrawn:
@@ -107,7 +107,7 @@ class Backlog:
         ended = self._runner.cancel_unprepared(attempt)
         if ended is None or attempt.job is None:
             return
-        if self._pool.withdraw({attempt.job}):
+        if self._pool.remove_waiting({attempt.job}):
             self._control.conclude(attempt, ended)
 
 
@@ -360,7 +360,7 @@ class Dispatcher:
 
     def _perform_job(self, attempt: Attempt) -> tuple[Job, Attempt]:
         """Return the job that performs a started action."""
-        return self._job(self._perform, attempt, _waits_outside(attempt)), attempt
+        return self._job(self._perform, attempt, _waits_externally(attempt)), attempt
 
     def _submit(self, jobs: Sequence[tuple[Job, Attempt]]) -> None:
         """Submit jobs to their pools."""
@@ -449,7 +449,7 @@ class Dispatcher:
             self._deferred.hold(attempt)
         else:
             self._in_flight.remove(attempt)
-            self._prefetcher.forget(attempt.action)
+            self._prefetcher.discard(attempt.action)
             self._schedule(attempt.action, item.conclusion.elsewhere)
             self._events.on_waiting(attempt.action)
 
@@ -473,7 +473,7 @@ class Dispatcher:
             return
         wait = (action.not_before - self._clock.now()).total_seconds()
         if elsewhere:
-            self._queues.yield_to_others()
+            self._queues.back_off()
             self._timers.after(max(0.0, wait), lambda: self._offer([queue]))
         elif wait > 0:
             self._timers.after(wait, lambda: self._queues.hint_action(action))
@@ -522,12 +522,12 @@ class Dispatcher:
     def on_stuck(self) -> None:
         self._queues.window.record_stuck(STUCK)
         if self._queues.is_closed:
-            self.give_back()
+            self.release_unstarted()
         else:
             self._events.on_saturated(self)
 
-    def give_back(self) -> None:
-        self._backlog.give_back()
+    def release_unstarted(self) -> None:
+        self._backlog.release_unstarted()
 
     def watch_deadlines(self) -> None:
         """Start checking the deadlines of the attempts in flight."""
@@ -539,7 +539,7 @@ class Dispatcher:
         Suspended actions are ignored, because only a user can end them.
         """
         self._queues.close()
-        self.give_back()
+        self.release_unstarted()
         return self._in_flight.wait_until_idle(timeout)
 
     def abandon(self) -> None:
@@ -553,7 +553,7 @@ class Dispatcher:
         self._pools.stop()
 
 
-def _waits_outside(attempt: Attempt) -> bool:
+def _waits_externally(attempt: Attempt) -> bool:
     """Return whether the next step of an attempt is for the probe pool."""
     action = attempt.action
     try:

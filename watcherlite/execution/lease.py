@@ -46,7 +46,7 @@ class Lease:
         self._stopped = False
         self._thread: threading.Thread | None = None
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds for which this worker may write; 0 or less: not at all.
 
         Once it is 0 or less, it remains so. Otherwise a late renewal would permit to
@@ -95,12 +95,12 @@ class Lease:
             try:
                 kept = self.renew()
             except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
-                kept = self.left() > 0
+                kept = self.seconds_left() > 0
                 LOG.warning(
                     'The lease of worker %s could not be renewed: %s; %.1f s remain',
                     self._worker,
                     error,
-                    max(0.0, self.left()),
+                    max(0.0, self.seconds_left()),
                 )
             if not kept:
                 LOG.error(
@@ -120,7 +120,7 @@ class Lease:
             return not self._stopped
 
 
-def of_process(pid: int | None = None) -> str:
+def process_identity(pid: int | None = None) -> str:
     """Return the identity of a process, which is unique forever.
 
     `BOOT/PID-NAMESPACE/pid/PID/START`: the boot of the machine, the namespace of the
@@ -128,7 +128,7 @@ def of_process(pid: int | None = None) -> str:
     because pids are reused.
     """
     pid = os.getpid() if pid is None else pid
-    return f'{_place()}/{pid}/{_start(pid)}'
+    return f'{_namespace_identity()}/{pid}/{_start(pid)}'
 
 
 def is_gone(identity: str) -> bool:
@@ -138,12 +138,12 @@ def is_gone(identity: str) -> bool:
     """
     place, _, rest = identity.partition('/pid/')
     pid, _, start = rest.partition('/')
-    if f'{place}/pid' != _place() or not pid.isdigit() or start == '?':
+    if f'{place}/pid' != _namespace_identity() or not pid.isdigit() or start == '?':
         return False
     return _start(int(pid)) not in (start, '?')
 
 
-def _place() -> str:
+def _namespace_identity() -> str:
     try:
         boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text().strip()
         namespace = os.readlink('/proc/self/ns/pid')

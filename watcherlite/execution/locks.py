@@ -70,15 +70,15 @@ def _acquire(tx: Transaction, actions: Sequence[Action]) -> dict[int, str]:
     for action in actions if wholes else ():
         for name in {shared_lock(action), action.target} & wholes:
             queues[str(name)].append(action)
-    waits = _acquire_in_turn(tx, queues)
+    waits = _acquire_round_robin(tx, queues)
     queues = {}
     for action in actions:
         if action.id not in waits and action.target not in wholes:
             queues.setdefault(str(action.target), []).append(action)
-    return waits | _acquire_in_turn(tx, queues)
+    return waits | _acquire_round_robin(tx, queues)
 
 
-def _acquire_in_turn(
+def _acquire_round_robin(
     tx: Transaction, queues: dict[str, list[Action]]
 ) -> dict[int, str]:
     """Acquire locks for the first action of each queue, then the next.
@@ -100,7 +100,7 @@ def _acquire_in_turn(
                 together[name] = [action.id for action in first]
             else:
                 alone[name] = first[0].id
-        free = tx.take_locks(alone) if alone else set()
+        free = tx.acquire_locks(alone) if alone else set()
         sharing = tx.share_locks(together) if together else set()
         for name, first in tried.items():
             rest = queues.pop(name)[len(first) :]

@@ -50,14 +50,14 @@ class PolicyChain:
     def __init__(self, source: PolicySource | None = None) -> None:
         self._source = source
 
-    def before(self, attempt: Attempt) -> None:
+    def run_pre_op(self, attempt: Attempt) -> None:
         """Run `pre_op` of the policies that apply; raises PolicyCheckFailed.
 
         Raises Cancelled or TimedOut between two policies.
         """
         self._run(attempt, 'before', None)
 
-    def after(self, attempt: Attempt, result: str) -> None:
+    def run_post_op(self, attempt: Attempt, result: str) -> None:
         """Run `post_op` of the policies that apply; raises PolicyCheckFailed.
 
         :param result: of the action: OK or ERROR

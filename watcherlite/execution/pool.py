@@ -66,7 +66,7 @@ class Pool:
     def submit(self, jobs: list[Job]) -> bool:
         """Queue jobs and wake threads for them.
 
-        :returns: whether more jobs wait than threads were woken, so that `relieve`
+        :returns: whether more jobs wait than threads were woken, so that `wake_if_stalled`
             must be called after a while
         """
         if not jobs:
@@ -81,12 +81,12 @@ class Pool:
             return len(self._jobs) > woken
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Return whether all threads of the pool run jobs."""
         with self._condition:
             return self._busy() >= self.size
 
-    def relieve(self) -> bool:
+    def wake_if_stalled(self) -> bool:
         """Wake more threads if jobs wait and none was started since the last call.
 
         :returns: whether jobs still wait, so that it must be called again
@@ -114,7 +114,7 @@ class Pool:
             self.average = max(self.average, took)
             return True
 
-    def withdraw(self, jobs: Container[Job]) -> list[Job]:
+    def remove_waiting(self, jobs: Container[Job]) -> list[Job]:
         """Remove and return those of these jobs that wait."""
         with self._condition:
             withdrawn = [job for job in self._jobs if job in jobs]
@@ -123,7 +123,7 @@ class Pool:
             self._jobs.extend(kept)
             return withdrawn
 
-    def runs(self, job: Job | None) -> bool:
+    def is_running(self, job: Job | None) -> bool:
         """Return whether a thread runs this job."""
         with self._condition:
             return job in self._running
@@ -251,7 +251,7 @@ class ProbePool:
             started = self._take()
         self._start_threads(started)
 
-    def runs(self, job: Job | None) -> bool:
+    def is_running(self, job: Job | None) -> bool:
         """Return whether a thread runs this job."""
         with self._lock:
             return job in self._running or job in self._detached
@@ -266,7 +266,7 @@ class ProbePool:
             started = self._take()
         self._start_threads(started)
 
-    def withdraw(self, jobs: Container[Job]) -> list[Job]:
+    def remove_waiting(self, jobs: Container[Job]) -> list[Job]:
         """Remove and return those of these jobs that wait."""
         with self._lock:
             withdrawn = [job for job, _ in self._waiting if job in jobs]
@@ -343,9 +343,9 @@ class Pools:
         self.actions = Pool(settings.max_parallel, commit_queue)
         self.probes = ProbePool(settings)
 
-    def runs(self, job: Job | None) -> bool:
+    def is_running(self, job: Job | None) -> bool:
         """Return whether a thread runs this job."""
-        return self.actions.runs(job) or self.probes.runs(job)
+        return self.actions.is_running(job) or self.probes.is_running(job)
 
     def detach(self, job: Job | None) -> None:
         """Leave the thread of a job out of the size: it is suspended or abandoned."""
@@ -356,9 +356,9 @@ class Pools:
         """Count the thread of a job again."""
         self.actions.reattach(job)
 
-    def withdraw(self, jobs: Container[Job]) -> list[Job]:
+    def remove_waiting(self, jobs: Container[Job]) -> list[Job]:
         """Remove and return those of these jobs that wait."""
-        return [*self.actions.withdraw(jobs), *self.probes.withdraw(jobs)]
+        return [*self.actions.remove_waiting(jobs), *self.probes.remove_waiting(jobs)]
 
     def stop(self) -> None:
         """Drop the jobs that wait, and end each thread after its job."""

@@ -125,7 +125,7 @@ class WorkerProcess(Protocol):
 class Claimant(Protocol):
     """The part of the dispatcher that its observer uses."""
 
-    def give_back(self) -> None:
+    def release_unstarted(self) -> None:
         """Release the actions that no thread has started to execute."""
 
 

@@ -50,7 +50,7 @@ class DependentPrefetcher:
             for found in successors:
                 self._loaded[found.parent_id] = found.action
 
-    def forget(self, action: Action) -> None:
+    def discard(self, action: Action) -> None:
         """Drop the dependent of an action that is not in flight any more."""
         with self._lock:
             self._loaded.pop(action.id, None)

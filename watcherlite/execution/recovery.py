@@ -95,7 +95,7 @@ class Recovery:
         lost = [w for w in self._store.expired_workers() if w.uuid != self._worker]
         lost += [
             Worker(owner, 'an unknown host', '', ())
-            for owner in self._store.forgotten_owners()
+            for owner in self._store.unregistered_owners()
             if owner != self._worker
         ]
         # A list, not a generator: every worker is recovered.

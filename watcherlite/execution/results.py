@@ -388,7 +388,7 @@ def validated(outcome: Outcome) -> Outcome:
         return outcome
     problem = _problem(outcome)
     if problem is None:
-        return _readable(outcome)
+        return _sanitize_reason(outcome)
     return outcomes.Failed(f'its {type(outcome).__name__} {problem}')
 
 
@@ -532,18 +532,18 @@ def _action_problem(action: Any) -> str | None:
     return None
 
 
-def _readable(outcome: Any) -> Any:
+def _sanitize_reason(outcome: Any) -> Any:
     """Return the outcome with a reason that databases can store."""
     reason = getattr(outcome, 'reason', None)
     if reason is None or json_values.text_problem(reason) is None:
         return outcome
-    changes: dict[str, Any] = {'reason': _cleaned(reason)}
+    changes: dict[str, Any] = {'reason': _sanitize(reason)}
     fault = getattr(outcome, 'fault', None)
     if fault is not None:
-        cleaned = [_cleaned(text) for text in dataclasses.astuple(fault)]
+        cleaned = [_sanitize(text) for text in dataclasses.astuple(fault)]
         changes['fault'] = Fault(*cleaned)
     return dataclasses.replace(outcome, **changes)
 
 
-def _cleaned(text: str) -> str:
+def _sanitize(text: str) -> str:
     return text.replace('\0', '?').encode('utf-8', 'replace').decode('utf-8')

@@ -34,7 +34,7 @@ _ENDS = outcomes.Done | outcomes.Failed | outcomes.Cancelled | outcomes.TimedOut
 Answer = TypeVar('Answer')
 
 
-class _TriedTooLong(exceptions.TimedOut):
+class _AttemptsTimedOut(exceptions.TimedOut):
     """The timeout of an action, which covers all tries, ended before this one."""
 
     def __init__(self, action: Action) -> None:
@@ -159,7 +159,7 @@ class Runner:
             name = results.PRE_CONDITION
             if isinstance(error, PolicyCheckFailed):
                 name = results.POLICIES
-            if isinstance(error, _TriedTooLong):
+            if isinstance(error, _AttemptsTimedOut):
                 name = results.EXECUTE
             return self._failure(attempt, error, name), name
         return None, results.PRE_CONDITION
@@ -178,7 +178,7 @@ class Runner:
     def check_time_left(self, attempt: Attempt) -> None:
         """Raise TimedOut if the timeout ended before this try."""
         if attempt.context.remaining() == 0.0:
-            raise _TriedTooLong(attempt.action)
+            raise _AttemptsTimedOut(attempt.action)
 
     def validate_inputs(self, attempt: Attempt) -> None:
         """Raise InvalidInput for inputs that the plugin does not accept."""
@@ -196,7 +196,7 @@ class Runner:
 
     def run_pre_policies(self, attempt: Attempt) -> None:
         """Run `pre_op` of the policies; raises PolicyCheckFailed."""
-        self._policies.before(attempt)
+        self._policies.run_pre_op(attempt)
         attempt.context.checkpoint()
 
     def check_applied(self, attempt: Attempt) -> None:
@@ -229,7 +229,7 @@ class Runner:
             return
         try:
             if _may_have_policies(attempt.action):
-                self._policies.after(attempt, ERROR)
+                self._policies.run_post_op(attempt, ERROR)
             else:
                 self._policies.release(attempt)
         except BaseException:  # a plugin may raise anything
@@ -317,7 +317,7 @@ class Runner:
         if isinstance(outcome, outcomes.Done):
             policy_result, context.outputs = OK, outcome.outputs
         try:
-            self._policies.after(attempt, policy_result)
+            self._policies.run_post_op(attempt, policy_result)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
             failure = self._failure(attempt, error, result.step)
             return dataclasses.replace(result, outcome=failure)
@@ -371,22 +371,22 @@ class Runner:
         stopped = isinstance(error, exceptions.Cancelled | exceptions.TimedOut)
         if stopped and attempt.action.token is not None:
             # It is InProgress.
-            self._cancel_outside(attempt)
+            self._cancel_external(attempt)
         return self._failure(attempt, error, step)
 
     def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
         """Return the end of an idle action; cancel its work outside."""
         if attempt.action.token is not None:
-            self._cancel_outside(attempt)
+            self._cancel_external(attempt)
         result = StepResult(outcome, results.EXECUTE)
         result = self.run_post_policies(attempt, result)
         return self._conclude(attempt, result.outcome, result.step)
 
     def _is_lost(self) -> bool:
         """Return whether the lease expired, so that other workers own the actions."""
-        return self._lease is not None and self._lease.left() <= 0
+        return self._lease is not None and self._lease.seconds_left() <= 0
 
-    def _cancel_outside(self, attempt: Attempt) -> None:
+    def _cancel_external(self, attempt: Attempt) -> None:
         """Call `cancel` of the plugin of an action that is InProgress."""
         if self._is_lost():
             return
@@ -521,7 +521,7 @@ class Runner:
         if isinstance(error, exceptions.Cancelled):
             return outcomes.Cancelled()
         if isinstance(error, exceptions.TimedOut):
-            late = isinstance(error, _TriedTooLong)
+            late = isinstance(error, _AttemptsTimedOut)
             return outcomes.TimedOut(str(error)) if late else outcomes.TimedOut()
         try:
             fault = outcomes.fault_of(error)

@@ -74,7 +74,7 @@ class Worker:
         admission: AdmissionCheck | None = None,
     ) -> None:
         self.record = api.Worker(
-            str(uuid.uuid4()), host, lease.of_process(), tuple(lanes)
+            str(uuid.uuid4()), host, lease.process_identity(), tuple(lanes)
         )
         self._services = CoreServices(store, clock, settings, self.record.uuid)
         self._process = process

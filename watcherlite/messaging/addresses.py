@@ -52,16 +52,16 @@ def parse(url: str) -> tuple[Address, ...]:
     for piece in re.split(r'[;,](?=\w+://)', url.strip()):
         tls = SCHEMES.get(scheme(piece))
         if tls is None:
-            raise _wrong('each URL in it begins with amqp://, amqps:// or rabbit://.')
+            raise _invalid('each URL in it begins with amqp://, amqps:// or rabbit://.')
         authorities, _, vhost = piece.partition('://')[2].partition('/')
         if '@' in vhost or '?' in vhost:
-            raise _wrong('what follows the first "/" is the virtual host alone.')
+            raise _invalid('what follows the first "/" is the virtual host alone.')
         for authority in re.split('[;,]', authorities):
             addresses.append(
                 _address(authority, urlparse.unquote(vhost) or '/', tls, addresses)
             )
     if len({(address.tls, address.vhost) for address in addresses}) > 1:
-        raise _wrong(
+        raise _invalid(
             'its hosts are those of one cluster: all have the same scheme and the '
             'same virtual host.'
         )
@@ -77,10 +77,10 @@ def _address(authority: str, vhost: str, tls: bool, before: list[Address]) -> Ad
     if not separator:
         user, password = (before[0].user, before[0].password) if before else ('', '')
     elif before and not before[0].user:
-        raise _wrong('credentials stand with the first host, or with each.')
+        raise _invalid('credentials stand with the first host, or with each.')
     match = re.fullmatch(r'(\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*)(?::(\d{1,5}))?', location)
     if match is None or not 0 < int(match[2] or 1) < 65536:
-        raise _wrong('a host is a name or an address, and a port a number after ":".')
+        raise _invalid('a host is a name or an address, and a port a number after ":".')
     return Address(
         host=match[1].strip('[]') or '127.0.0.1',
         port=int(match[2] or _PORTS[tls]),
@@ -91,7 +91,7 @@ def _address(authority: str, vhost: str, tls: bool, before: list[Address]) -> Ad
     )
 
 
-def _wrong(rule: str) -> exceptions.ConfigurationError:
+def _invalid(rule: str) -> exceptions.ConfigurationError:
     return exceptions.ConfigurationError(
         f'The broker URL ([messaging] url) cannot be used: {rule} Right is, for '
         'instance, amqp://USER:PASSWORD@HOST:5672/VHOST or '

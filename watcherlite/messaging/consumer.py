@@ -155,7 +155,7 @@ class Consumer:
                 # Unacknowledged messages of the last connection are delivered again.
                 self._unsettled = 0
                 watchdog = self._subscribe(link)
-                self._reconnect_loop.established()
+                self._reconnect_loop.on_connected()
                 self._consuming.set()
                 LOG.info('Consuming messages from %s.', link.address)
                 while not self._stop.is_set():

@@ -20,7 +20,7 @@ def declare(channel: Any, wanted: topology.Topology) -> None:
         does not help
     """
     for exchange in wanted.exchanges:
-        with _explained(f'exchange {exchange.name}', wanted.remedy):
+        with _explain_errors(f'exchange {exchange.name}', wanted.remedy):
             channel.exchange_declare(
                 exchange=exchange.name,
                 type=exchange.type,
@@ -33,7 +33,7 @@ def declare(channel: Any, wanted: topology.Topology) -> None:
 
 def declare_queue(channel: Any, queue: topology.Queue, remedy: str) -> None:
     """Declare one queue and bind it; raises as `declare` does."""
-    with _explained(f'queue {queue.name}', remedy):
+    with _explain_errors(f'queue {queue.name}', remedy):
         channel.queue_declare(
             queue=queue.name,
             durable=queue.durable,
@@ -66,7 +66,7 @@ def count_messages(
 
 
 @contextlib.contextmanager
-def _explained(what: str, remedy: str) -> Iterator[None]:
+def _explain_errors(what: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except pyamqp.Transport.channel_errors as error:

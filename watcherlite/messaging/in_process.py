@@ -140,7 +140,7 @@ class InProcessBus:
     def _send(self, hint: _Hint) -> None:
         with self._condition:
             if self._closed:
-                self._dropped('the in-process bus is closed')
+                self._log_dropped('the in-process bus is closed')
                 return
             self._put(self._hints, hint)
             self._wake()
@@ -148,10 +148,10 @@ class InProcessBus:
     def _put(self, queue: collections.deque[_Hint], hint: _Hint) -> None:
         if len(queue) >= LIMIT:
             queue.popleft()
-            self._dropped(f'{LIMIT} newer ones are pending')
+            self._log_dropped(f'{LIMIT} newer ones are pending')
         queue.append(hint)
 
-    def _dropped(self, why: str) -> None:
+    def _log_dropped(self, why: str) -> None:
         self.counters.dropped += 1
         LOG.warning('Dropped a message, because %s; the sweep finds its work.', why)
 

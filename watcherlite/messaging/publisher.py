@@ -109,7 +109,7 @@ class Publisher:
                 channel = publisher_confirms.ConfirmChannel(link)
                 declaration.declare(channel.channel, self._topology)
                 self._tried_in_vain = False
-                self._reconnect_loop.established()
+                self._reconnect_loop.on_connected()
                 while batch is not None:
                     if batch:
                         self._publish(channel, batch)

@@ -65,13 +65,13 @@ class ConfirmChannel:
             if begin:
                 self._link.poll()
             if time.monotonic() > deadline:
-                raise self._late(timeout)
+                raise self._timeout_error(timeout)
             with self._link.buffered_writes():
                 self._send(messages[begin : begin + _POLL])
         while self._waiting:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise self._late(timeout)
+                raise self._timeout_error(timeout)
             self._link.drain_events(left)
         return self._refusals
 
@@ -94,7 +94,7 @@ class ConfirmChannel:
                 mandatory=True,
             )
 
-    def _late(self, timeout: float) -> exceptions.BrokerUnavailable:
+    def _timeout_error(self, timeout: float) -> exceptions.BrokerUnavailable:
         blocked = ', it is short of memory or disk' if self._link.blocked else ''
         return exceptions.BrokerUnavailable(
             f'The message broker at {self._link.address} did not confirm '

@@ -51,7 +51,7 @@ class ReconnectLoop:
             before_sleep=self._announce,
         )
 
-    def established(self) -> None:
+    def on_connected(self) -> None:
         """Record that the session is connected; called by the session."""
         self._since = self._monotonic()
         self._logged = ''

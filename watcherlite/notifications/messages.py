@@ -130,7 +130,7 @@ class MessageBuilder:
             notification
             for row in subjects.SUBJECTS.values()
             for notification in row.notifications.values()
-            if settings.sends(notification.priority)
+            if settings.is_enabled(notification.priority)
         )
         self._routes: dict[Notification, _Route] = {}
 

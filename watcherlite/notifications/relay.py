@@ -187,7 +187,7 @@ class Relay:
                 self._reset()
                 self._publisher.keep_alive()
                 return self._hint_relay()
-            if self._redelivers() and self._redelivery.run(
+            if self._has_redelivery() and self._redelivery.run(
                 settings, settings.publish_timeout, self._keep_role
             ):
                 return Pause(0.0, 0.0)
@@ -207,11 +207,11 @@ class Relay:
         self._failures = 0
         if more:
             return Pause(0.0, 0.0)
-        self._recovered()
+        self._on_recovered()
         self._send_hint()
         return Pause(settings.sweep_interval, settings.linger)
 
-    def _redelivers(self) -> bool:
+    def _has_redelivery(self) -> bool:
         """Return whether messages lost with a queue are published again."""
         return bool(self._settings.level) and self._relay_settings.redelivery_window > 0
 
@@ -240,7 +240,7 @@ class Relay:
             return False
         # The lease counts from before the call, so that it ends here before it ends in
         # the store.
-        taken = self._store.take_role(self.ROLE, self._worker, settings.lease)
+        taken = self._store.acquire_role(self.ROLE, self._worker, settings.lease)
         self._role_until = now + settings.lease if taken else -math.inf
         self._try_again = -math.inf if taken else now + settings.sweep_interval
         if taken != self._is_relay:
@@ -273,7 +273,7 @@ class Relay:
             if not self._keep_role():
                 return True
             self._publisher.publish(batch.messages, timeout)
-            if self._redelivers():
+            if self._has_redelivery():
                 keys = {key for key, _ in batch.messages}
                 self._redelivery.record(keys, stored[0].sequence)
         self._store.mark_published(
@@ -315,7 +315,7 @@ class Relay:
         self._failures += 1
         return Pause(delay, min(delay, settings.min_backoff))
 
-    def _recovered(self) -> None:
+    def _on_recovered(self) -> None:
         if self._outage_since is not None:
             LOG.info(
                 'Notifications are published again after %.1f s; %d pending events '

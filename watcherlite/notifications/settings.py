@@ -49,7 +49,7 @@ class NotificationSettings:
                 'to send no notifications'
             )
 
-    def sends(self, priority: str) -> bool:
+    def is_enabled(self, priority: str) -> bool:
         """Return whether notifications of a priority are sent at this level."""
         if not self.level:
             return False

@@ -33,7 +33,7 @@ import urllib3.util.connection
 from watcherlite.destinations import DestinationRefusedError, Destinations
 from watcherlite.plugins import outgoing
 from watcherlite.plugins.capture import Capture
-from watcherlite.plugins.redaction import shown_url
+from watcherlite.plugins.redaction import redact_url
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ _CHUNK = 16384
 _READ_TIMEOUTS = (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError)
 
 
-class Heeding(Protocol):
+class SignalSource(Protocol):
     """The source of interruptions of a request: the context of the caller."""
 
     def checkpoint(self) -> None:
@@ -128,7 +128,7 @@ class _Line:
         self.lookup: outgoing.Lookup = socket.getaddrinfo
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
-        self._cut = False
+        self._is_interrupted = False
         self.time_is_over = False
 
     def hold(self, connection: socket.socket) -> None:
@@ -137,28 +137,28 @@ class _Line:
         """
         with self._lock:
             self._socket = connection
-            if self._cut:
+            if self._is_interrupted:
                 _shut_down(connection)
 
     @property
     def connected(self) -> bool:
         return self._socket is not None
 
-    def cut(self) -> None:
+    def shut_down(self) -> None:
         """Interrupt readers and writers of the connection."""
         with self._lock:
-            self._cut = True
+            self._is_interrupted = True
             if self._socket is not None:
                 _shut_down(self._socket)
 
-    def heed(self, signal_name: str) -> None:
+    def handle_signal(self, signal_name: str) -> None:
         """Close the connection for a signal that ends the action."""
         # A suspended action finishes the current request.
         if signal_name not in (states.SUSPEND, states.RESUME):
-            self.cut()
+            self.shut_down()
 
     @contextlib.contextmanager
-    def bounded(self, seconds: float) -> Iterator[None]:
+    def close_after(self, seconds: float) -> Iterator[None]:
         """Close the connection after a number of seconds.
 
         Socket timeouts restart with each byte, so a server that occasionally sends one
@@ -167,7 +167,7 @@ class _Line:
 
         def over() -> None:
             self.time_is_over = True
-            self.cut()
+            self.shut_down()
 
         timer = threading.Timer(seconds, over)
         timer.daemon = True
@@ -182,16 +182,19 @@ class _Line:
 _LINE: contextvars.ContextVar[_Line] = contextvars.ContextVar('line')
 
 
-def _not_ours(record: logging.LogRecord) -> bool:
+def _is_foreign(record: logging.LogRecord) -> bool:
     return _LINE.get(None) is None
 
 
 # It logs queries, which may contain credentials. We report errors ourselves.
-logging.getLogger('urllib3.connectionpool').addFilter(_not_ours)
+logging.getLogger('urllib3.connectionpool').addFilter(_is_foreign)
 
 
 def exchange(
-    context: Heeding, request: HttpRequestMessage, settings: Settings, seconds: float
+    context: SignalSource,
+    request: HttpRequestMessage,
+    settings: Settings,
+    seconds: float,
 ) -> Answer:
     """Send a request, follow its redirects, and return the response.
 
@@ -203,7 +206,7 @@ def exchange(
     line = _Line()
     token = _LINE.set(line)
     try:
-        with context.on_signal(line.heed), line.bounded(seconds):
+        with context.on_signal(line.handle_signal), line.close_after(seconds):
             answer = _follow(context, request, settings, line, seconds, started)
         return answer
     except (
@@ -214,7 +217,7 @@ def exchange(
     ) as error:
         # Closing the connection looks like any other failure.
         context.checkpoint()
-        LOG.debug('No response from %s: %r', shown_url(request.url), error)
+        LOG.debug('No response from %s: %r', redact_url(request.url), error)
         # The socket timeout may expire together with the timer.
         if line.time_is_over or isinstance(error, _READ_TIMEOUTS):
             raise _too_slow(seconds) from None
@@ -228,7 +231,7 @@ def exchange(
 
 
 def _follow(
-    context: Heeding,
+    context: SignalSource,
     request: HttpRequestMessage,
     settings: Settings,
     line: _Line,
@@ -285,7 +288,10 @@ def _send(
 
 
 def _read(
-    context: Heeding, response: requests.Response, settings: Settings, started: float
+    context: SignalSource,
+    response: requests.Response,
+    settings: Settings,
+    started: float,
 ) -> Answer:
     body = Capture(settings.max_response_size)
     while not body.truncated:
@@ -320,11 +326,11 @@ def _redirected(
     old, new = urllib3.util.parse_url(request.url), urllib3.util.parse_url(url)
     if new.scheme not in ('http', 'https') or not new.host:
         raise ExchangeFailed(
-            f'redirected to {shown_url(url)}, which is not HTTP', True, True
+            f'redirected to {redact_url(url)}, which is not HTTP', True, True
         )
     if old.scheme == 'https' and new.scheme == 'http':
         raise ExchangeFailed(
-            f'redirected to {shown_url(url)}, away from HTTPS', True, True
+            f'redirected to {redact_url(url)}, away from HTTPS', True, True
         )
     headers = dict(request.headers)
     method, body = request.method, request.body
@@ -336,7 +342,7 @@ def _redirected(
         # headers, or parts of a body, are credentials.
         if body:
             raise ExchangeFailed(
-                f'redirected to {shown_url(url)}, another server, to which the body '
+                f'redirected to {redact_url(url)}, another server, to which the body '
                 'is not sent',
                 True,
                 True,

@@ -123,7 +123,7 @@ class Plugins:
         self._destinations = destinations
         self._by_name = _unique(self._all)
         self._made: dict[tuple[str, str], tuple[type[Any], Any]] = {}
-        self._not_found = functools.lru_cache(MOST_UNKNOWN)(self._say_not_found)
+        self._not_found = functools.lru_cache(MOST_UNKNOWN)(self._not_found_text)
         if conf is not None:
             self._register_options(conf)
 
@@ -160,7 +160,7 @@ class Plugins:
                     namespace,
                     name,
                     f'{plugin.__module__}:{plugin.__qualname__}',
-                    functools.partial(_itself, plugin),
+                    functools.partial(_plugin_class, plugin),
                 )
                 for namespace, plugins in given.items()
                 for name, plugin in plugins.items()
@@ -304,7 +304,7 @@ class Plugins:
             return self._conf[options.group_name(namespace, name)]
         return options.alone(self.plugin(namespace, name))
 
-    def _say_not_found(self, namespace: str, name: str) -> str:
+    def _not_found_text(self, namespace: str, name: str) -> str:
         _, noun = KINDS.get(namespace, _OTHER)
         names = self.names(namespace)
         near = difflib.get_close_matches(name, names, n=1)
@@ -345,7 +345,7 @@ def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     return load().list_opts()
 
 
-def _itself(plugin: type) -> type:
+def _plugin_class(plugin: type) -> type:
     return plugin
 
 

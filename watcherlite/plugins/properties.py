@@ -49,14 +49,14 @@ def fit(
     """
     kind = handler if isinstance(handler, type) else type(handler)
     try:
-        fitted = _fitted(_schema(kind), dict(values), known)
+        fitted = _convert(_schema(kind), dict(values), known)
         errors = schemas.first_errors(_compiled(kind), fitted)
     except RecursionError:
         raise exceptions.StackValidationFailed(f'{PLACE}: nested too deeply') from None
     except referencing.exceptions.Unresolvable as error:
         raise exceptions.PluginError(f'{_label(kind)} has no {error.ref}') from None
     if not known:
-        errors = [error for error in errors if not _rests_on_unknown(error)]
+        errors = [error for error in errors if not _depends_on_unknown(error)]
     if errors:
         raise exceptions.StackValidationFailed(schemas.problems(errors, PLACE))
     return fitted
@@ -151,20 +151,20 @@ def _label(kind: type[ResourceHandler]) -> str:
     return f'The schema of {kind.__module__}:{kind.__qualname__}'
 
 
-def _fitted(schema: Any, value: Any, known: bool) -> Any:
+def _convert(schema: Any, value: Any, known: bool) -> Any:
     """Return a value with defaults and conversions, recursively."""
     if not isinstance(schema, Mapping):
         return value
     value = converted(value, schema.get('type'))
     if isinstance(value, Mapping):
-        return _fitted_object(schema, value, known)
+        return _convert_object(schema, value, known)
     items = schema.get('items')
     if isinstance(value, list | tuple):
-        return [_fitted(items, item, known) for item in value]
+        return [_convert(items, item, known) for item in value]
     return value
 
 
-def _fitted_object(
+def _convert_object(
     schema: Mapping[str, Any], given: Mapping[str, Any], known: bool
 ) -> dict[str, Any]:
     declared = schema.get('properties') or {}
@@ -172,16 +172,16 @@ def _fitted_object(
     fitted = {}
     for name, value in given.items():
         inner = declared.get(name, more)
-        if value is None and known and name in declared and not _takes_null(inner):
+        if value is None and known and name in declared and not _allows_null(inner):
             continue
-        fitted[name] = _fitted(inner, value, known)
+        fitted[name] = _convert(inner, value, known)
     for name, inner in declared.items():
         if name not in fitted and isinstance(inner, Mapping) and 'default' in inner:
-            fitted[name] = _fitted(inner, copy.deepcopy(inner['default']), known)
+            fitted[name] = _convert(inner, copy.deepcopy(inner['default']), known)
     return fitted
 
 
-def _takes_null(schema: Any) -> bool:
+def _allows_null(schema: Any) -> bool:
     """Return whether null is a valid value."""
     if not isinstance(schema, Mapping):
         return True
@@ -273,7 +273,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _rests_on_unknown(error: Any) -> bool:
+def _depends_on_unknown(error: Any) -> bool:
     """Return whether an error may disappear once all values are known."""
     if error.instance is None:
         return True

@@ -19,17 +19,17 @@ _SECRET_HEADERS = frozenset(
 )
 
 
-def looks_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     """Return whether a value of this name is probably a credential."""
     return bool(masking.mask_data({name: 'x'})[name] != 'x')
 
 
 def secret_header(name: str) -> bool:
     """Return whether a header must be neither stored nor forwarded."""
-    return name.lower() in _SECRET_HEADERS or looks_secret(name)
+    return name.lower() in _SECRET_HEADERS or is_secret_name(name)
 
 
-def shown_url(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return a URL without its credentials; a query becomes `?…`."""
     try:
         parts = urllib.parse.urlsplit(url)

@@ -20,7 +20,7 @@ from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.plugins import options
 from watcherlite.plugins.base import ActionType
-from watcherlite.plugins.redaction import looks_secret
+from watcherlite.plugins.redaction import is_secret_name
 
 #: The prefix of the paths of invalid keys.
 PLACE = 'input_parameters'
@@ -64,7 +64,7 @@ def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> 
     except RecursionError:
         raise exceptions.InvalidInput(f'{PLACE}: nested too deeply') from None
     except referencing.exceptions.Unresolvable as error:
-        raise _broken(_label(kind), f'it has no {error.ref}') from None
+        raise _invalid_schema(_label(kind), f'it has no {error.ref}') from None
     if errors:
         raise exceptions.InvalidInput('; '.join(problems(errors)))
     if kind.supports('validate'):
@@ -103,14 +103,14 @@ def validator_of(schema: Mapping[str, Any], label: str) -> Any:
         _check_once(made, schema)
     except jsonschema.SchemaError as error:
         place = ''.join(f'.{part}' for part in error.absolute_path)
-        raise _broken(label, f'schema{place}: {error.message}') from None
+        raise _invalid_schema(label, f'schema{place}: {error.message}') from None
     except Exception as error:
-        raise _broken(label, f'{type(error).__name__}: {error}') from error
+        raise _invalid_schema(label, f'{type(error).__name__}: {error}') from error
     resource = referencing.jsonschema.DRAFT202012.create_resource(schema)
     registry = referencing.Registry().with_resource('', resource)
     for ref in _references(schema):
         if not ref.startswith('#'):
-            raise _broken(
+            raise _invalid_schema(
                 label,
                 f'it refers to {ref}; only references into the schema itself, such '
                 'as #/$defs/name, are followed',
@@ -118,7 +118,7 @@ def validator_of(schema: Mapping[str, Any], label: str) -> Any:
         try:
             registry.resolver('').lookup(ref)
         except referencing.exceptions.Unresolvable:
-            raise _broken(label, f'it has no {ref}') from None
+            raise _invalid_schema(label, f'it has no {ref}') from None
     # An empty registry: the default one would fetch from the network.
     return made(schema, registry=referencing.Registry())
 
@@ -148,7 +148,7 @@ def _label(kind: type[ActionType]) -> str:
     return f'The schema of {kind.__module__}:{kind.__qualname__}'
 
 
-def _broken(label: str, reason: str) -> exceptions.PluginError:
+def _invalid_schema(label: str, reason: str) -> exceptions.PluginError:
     return exceptions.PluginError(f'{label} is not usable: {reason}')
 
 
@@ -260,7 +260,7 @@ def _unit(keyword: str) -> str:
 
 def _shown(value: Any, path: Iterable[Any]) -> str:
     """Return a value for a message, or a description of it."""
-    if any(looks_secret(part) for part in path if isinstance(part, str)):
+    if any(is_secret_name(part) for part in path if isinstance(part, str)):
         return masking.MASK
     if isinstance(value, Mapping):
         return 'an object'

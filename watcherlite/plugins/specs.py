@@ -66,16 +66,16 @@ def with_defaults(spec: Any, value: Any) -> Any:
     return value
 
 
-def told(spec: Mapping[str, Any]) -> dict[str, Any]:
+def describe_schema(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of a JSON schema in the format for clients of clusters."""
     required = spec.get('required') or ()
     return {
-        name: _told(inner, name in required)
+        name: _describe(inner, name in required)
         for name, inner in (spec.get('properties') or {}).items()
     }
 
 
-def _told(spec: Mapping[str, Any], required: bool) -> dict[str, Any]:
+def _describe(spec: Mapping[str, Any], required: bool) -> dict[str, Any]:
     kind = _kind(spec)
     shown: dict[str, Any] = {
         'description': spec.get('description', ''),
@@ -90,9 +90,9 @@ def _told(spec: Mapping[str, Any], required: bool) -> dict[str, Any]:
             {'type': 'AllowedValues', 'constraint': list(spec['enum'])}
         ]
     if kind == 'Map' and spec.get('properties'):
-        shown['schema'] = told(spec)
+        shown['schema'] = describe_schema(spec)
     if kind == 'List' and isinstance(spec.get('items'), Mapping):
-        shown['schema'] = {'*': _told(spec['items'], False)}
+        shown['schema'] = {'*': _describe(spec['items'], False)}
     return shown
 
 

@@ -191,7 +191,7 @@ class ServerFailureTests(FailureTests):
         self.assertEqual(5, store.get_plan(plan.uuid).total)
 
         self.cut_off(store)
-        self.assertTrue(store.take_role('relay', 'w', 30))
+        self.assertTrue(store.acquire_role('relay', 'w', 30))
 
     def cut_off_before(self, store: SqlStore, word: str) -> None:
         """Close a connection on the server before a kind of statement."""

@@ -17,7 +17,7 @@ class LeaseTests(counting.CountingTests):
         with self.executed() as found:
             self.store.register_worker(worker, 3600)
             renewed = self.store.renew_lease(worker.uuid, 3600)
-            taken = self.store.take_role('relay', worker.uuid, 3600)
+            taken = self.store.acquire_role('relay', worker.uuid, 3600)
             self.store.live_workers()
             self.store.expired_workers()
             self.store.end_lease(worker.uuid)

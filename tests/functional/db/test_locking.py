@@ -29,7 +29,7 @@ class LockingTests(stores.StoreTests):
             *(make_action(status=states.READY, target=TARGET) for _ in range(2)),
         )
         with self.store.transaction() as tx:
-            tx.take_locks({TARGET: self.holder.id})
+            tx.acquire_locks({TARGET: self.holder.id})
         self.woken: list[Action] = []
 
     @contextlib.contextmanager
@@ -62,7 +62,7 @@ class LockingTests(stores.StoreTests):
         blocked = self.waiter.evolve(status=states.WAITING, blocked_on=TARGET)
 
         with self.overlapping(self.release) as (tx, begin):
-            self.assertEqual(set(), tx.take_locks({TARGET: self.waiter.id}))
+            self.assertEqual(set(), tx.acquire_locks({TARGET: self.waiter.id}))
             begin()
             tx.change_actions([ActionChange(self.waiter, blocked)])
 
@@ -77,7 +77,7 @@ class LockingTests(stores.StoreTests):
 
         def take() -> None:
             with self.store.transaction() as tx:
-                taken.append(tx.take_locks({TARGET: self.waiter.id}))
+                taken.append(tx.acquire_locks({TARGET: self.waiter.id}))
 
         with self.overlapping(take) as (tx, begin):
             self.assertEqual([], tx.release_locks([self.holder.id]))
@@ -95,7 +95,7 @@ class LockingTests(stores.StoreTests):
             tx.share_locks({'whole': [self.holder.id]})
 
         with self.overlapping(leave) as (tx, begin):
-            self.assertEqual(set(), tx.take_locks({'whole': self.waiter.id}))
+            self.assertEqual(set(), tx.acquire_locks({'whole': self.waiter.id}))
             begin()
             tx.change_actions([ActionChange(self.waiter, blocked)])
 
@@ -117,7 +117,7 @@ class LockingTests(stores.StoreTests):
 
         self.assertEqual([{self.waiter.id}], shared)
         with self.store.transaction() as tx:
-            self.assertEqual(set(), tx.take_locks({'whole': self.holder.id}))
+            self.assertEqual(set(), tx.acquire_locks({'whole': self.holder.id}))
 
     def test_a_lock_of_a_project_waits_for_its_holder(self) -> None:
         came = threading.Event()

@@ -41,7 +41,7 @@ class StatementTests(counting.CountingTests):
     hand_over = 1
     insert = 1
     signal = 1
-    take_locks = 1
+    acquire_locks = 1
     release_locks = 2
 
     def started(self, actions: list[Action]) -> list[ActionChange]:
@@ -162,14 +162,14 @@ class StatementTests(counting.CountingTests):
     def test_locks_cost_the_same_for_one_and_for_many(self) -> None:
         _, actions = store_plan(self.store, *(make_action() for _ in range(200)))
         costs = [self.cost_of_locks(some) for some in (actions[:1], actions[1:])]
-        self.assertEqual([(self.take_locks, self.release_locks)] * 2, costs)
+        self.assertEqual([(self.acquire_locks, self.release_locks)] * 2, costs)
 
     def cost_of_locks(self, actions: list[Action]) -> tuple[int, int]:
         """Return the cost of taking and releasing the locks of actions."""
         targets = {f'node-{action.id}': action.id for action in actions}
         ids = list(targets.values())
         return (
-            self.cost(lambda tx: tx.take_locks(targets)),
+            self.cost(lambda tx: tx.acquire_locks(targets)),
             self.cost(lambda tx: tx.release_locks(ids)),
         )
 
@@ -414,7 +414,7 @@ class MysqlStatementTest(StatementTests, stores.MysqlDatabase):
     hand_over = 3
     insert = 2
     signal = 3
-    take_locks = 2
+    acquire_locks = 2
     release_locks = 3
 
     def plan_of_a_claim(self) -> str:

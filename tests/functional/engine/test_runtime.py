@@ -92,10 +92,10 @@ class RuntimeTest(RuntimeCase):
         mine = runtime.worker.record.uuid
         # Its own thread may take the role at the same moment.
         self.assertTrue(
-            any(runtime.store.take_role(ROLE, mine, 60) for _ in range(100))
+            any(runtime.store.acquire_role(ROLE, mine, 60) for _ in range(100))
         )
-        self.assertFalse(runtime.store.take_role(ROLE, 'another', 60))
+        self.assertFalse(runtime.store.acquire_role(ROLE, 'another', 60))
         runtime.stop(0)
         again = bootstrap.open_store(self.conf)
         self.addCleanup(again.close)
-        self.assertTrue(again.take_role(ROLE, 'another', 60))
+        self.assertTrue(again.acquire_role(ROLE, 'another', 60))

@@ -28,7 +28,7 @@ class ReleaseTest(DispatcherCase):
         # Otherwise it would claim them again, since its window is still large.
         self.settings.claim_batch = 1
 
-        self.dispatcher.give_back()
+        self.dispatcher.release_unstarted()
 
         for name in ('a1', 'a2', 'a3', 'a4', 'a5'):
             self.wait_for_status(name, 'READY')
@@ -56,7 +56,7 @@ class ReleaseTest(DispatcherCase):
         self.create_plan(make_action(name='waits', action_type='waits'))
         self.gate.wait_until_entered()
 
-        self.dispatcher.give_back()
+        self.dispatcher.release_unstarted()
 
         self.assertEqual(2, len(self.dispatcher.owned))
 

@@ -105,7 +105,7 @@ class DispatcherCase(base.TestCase):
 
     # The lease
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return 60.0
 
     # The events of the dispatcher

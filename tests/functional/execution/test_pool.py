@@ -97,7 +97,7 @@ class TestSize(PoolCase):
         gate.wait_until_entered(3)
         self.assertEqual((1, [], 3), (pool.backlog, self.done, len(self.threads())))
         # Relief never exceeds the size.
-        self.assertEqual([True] * 4, [pool.relieve() for _ in range(4)])
+        self.assertEqual([True] * 4, [pool.wake_if_stalled() for _ in range(4)])
         self.assertEqual((1, 3), (pool.backlog, len(self.threads())))
         gate.open()
         self.wait_until(lambda: self.done == ['last'])
@@ -120,13 +120,13 @@ class TestSize(PoolCase):
         gate.wait_until_entered()
         self.assertEqual((1, 1), (pool.backlog, len(self.threads())))
         # The first call detects that jobs have started since the preceding one.
-        self.assertTrue(pool.relieve())
+        self.assertTrue(pool.wake_if_stalled())
         self.assertEqual(1, len(self.threads()))
-        self.assertTrue(pool.relieve())
+        self.assertTrue(pool.wake_if_stalled())
 
         self.wait_until(lambda: self.done[-1] == 'next')
         self.assertEqual(2, len(self.threads()))
-        self.assertFalse(pool.relieve())
+        self.assertFalse(pool.wake_if_stalled())
 
 
 class TestBacklog(PoolCase):
@@ -148,8 +148,8 @@ class TestBacklog(PoolCase):
         waiting = self.make_job('waiting')
         pool, gate = self.make_busy_pool(waiting)
 
-        self.assertEqual([], pool.withdraw([gate]))
-        self.assertEqual([waiting], pool.withdraw([gate, waiting]))
+        self.assertEqual([], pool.remove_waiting([gate]))
+        self.assertEqual([waiting], pool.remove_waiting([gate, waiting]))
 
         self.assertEqual(0, pool.backlog)
         self.assertFalse(pool.is_stuck(0.0))
@@ -165,7 +165,7 @@ class TestDetachedThreads(PoolCase):
             pool.submit([] if waits else jobs)
 
             self.wait_until(lambda: self.done == ['next'])
-            self.assertTrue(pool.runs(stuck))
+            self.assertTrue(pool.is_running(stuck))
             self.done.clear()
 
     def test_a_detached_thread_ends_after_its_replacement(self):
@@ -180,7 +180,7 @@ class TestDetachedThreads(PoolCase):
         pool.submit([self.make_job('next')])
         self.assertEqual(
             (False, False, 1, []),
-            (lost.is_alive(), pool.runs(stuck), pool.backlog, self.done),
+            (lost.is_alive(), pool.is_running(stuck), pool.backlog, self.done),
         )
         gate.open()
         self.wait_until(lambda: self.done == ['next'])
@@ -208,7 +208,7 @@ class TestDetachedThreads(PoolCase):
         self.wait_for_threads(1)
 
         self.assertEqual([], self.done)
-        self.assertTrue(pool.full)
+        self.assertTrue(pool.is_full)
         found.open()
         self.wait_until(lambda: self.done == ['next'])
 
@@ -233,7 +233,7 @@ class TestDetachedThreads(PoolCase):
             (waiting, False),
             (None, False),
         ):
-            self.assertEqual(runs, pool.runs(job))
+            self.assertEqual(runs, pool.is_running(job))
             if not runs:
                 pool.detach(job)
 

@@ -23,7 +23,7 @@ class TestCommitter(CommitterCase):
     def setUp(self):
         super().setUp()
         self._semaphore = threading.Semaphore(0)
-        self.queue.expect_more()
+        self.queue.allow_linger()
         self.committer.start()
         self.addCleanup(self.committer.stop, PATIENCE)
         self.clock.until_waiting()
@@ -59,7 +59,7 @@ class TestCommitter(CommitterCase):
         self.wait_until_settled(2)
         self.assertEqual([2], self.fragile.sizes)
 
-        self.queue.expect_more()
+        self.queue.allow_linger()
         self.submit(*self.running('c', 'd', 'e', 'f'))
         self.wait_until_settled(4)
         self.assertEqual(0.0, self.clock.monotonic())

@@ -73,7 +73,7 @@ class TestGuard(CommandTestCase):
         self.assertEqual(-signal.SIGTERM, command.wait(10))
 
     def test_a_killed_guard_is_restarted(self):
-        guarding = processes.Guarding()
+        guarding = processes.GuardProcess()
         with guarding.run(['A=b']):
             first = guarding._guard
             first.kill()

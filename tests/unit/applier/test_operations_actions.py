@@ -253,7 +253,7 @@ class TestSignal(OperationsCase):
             ),
         )
         with self.store.transaction() as tx:
-            tx.take_locks({'host-1': stored[0].id})
+            tx.acquire_locks({'host-1': stored[0].id})
         return stored
 
     def test_a_cancel_passes_the_lock_to_the_next_action(self):

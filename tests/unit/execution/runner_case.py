@@ -81,7 +81,7 @@ class RunnerCase(base.TestCase):
         runner._load_results = lambda action: self.derived  # type: ignore[method-assign]
         return runner
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return self.lease
 
     def attempt(self, **values: Any) -> Attempt:

@@ -127,6 +127,6 @@ class TestActionLogs(LogsCase):
         self.settings.action_log_retention = 0
         self.assertEqual([old, new], purge())
         self.settings.action_log_retention = 30
-        self.store.take_role(action_logs.PURGE_ROLE, 'me', 60)
+        self.store.acquire_role(action_logs.PURGE_ROLE, 'me', 60)
         self.assertEqual([old, new], purge(other))
         self.assertEqual([new], purge())

@@ -49,8 +49,8 @@ class ClaimQueuesTest(base.TestCase):
     def test_a_new_queue_may_have_actions(self) -> None:
         found = queues('applier', 'engine')
         self.assertEqual([('applier', 5), ('engine', 5)], claim_sizes(found.share(10)))
-        self.assertTrue(found.serves('engine'))
-        self.assertFalse(self.queues.serves('engine'))
+        self.assertTrue(found.has_lane('engine'))
+        self.assertFalse(self.queues.has_lane('engine'))
 
     def test_the_room_is_divided_among_the_queues_which_take_turns(self) -> None:
         for keys, room, shares in (
@@ -77,14 +77,14 @@ class ClaimQueuesTest(base.TestCase):
         )
 
     def test_only_a_claim_that_reached_its_limit_is_followed_by_another(self) -> None:
-        self.assertFalse(self.queues.any_more())
+        self.assertFalse(self.queues.has_more())
         self.assertEqual([], self.queues.share(10))
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.claim(wanted, more=True)
-        self.assertTrue(self.queues.any_more())
+        self.assertTrue(self.queues.has_more())
         self.claim(wanted, more=False)
-        self.assertFalse(self.queues.any_more())
+        self.assertFalse(self.queues.has_more())
 
     def test_the_limit_of_a_queue_grows_while_it_has_more(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
@@ -103,27 +103,27 @@ class ClaimQueuesTest(base.TestCase):
         (wanted,) = self.queues.share(10)
         self.queues.hint_plan(1, 'plan-1')
         self.claim(wanted, more=False)
-        self.assertTrue(self.queues.any_more())
+        self.assertTrue(self.queues.has_more())
         (wanted,) = self.queues.share(10)
         self.claim(wanted, more=False)
-        self.assertFalse(self.queues.any_more())
+        self.assertFalse(self.queues.has_more())
 
     def test_a_release_in_the_transaction_of_a_claim_does_not_outlive_it(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.plan(1).more = True
         self.claim(wanted, more=False)
-        self.assertFalse(self.queues.any_more())
+        self.assertFalse(self.queues.has_more())
 
     def test_a_limited_plan_waits_until_one_of_its_actions_ends(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         (wanted,) = self.queues.share(10)
         self.claim(wanted, more=True, limited=True)
-        self.assertFalse(self.queues.any_more())
+        self.assertFalse(self.queues.has_more())
         self.queues.update_plan(make_plan(id=1, max_parallel=3, active=3))
-        self.assertFalse(self.queues.any_more())
+        self.assertFalse(self.queues.has_more())
         self.queues.update_plan(make_plan(id=1, max_parallel=3, active=2))
-        self.assertTrue(self.queues.any_more())
+        self.assertTrue(self.queues.has_more())
 
     def test_the_queue_of_an_ended_or_stopping_plan_is_removed(self) -> None:
         for values in ({'state': 'SUCCEEDED'}, {'stage': 'stopping'}):

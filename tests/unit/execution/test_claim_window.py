@@ -16,10 +16,12 @@ class TestWindow(base.TestCase):
         return self.window
 
     def test_the_initial_window_is_the_number_of_threads(self):
-        self.assertEqual((8, 8, 3), (self.window.size, *map(self.window.room, (0, 5))))
+        self.assertEqual(
+            (8, 8, 3), (self.window.size, *map(self.window.capacity, (0, 5)))
+        )
 
     def test_long_actions_do_not_enlarge_the_window(self):
-        self.assertEqual((8, 0), (self.taking(1.0).size, self.window.room(8)))
+        self.assertEqual((8, 0), (self.taking(1.0).size, self.window.capacity(8)))
 
     def test_a_few_short_actions_enlarge_the_window(self):
         self.assertEqual(12, self.taking(0.0, times=8).size)
@@ -27,7 +29,7 @@ class TestWindow(base.TestCase):
     def test_a_window_of_one_claim_batch_has_room_when_half_of_it_is_free(self):
         self.assertEqual(512, self.taking(0.00001, times=200).size)
         self.assertEqual(
-            (0, 256, 511), tuple(self.window.room(busy) for busy in (257, 256, 1))
+            (0, 256, 511), tuple(self.window.capacity(busy) for busy in (257, 256, 1))
         )
 
         # Stuck threads reduce it.

@@ -67,7 +67,7 @@ class Lease:
     def __init__(self, case):
         self._case = case
 
-    def left(self):
+    def seconds_left(self):
         return self._case.left
 
     def report_loss(self):
@@ -224,7 +224,7 @@ class TestWriting(CommitterCase):
         self.assertEqual([16, 4], self.fragile.sizes)
 
     def test_the_stop_writes_queued_items(self):
-        self.queue.expect_more()
+        self.queue.allow_linger()
         self.submit(*self.running('a'))
         self.queue.stop()
 
@@ -261,7 +261,7 @@ class TestWriting(CommitterCase):
 class TestLingering(CommitterCase):
     def setUp(self):
         super().setUp()
-        self.queue.expect_more()
+        self.queue.allow_linger()
         self.actions = self.running('a', 'b', 'c', 'd', 'e')
 
     def test_changes_are_collected_while_threads_produce_them(self):

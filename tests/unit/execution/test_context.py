@@ -287,7 +287,7 @@ class FenceTest(ContextCase):
         left = [1.0]
 
         class Lease:
-            def left(self):
+            def seconds_left(self):
                 return left[0]
 
         context = Context(factories.make_action(), 'a-plan', self.clock, None, Lease())

@@ -136,7 +136,7 @@ class ChangesTest(GroupCase):
 
     def test_a_plan_whose_first_actions_are_blocked_is_ongoing(self) -> None:
         with self.store.transaction() as tx:
-            tx.take_locks({'x': 10**6})
+            tx.acquire_locks({'x': 10**6})
         plan, _ = store_plan(
             self.store, make_action(name='b', target='x'), state='PENDING'
         )

@@ -13,8 +13,10 @@ from watcherlite.execution import lease
 
 class TestIdentity(base.TestCase):
     def test_each_process_has_its_own_stable_identity(self):
-        self.assertEqual(lease.of_process(), lease.of_process(os.getpid()))
-        self.assertNotEqual(lease.of_process(), lease.of_process(os.getppid()))
+        self.assertEqual(lease.process_identity(), lease.process_identity(os.getpid()))
+        self.assertNotEqual(
+            lease.process_identity(), lease.process_identity(os.getppid())
+        )
 
     def test_a_process_that_has_ended_is_gone(self):
         child = subprocess.Popen(
@@ -22,7 +24,7 @@ class TestIdentity(base.TestCase):
         )
         self.addCleanup(child.wait)
         self.addCleanup(child.stdin.close)
-        named = lease.of_process(child.pid)
+        named = lease.process_identity(child.pid)
 
         alive = lease.is_gone(named)
         child.communicate(b'\n')
@@ -32,7 +34,7 @@ class TestIdentity(base.TestCase):
     def test_a_zombie_is_gone(self):
         child = subprocess.Popen([sys.executable, '-c', ''])
         self.addCleanup(child.wait)
-        named = lease.of_process(child.pid)
+        named = lease.process_identity(child.pid)
 
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
@@ -40,7 +42,7 @@ class TestIdentity(base.TestCase):
 
     def test_a_process_hidden_by_proc_is_not_gone(self):
         # As with hidepid: the process exists without its file.
-        named = lease.of_process()
+        named = lease.process_identity()
 
         read = pathlib.Path.read_text
 
@@ -54,13 +56,13 @@ class TestIdentity(base.TestCase):
         self.assertFalse(lease.is_gone(named))
 
     def test_only_a_process_that_is_visible_from_here_can_be_gone(self):
-        boot, namespace, _, pid, start = lease.of_process().split('/')
+        boot, namespace, _, pid, start = lease.process_identity().split('/')
         here = f'{boot}/{namespace}/pid'
         # Another process has its pid now.
         former = f'{pid}/{int(start) - 1}'
         self.assertTrue(lease.is_gone(f'{here}/{former}'))
         for identity in (
-            lease.of_process(),
+            lease.process_identity(),
             f'another-boot/{namespace}/pid/{former}',
             f'{boot}/pid:[1]/pid/{former}',
             # Its start is not known.

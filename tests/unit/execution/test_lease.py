@@ -54,7 +54,7 @@ class LeaseCase(base.TestCase):
 
 class TestLeft(LeaseCase):
     def test_a_worker_stops_before_the_store_gives_it_up(self):
-        self.assertEqual(32, self.lease.left())
+        self.assertEqual(32, self.lease.seconds_left())
 
     def test_a_renewal_restarts_the_lease_unless_its_end_is_known(self):
         for waited, known, took, answers, renewed, left in (
@@ -70,9 +70,11 @@ class TestLeft(LeaseCase):
             self.clock.advance(waited)
             self.store.took, self.store.answers = took, answers
             if known:
-                self.assertEqual(-1, self.lease.left())
+                self.assertEqual(-1, self.lease.seconds_left())
 
-            self.assertEqual((renewed, left), (self.lease.renew(), self.lease.left()))
+            self.assertEqual(
+                (renewed, left), (self.lease.renew(), self.lease.seconds_left())
+            )
             self.assertEqual([(waited, 'me', 40)] * (not known), self.store.renewals)
 
     def test_an_unavailable_store_does_not_change_the_lease(self):
@@ -80,7 +82,7 @@ class TestLeft(LeaseCase):
         self.store.answers = [AWAY]
 
         self.assertRaises(exceptions.StoreUnavailable, self.lease.renew)
-        self.assertEqual(22, self.lease.left())
+        self.assertEqual(22, self.lease.seconds_left())
 
 
 class TestRun(LeaseCase):
@@ -102,7 +104,7 @@ class TestRun(LeaseCase):
         self.store.answers = [AWAY]
         self.run_for(2)
 
-        self.assertEqual(([], 32), (self.calls, self.lease.left()))
+        self.assertEqual(([], 32), (self.calls, self.lease.seconds_left()))
         self.assertIn(
             'The lease of worker me could not be renewed: The database is away.; '
             '22.0 s remain',

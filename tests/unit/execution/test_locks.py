@@ -82,8 +82,8 @@ class LockingTest(LockingCase):
         actions = self.claimed('x', 'x', 'x')
         asked: list[Any] = []
         with self.store.transaction() as tx:
-            take = tx.take_locks
-            self.patch(tx, 'take_locks', lambda x: asked.append(x) or take(x))
+            take = tx.acquire_locks
+            self.patch(tx, 'acquire_locks', lambda x: asked.append(x) or take(x))
             _, waiting = locks.acquire(tx, actions, at(1))
         self.assertEqual((1, 3), (len(asked), len(waiting)))
 

@@ -52,7 +52,7 @@ class TestPolicyChain(base.TestCase):
         return make_policy_plugin(name, number, does)
 
     def ask(self, *policies):
-        chain_of(*policies).before(self.attempt)
+        chain_of(*policies).run_pre_op(self.attempt)
 
     def test_policies_run_in_the_order_of_their_priority_and_attachment(self):
         self.ask(self.noting('c', 300), self.noting('b', 100), self.noting('a', 100))
@@ -68,9 +68,9 @@ class TestPolicyChain(base.TestCase):
         ]
         chain = chain_of(*policies)
 
-        chain.before(self.attempt)
+        chain.run_pre_op(self.attempt)
         self.asked.append('|')
-        chain.after(self.attempt, OK)
+        chain.run_post_op(self.attempt, OK)
 
         self.assertEqual(['both', 'before', '|', 'both', 'after'], self.asked)
 
@@ -94,8 +94,8 @@ class TestPolicyChain(base.TestCase):
     def test_unchanged_data_is_not_written(self):
         unchanging = self.noting('a', 1), self.setting('b', 2, count=1)
         for chain in (PolicyChain(), chain_of(*unchanging)):
-            chain.before(self.attempt)
-            chain.after(self.attempt, OK)
+            chain.run_pre_op(self.attempt)
+            chain.run_post_op(self.attempt, OK)
 
             self.assertEqual(([], None), (self.kept, self.attempt.data))
 
@@ -116,8 +116,8 @@ class TestPolicyChain(base.TestCase):
             )
         )
 
-        chain.before(self.attempt)
-        chain.after(self.attempt, OK)
+        chain.run_pre_op(self.attempt)
+        chain.run_post_op(self.attempt, OK)
 
         self.assertEqual({'count': 3}, self.attempt.data)
 
@@ -167,9 +167,9 @@ class TestPolicyChain(base.TestCase):
 
         chain = chain_of(Tells())
 
-        chain.before(self.attempt)
-        chain.after(self.attempt, OK)
-        chain.after(self.attempt, ERROR)
+        chain.run_pre_op(self.attempt)
+        chain.run_post_op(self.attempt, OK)
+        chain.run_post_op(self.attempt, ERROR)
 
         self.assertEqual([None, 'OK', 'ERROR'], results)
 
@@ -180,6 +180,6 @@ class TestPolicyChain(base.TestCase):
         )
         chain = chain_of(self.setting('a', 1, zone='x'))
 
-        chain.before(self.attempt)
+        chain.run_pre_op(self.attempt)
 
         self.assertEqual({'zone': 'x'}, self.attempt.data)

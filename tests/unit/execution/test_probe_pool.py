@@ -58,9 +58,9 @@ class TestProbePool(base.TestCase):
         pool.detach(self.jobs['a'])
 
         self.assertEqual(2, len(self.threads))
-        self.assertTrue(pool.runs(self.jobs['a']))
+        self.assertTrue(pool.is_running(self.jobs['a']))
         self.finish()
-        self.assertFalse(pool.runs(self.jobs['a']))
+        self.assertFalse(pool.is_running(self.jobs['a']))
         self.assertEqual(['a', 'b'], self.finish())
 
     def test_waiting_jobs_can_be_withdrawn(self):
@@ -69,7 +69,7 @@ class TestProbePool(base.TestCase):
             self.submit(pool, name)
         jobs = self.jobs
 
-        withdrawn = pool.withdraw({jobs['a'], jobs['b']})
+        withdrawn = pool.remove_waiting({jobs['a'], jobs['b']})
 
         self.assertEqual([jobs['b']], withdrawn)
         self.assertEqual(['a', 'c'], self.finish())

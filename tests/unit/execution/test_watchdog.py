@@ -25,7 +25,7 @@ class FakePool:
         self.running: set[Any] = set()
         self.lost: list[Any] = []
 
-    def runs(self, job: Any) -> bool:
+    def is_running(self, job: Any) -> bool:
         return job in self.running
 
     def detach(self, job: Any) -> None:

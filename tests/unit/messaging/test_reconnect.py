@@ -57,7 +57,7 @@ class TestReconnectLoop(base.TestCase):
         def session():
             if left:
                 raise left.pop(0)
-            attempts.established()
+            attempts.on_connected()
             raise away
 
         with self.assertLogs(reconnect.LOG, logging.INFO) as found:
@@ -108,7 +108,7 @@ class TestReconnectLoop(base.TestCase):
         )
 
         def session():
-            attempts.established()
+            attempts.on_connected()
             raise OSError('cut')
 
         attempts.run(session)

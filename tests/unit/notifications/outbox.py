@@ -75,7 +75,7 @@ class Store:
     def add(self, *stored):
         self.pending.extend(stored)
 
-    def take_role(self, role, worker, lease):
+    def acquire_role(self, role, worker, lease):
         self.story.add('take', f'{role} for {lease:g} s')
         if self.relay in (None, worker):
             self.relay = worker

@@ -28,7 +28,7 @@ class TestLevels(base.TestCase):
 
     def sent(self, level):
         settings = NotificationSettings('host', level=level)
-        return [p for p in notification.PRIORITIES if settings.sends(p)]
+        return [p for p in notification.PRIORITIES if settings.is_enabled(p)]
 
 
 class TestRefusals(base.TestCase):
@@ -39,7 +39,7 @@ class TestRefusals(base.TestCase):
 
         self.assertIn('topics is empty', str(error))
         self.assertFalse(
-            NotificationSettings('host', topics=(), level='').sends('CRITICAL')
+            NotificationSettings('host', topics=(), level='').is_enabled('CRITICAL')
         )
 
     def test_a_value_that_cannot_work_is_refused_with_those_that_can(self):

@@ -15,7 +15,7 @@ class TestUrls(base.TestCase):
             'http://a:canary@b@c/': 'http://c/',
         }
 
-        self.assertEqual(cases, {url: redaction.shown_url(url) for url in cases})
+        self.assertEqual(cases, {url: redaction.redact_url(url) for url in cases})
 
     def test_a_location_loses_its_credentials_only(self):
         cases = {

@@ -116,7 +116,7 @@ class SpecsTest(base.TestCase):
                 'inner': shown('Map', default={}, schema={'flag': flag}),
                 'items': shown('List', schema={'*': item}),
             },
-            specs.told(Odd.schema),
+            specs.describe_schema(Odd.schema),
         )
 
     def test_every_version_that_clients_name_is_there(self) -> None:
@@ -127,7 +127,7 @@ class SpecsTest(base.TestCase):
             self.assertEqual(PRIORITIES[bare], kind.priority)
             self.assertIn(version, [one['version'] for one in kind.support_status])
             self.assertTrue(kind.description)
-            for one in specs.told(kind.schema).values():
+            for one in specs.describe_schema(kind.schema).values():
                 self.assertTrue(one['description'], f'{name}: {one}')
 
         self.assertEqual(VERSIONS, found)

@@ -63,7 +63,7 @@ class MemoryStoreTest(base.TestCase):
             more = make_action(plan_id=plan.id, not_before=at(5), parents=('x',))
             tx.insert_actions([more], [])
             tx.claim(worker='w', limit=9, now=at(9), plan_id=plan.id)
-            tx.take_locks({'node-1': actions[0].id})
+            tx.acquire_locks({'node-1': actions[0].id})
             tx.end_not_started(plan.id, 'CANCELLED', None, 1, at(9))
             tx.save_plans([tx.lock_plans([1])[1].evolve(state='SUCCEEDED')])
             raise ZeroDivisionError
@@ -74,7 +74,7 @@ class MemoryStoreTest(base.TestCase):
         with self.store.transaction() as tx:
             claimed = tx.claim(worker='v', limit=9, now=at(9), plan_id=plan.id)
             self.assertEqual([a.id for a in actions], [a.id for a in claimed])
-            self.assertEqual({'node-1'}, tx.take_locks({'node-1': 2}))
+            self.assertEqual({'node-1'}, tx.acquire_locks({'node-1': 2}))
 
     def test_a_thread_can_read_beside_its_transaction(self) -> None:
         with self.store.transaction() as tx:
@@ -116,9 +116,9 @@ class LeaseTest(base.TestCase):
         self.assertEqual((0, 0), self.live_and_expired())
 
     def test_expired_role_is_free(self) -> None:
-        self.assertTrue(self.store.take_role('relay', 'first', 30))
+        self.assertTrue(self.store.acquire_role('relay', 'first', 30))
         self.clock.advance(29)
-        self.assertFalse(self.store.take_role('relay', 'second', 30))
+        self.assertFalse(self.store.acquire_role('relay', 'second', 30))
         self.clock.advance(1)
-        self.assertTrue(self.store.take_role('relay', 'second', 30))
-        self.assertFalse(self.store.take_role('relay', 'first', 30))
+        self.assertTrue(self.store.acquire_role('relay', 'second', 30))
+        self.assertFalse(self.store.acquire_role('relay', 'first', 30))

@@ -107,7 +107,7 @@ class FieldCipher:
         self._load_keys(create=False)
         return self._decrypt_with(0, text) is not None
 
-    def keyed(self, digest: str) -> str:
+    def keyed_digest(self, digest: str) -> str:
         """Return a keyed digest, from which the content cannot be guessed."""
         key = base64.urlsafe_b64decode(self._load_keys(create=True).values[0])
         return hmac.digest(key, b'definition:' + digest.encode(), hashlib.sha256).hex()

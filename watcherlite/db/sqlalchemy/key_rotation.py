@@ -161,7 +161,7 @@ def _update_digest(session: Session, number: int) -> None:
     If an equal definition already has that digest, this one gets a random one.
     """
     (row,) = session.rows(_DEFINITION, key=number)
-    digest = session.cipher.keyed(DEFINITIONS.read(row).digest)
+    digest = session.cipher.keyed_digest(DEFINITIONS.read(row).digest)
     known = session.rows(_KNOWN, digest=digest, key=number)
     new_digest = uuid.uuid4().hex * 2 if known else digest
     session.update_row(definitions, number, {'digest': new_digest})

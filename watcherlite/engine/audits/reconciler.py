@@ -120,7 +120,7 @@ class AuditReconciler:
 
     def _is_leader(self) -> bool:
         """Return whether this process holds the role."""
-        return self._store.take_role(ROLE, self._worker, 2 * RECONCILE_INTERVAL)
+        return self._store.acquire_role(ROLE, self._worker, 2 * RECONCILE_INTERVAL)
 
     # plans
 
@@ -185,25 +185,25 @@ class AuditReconciler:
                         Query(filters={'state': state}, after=last, limit=PAGE_SIZE)
                     )
                 ]
-                self._settle_lost(page)
+                self._record_lost_runs(page)
                 if len(page) < PAGE_SIZE:
                     break
                 last = page[-1].uuid
 
-    def _settle_lost(self, audits: list[Audit]) -> None:
+    def _record_lost_runs(self, audits: list[Audit]) -> None:
         ids = [audit.action_id for audit in audits if audit.action_id is not None]
         actions = self._store.actions_by_id(ids) if ids else {}
         for audit in audits:
             action = None if audit.action_id is None else actions.get(audit.action_id)
             if run_actions.needs_action(audit) and _is_unrecorded(action):
-                self._settle_audit(audit.uuid)
+                self._record_lost_run(audit.uuid)
 
     def reconcile_actions(self, action_ids: list[int]) -> None:
         """Settle the audits that these actions ran."""
         try:
             for action in self._store.actions_by_id(action_ids).values():
                 if action.action_type == run_actions.AUDIT and _is_unrecorded(action):
-                    self._settle_audit(str(action.inputs.get('audit')))
+                    self._record_lost_run(str(action.inputs.get('audit')))
         except (exceptions.StoreUnavailable, exceptions.StoreConflict):
             self._scheduler.after(
                 RETRY_DELAY, functools.partial(self.reconcile_actions, action_ids)
@@ -211,7 +211,7 @@ class AuditReconciler:
             raise
 
     @retry_on_conflict
-    def _settle_audit(self, uuid: str) -> None:
+    def _record_lost_run(self, uuid: str) -> None:
         with self._store.transaction() as tx:
             again = self.settle(tx, uuid)
         self._messenger.broadcast(commands.EventsStored())

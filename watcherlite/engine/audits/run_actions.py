@@ -94,7 +94,7 @@ def insert(
     run = run or first_run(audit, now)
     at = run.at
     if at is None:
-        raise _never_again(audit)
+        raise _no_further_run(audit)
     action = NewAction(
         uuid=events.new_uuid(),
         action_type=AUDIT,
@@ -133,14 +133,14 @@ def reschedule(
     """
     run = next_run(audit, action, now)
     if run.at is None:
-        raise _never_again(audit)
+        raise _no_further_run(audit)
     if action.status == action_states.READY and action.owner is None:
         later = action.evolve(not_before=run.at, updated_at=now)
         tx.change_actions([ActionChange(action, later)])
     return audit.evolve(next_run_time=run.shown)
 
 
-def _never_again(audit: NewAudit) -> exceptions.Invalid:
+def _no_further_run(audit: NewAudit) -> exceptions.Invalid:
     return exceptions.Invalid(
         f'The interval {audit.interval!r} has no time that is still to come'
     )

@@ -93,7 +93,7 @@ class PartLockAdmission:
         target = action.target or ''
         if action.plan_id is None:
             return None
-        refusal = self._scope.refusal(action)
+        refusal = self._scope.rejection_reason(action)
         if refusal is not None or action.action_type in action_types.DEFINITIONS:
             return refusal
         lock = None

@@ -73,9 +73,9 @@ class ClusterModel:
         :param names: names or uuids; empty: all clusters
         :param tenant: None: all projects of the creator
         """
-        return list(self._seen(set(names), self._creator.lookup_project(tenant)))
+        return list(self._views(set(names), self._creator.lookup_project(tenant)))
 
-    def _seen(self, names: set[str], tenant: str | None) -> Iterator[ClusterView]:
+    def _views(self, names: set[str], tenant: str | None) -> Iterator[ClusterView]:
         query = Query(sort=(('name', False),), tenant=tenant)
         found = [
             cluster
@@ -104,10 +104,10 @@ class ClusterModel:
             len(nodes),
             unhealthy,
             max(0, cluster.desired_capacity - len(nodes)),
-            self._hindrance(cluster, nodes),
+            self._blocking_reason(cluster, nodes),
         )
 
-    def _hindrance(self, cluster: Cluster, nodes: Sequence[Node]) -> str | None:
+    def _blocking_reason(self, cluster: Cluster, nodes: Sequence[Node]) -> str | None:
         if cluster.status == states.INIT or cluster.status in states.TRANSIENT:
             return f'Cluster {cluster.name} is {cluster.status}'
         for node in nodes:

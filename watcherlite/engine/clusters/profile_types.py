@@ -51,7 +51,7 @@ class ProfileType:
             'properties': {name: dict(one.schema) for name, one in declared.items()},
             'required': [name for name, one in declared.items() if one.required],
         }
-        shown = specs.told(spec)
+        shown = specs.describe_schema(spec)
         for name, one in declared.items():
             shown[name]['updatable'] = one.updatable
             if one.description:
@@ -252,7 +252,7 @@ def operation_parameters(
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
-    parameters = specs.told(operation.schema)
+    parameters = specs.describe_schema(operation.schema)
     for shown in parameters.values():
         # The parameters of a call cannot be updated.
         del shown['updatable']

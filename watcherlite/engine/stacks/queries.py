@@ -97,7 +97,7 @@ class StackQueries:
 
     def show(self, stack: Stack, with_outputs: bool = True) -> StackView:
         """Return a stack with its parameters and outputs."""
-        owner = next(iter(self._around(stack, 1)), None)
+        owner = next(iter(self._ancestors(stack, 1)), None)
         try:
             blueprint = self._blueprint(stack)
         except exceptions.Invalid as error:
@@ -112,7 +112,7 @@ class StackQueries:
             return stack.uuid
         if stack.inherited_level is None:
             return None
-        around = self._around(stack)
+        around = self._ancestors(stack)
         return next((one.uuid for one in around if one.lock_level is not None), None)
 
     def root(self, stack: Stack) -> Stack:
@@ -278,7 +278,7 @@ class StackQueries:
                 found[other.id] = other
         return found
 
-    def _around(self, stack: Stack, most: int = _ANY_DEPTH) -> list[Stack]:
+    def _ancestors(self, stack: Stack, most: int = _ANY_DEPTH) -> list[Stack]:
         """Return the ancestors of a stack, the nearest first."""
         found: list[Stack] = []
         owner_id = stack.owner_id

@@ -79,11 +79,15 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
         if plan_id is None or (plan := self._plans.get(plan_id)) is None:
             return None
         if stored.event.subject == ACTION:
-            return self._of_action(stored, matched, plan)
+            return self._action_fields(stored, matched, plan)
         documents = self._documents.get(plan_id)
-        return None if documents is None else _of_plan(stored, matched, plan, documents)
+        return (
+            None
+            if documents is None
+            else _plan_fields(stored, matched, plan, documents)
+        )
 
-    def _of_action(
+    def _action_fields(
         self, stored: StoredEvent, matched: MatchedNotifications, plan: CachedPlan
     ) -> dict[str, Any]:
         """Return the fields of all payloads of an event of an action.
@@ -93,7 +97,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
         others.
         """
         event = stored.event
-        change = base.of_change(stored, matched)
+        change = base.change_fields(stored, matched)
         gone = event.plan_state == DELETED
         parents = stored.action_parents
         terse_plan = {
@@ -154,7 +158,7 @@ def _plan(found: PlanSurroundings) -> CachedPlan:
     )
 
 
-def _of_plan(
+def _plan_fields(
     stored: StoredEvent,
     matched: MatchedNotifications,
     plan: CachedPlan,
@@ -170,5 +174,5 @@ def _of_plan(
         'strategy_uuid': plan.strategy_uuid,
         'strategy': strategy,
         'created_at': plan.created_at,
-        **base.of_change(stored, matched),
+        **base.change_fields(stored, matched),
     }

@@ -47,10 +47,10 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
             return None
         lasting = self._fields.get(audit_id)
         if lasting is None:
-            lasting = self._fields[audit_id] = self._lasting(found)
-        return {**lasting, **base.of_change(stored, matched)}
+            lasting = self._fields[audit_id] = self._constant_fields(found)
+        return {**lasting, **base.change_fields(stored, matched)}
 
-    def _lasting(self, found: AuditSurroundings) -> dict[str, Any]:
+    def _constant_fields(self, found: AuditSurroundings) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
         audit, strategy = found.audit, found.strategy
         return {

@@ -86,7 +86,7 @@ def fault(stored: StoredEvent) -> dict[str, Any] | None:
     }
 
 
-def of_change(stored: StoredEvent, matched: MatchedNotifications) -> dict[str, Any]:
+def change_fields(stored: StoredEvent, matched: MatchedNotifications) -> dict[str, Any]:
     """Return the fields that come from the event."""
     event = stored.event
     at = encoder.encode_time(event.occurred_at)

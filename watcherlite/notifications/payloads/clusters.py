@@ -63,7 +63,7 @@ class ClusterPayloadBuilder:
             return None
         lasting = self._lasting.get(key)
         if lasting is None:
-            lasting = self._lasting[key] = self._of_row(row)
+            lasting = self._lasting[key] = self._row_fields(row)
         detail = event.detail or {}
         at = encoder.encode_time(event.occurred_at)
         (notification,) = matched.notifications
@@ -77,7 +77,7 @@ class ClusterPayloadBuilder:
             'updated_at': at,
             'deleted_at': at if notification.name == _LAST else None,
             'action': self._action(detail),
-            **(_of_node(detail) if event.subject == NODE else {}),
+            **(_node_fields(detail) if event.subject == NODE else {}),
         }
 
     def state_update(
@@ -105,7 +105,7 @@ class ClusterPayloadBuilder:
             )
         return found
 
-    def _of_row(self, row: Cluster | Node) -> dict[str, Any]:
+    def _row_fields(self, row: Cluster | Node) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
         profile = self._profiles.get(row.profile_id)
         of_all = {
@@ -134,7 +134,7 @@ def _ids(batch: Sequence[StoredEvent], subject: str) -> list[int]:
     return sorted({e.key for e in events if e.subject == subject})
 
 
-def _of_node(detail: Mapping[str, Any]) -> dict[str, Any]:
+def _node_fields(detail: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a node that come from the event."""
     return {
         'cluster_uuid': detail.get('cluster'),

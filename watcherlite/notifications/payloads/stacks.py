@@ -49,11 +49,11 @@ class StackPayloadBuilder:
         if found is None:
             return None
         if stored.event.subject == RESOURCE:
-            return self._of_resource(stored, matched, found)
+            return self._resource_fields(stored, matched, found)
         return {
-            **self._of_stack(found),
+            **self._stack_fields(found),
             'lock_level': (stored.event.detail or {}).get('lock_level'),
-            **_of_change(stored, matched),
+            **_change_fields(stored, matched),
         }
 
     def state_update(
@@ -65,7 +65,7 @@ class StackPayloadBuilder:
             'status_reason': stored.event.message,
         }
 
-    def _of_resource(
+    def _resource_fields(
         self,
         stored: StoredEvent,
         matched: MatchedNotifications,
@@ -85,10 +85,10 @@ class StackPayloadBuilder:
             'physical_resource_id': detail.get('physical_id'),
             'stack_uuid': found.stack.uuid,
             'stack': terse,
-            **_of_change(stored, matched),
+            **_change_fields(stored, matched),
         }
 
-    def _of_stack(self, found: StackSurroundings) -> dict[str, Any]:
+    def _stack_fields(self, found: StackSurroundings) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
         stack = found.stack
         lasting = self._stacks.get(stack.id)
@@ -115,7 +115,9 @@ def _identity(found: StackSurroundings) -> dict[str, Any]:
     }
 
 
-def _of_change(stored: StoredEvent, matched: MatchedNotifications) -> dict[str, Any]:
+def _change_fields(
+    stored: StoredEvent, matched: MatchedNotifications
+) -> dict[str, Any]:
     """Return the fields that come from the event."""
     at = encoder.encode_time(stored.event.occurred_at)
     return {

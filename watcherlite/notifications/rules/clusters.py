@@ -52,7 +52,7 @@ _PHASES = {
 }
 
 
-def _of_actions(
+def _action_notifications(
     prefix: str, actions: Mapping[str, str], payload: str
 ) -> dict[str, Notification]:
     """Return the notifications of the phases of actions, by name."""
@@ -70,8 +70,8 @@ def _of_actions(
 
 
 #: name -> the notification
-CLUSTER = _of_actions('cluster', CLUSTER_ACTIONS, 'ClusterActionPayload')
-NODE = _of_actions('node', NODE_ACTIONS, 'NodeActionPayload')
+CLUSTER = _action_notifications('cluster', CLUSTER_ACTIONS, 'ClusterActionPayload')
+NODE = _action_notifications('node', NODE_ACTIONS, 'NodeActionPayload')
 
 
 def notification_of_phase(event: Event) -> str | None:

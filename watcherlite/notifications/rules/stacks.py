@@ -24,7 +24,7 @@ _RESOURCE_ACTIONS = {
 }
 
 
-def _of_actions(
+def _action_notifications(
     actions: Mapping[str, str], payload: str, last: str
 ) -> dict[str, Notification]:
     """Return the notifications of the steps of actions, by name.
@@ -48,14 +48,14 @@ def _of_actions(
 #: name -> the notification
 STACK = {
     'update': Notification('update', 'INFO', 'StackUpdatePayload', 'its state changed'),
-    **_of_actions(
+    **_action_notifications(
         states.STACK_ACTIONS,
         'StackActionPayload',
         'failed, and `fault` has the error; or was cancelled, and `fault` is null',
     ),
 }
 RESOURCE = {
-    **_of_actions(
+    **_action_notifications(
         _RESOURCE_ACTIONS, 'ResourceActionPayload', 'failed; `fault` has the error'
     ),
     **named(
@@ -101,7 +101,7 @@ RESOURCE_KINDS: Mapping[str, tuple[str, ...]] = {
 _INIT = State(states.INIT, states.COMPLETE)
 
 
-def _every(actions: Iterable[str]) -> tuple[State, ...]:
+def _states_of(actions: Iterable[str]) -> tuple[State, ...]:
     """Return all states of these actions."""
     pairs = itertools.product(actions, states.STATUSES)
     return _INIT, *(State(action, status) for action, status in pairs)
@@ -130,8 +130,8 @@ def _changes(every: tuple[State, ...]) -> dict[tuple[str | None, str], str]:
     return found
 
 
-_STACK_STATES = _every(states.STACK_ACTIONS)
-_RESOURCE_STATES = _every(_RESOURCE_ACTIONS)
+_STACK_STATES = _states_of(states.STACK_ACTIONS)
+_RESOURCE_STATES = _states_of(_RESOURCE_ACTIONS)
 #: The valid old and new statuses of events.
 STACK_STATES = frozenset(state.name for state in _STACK_STATES)
 RESOURCE_STATES = frozenset((*(state.name for state in _RESOURCE_STATES), *_SIGNALS))

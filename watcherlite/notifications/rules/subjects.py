@@ -18,7 +18,7 @@ from watcherlite.states import audit as audit_states
 from watcherlite.states import cluster as cluster_states
 
 
-def _same(status: str, started: bool) -> str:
+def _unchanged(status: str, started: bool) -> str:
     """Return a status as it is."""
     return status
 
@@ -53,7 +53,7 @@ class NotificationSubject:
     )
     signals: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     steps: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    shown: Callable[[str, bool], str] = _same
+    shown: Callable[[str, bool], str] = _unchanged
     only_of_plans: bool = False
     kinds: Mapping[str, tuple[str, ...]] = dataclasses.field(
         default_factory=lambda: infra_optim.OF_KIND
@@ -153,13 +153,13 @@ def match(event: events.Event) -> MatchedNotifications | None:
         return None
     old_state, state = _states(subject, event)
     if subject.phase is not None and event.kind in subject.kinds:
-        names: tuple[str, ...] = _of_phase(subject, event, subject.phase)
+        names: tuple[str, ...] = _phase_names(subject, event, subject.phase)
     elif event.kind in subject.kinds:
-        names = _of_change(subject, event, old_state, state)
+        names = _change_names(subject, event, old_state, state)
     elif event.kind == events.SIGNALLED:
-        names = _of_detail(event, 'signal', subject.signals)
+        names = _detail_names(event, 'signal', subject.signals)
     elif event.kind == events.STEPPED:
-        names = _of_detail(event, 'step', subject.steps)
+        names = _detail_names(event, 'step', subject.steps)
     else:
         raise ValueError(f'event {event.uuid}: no {event.subject} is {event.kind}')
     if not names:
@@ -168,7 +168,7 @@ def match(event: events.Event) -> MatchedNotifications | None:
     return MatchedNotifications(old_state, state, matched)
 
 
-def _of_change(
+def _change_names(
     subject: NotificationSubject, event: events.Event, old_state: str | None, state: str
 ) -> tuple[str, ...]:
     """Return the names that the tables `kinds` and `changes` have for an event."""
@@ -181,7 +181,7 @@ def _of_change(
     return names if also is None else (*names, also)
 
 
-def _of_phase(
+def _phase_names(
     subject: NotificationSubject,
     event: events.Event,
     phase: Callable[[events.Event], str | None],
@@ -197,7 +197,7 @@ def _of_phase(
     return (name,)
 
 
-def _of_detail(
+def _detail_names(
     event: events.Event, key: str, table: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
     """Return the names that a table has for the signal, or step, of an event."""

@@ -36,7 +36,7 @@ class CommandLine(types.String):
         words = shlex.split(text)
         if not words:
             raise ValueError('a path is needed')
-        wrong = _wrong_path(words[0])
+        wrong = _path_problem(words[0])
         if wrong:
             raise ValueError(wrong)
         return text
@@ -99,11 +99,11 @@ def problem(
     :param allowed: the values of the option
     :param named: the name of the option for messages
     """
-    wrong = _wrong_path(argv[0])
+    wrong = _path_problem(argv[0])
     if wrong:
         return f'{place}.0: {wrong}'
     rules = [_rule(text) for text in allowed or ()]
-    if any(rule.fits(argv) for rule in rules):
+    if any(rule.matches(argv) for rule in rules):
         return None
     near = [rule.text for rule in rules if rule.words[0] == argv[0]]
     if near:
@@ -136,14 +136,14 @@ class _Rule:
     words: tuple[str, ...]
     open: bool
 
-    def fits(self, argv: Sequence[str]) -> bool:
+    def matches(self, argv: Sequence[str]) -> bool:
         """Return whether the entry allows a command."""
         more = len(argv) - len(self.words)
         if more < 0 or (more > 0 and not self.open):
             return False
         # The path is never a pattern.
         return argv[0] == self.words[0] and all(
-            _fits(word, argument)
+            _matches(word, argument)
             for word, argument in zip(self.words[1:], argv[1:], strict=False)
         )
 
@@ -158,23 +158,23 @@ def _rule(text: str) -> _Rule:
     is_open = len(words) > 1 and words[-1] == REST
     fixed = tuple(words[:-1] if is_open else words)
     for word in fixed[1:]:
-        parts = _parts(word)
+        parts = _split_pattern(word)
         if parts is not None:
             try:
                 patterns.compiled(parts[1])
             except patterns.InvalidPattern as error:
                 raise ValueError(f'the pattern {parts[1]!r}: {error}') from None
     shown = ' '.join(
-        word if word in (VALUE, REST) or _parts(word) else shlex.quote(word)
+        word if word in (VALUE, REST) or _split_pattern(word) else shlex.quote(word)
         for word in words[1:]
     )
     return _Rule(f'{words[0]} {shown}'.strip(), fixed, is_open)
 
 
-def _fits(word: str, argument: str) -> bool:
+def _matches(word: str, argument: str) -> bool:
     if word == VALUE:
         return not argument.startswith('-')
-    parts = _parts(word)
+    parts = _split_pattern(word)
     if parts is None:
         return word == argument
     before, pattern, after = parts
@@ -189,7 +189,7 @@ def _fits(word: str, argument: str) -> bool:
         return False
 
 
-def _parts(word: str) -> tuple[str, str, str] | None:
+def _split_pattern(word: str) -> tuple[str, str, str] | None:
     """Return the text before, in and after the pattern of a word; None: it has no
     pattern.
     """
@@ -198,6 +198,6 @@ def _parts(word: str) -> tuple[str, str, str] | None:
     return (before, pattern, after) if mark and end else None
 
 
-def _wrong_path(path: str) -> str | None:
+def _path_problem(path: str) -> str | None:
     """Return the problem of the path of an executable, or None."""
     return None if path == PYTHON else paths.problem(path)

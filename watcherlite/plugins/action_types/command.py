@@ -190,7 +190,7 @@ class Command(base.ActionType):
                 kill_grace=self.options.kill_grace,
             )
         except (OSError, ValueError) as error:
-            return Failed(f'{name} cannot be run: {_why(error)}')
+            return Failed(f'{name} cannot be run: {_describe_error(error)}')
         outputs = {
             'exit_code': ended.exit_code,
             'stdout': ended.stdout.text(),
@@ -209,7 +209,7 @@ class Command(base.ActionType):
         return Failed(reason, outputs=outputs)
 
 
-def _why(error: OSError | ValueError) -> str:
+def _describe_error(error: OSError | ValueError) -> str:
     """Return the reportable part of an error: its kind, and the path that it names."""
     if not isinstance(error, OSError):
         return 'its arguments or its input are not valid text for a process'

@@ -40,27 +40,27 @@ def main() -> int:
     groups = {run['group'] for run in runs.values() if 'group' in run}
     for run in runs.values():
         if 'group' not in run:
-            groups |= _marked(run['marks'])
-    end(groups)
+            groups |= _find_groups(run['marks'])
+    terminate(groups)
     return 0
 
 
-def end(groups: set[int]) -> None:
+def terminate(groups: set[int]) -> None:
     """Terminate process groups, including stopped ones: SIGTERM, then SIGKILL after
     GRACE.
     """
-    left = {group for group in groups if _tell(group, signal.SIGTERM)}
+    left = {group for group in groups if _signal(group, signal.SIGTERM)}
     for group in left:
-        _tell(group, signal.SIGCONT)
+        _signal(group, signal.SIGCONT)
     until = time.monotonic() + GRACE
     while left and time.monotonic() < until:
         time.sleep(_INTERVAL)
-        left = {group for group in left if _tell(group, 0)}
+        left = {group for group in left if _signal(group, 0)}
     for group in left:
-        _tell(group, signal.SIGKILL)
+        _signal(group, signal.SIGKILL)
 
 
-def _tell(group: int, number: int) -> bool:
+def _signal(group: int, number: int) -> bool:
     """Send a signal to a group; return False if no process can be signalled."""
     try:
         os.killpg(group, number)
@@ -69,7 +69,7 @@ def _tell(group: int, number: int) -> bool:
     return True
 
 
-def _marked(marks: list[str]) -> set[int]:
+def _find_groups(marks: list[str]) -> set[int]:
     """Return the groups of processes with these entries in their environment."""
     wanted = {mark.encode() for mark in marks}
     found: set[int] = set()

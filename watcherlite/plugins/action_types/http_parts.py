@@ -12,7 +12,7 @@ from oslo_config import cfg
 from watcherlite import exceptions
 from watcherlite.destinations import Destinations
 from watcherlite.plugins.base import ActionContext, ResourceContext
-from watcherlite.plugins.redaction import shown_url
+from watcherlite.plugins.redaction import redact_url
 
 if TYPE_CHECKING:
     from watcherlite.plugins import http_exchange
@@ -145,7 +145,7 @@ def url_problems(key: str, url: str) -> list[str]:
     except ValueError:
         return [f'{key}: is not a URL']
     if not parts.hostname or port == 0:
-        return [f'{key}: {shown_url(url)} has no host, or an invalid port']
+        return [f'{key}: {redact_url(url)} has no host, or an invalid port']
     if any(ord(char) <= 32 or ord(char) == 127 for char in url):
         return [f'{key}: has spaces or control characters; write them as %20 and so on']
     return []

@@ -14,7 +14,7 @@ from watcherlite.domain.outcomes import Done, Failed
 from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.capture import storable_json, storable_text
-from watcherlite.plugins.redaction import secret_header, shown_url, without_userinfo
+from watcherlite.plugins.redaction import redact_url, secret_header, without_userinfo
 
 if TYPE_CHECKING:
     from watcherlite.plugins import http_exchange
@@ -130,7 +130,7 @@ class HttpRequest(base.ActionType):
 
         :raises ServerSilent: it is unknown, so that the action must not run again
         """
-        return self._unless(context) is not None
+        return self._satisfied_status(context) is not None
 
     def pre_condition(self, context: base.ActionContext) -> None:
         """Skip the action if `unless` is satisfied.
@@ -140,12 +140,12 @@ class HttpRequest(base.ActionType):
         if 'unless' not in context.inputs:
             return
         try:
-            status = self._unless(context)
+            status = self._satisfied_status(context)
         except ServerSilent as error:
             LOG.info('Action %s is to be executed: %s', context.uuid, error)
             return
         if status is not None:
-            url = shown_url(context.inputs['unless']['url'])
+            url = redact_url(context.inputs['unless']['url'])
             raise exceptions.ActionSkipException(f'{url} already answers {status}')
 
     def execute(self, context: base.ActionContext) -> Done | Failed:
@@ -153,7 +153,7 @@ class HttpRequest(base.ActionType):
         from watcherlite.plugins import http_exchange
 
         inputs = context.inputs
-        method, url = inputs['method'], shown_url(inputs['url'])
+        method, url = inputs['method'], redact_url(inputs['url'])
         request = http_exchange.HttpRequestMessage(
             method,
             inputs['url'],
@@ -202,7 +202,7 @@ class HttpRequest(base.ActionType):
         """Return the retry loop for temporary failures."""
         idempotent = self.is_idempotent(context.inputs)
 
-        def may_pass(error: BaseException) -> bool:
+        def is_temporary(error: BaseException) -> bool:
             # A request that may have been executed must not be repeated.
             return (
                 isinstance(error, failure)
@@ -220,14 +220,14 @@ class HttpRequest(base.ActionType):
                 initial=FIRST_WAIT, max=LONGEST_WAIT, jitter=JITTER
             ),
             retry=tenacity.retry_any(
-                tenacity.retry_if_exception(may_pass),
+                tenacity.retry_if_exception(is_temporary),
                 tenacity.retry_if_result(lambda answer: answer.status in again),
             ),
             # The last response, or the last error, is the result.
             retry_error_callback=lambda state: _last(state).result(),
         )
 
-    def _unless(self, context: base.ActionContext) -> int | None:
+    def _satisfied_status(self, context: base.ActionContext) -> int | None:
         """Return the status of the response to `unless`, if it is satisfied.
 
         :raises ServerSilent: there was no response
@@ -245,7 +245,7 @@ class HttpRequest(base.ActionType):
             )
         except http_exchange.ExchangeFailed as error:
             raise ServerSilent(
-                f'{shown_url(unless["url"])} does not respond: {error}'
+                f'{redact_url(unless["url"])} does not respond: {error}'
             ) from None
         holds = answer.status in unless.get('expected_statuses', range(200, 300))
         return answer.status if holds else None

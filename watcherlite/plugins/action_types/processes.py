@@ -45,7 +45,7 @@ _REAP = 5.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Ended:
+class ExitResult:
     """The result of a command; a negative exit code is the signal that ended it."""
 
     exit_code: int
@@ -75,7 +75,7 @@ def run(
     max_output: int,
     kill_grace: float,
     descriptor: Callable[[int], int | None] = pidfd,
-) -> Ended:
+) -> ExitResult:
     """Run a command and return its result; its child processes may survive.
 
     :param max_output: bytes to store of each stream
@@ -99,14 +99,14 @@ def run(
             )
         watch = _supervise(process, started, descriptor, max_output, context)
         try:
-            watch.until_exit(context)
-            watch.read_the_rest()
+            watch.wait_for_exit(context)
+            watch.read_remaining()
         except BaseException:
             watch.kill(kill_grace)
             raise
         finally:
             watch.close()
-        return Ended(process.wait(), watch.stdout, watch.stderr)
+        return ExitResult(process.wait(), watch.stdout, watch.stderr)
 
 
 def _supervise(
@@ -135,7 +135,7 @@ def _supervise(
         raise
 
 
-class Guarding:
+class GuardProcess:
     """The guard process of this process, which ends the commands of a lost worker.
 
     It is started with the first command, and again if it has ended.
@@ -157,15 +157,15 @@ class Guarding:
         run = uuid.uuid4().hex
 
         def started(group: int) -> None:
-            self._tell(run, {'run': run, 'group': group})
+            self._send(run, {'run': run, 'group': group})
 
-        self._tell(run, {'run': run, 'marks': list(marks)})
+        self._send(run, {'run': run, 'marks': list(marks)})
         try:
             yield started
         finally:
-            self._tell(run, {'run': run})
+            self._send(run, {'run': run})
 
-    def _tell(self, run: str, message: dict[str, Any]) -> None:
+    def _send(self, run: str, message: dict[str, Any]) -> None:
         with self._lock:
             if len(message) > 1:
                 self._runs[run] = {**self._runs.get(run, {}), **message}
@@ -203,7 +203,7 @@ class Guarding:
         self._lock, self._guard, self._runs = threading.Lock(), None, {}
 
 
-_GUARDING = Guarding()
+_GUARDING = GuardProcess()
 
 
 def _input(text: str | None) -> IO[bytes]:
@@ -218,7 +218,7 @@ def _input(text: str | None) -> IO[bytes]:
     return source
 
 
-class _Bell:
+class _WakeupPipe:
     """A wake-up of a selector by another thread."""
 
     def __init__(self) -> None:
@@ -228,7 +228,7 @@ class _Bell:
         os.set_blocking(self._writer, False)
         self._closed = False
 
-    def ring(self, signal_name: str) -> None:
+    def wake(self, signal_name: str) -> None:
         """Wake the selector; no-op once it is closed."""
         if signal_name == states.RESUME:
             return
@@ -240,7 +240,7 @@ class _Bell:
                 except BlockingIOError:
                     LOG.debug('A wake-up is already pending')
 
-    def heard(self) -> bool:
+    def was_woken(self) -> bool:
         """Return whether it was rung since the last call."""
         try:
             return bool(os.read(self.reader, _CHUNK))
@@ -271,7 +271,7 @@ class _Watch:
         #: descriptor -> the pipe, what is stored of it, its lines and their stream
         self._streams: dict[int, tuple[IO[bytes], Capture, LineReader, str]] = {}
         self._selector = selectors.DefaultSelector()
-        self._bell = _Bell()
+        self._bell = _WakeupPipe()
         self._selector.register(self._bell.reader, selectors.EVENT_READ)
         for stream, capture, name in (
             (process.stdout, self.stdout, STDOUT),
@@ -286,18 +286,18 @@ class _Watch:
             self._selector.register(self._pidfd, selectors.EVENT_READ)
         self._slice = _FIRST_SLICE
 
-    def until_exit(self, context: ActionContext) -> None:
+    def wait_for_exit(self, context: ActionContext) -> None:
         """Return when the process has ended; handle signals and the deadline."""
-        with context.on_signal(self._bell.ring):
-            while not self._ended():
+        with context.on_signal(self._bell.wake):
+            while not self._has_ended():
                 left = context.remaining()
                 self._wait(_SLICE if left is None else min(left, _SLICE))
-                if self._bell.heard():
+                if self._bell.was_woken():
                     self._pause(context)
                 else:
                     context.checkpoint()
 
-    def read_the_rest(self) -> None:
+    def read_remaining(self) -> None:
         """Read the remaining output of a process that has ended."""
         for _ in range(_LAST_READS):
             reads = [self._read(number) for number in list(self._streams)]
@@ -307,17 +307,17 @@ class _Watch:
     def kill(self, grace: float) -> None:
         """Terminate the whole group: SIGTERM, then SIGKILL."""
         self._selector.unregister(self._bell.reader)
-        self._tell(signal.SIGTERM)
+        self._send(signal.SIGTERM)
         # A stopped process does not handle SIGTERM.
-        self._tell(signal.SIGCONT)
+        self._send(signal.SIGCONT)
         deadline = time.monotonic() + grace
         # Open pipes mean that children are still running.
-        while not self._ended() or self._streams:
+        while not self._has_ended() or self._streams:
             left = deadline - time.monotonic()
             if left <= 0:
                 break
             self._wait(left)
-        self._tell(signal.SIGKILL)
+        self._send(signal.SIGKILL)
         try:
             self._process.wait(_REAP)
         except subprocess.TimeoutExpired:
@@ -338,7 +338,7 @@ class _Watch:
             os.close(self._pidfd)
         self._bell.close()
 
-    def _ended(self) -> bool:
+    def _has_ended(self) -> bool:
         """Return whether the process has ended, without reaping it.
 
         Until it is reaped its pid cannot be reused: a signal to its group cannot hit
@@ -385,13 +385,13 @@ class _Watch:
 
     def _pause(self, context: ActionContext) -> None:
         """Stop the group while the context handles a suspension."""
-        self._tell(signal.SIGSTOP)
+        self._send(signal.SIGSTOP)
         try:
             context.checkpoint()
         finally:
-            self._tell(signal.SIGCONT)
+            self._send(signal.SIGCONT)
 
-    def _tell(self, number: signal.Signals) -> None:
+    def _send(self, number: signal.Signals) -> None:
         try:
             os.killpg(self._process.pid, number)
         except ProcessLookupError:

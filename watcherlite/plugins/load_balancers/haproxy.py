@@ -159,7 +159,7 @@ class HAProxy(LoadBalancer):
             if files.delete():
                 self._reload(files)
             # Last: it makes the next call repeat a failed reload.
-            files.forget()
+            files.delete_record()
 
     def _exchange(self, files: '_Files', text: str) -> None:
         before = files.text()
@@ -170,14 +170,14 @@ class HAProxy(LoadBalancer):
             files.new.unlink(missing_ok=True)
             raise
         files.unload()
-        files.put_new_in_place()
+        files.activate_new()
         try:
             self._reload(files)
         except BaseException:
             # HAProxy cannot reload the directory while an invalid file is in it.
             files.restore(before)
             raise
-        files.note_loaded(text)
+        files.mark_loaded(text)
 
     def _reload(self, files: '_Files') -> None:
         self._run('Reloading the load balancer', self.options.reload, files.path)
@@ -291,7 +291,7 @@ class _Files:
             return False
         return noted == _digest(text) and self.text() == text
 
-    def note_loaded(self, text: str) -> None:
+    def mark_loaded(self, text: str) -> None:
         """Record that this content was loaded."""
         self._loaded.write_text(_digest(text), encoding='utf-8')
 
@@ -307,7 +307,7 @@ class _Files:
             file.flush()
             os.fsync(file.fileno())
 
-    def put_new_in_place(self) -> None:
+    def activate_new(self) -> None:
         """Replace the current file by the new one atomically."""
         os.replace(self.new, self.path)
         self._sync()
@@ -318,7 +318,7 @@ class _Files:
             self.delete()
             return
         self.write_new(before)
-        self.put_new_in_place()
+        self.activate_new()
 
     def delete(self) -> bool:
         """Delete the file; return whether its content may still be loaded."""
@@ -327,7 +327,7 @@ class _Files:
         self._sync()
         return there
 
-    def forget(self) -> None:
+    def delete_record(self) -> None:
         """Delete the record of its state."""
         self.new.unlink(missing_ok=True)
         self._loaded.unlink(missing_ok=True)

@@ -35,13 +35,13 @@ class Recording(LoadBalancer):
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        self._note({'call': 'apply', 'name': name, 'members': list(members)})
+        self._record({'call': 'apply', 'name': name, 'members': list(members)})
         return {'vip_address': properties['vip'].get('address', '127.0.0.1')}
 
     def remove(self, name: str) -> None:
-        self._note({'call': 'remove', 'name': name})
+        self._record({'call': 'remove', 'name': name})
 
-    def _note(self, call: Mapping[str, Any]) -> None:
+    def _record(self, call: Mapping[str, Any]) -> None:
         path = self.options.file if self.options is not None else None
         if not path:
             return

@@ -87,8 +87,8 @@ def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -
     # megabytes.
     import jinja2
 
-    def harmless(value: Any) -> Any:
-        return value if isinstance(value, jinja2.Undefined) else _harmless(value)
+    def validated(value: Any) -> Any:
+        return value if isinstance(value, jinja2.Undefined) else _validated(value)
 
     loaders: list[jinja2.BaseLoader] = [jinja2.DictLoader({HAPROXY: TEXT})]
     if directory:
@@ -96,7 +96,7 @@ def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -
     environment = jinja2.Environment(  # noqa: S701  # nosec B701  # it makes no HTML
         loader=jinja2.ChoiceLoader(loaders),
         undefined=jinja2.StrictUndefined,
-        finalize=harmless,
+        finalize=validated,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -107,7 +107,7 @@ def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -
     except jinja2.TemplateNotFound as error:
         raise exceptions.WatcherliteError(
             f'There is no template {error.name}; there are '
-            f'{", ".join(known(directory))}.'
+            f'{", ".join(list_templates(directory))}.'
         ) from error
     except jinja2.TemplateError as error:
         raise exceptions.WatcherliteError(
@@ -115,7 +115,7 @@ def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -
         ) from error
 
 
-def known(directory: str | None) -> list[str]:
+def list_templates(directory: str | None) -> list[str]:
     """Return the names of the available templates."""
     found = {HAPROXY}
     if directory and pathlib.Path(directory).is_dir():
@@ -124,7 +124,7 @@ def known(directory: str | None) -> list[str]:
     return sorted(found)
 
 
-def _harmless(value: Any) -> Any:
+def _validated(value: Any) -> Any:
     """Return a value; raise if it could be more than a value."""
     if _HARMLESS.fullmatch(str(value)):
         return value

@@ -79,7 +79,7 @@ class LoadBalance(Policy):
             data = self._apply(context)
         except BaseException:
             # The policy is not attached: the marks would never be removed.
-            self._forget_members(context)
+            self._delete_members(context)
             raise
         context.save(cluster_data={SHOWN: {context.policy_uuid: dict(data)}})
         return {
@@ -91,11 +91,11 @@ class LoadBalance(Policy):
     def detach(self, context: PolicyContext) -> None:
         context.driver(context.properties['driver']).remove(_name(context))
         context.save(cluster_data={SHOWN: None})
-        self._forget_members(context)
+        self._delete_members(context)
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
         """Remove the nodes that are about to be deleted."""
-        going = self._going(context, data)
+        going = self._nodes_to_remove(context, data)
         members = {node.uuid for node in context.nodes if MEMBER in node.data}
         leaving = [uuid for uuid in going if uuid in members]
         if leaving:
@@ -124,7 +124,9 @@ class LoadBalance(Policy):
         self._set_members(context, nodes)
         self._apply(context)
 
-    def _going(self, context: PolicyContext, data: dict[str, Any]) -> list[str]:
+    def _nodes_to_remove(
+        self, context: PolicyContext, data: dict[str, Any]
+    ) -> list[str]:
         """Return the nodes to remove; select them if no policy has."""
         if context.action_type == sizes.REPLACE_NODES:
             return list(context.inputs['candidates'])
@@ -151,7 +153,7 @@ class LoadBalance(Policy):
         if changes:
             context.save(node_data=changes)
 
-    def _forget_members(self, context: PolicyContext) -> None:
+    def _delete_members(self, context: PolicyContext) -> None:
         members = [node for node in context.refresh() if MEMBER in node.data]
         context.save(node_data={node.uuid: {MEMBER: None} for node in members})
 
@@ -190,7 +192,7 @@ class LoadBalance(Policy):
 
     def _address(self, context: PolicyContext, node: Node) -> str | None:
         named = context.properties['pool'].get('member_address')
-        found = _first(node, ADDRESSES if named is None else (named,))
+        found = _first_value(node, ADDRESSES if named is None else (named,))
         if isinstance(found, str) and found:
             return found
         LOG.warning(
@@ -207,7 +209,7 @@ class LoadBalance(Policy):
     def _port(self, context: PolicyContext, node: Node) -> int:
         pool = context.properties['pool']
         named = pool.get('member_port')
-        found = _first(node, PORTS if named is None else (named,))
+        found = _first_value(node, PORTS if named is None else (named,))
         text = str(found)
         if found is None or isinstance(found, bool) or not text.isdecimal():
             return int(pool['protocol_port'])
@@ -218,7 +220,7 @@ def _name(context: PolicyContext) -> str:
     return f'{context.cluster.uuid}-{context.policy_uuid}'
 
 
-def _first(node: Node, places: Sequence[str]) -> Any:
+def _first_value(node: Node, places: Sequence[str]) -> Any:
     """Return the first of these paths that a node has."""
     whole = {
         'attributes': node.attributes,

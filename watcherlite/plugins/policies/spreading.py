@@ -10,7 +10,7 @@ from watcherlite.plugins.base import Policy, PolicyContext
 from watcherlite.plugins.policies import fragments, sizes
 
 
-def _places(noun: str, **more: Any) -> dict[str, Any]:
+def _place_list_schema(noun: str, **more: Any) -> dict[str, Any]:
     """Return the schema of a list of places."""
     return {
         'type': 'array',
@@ -62,7 +62,7 @@ class Spreading(Policy):
             for place in context.properties[self.places]
         ]
         if context.node is not None:
-            self._place(context, context.node.uuid, wanted)
+            self._assign_place(context, context.node.uuid, wanted)
             return
         now = placement.count_by_place(context.nodes, self.key)
         plan = placement.distribute_new if count > 0 else placement.distribute_removals
@@ -72,7 +72,7 @@ class Spreading(Policy):
             self.places: plan(now, wanted, abs(count)),
         }
 
-    def _place(
+    def _assign_place(
         self, context: PolicyContext, node: str, wanted: Sequence[Place]
     ) -> None:
         """Decide the place of a single new node."""
@@ -99,7 +99,7 @@ class RegionPlacement(Spreading):
     key = placement.REGION
     schema: ClassVar[Mapping[str, Any]] = fragments.closed(
         {
-            'regions': _places(
+            'regions': _place_list_schema(
                 'region',
                 cap=fragments.integer(
                     -1, 'Maximum number of its nodes; -1: unlimited.', minimum=-1
@@ -121,7 +121,7 @@ class ZonePlacement(Spreading):
     places = 'zones'
     key = placement.ZONE
     schema: ClassVar[Mapping[str, Any]] = fragments.closed(
-        {'zones': _places('zone')}, 'zones'
+        {'zones': _place_list_schema('zone')}, 'zones'
     )
     support_status: ClassVar = (
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.04'},

@@ -86,8 +86,8 @@ class AutoScalingGroup(InstanceGroup):
         )
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        return self.resized(
-            context, members, self.size(context, members), _kept(context)
+        return self.resize_batches(
+            context, members, self.size(context, members), _preserved_data(context)
         )
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
@@ -95,7 +95,7 @@ class AutoScalingGroup(InstanceGroup):
         wanted = context.properties
         desired: int | None = wanted.get('desired_capacity')
         least = wanted['min_size'] if desired is None else desired
-        return self.taken_over(context, members, least, _kept(context))
+        return self.adoption_batch(context, members, least, _preserved_data(context))
 
     def adjust(
         self,
@@ -112,7 +112,7 @@ class AutoScalingGroup(InstanceGroup):
         under_way = context.data.get(SCALING) or {}
         if under_way.get('action') == context.uuid:
             # Decided before the loss of a worker: do not scale twice.
-            return self.resized(context, members, present, context.data)
+            return self.resize_batches(context, members, present, context.data)
         policy = str(details.get('policy') or '')
         resting = _cooldown_end(context, policy, _parse_number(details, 'cooldown'))
         if resting is not None:
@@ -124,7 +124,9 @@ class AutoScalingGroup(InstanceGroup):
         if size == present:
             return Expansion(reason=f'Ignored: it already has {size} members')
         scaling = {'action': context.uuid, 'policy': policy}
-        return self.resized(context, members, size, {**context.data, SCALING: scaling})
+        return self.resize_batches(
+            context, members, size, {**context.data, SCALING: scaling}
+        )
 
     def remember(self, context: NestedContext) -> Mapping[str, Any] | None:
         """Return the times of scaling; a cooldown starts now."""
@@ -137,7 +139,7 @@ class AutoScalingGroup(InstanceGroup):
         return {**kept, SCALED: {'at': now, 'by': by}}
 
 
-def _kept(context: NestedContext) -> dict[str, Any]:
+def _preserved_data(context: NestedContext) -> dict[str, Any]:
     """Return the part of its data that every operation preserves."""
     return {key: context.data[key] for key in (SCALED,) if key in context.data}
 

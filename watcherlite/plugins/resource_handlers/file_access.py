@@ -50,7 +50,7 @@ _ENDINGS = (_MARKER, _CLAIM)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Found:
+class FileAttributes:
     """The attributes of a file."""
 
     sha256: str
@@ -73,17 +73,17 @@ def reserved_name_problem(path: str) -> str | None:
 def outside_problem(path: str, allowed: Sequence[str]) -> str | None:
     """Return the problem of a path below none of the directories, or None."""
     told = not_within(os.path.dirname(path), allowed)
-    return told and f'{path} is not below {_named(allowed)}'
+    return told and f'{path} is not below {_join(allowed)}'
 
 
 def not_within(directory: str, allowed: Sequence[str]) -> str | None:
     """Return the problem of a directory that is not within these, or None."""
     if any(paths.is_below(directory, root) for root in allowed):
         return None
-    return f'{directory} is not within {_named(allowed)}'
+    return f'{directory} is not within {_join(allowed)}'
 
 
-def _named(allowed: Sequence[str]) -> str:
+def _join(allowed: Sequence[str]) -> str:
     return ' or '.join(allowed) or 'any directory: an operator may allow one'
 
 
@@ -186,7 +186,7 @@ class ManagedPath:
             raise ResourceFault(f'{self._path} belongs to {why}')
         self._rename(self._write_claim(resource), self._marker)
 
-    def look(self) -> Found | None:
+    def read_attributes(self) -> FileAttributes | None:
         """Return the attributes of the file; None: it does not exist."""
         try:
             file = self._open(self._name, os.O_RDONLY | os.O_NONBLOCK)
@@ -199,7 +199,7 @@ class ManagedPath:
             digest = hashlib.sha256()
             while data := opened.read(_CHUNK):
                 digest.update(data)
-        return Found(
+        return FileAttributes(
             digest.hexdigest(),
             stat.S_IMODE(status.st_mode),
             status.st_uid,

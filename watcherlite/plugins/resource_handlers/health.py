@@ -9,7 +9,7 @@ from watcherlite.destinations import DestinationRefusedError, Destinations
 from watcherlite.plugins import outgoing
 from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.base import ResourceContext
-from watcherlite.plugins.redaction import shown_url
+from watcherlite.plugins.redaction import redact_url
 
 #: Timeout of one check, in seconds.
 _PATIENCE = 5.0
@@ -65,7 +65,7 @@ def health_problem(
     request = http_exchange.HttpRequestMessage('GET', health['url'])
     expected = frozenset(health.get('expected_statuses', range(200, 300)))
     settings = http_parts.settings(options, group, destinations, _PATIENCE)
-    url = shown_url(health['url'])
+    url = redact_url(health['url'])
     try:
         answer = http_exchange.exchange(context, request, settings, _PATIENCE)
     except http_exchange.DestinationRefused as error:

@@ -65,7 +65,7 @@ PATH_SCHEMA = _PATH
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Called:
+class CallResult:
     """The response to a call.
 
     :param content: of the body, if it is JSON; else None

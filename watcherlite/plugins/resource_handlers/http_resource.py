@@ -20,10 +20,10 @@ from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.capture import storable_json
-from watcherlite.plugins.redaction import shown_url
+from watcherlite.plugins.redaction import redact_url
 from watcherlite.plugins.resource_handlers import http_calls
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
-from watcherlite.plugins.resource_handlers.http_calls import Called
+from watcherlite.plugins.resource_handlers.http_calls import CallResult
 
 NAME = 'Http::Resource'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
@@ -194,7 +194,7 @@ class HttpResource(ResourceHandler):
 
     def create(self, context: ResourceContext) -> Result:
         called = self._call(context, 'create')
-        return self._made(context, called.content, context.properties['id_path'])
+        return self._created(context, called.content, context.properties['id_path'])
 
     def find(self, context: ResourceContext) -> Result:
         """Return the result of an earlier `create`; None: it can be repeated."""
@@ -202,7 +202,7 @@ class HttpResource(ResourceHandler):
             _check_repeatable(context, 'create', context.properties['create'])
             return None
         found, content, path = self._search(context)
-        return None if found is None else self._made(context, content, path)
+        return None if found is None else self._created(context, content, path)
 
     def _search(self, context: ResourceContext) -> tuple[Any, Any, str]:
         """Return the id that `find` selects or None, the response, and the path."""
@@ -326,7 +326,7 @@ class HttpResource(ResourceHandler):
         name: str,
         call: Mapping[str, Any] | None = None,
         also: frozenset[int] = frozenset(),
-    ) -> Called:
+    ) -> CallResult:
         """Make a call; raise unless the response is as expected.
 
         :param call: None: the property of that name
@@ -355,7 +355,9 @@ class HttpResource(ResourceHandler):
             )
         return [http_calls.value_at(called.content, status['path'])]
 
-    def _exchange(self, context: ResourceContext, call: Mapping[str, Any]) -> Called:
+    def _exchange(
+        self, context: ResourceContext, call: Mapping[str, Any]
+    ) -> CallResult:
         # Slow to import and not needed without HTTP.
         from watcherlite.plugins import http_exchange
 
@@ -393,13 +395,13 @@ class HttpResource(ResourceHandler):
                 f'{call["method"]} {_shown(context, call["url"])}: {error}'
             ) from None
         try:
-            return Called(answer.status, storable_json(answer.body.text()))
+            return CallResult(answer.status, storable_json(answer.body.text()))
         except ValueError:
-            return Called(answer.status, None)
+            return CallResult(answer.status, None)
 
     # results
 
-    def _made(self, context: ResourceContext, content: Any, path: str) -> Result:
+    def _created(self, context: ResourceContext, content: Any, path: str) -> Result:
         found = http_calls.value_at(content, path)
         if isinstance(found, bool) or not isinstance(found, str | int) or found == '':
             raise ResourceFault(
@@ -457,7 +459,7 @@ def _refuse_failed(context: ResourceContext, state: list[Any]) -> None:
 
 
 def _shown(context: ResourceContext, url: str) -> str:
-    return shown_url(http_calls.expand_id(url, context.physical_id))
+    return redact_url(http_calls.expand_id(url, context.physical_id))
 
 
 def _check_repeatable(

@@ -59,13 +59,13 @@ class InstanceGroup(NestedHandler):
         return None
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        return self.resized(context, members, self.size(context, members))
+        return self.resize_batches(context, members, self.size(context, members))
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
         """Return the batch of all members, by their names."""
-        return self.taken_over(context, members, self.size(context, members))
+        return self.adoption_batch(context, members, self.size(context, members))
 
-    def taken_over(
+    def adoption_batch(
         self,
         context: NestedContext,
         members: Sequence[Member],
@@ -79,13 +79,13 @@ class InstanceGroup(NestedHandler):
         """
         definition: Mapping[str, Any] = context.properties['resource']
         size = max(least, len(members))
-        names = groups.resized(members, size, _fresh(context, members))
+        names = groups.resized(members, size, _new_names(context, members))
         batches = group_batches.existing_batch(
             context, members, names, lambda name: definition
         )
         return Expansion(batches, {**(data or {}), SIZE: size})
 
-    def resized(
+    def resize_batches(
         self,
         context: NestedContext,
         members: Sequence[Member],
@@ -97,7 +97,7 @@ class InstanceGroup(NestedHandler):
         :param data: to store in addition to the size
         """
         definition: Mapping[str, Any] = context.properties['resource']
-        fresh = _fresh(context, members)
+        fresh = _new_names(context, members)
         target = groups.resized(members, size, fresh, definition)
         batches = group_batches.convergence_batches(
             context, members, target, lambda name: definition, self.pace(context), fresh
@@ -120,7 +120,7 @@ class InstanceGroup(NestedHandler):
         }
 
 
-def _fresh(context: NestedContext, members: Sequence[Member]) -> Iterator[str]:
+def _new_names(context: NestedContext, members: Sequence[Member]) -> Iterator[str]:
     """Return names for new members."""
     seed = f'{context.resource_uuid}:{context.uuid}'
     return groups.unused_names(seed, [member.name for member in members])

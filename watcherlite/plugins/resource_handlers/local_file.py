@@ -154,7 +154,7 @@ class LocalFile(ResourceHandler):
         wanted = context.properties
         self._check_here(context, wanted['path'])
         with self._place(wanted['path']) as place:
-            found = place.look()
+            found = place.read_attributes()
             if found is None:
                 raise ResourceFault(f'{wanted["path"]} does not exist')
             wrong = []
@@ -175,7 +175,7 @@ class LocalFile(ResourceHandler):
         """Check that a file exists at that path, below an allowed directory."""
         path = context.physical_id or ''
         with self._place(path) as place:
-            found = place.look()
+            found = place.read_attributes()
         if found is None:
             raise ResourceFault(f'{path} does not exist')
         return Ready(attributes={'path': path, 'sha256': found.sha256})

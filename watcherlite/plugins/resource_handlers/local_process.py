@@ -140,7 +140,7 @@ class LocalProcess(ResourceHandler):
         """Validate the command by the option `allowed`."""
         problems = [
             health.options_problem(properties.get('health') or {}),
-            *self._surroundings(properties),
+            *self._environment_problems(properties),
         ]
         argv = properties.get('argv')
         if argv and None not in argv:
@@ -151,7 +151,7 @@ class LocalProcess(ResourceHandler):
         if found:
             raise exceptions.StackValidationFailed(found)
 
-    def _surroundings(self, properties: Mapping[str, Any]) -> Iterator[str]:
+    def _environment_problems(self, properties: Mapping[str, Any]) -> Iterator[str]:
         """Yield the problems of environment and directory."""
         for name in properties.get('environment') or ():
             if not any(
@@ -195,7 +195,7 @@ class LocalProcess(ResourceHandler):
         """Check that it runs and is healthy; a suspended one only runs."""
         process = self._running(context)
         if not context.data.get('suspended'):
-            wrong = self._complaint(context)
+            wrong = self._problem(context)
             if wrong:
                 raise ResourceFault(f'Process {process.pid} is unhealthy: {wrong}')
         return Ready()
@@ -281,7 +281,7 @@ class LocalProcess(ResourceHandler):
         process = process_table.read_process(pid)
         if process is None:
             raise ResourceFault(
-                f'{wanted["argv"][0]} ended immediately{self._see(context)}'
+                f'{wanted["argv"][0]} ended immediately{self._observe(context)}'
             )
         return self._started(context, process)
 
@@ -290,7 +290,7 @@ class LocalProcess(ResourceHandler):
     ) -> ResourceInProgress:
         wanted = context.properties['health']
         return ResourceInProgress(
-            {'step': 'health', 'until': _in(context, wanted['timeout'])},
+            {'step': 'health', 'until': _seconds_text(context, wanted['timeout'])},
             wanted['interval'],
             f'{socket.gethostname()}:{process.pid}:{process.start}',
             {
@@ -306,7 +306,7 @@ class LocalProcess(ResourceHandler):
     ) -> Result:
         """Return Ready once it is healthy; raise if it cannot become healthy."""
         process = self._running(context)
-        wrong = self._complaint(context)
+        wrong = self._problem(context)
         if wrong is None:
             return Ready(
                 attributes={
@@ -319,11 +319,11 @@ class LocalProcess(ResourceHandler):
         if context.now() >= until:
             raise ResourceFault(
                 f'Process {process.pid} is unhealthy after {wanted["timeout"]} s: '
-                f'{wrong}{self._see(context)}'
+                f'{wrong}{self._observe(context)}'
             )
         return ResourceInProgress(token, wanted['interval'])
 
-    def _complaint(self, context: ResourceContext) -> str | None:
+    def _problem(self, context: ResourceContext) -> str | None:
         wanted = context.properties['health']
         return health.health_problem(
             context, wanted, self.options, _GROUP, self.destinations
@@ -333,7 +333,7 @@ class LocalProcess(ResourceHandler):
         process = _find_process(context)
         if process is None:
             raise ResourceFault(
-                f'Process {context.physical_id} is not running{self._see(context)}'
+                f'Process {context.physical_id} is not running{self._observe(context)}'
             )
         return process
 
@@ -342,7 +342,7 @@ class LocalProcess(ResourceHandler):
         name = context.physical_name.replace('/', '_')
         return os.path.join(directory, f'{name}.log') if directory else None
 
-    def _see(self, context: ResourceContext) -> str:
+    def _observe(self, context: ResourceContext) -> str:
         log = self._log(context)
         return f'; see {log}' if log else ''
 
@@ -366,7 +366,7 @@ class LocalProcess(ResourceHandler):
             grace = context.properties.get('stop_grace', 10)
         token = {
             'step': 'end',
-            'until': _in(context, grace),
+            'until': _seconds_text(context, grace),
             'sessions': sorted({process.session for process in mine}),
         }
         return ResourceInProgress(token, min(_END_INTERVAL, grace))
@@ -385,7 +385,11 @@ class LocalProcess(ResourceHandler):
                 f'Process {pids} does not end after SIGKILL; check the system'
             )
         _signal_all(context, mine, signal.SIGKILL)
-        killed = {**token, 'step': 'killed', 'until': _in(context, _KILL_PATIENCE)}
+        killed = {
+            **token,
+            'step': 'killed',
+            'until': _seconds_text(context, _KILL_PATIENCE),
+        }
         return ResourceInProgress(killed, _END_INTERVAL)
 
 
@@ -488,5 +492,5 @@ def _signal_all(
         ) from None
 
 
-def _in(context: ResourceContext, seconds: float) -> str:
+def _seconds_text(context: ResourceContext, seconds: float) -> str:
     return (context.now() + datetime.timedelta(seconds=seconds)).isoformat()

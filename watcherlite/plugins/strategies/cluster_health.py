@@ -48,12 +48,12 @@ class ClusterHealth(base.Strategy):
         )
         solution = Solution()
         recovered = 0
-        for cluster in health.unhindered(context, 'cluster', found):
-            recovered += _lacking(cluster)
+        for cluster in health.without_blockers(context, 'cluster', found):
+            recovered += _missing_count(cluster)
             self._propose(solution, cluster, wanted['check'], wanted['operation'])
         solution.indicators = {
             'nodes_count': sum(cluster.nodes for cluster in found),
-            'unhealthy_nodes_count': sum(_lacking(cluster) for cluster in found),
+            'unhealthy_nodes_count': sum(_missing_count(cluster) for cluster in found),
             'recovered_nodes_count': recovered,
         }
         return solution
@@ -79,6 +79,6 @@ class ClusterHealth(base.Strategy):
             )
 
 
-def _lacking(cluster: Any) -> int:
+def _missing_count(cluster: Any) -> int:
     """Return the number of unhealthy and missing nodes of a cluster."""
     return len(cluster.unhealthy) + int(cluster.missing)

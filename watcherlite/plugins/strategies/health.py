@@ -43,7 +43,7 @@ def check_parameter(nouns: str, repair: str) -> Mapping[str, Any]:
     }
 
 
-def unhindered(
+def without_blockers(
     context: base.StrategyContext, noun: str, found: Iterable[Any]
 ) -> Iterator[Any]:
     """Yield the objects that actions may change at present; log the others."""

@@ -45,7 +45,7 @@ class StackHealth(base.Strategy):
         )
         solution = Solution()
         repaired = 0
-        for stack in health.unhindered(context, 'stack', found):
+        for stack in health.without_blockers(context, 'stack', found):
             if not stack.healthy:
                 repaired += len(stack.unhealthy)
             self._propose(solution, stack, wanted['check'])

@@ -92,7 +92,7 @@ class ExpiryTest(AuditCase):
         world = self.create_audit_world()
         self.plan(world)
         self.clock.advance(2 * DAY)
-        world.store.take_role(ROLE, 'another engine', 100 * DAY)
+        world.store.acquire_role(ROLE, 'another engine', 100 * DAY)
         world.reconciler.start()
         self.addCleanup(world.reconciler.stop)
         self.clock.until_waiting(1)

@@ -124,7 +124,9 @@ def policy_type(request: Request) -> Response:
             f'{", ".join(sorted(types)) or "none"}.'
         )
     support = support_of(found, name.rpartition('-')[2])
-    body = represent(name, specs.told(found.schema), support, request.version)
+    body = represent(
+        name, specs.describe_schema(found.schema), support, request.version
+    )
     return Response({'policy_type': body})
 
 

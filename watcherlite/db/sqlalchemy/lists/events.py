@@ -95,7 +95,9 @@ def parse(
         scans = _scans_of_stacks(wanted, values)
     else:
         scans = _scans_of_clusters(wanted, query, values)
-    filters = [(name, _parsed(name, found, values)) for name, found in wanted.items()]
+    filters = [
+        (name, _parse_filter(name, found, values)) for name, found in wanted.items()
+    ]
     shape = EventShape(
         subjects,
         scans,
@@ -147,7 +149,9 @@ def _scans_of_clusters(
     return tuple(level for level in port.LEVELS if level in levels) or (None,)
 
 
-def _parsed(name: str, found: Collection[Any], values: dict[str, Any]) -> Hashable:
+def _parse_filter(
+    name: str, found: Collection[Any], values: dict[str, Any]
+) -> Hashable:
     """Return the kind of the condition of a filter; add its parameters to `values`."""
     if name != 'about':
         if found:

@@ -549,12 +549,14 @@ class _Page:
             found += self._hidden_condition(scan)
             prefix = []
         if not prefix:
-            return [*found, *self._compared(columns, scan.after)], scan.order
+            return [*found, *self._beyond_condition(columns, scan.after)], scan.order
         if shape.tenant or len(prefix) == 1:
             found += self._range(prefix, columns, scan.after)
             first = [column for column, _ in prefix]
         else:
-            found += self._pinned(prefix) + self._compared(columns, scan.after)
+            found += self._prefix_condition(prefix) + self._beyond_condition(
+                columns, scan.after
+            )
             first = [prefix[0][0]]
         return found, [*((column, self._descending) for column in first), *scan.order]
 
@@ -574,7 +576,7 @@ class _Page:
             return [condition.is_(sa.true())]
         return [condition]
 
-    def _compared(
+    def _beyond_condition(
         self, columns: Sequence[Expression], values: Sequence[Any]
     ) -> list[Any]:
         """Return the condition that columns are beyond values."""
@@ -614,7 +616,7 @@ class _Page:
             found.append(column >= values[0] if descending else column <= values[0])
         return found
 
-    def _pinned(self, prefix: Sequence[Equality]) -> list[Any]:
+    def _prefix_condition(self, prefix: Sequence[Equality]) -> list[Any]:
         """Return the condition that the first two columns of an index have some values.
 
         The first is compared with an array of one element, for which PostgreSQL stays

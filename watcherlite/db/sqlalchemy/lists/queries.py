@@ -221,27 +221,29 @@ class SqlListStore:
 
     def _list(self, collection: str, query: Query) -> list[Any]:
         not_found = functools.partial(queries.not_found, collection)
-        return _listed(collection, fetch_page(self._db, collection, query, not_found))
+        return _to_listed(
+            collection, fetch_page(self._db, collection, query, not_found)
+        )
 
     def _find(self, collection: str, name: str, deleted: bool) -> Any:
         if not can_be_stored(name):
             raise queries.not_found(collection, name)
         rows = self._db.rows(_by_name(collection, deleted), **name_values(name))
-        return self._only(collection, rows, name)
+        return self._single(collection, rows, name)
 
     def _find_uuid(self, collection: str, uuid: str, deleted: bool) -> Any:
         if not can_be_stored(uuid):
             raise queries.not_found(collection, uuid)
         rows = self._db.rows(_by_uuid(collection, deleted), uuid=uuid)
-        return self._only(collection, rows, uuid)
+        return self._single(collection, rows, uuid)
 
-    def _only(self, collection: str, rows: Sequence[Row], name: str) -> Any:
-        for one in _listed(collection, rows):
+    def _single(self, collection: str, rows: Sequence[Row], name: str) -> Any:
+        for one in _to_listed(collection, rows):
             return one
         raise queries.not_found(collection, name)
 
 
-def _listed(collection: str, rows: Sequence[Row]) -> list[Any]:
+def _to_listed(collection: str, rows: Sequence[Row]) -> list[Any]:
     mapper, kind = _KINDS[collection]
     width = len(mapper.columns)
     return [kind(mapper.read(row[:width]), *row[width:]) for row in rows]

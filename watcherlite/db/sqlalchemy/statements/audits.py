@@ -144,7 +144,7 @@ class PluginRows:
                 item = item.evolve(created_at=item.created_at or now)
                 values = stored(self._mapper, item)
                 new.append([values[c.name] for c in self.columns])
-            elif any(self._differ(old, item, field) for field in self.described):
+            elif any(self._differs(old, item, field) for field in self.described):
                 values = {**self._mapper.by_column(item), 'updated_at': now}
                 written = [values[c.name] for c in self.written[1:]]
                 changed.append([old.id, *written])
@@ -156,7 +156,7 @@ class PluginRows:
                 self.update, self.changed, changed, divisible=False, ids=ids
             )
 
-    def _differ(self, old: Any, new: Any, field: str) -> bool:
+    def _differs(self, old: Any, new: Any, field: str) -> bool:
         # As JSON: a stored tuple is read as a list.
         return dumps(getattr(old, field)) != dumps(getattr(new, field))
 

@@ -266,7 +266,7 @@ SAVE_NODES = RowUpdate(NODES, _CONSTANT)
 SAVE_BINDINGS = RowUpdate(BINDINGS, _CONSTANT | {'cluster_id', 'policy_id'})
 
 
-def _bound(rows: Iterable[Sequence[Any]]) -> dict[int, list[Bound]]:
+def _bindings_by_cluster(rows: Iterable[Sequence[Any]]) -> dict[int, list[Bound]]:
     """Return the bindings in rows of BINDINGS_OF, by the id of the cluster."""
     found: dict[int, list[Bound]] = {}
     for row in rows:
@@ -385,7 +385,7 @@ class ClusterStatements(StatementGroup):
 
     def bindings_of(self, cluster_id: int) -> list[Bound]:
         rows = self._session.rows(BINDINGS_OF, ids=[cluster_id])
-        return _bound(rows).get(cluster_id, [])
+        return _bindings_by_cluster(rows).get(cluster_id, [])
 
     def _lock_by_uuid(self, mapper: RowMapper[Any], uuids: Iterable[str]) -> list[Any]:
         wanted, session = sorted(set(uuids)), self._session
@@ -405,13 +405,15 @@ class SqlClusterStore:
     def find_object(
         self, kind: type[ClusterObject], name: str, tenant: str | None
     ) -> ClusterObject:
-        found: ClusterObject = self._named(kind, MAPPERS[kind], name, tenant)
+        found: ClusterObject = self._find_by_name(kind, MAPPERS[kind], name, tenant)
         return found
 
     def find_cluster_action(self, name: str, tenant: str | None) -> ListedClusterAction:
-        return self._with_related([self._named(Action, ACTIONS, name, tenant)])[0]
+        return self._with_related([self._find_by_name(Action, ACTIONS, name, tenant)])[
+            0
+        ]
 
-    def _named(
+    def _find_by_name(
         self, kind: type, mapper: RowMapper[Any], name: str, tenant: str | None
     ) -> Any:
         """Return the object that a name matches; raise NotFound or Ambiguous."""
@@ -485,4 +487,4 @@ class SqlClusterStore:
         self, cluster_ids: Iterable[int]
     ) -> dict[int, list[Bound]]:
         ids = sorted(set(cluster_ids))
-        return _bound(self._db.rows(BINDINGS_OF, ids=ids) if ids else ())
+        return _bindings_by_cluster(self._db.rows(BINDINGS_OF, ids=ids) if ids else ())

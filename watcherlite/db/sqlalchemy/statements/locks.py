@@ -116,15 +116,15 @@ UNBLOCK_STALE = ActionUpdate(
 class LockStatements(StatementGroup):
     """Implementation of `db.locking.LockTransaction`."""
 
-    def take_locks(self, targets: Mapping[str, int]) -> set[str]:
-        held = self._held(targets)
+    def acquire_locks(self, targets: Mapping[str, int]) -> set[str]:
+        held = self._acquire(targets)
         shared = [target for target in held if held[target] == SHARED]
         if shared:
             self._session.count(CLOSE, targets=shared)
         return {target for target in held if held[target] == targets[target]}
 
     def share_locks(self, targets: Mapping[str, Collection[int]]) -> set[int]:
-        held = self._held(dict.fromkeys(targets, SHARED))
+        held = self._acquire(dict.fromkeys(targets, SHARED))
         new = [
             (target, action_id)
             for target in held
@@ -139,12 +139,12 @@ class LockStatements(StatementGroup):
             sharing.update(row[0] for row in self._session.rows(SHARING, ids=late))
         return sharing
 
-    def _held(self, wanted: Mapping[str, int]) -> dict[str, int]:
+    def _acquire(self, wanted: Mapping[str, int]) -> dict[str, int]:
         """Take the free locks; return the `action_id` of each lock."""
         held: dict[str, int] = {}
         wanted = dict(sorted(wanted.items()))
         while wanted:
-            if self._take(list(wanted.items())):
+            if self._try_insert(list(wanted.items())):
                 return {**held, **wanted}
             # A missing row was released in the meantime: retry.
             for target, action_id in self._session.rows(LOCK, targets=wanted):
@@ -152,7 +152,7 @@ class LockStatements(StatementGroup):
                 del wanted[target]
         return held
 
-    def _take(self, wanted: Sequence[tuple[str, int]]) -> bool:
+    def _try_insert(self, wanted: Sequence[tuple[str, int]]) -> bool:
         """Insert the free locks; return whether all of them were free."""
         return self._session.write_rows(TAKE, LOCKS, wanted) == len(wanted)
 

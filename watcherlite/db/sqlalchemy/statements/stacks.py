@@ -160,7 +160,7 @@ class StackStatements(StatementGroup):
     """Implementation of `db.stacks.StackTransaction`."""
 
     def insert_definition(self, definition: Definition) -> StoredDefinition:
-        digest = self._session.cipher.keyed(definition.digest)
+        digest = self._session.cipher.keyed_digest(definition.digest)
         known = self._session.rows(KNOWN, digest=digest, fresh=-FRESH)
         if not known:
             values = {**DEFINITIONS.by_column(definition), 'digest': digest}

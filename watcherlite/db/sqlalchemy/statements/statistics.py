@@ -14,29 +14,29 @@ from watcherlite.db.sqlalchemy.tables.events import events
 from watcherlite.db.sqlalchemy.tables.stacks import resources, stacks
 
 
-def _counted_by(column: sa.Column[Any], *where: Any) -> sa.Select[Any]:
+def _count_by(column: sa.Column[Any], *where: Any) -> sa.Select[Any]:
     return sa.select(column, sa.func.count()).where(*where).group_by(column)
 
 
-def _counted(table: sa.Table, *where: Any) -> sa.Select[Any]:
+def _count(table: sa.Table, *where: Any) -> sa.Select[Any]:
     return sa.select(sa.func.count()).select_from(table).where(*where)
 
 
 _STATES = {
-    'action_plans': _counted_by(action_plans.c.state, ACTIVE),
-    'actions': _counted_by(actions.c.status, actions.c.ended == EMPTY),
-    'stacks': _counted_by(
+    'action_plans': _count_by(action_plans.c.state, ACTIVE),
+    'actions': _count_by(actions.c.status, actions.c.ended == EMPTY),
+    'stacks': _count_by(
         stacks.c.status, stacks.c.hidden.in_([sa.literal_column(n) for n in '02'])
     ),
 }
 _FIGURES = {
-    'pending_events': _counted(events, events.c.pending == ONE),
-    'resources_in_progress': _counted(
+    'pending_events': _count(events, events.c.pending == ONE),
+    'resources_in_progress': _count(
         resources,
         resources.c.status == constant('IN_PROGRESS'),
         resources.c.deleted_at.is_(None),
     ),
-    'workers': _counted(workers, workers.c.lease_until > now()),
+    'workers': _count(workers, workers.c.lease_until > now()),
 }
 
 

@@ -169,7 +169,7 @@ class SqlWorkerStore:
         ((end, read_at),) = self._db.rows(NEXT_END, who=worker)
         return None if end is None else max(0.0, (end - read_at).total_seconds())
 
-    def forgotten_owners(self) -> list[str]:
+    def unregistered_owners(self) -> list[str]:
         return [row[0] for row in self._db.rows(FORGOTTEN)]
 
     def live_workers(self, lane: str | None = None) -> list[Worker]:
@@ -179,7 +179,7 @@ class SqlWorkerStore:
     def remove_worker(self, worker: str) -> bool:
         return self._db.change(REMOVE, who=worker) > 0
 
-    def take_role(self, role: str, worker: str, lease: float) -> bool:
+    def acquire_role(self, role: str, worker: str, lease: float) -> bool:
         values = {'which': role, 'who': worker, 'lease': lease}
         kept = self._db.change(KEEP_ROLE, **values) > 0
         return kept or self._db.change(TAKE_ROLE, **values) > 0

@@ -55,15 +55,15 @@ class ClusterDelete(ClusterAction):
     kind = action_types.DEFINITIONS[action_types.CLUSTER_DELETE]
 
     def execute(self, context: ActionContext) -> Outcome:
-        return self._concluded(context, super().execute(context))
+        return self._detach_if_empty(context, super().execute(context))
 
     def complete(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
         """Delete the rest of the cluster after its nodes."""
-        return self._concluded(context, super().complete(context, results))
+        return self._detach_if_empty(context, super().complete(context, results))
 
-    def _concluded(self, context: ActionContext, outcome: Outcome) -> Outcome:
+    def _detach_if_empty(self, context: ActionContext, outcome: Outcome) -> Outcome:
         """Detach the policies and delete the receivers of a cluster without nodes.
 
         If the deletion fails or is cancelled, the cluster keeps them.

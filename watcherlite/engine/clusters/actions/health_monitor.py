@@ -192,7 +192,7 @@ class ClusterHealthAction(ActionType):
 
         def busy() -> bool:
             with self._parts.store.transaction() as tx:
-                return bool(admission.actions_under_way(tx, around, around, now))
+                return bool(admission.conflicting_actions(tx, around, around, now))
 
         return f'{SKIPPED}the cluster is busy' if self._retry(context, busy) else None
 

@@ -22,7 +22,7 @@ from watcherlite.engine.clusters.node_record import may_exist
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ActionType
-from watcherlite.plugins.redaction import shown_url
+from watcherlite.plugins.redaction import redact_url
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -119,8 +119,10 @@ class LifecycleHook(ActionType):
         """Send the message, after the grace period."""
         grace = context.inputs.get('grace_period') or 0
         if grace > 0:
-            return _wait_until(context, None, _later(context, grace))
-        return self._tell(context, _later(context, context.inputs['timeout']))
+            return _wait_until(context, None, _deadline_after(context, grace))
+        return self._notify_hook(
+            context, _deadline_after(context, context.inputs['timeout'])
+        )
 
     def poll(self, context: ActionContext, token: Mapping[str, Any]) -> Outcome:
         """Send the message again, or finish at the timeout."""
@@ -128,7 +130,9 @@ class LifecycleHook(ActionType):
         if context.now() < moment:
             return _wait_until(context, token['until'], moment)
         if token['until'] is None:
-            return self._tell(context, _later(context, context.inputs['timeout']))
+            return self._notify_hook(
+                context, _deadline_after(context, context.inputs['timeout'])
+            )
         until = datetime.datetime.fromisoformat(token['until'])
         if context.now() >= until:
             seconds = context.inputs['timeout']
@@ -140,11 +144,11 @@ class LifecycleHook(ActionType):
         ):
             # The request that completed it has ended the action.
             return Done({})
-        return self._tell(context, until)
+        return self._notify_hook(context, until)
 
-    def _tell(self, context: ActionContext, until: datetime.datetime) -> Outcome:
+    def _notify_hook(self, context: ActionContext, until: datetime.datetime) -> Outcome:
         problem = self._send(context)
-        url = shown_url(context.inputs['url'])
+        url = redact_url(context.inputs['url'])
         result = 'notified' if problem is None else f'not notified: {problem}'
         if context.now() >= until:
             if problem is not None:
@@ -168,11 +172,11 @@ class LifecycleHook(ActionType):
         pause = max(
             MIN_RETRY_DELAY, min(context.inputs['timeout'] - left, MAX_RETRY_DELAY)
         )
-        again = min(until, _later(context, pause))
+        again = min(until, _deadline_after(context, pause))
         return _wait_until(context, until.isoformat(), again)
 
 
-def _later(context: ActionContext, seconds: float) -> datetime.datetime:
+def _deadline_after(context: ActionContext, seconds: float) -> datetime.datetime:
     return context.now() + datetime.timedelta(seconds=seconds)
 
 

@@ -24,7 +24,7 @@ from watcherlite.engine.clusters.actions.node_steps import (
     NodeSteps,
     NodeTarget,
     failed,
-    refused,
+    rejected,
 )
 from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE, may_exist
 from watcherlite.engine.clusters.profile_types import operation_parameters
@@ -112,7 +112,7 @@ class NodeAction(ClusteringAction, abc.ABC):
 
     def blocked(self, target: NodeTarget, lock: str) -> Outcome:
         """Return the outcome for a node under the lock of a stack."""
-        return refused(f'{lock}.')
+        return rejected(f'{lock}.')
 
     @abc.abstractmethod
     def start(self, target: NodeTarget) -> Outcome:
@@ -169,7 +169,7 @@ class NodeDelete(NodeAction):
         """
         refusal = _count(target, -1)
         if refusal is not None:
-            return refused(refusal)
+            return rejected(refusal)
         if not may_exist(target.node):
             return Done({})
         steps, data = self.steps(target), target.action.data
@@ -192,14 +192,14 @@ class NodeDelete(NodeAction):
         for result in results:
             if result.status != action_states.SUCCEEDED:
                 why = result.status_message or result.status
-                return refused(f'The node stays, because of its hook: {why}')
+                return rejected(f'The node stays, because of its hook: {why}')
         return _without_trace(self.steps(target).run(node_steps.DELETE))
 
     def overdue(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
         """Keep the node: its lifecycle hook was not completed in time."""
-        return refused('The node stays: its timeout was over before its hook was')
+        return rejected('The node stays: its timeout was over before its hook was')
 
     def advance(self, target: NodeTarget, token: Any) -> Outcome:
         return _without_trace(super().advance(target, token))
@@ -226,7 +226,7 @@ class NodeUpdate(NodeAction):
         try:
             target.retry(lambda: _check_name(target))
         except exceptions.Invalid as error:
-            return refused(str(error))
+            return rejected(str(error))
         profile = _new_profile(target)
         if profile is None:
             return Done({action_types.NODE: _own_values(target)})
@@ -238,7 +238,7 @@ class NodeUpdate(NodeAction):
     def _update_resource(self, target: NodeTarget, profile: Profile) -> Outcome:
         """Update the resource to a profile, or replace it."""
         if profile.handler != target.node.handler:
-            return refused(
+            return rejected(
                 f'Node {target.node.name} has a different profile type than profile '
                 f'{profile.name}'
             )
@@ -247,7 +247,7 @@ class NodeUpdate(NodeAction):
             old = [node_steps.DELETE] if may_exist(target.node) else []
             return self.steps(target).run(*old, node_steps.CREATE)
         if not target.exists:
-            return refused(
+            return rejected(
                 f'Node {target.node.name} has nothing that could be updated: it was '
                 'never made, or is gone; recover it first'
             )
@@ -255,7 +255,7 @@ class NodeUpdate(NodeAction):
             wanted = target.desired_properties(profile)
             decided = target.handler.decide(target.last_properties(), wanted, False)
         except exceptions.Invalid as error:
-            return refused(str(error))
+            return rejected(str(error))
         if decided == KEEP and target.node.kept.get(INCOMPLETE_UPDATE):
             # An earlier update did not finish: its effect is unknown.
             decided = UPDATE if target.handler.supports('update') else REPLACE
@@ -354,12 +354,12 @@ class NodeRecover(NodeAction):
         try:
             steps = self.steps(target)
         except exceptions.Invalid as error:
-            return refused(str(error))
+            return rejected(str(error))
         if operation == action_types.RECREATE:
             old = [node_steps.DELETE] if may_exist(target.node) else []
             return steps.run(*looks, *old, node_steps.CREATE)
         if operation.lower() not in target.handler.operations:
-            return refused(
+            return rejected(
                 f'{operation} is not supported by the profile type '
                 f'{target.profile.type}; {action_types.RECREATE} is, by all of them'
             )
@@ -394,14 +394,14 @@ class NodeOperation(NodeAction):
 
     def start(self, target: NodeTarget) -> Outcome:
         if not target.exists:
-            return refused(
+            return rejected(
                 f'Node {target.node.name} has nothing that could do an operation: it '
                 'was never created, or is gone; recover it first'
             )
         try:
             steps = self.steps(target)
         except exceptions.Invalid as error:
-            return refused(str(error))
+            return rejected(str(error))
         return steps.run(node_steps.OPERATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
@@ -489,7 +489,7 @@ def _count(target: NodeTarget, by: int) -> str | None:
             node = nodes.get(target.node.uuid)
             if node is None or node.data.get(COUNTED) == target.action.uuid:
                 return None
-            refusal = _refusal(target, cluster, list(nodes.values()), by)
+            refusal = _rejection_reason(target, cluster, list(nodes.values()), by)
             if refusal is None:
                 data = {**node.data, COUNTED: target.action.uuid}
                 tx.save_nodes([node.evolve(data=data)])
@@ -501,7 +501,7 @@ def _count(target: NodeTarget, by: int) -> str | None:
     return target.retry(counted)
 
 
-def _refusal(
+def _rejection_reason(
     target: NodeTarget, cluster: Cluster, nodes: list[Node], by: int
 ) -> str | None:
     if by > 0:

@@ -16,7 +16,7 @@ from watcherlite.engine.clusters.actions.node_steps import NodeTarget
 from watcherlite.engine.clusters.node_record import ADOPTED
 from watcherlite.engine.clusters.profile_types import fill_placeholders
 from watcherlite.plugins.base import ResourceHandler
-from watcherlite.plugins.redaction import shown_url
+from watcherlite.plugins.redaction import redact_url
 from watcherlite.states import cluster as states
 
 WELL = 'Check: Node is ACTIVE.'
@@ -252,17 +252,17 @@ def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | None:
             seconds,
         )
     except http_exchange.DestinationRefused as error:
-        raise exceptions.StateUnknown(f'{shown_url(url)}: {error}') from None
+        raise exceptions.StateUnknown(f'{redact_url(url)}: {error}') from None
     except http_exchange.ExchangeFailed as error:
         if not options.get('poll_url_conn_error_as_unhealthy', True):
             return None
-        return f'{shown_url(url)}: {error}'
+        return f'{redact_url(url)}: {error}'
     if answer.status >= 400:
-        return f'{shown_url(url)} answered {answer.status}'
+        return f'{redact_url(url)} answered {answer.status}'
     wanted = options.get('poll_url_healthy_response')
     if not wanted or is_found(wanted, answer.body.text()):
         return None
-    return f'{shown_url(url)}: the answer has no {wanted!r}'
+    return f'{redact_url(url)}: the answer has no {wanted!r}'
 
 
 def is_found(pattern: str, text: str) -> bool:

@@ -51,7 +51,7 @@ def failed(reason: str) -> Failed:
     return Failed(reason, outputs={action_types.REASON: reason})
 
 
-def refused(reason: str) -> Failed:
+def rejected(reason: str) -> Failed:
     """Return the failure of an action without an effect: its node is unchanged."""
     outputs = {action_types.REASON: reason, action_types.NODE: {UNCHANGED: True}}
     return Failed(reason, outputs=outputs)
@@ -364,7 +364,7 @@ class NodeSteps:
     ) -> Outcome:
         """Return the outcome after an exception of a step, or raise it again."""
         if step == LOOK and isinstance(error, exceptions.StateUnknown):
-            return refused(f'Its state is unknown: {public_text(error)}')
+            return rejected(f'Its state is unknown: {public_text(error)}')
         goes_on = step == LOOK or (step == DELETE and self.force and left)
         if not goes_on:
             raise error

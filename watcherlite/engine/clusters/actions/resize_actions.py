@@ -29,7 +29,7 @@ class ShrinkingAction(PausingAction):
     def resume(self, stage: ClusterStage, token: Mapping[str, Any]) -> Outcome:
         """Remove the nodes after the grace period."""
         nodes = [node.uuid for node in stage.members(token['nodes'])]
-        return self._go(stage, nodes, token['destroy'])
+        return self._start_removal(stage, nodes, token['destroy'])
 
     def remove(
         self, stage: ClusterStage, nodes: Sequence[str], destroy: bool
@@ -44,9 +44,11 @@ class ShrinkingAction(PausingAction):
         grace = float(decision.get('grace_period') or 0)
         if nodes and grace > 0:
             return stage.pause(grace, {'nodes': list(nodes), 'destroy': destroy})
-        return self._go(stage, nodes, destroy)
+        return self._start_removal(stage, nodes, destroy)
 
-    def _go(self, stage: ClusterStage, nodes: Sequence[str], destroy: bool) -> Outcome:
+    def _start_removal(
+        self, stage: ClusterStage, nodes: Sequence[str], destroy: bool
+    ) -> Outcome:
         kind, what = action_types.NODE_LEAVE, REMOVING
         if destroy:
             kind, what = action_types.NODE_DELETE, DELETING
@@ -70,7 +72,7 @@ class ClusterAddNodes(ClusterAction):
         uuids = list(stage.inputs['nodes'])
         problems: list[str] = []
         find_problems(stage, uuids, problems, 'Node')
-        _refuse(problems)
+        _reject(problems)
         _check_size(stage, stage.size + len(uuids))
         derived = [derivation.join_action(uuid, stage.cluster) for uuid in uuids]
         return stage.derive(derived, ADDING)
@@ -130,7 +132,7 @@ class ClusterReplaceNodes(ClusterAction):
                     f'Node {old} is not a member of the cluster {stage.cluster.uuid}.'
                 )
         find_problems(stage, list(pairs.values()), problems, 'Replacement node')
-        _refuse(problems)
+        _reject(problems)
         derived: list[DerivedAction] = []
         for old, new in pairs.items():
             joins = derivation.join_action(new, stage.cluster)
@@ -268,7 +270,7 @@ def find_problems(
             problems.append(f'Node {uuid} is not in ACTIVE status.')
 
 
-def _refuse(problems: Sequence[str]) -> None:
+def _reject(problems: Sequence[str]) -> None:
     if problems:
         raise exceptions.Invalid('\n'.join(problems))
 

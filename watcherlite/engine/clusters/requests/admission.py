@@ -66,7 +66,7 @@ def lock(tx: Transaction, target: Target) -> tuple[Cluster | None, Target]:
     return lock_node(tx, target)
 
 
-def actions_under_way(
+def conflicting_actions(
     tx: Transaction,
     targets: Iterable[str],
     within: Iterable[str],
@@ -116,10 +116,10 @@ def check_idle(
     if action_type in action_types.ALWAYS_ALLOWED:
         return
     if isinstance(target, Cluster):
-        found = actions_under_way(tx, [target.uuid], [target.uuid], now)
+        found = conflicting_actions(tx, [target.uuid], [target.uuid], now)
     else:
         around = [cluster.uuid] if cluster is not None else []
-        found = actions_under_way(tx, [target.uuid, *around], (), now)
+        found = conflicting_actions(tx, [target.uuid, *around], (), now)
     if not found:
         return
     if any(one.has_started or one.status in action_states.STARTED for one in found):

@@ -62,7 +62,7 @@ class TargetDeletion(ClusterOperationBase, Generic[Target]):
             if deletion is None:
                 deletion = self.insert_action(tx, request, row, cluster, {}, now)
             if force and cluster is not None and isinstance(row, Node):
-                others += _actions_ahead(tx, cluster, deletion, now)
+                others += _preceding_actions(tx, cluster, deletion, now)
         others = [action for action in others if action.uuid != deletion.uuid]
         if not force:
             # The deletion would wait forever for a repeated one; a scheduled one would
@@ -84,7 +84,7 @@ def _find_deletion(
     return None
 
 
-def _actions_ahead(
+def _preceding_actions(
     tx: Transaction, cluster: Cluster, deletion: Action, now: datetime.datetime
 ) -> list[Action]:
     """Return the actions on a cluster for which the deletion of its node waits.
@@ -93,6 +93,6 @@ def _actions_ahead(
     """
     return [
         action
-        for action in admission.actions_under_way(tx, [cluster.uuid], (), now)
+        for action in admission.conflicting_actions(tx, [cluster.uuid], (), now)
         if action.action_type != action_types.CLUSTER_DELETE and action.id < deletion.id
     ]

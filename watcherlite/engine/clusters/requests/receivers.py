@@ -156,7 +156,7 @@ class ReceiverOperations(ClusterOperationBase):
         :param wait: see `RequestContext`
         :raises NotFound: the receiver does not exist, or the token is wrong
         """
-        row = self._triggered(uuid)
+        row = self._find_triggered(uuid)
         digest = None if row is None else row.token_digest
         if not bearer_tokens.is_valid(token, digest) or row is None:
             raise exceptions.NotFound(NO_WEBHOOK)
@@ -175,7 +175,7 @@ class ReceiverOperations(ClusterOperationBase):
         request = ActionRequest(str(row.action), by, name=name)
         return self._actions.request(cluster, request, given)
 
-    def _triggered(self, uuid: str) -> Receiver | None:
+    def _find_triggered(self, uuid: str) -> Receiver | None:
         """Return the receiver of a full uuid; None: there is none."""
         try:
             row = self.store.find_object(Receiver, uuid, None)

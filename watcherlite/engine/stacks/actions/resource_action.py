@@ -345,7 +345,7 @@ class ResourceAction(base.ActionType):
     ) -> Outcome:
         """Return the outcome for a result of the handler."""
         if isinstance(result, ResourceInProgress):
-            return _not_yet(work, operation, handler_context, result)
+            return _in_progress(work, operation, handler_context, result)
         ready = result if isinstance(result, Ready) else Ready()
         if result is not None and not isinstance(result, Ready):
             reason = (
@@ -413,7 +413,7 @@ def _unprotect(work: ResourceOperation) -> None:
         )
 
 
-def _not_yet(
+def _in_progress(
     work: ResourceOperation,
     operation: str,
     handler_context: HandlerContext,

@@ -148,11 +148,11 @@ class _Operation:
         stage = next(stage for stage in (REMOVE, UNDO, MAKE) if stage in stages)
         problem = _stage_problem(results, stage)
         if stage == MAKE and self._inputs.do not in (states.CREATE, states.UPDATE):
-            return self._ended(problem)
+            return self._finish(problem)
         if stage == MAKE and problem is not None:
             return self._after_failure(problem)
         if stage == REMOVE or problem is not None:
-            return self._ended(problem)
+            return self._finish(problem)
         return self._clean_up()
 
     # stages
@@ -198,7 +198,7 @@ class _Operation:
                 row for name, row in rows.items() if name not in selected
             )
         derived = expansion.operation_actions(self._stack, selected, inputs, self._now)
-        return self._derived(derived) or self._ended(None)
+        return self._derived(derived) or self._finish(None)
 
     def _restore_unlocked(self, rows: Iterable[Resource]) -> None:
         """Restore the state below a former lock of resources that are not selected."""
@@ -213,7 +213,7 @@ class _Operation:
         """Roll back, if that is enabled."""
         if self._inputs.nested or self._stack.disable_rollback:
             # The rollback of the root includes its nested stacks.
-            return self._ended(problem)
+            return self._finish(problem)
         before = self._stack
         self._stack = stack_transitions.rollback_in_progress(before, problem, self._now)
         self._tx.save_stacks([self._stack])
@@ -226,7 +226,7 @@ class _Operation:
         )
         return self._undo()
 
-    def _ended(self, problem: str | None) -> Outcome:
+    def _finish(self, problem: str | None) -> Outcome:
         if self._inputs.do == states.CHECK:
             problem = _add_unhealthy(self._rows(), problem)
         if problem is None:

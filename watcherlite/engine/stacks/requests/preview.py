@@ -130,7 +130,7 @@ class _Preview:
             inner, definition, _unknown_parameters(batch, row.handler)
         )
 
-    def _known(self, row: NewResource, call: Callable[[], T]) -> T | None:
+    def _call_or_unknown(self, row: NewResource, call: Callable[[], T]) -> T | None:
         """Return what a call finds inside a resource; None: it is unknown."""
         try:
             return call()
@@ -145,7 +145,7 @@ class _Preview:
             )
             return None
 
-    def _planned(
+    def _plan_resource(
         self,
         stack: NewStack,
         blueprint: Blueprint,
@@ -190,11 +190,11 @@ class _CreationPreview(_Preview):
         resources = []
         for name in blueprint.resources:
             row = expansion.new_row(expansion.NOT_STORED, blueprint, name, now)
-            planned = self._planned(stack, blueprint, row, parent)
+            planned = self._plan_resource(stack, blueprint, row, parent)
             handler = handlers.make_handler(self._handlers, row.handler)
             if isinstance(handler, NestedHandler):
                 find = functools.partial(self._inside, stack, blueprint, row, handler)
-                inside = self._known(row, find) or ()
+                inside = self._call_or_unknown(row, find) or ()
                 planned = dataclasses.replace(planned, nested=tuple(inside))
             resources.append(planned)
         return resources
@@ -237,12 +237,12 @@ class _UpdatePreview(_Preview):
                 kind = ADDED
                 row = known or expansion.new_row(stack.id, blueprint, name, now)
             else:
-                kind, inside = self._compared(stack, blueprint, known, references)
+                kind, inside = self._compare(stack, blueprint, known, references)
                 row = known
                 if kind in (UNCHANGED, UPDATED):
                     staying[name] = known
             changes[kind].append(
-                self._planned(stack, blueprint, row, parent, references)
+                self._plan_resource(stack, blueprint, row, parent, references)
             )
             if inside is not None and self._include_nested:
                 for each in KINDS:
@@ -252,7 +252,7 @@ class _UpdatePreview(_Preview):
                 changes[DELETED].append(_current(stack, row, parent))
         return changes
 
-    def _compared(
+    def _compare(
         self, stack: Stack, blueprint: Blueprint, row: Resource, references: References
     ) -> tuple[str, Changes | None]:
         """Return the kind of change of a resource, and the changes inside it."""
@@ -298,7 +298,7 @@ class _UpdatePreview(_Preview):
             nested = self._nested_blueprint(inner, batch, blueprint, row)
             return self.of(inner, nested, row.name)
 
-        return self._known(row, find)
+        return self._call_or_unknown(row, find)
 
 
 def _unknown_parameters(batch: Batch, handler_name: str) -> frozenset[str]:

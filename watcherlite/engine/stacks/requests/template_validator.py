@@ -277,7 +277,7 @@ class TemplateValidator:
         depth = check.stack.depth + 1
         if depth > self._limits.depth:
             raise exceptions.RequestLimitExceeded(
-                f'{check.at}: this is {depth} stacks deep; at most '
+                f'{check.path}: this is {depth} stacks deep; at most '
                 f'{self._limits.depth} may be in each other'
             )
         if not handlers.is_template(handler_name):
@@ -367,7 +367,7 @@ class TemplateValidator:
             raise
         except Exception as error:
             if check.unknown_properties:
-                LOG.debug('Unknown yet: %s: %s', check.at, type(error).__name__)
+                LOG.debug('Unknown yet: %s: %s', check.path, type(error).__name__)
                 return None
             if not isinstance(error, exceptions.Invalid):
                 LOG.exception('A resource handler failed to define its stack')
@@ -403,8 +403,8 @@ class TemplateValidator:
             # A template that a group generates has no lines; that of the group has.
             source = source.outer
             path = ('resources', source.name)
-        at = len(source.within)
-        self._report.add(Problem(check.within + text, at, source.template, path))
+        at = len(source.template_path)
+        self._report.add(Problem(check.template_path + text, at, source.template, path))
 
     def _check_count(self) -> None:
         if self.resources > self._limits.resources:
@@ -434,14 +434,14 @@ class _ResourceCheck:
     has_members: bool = False
 
     @property
-    def within(self) -> str:
+    def template_path(self) -> str:
         """Return the path to its template."""
-        return '' if self.outer is None else f'{self.outer.at}: '
+        return '' if self.outer is None else f'{self.outer.path}: '
 
     @property
-    def at(self) -> str:
+    def path(self) -> str:
         """Return the path to the resource."""
-        return f'{self.within}resources.{self.name}'
+        return f'{self.template_path}resources.{self.name}'
 
     @property
     def template(self) -> Mapping[str, Any]:
