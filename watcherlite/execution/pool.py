@@ -66,8 +66,8 @@ class Pool:
     def submit(self, jobs: list[Job]) -> bool:
         """Queue jobs and wake threads for them.
 
-        :returns: whether more jobs wait than threads were woken, so that `wake_if_stalled`
-            must be called after a while
+        :returns: whether more jobs wait than threads were woken, so that
+            `wake_if_stalled` must be called after a while
         """
         if not jobs:
             return False

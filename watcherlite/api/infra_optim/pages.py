@@ -181,8 +181,8 @@ def query(request: Request, noun: str) -> Query:
         after=marker and marker.lower(),
         limit=request.page_size,
         deleted=request.show_deleted or asked.get('state') == DELETED,
-        since=attributes.moment('since', asked.get('since')),
-        until=attributes.moment('until', asked.get('until')),
+        since=attributes.parse_time('since', asked.get('since')),
+        until=attributes.parse_time('until', asked.get('until')),
     )
 
 

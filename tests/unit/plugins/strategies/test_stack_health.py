@@ -32,7 +32,9 @@ BAD = UnhealthyResource('web', 'a', 'Thing', 'CHECK_FAILED', 'it smokes', marked
 HEALTHY = make_summary('fine')
 UNHEALTHY = make_summary('web', unhealthy=(BAD,))
 FAILED = make_summary('db', state='UPDATE_FAILED', failed=True)
-LOCKED = make_summary('kept', unhealthy=(BAD, BAD), blocking_reason='Stack kept is locked')
+LOCKED = make_summary(
+    'kept', unhealthy=(BAD, BAD), blocking_reason='Stack kept is locked'
+)
 
 
 class Model:
