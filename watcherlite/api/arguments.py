@@ -56,7 +56,7 @@ class Texts:
     Other APIs override them.
     """
 
-    def find_unknown(self, name: str, arguments: str) -> str:
+    def unknown(self, name: str, arguments: str) -> str:
         """Return the error for an unknown argument.
 
         :param arguments: the title of their schema
@@ -124,9 +124,7 @@ class Checker:
             if name not in known:
                 if not strict:
                     continue
-                raise exceptions.Invalid(
-                    self._texts.find_unknown(truncate(name), self.name)
-                )
+                raise exceptions.Invalid(self._texts.unknown(truncate(name), self.name))
             values = [value] if isinstance(value, str) else value
             kind = known[name]
             if kind.get('type') == 'array':
