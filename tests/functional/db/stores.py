@@ -77,7 +77,7 @@ class ServerDatabase(unittest.TestCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         if cls.unknown:
-            database = schemas.new(cls.kind)
+            database = schemas.create_database(cls.kind)
             cls.addClassCleanup(database.cleanUp)
             cls.url = database.url
         else:
