@@ -15,7 +15,7 @@ class LiveTreeTest(base.TestCase):
                 Change(factories.NOW, 1, 'drain', 'nop', 'PENDING', 'ONGOING', '')
             )
             for number in range(5):
-                progress.note(f'note {number}')
+                progress.print_message(f'note {number}')
 
         self.assertEqual(
             ['note 2', 'note 3', 'note 4'], [line[-6:] for line in out.lines[-3:]]

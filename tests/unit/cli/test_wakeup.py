@@ -50,7 +50,7 @@ class InterruptsTest(base.TestCase):
         )
 
 
-class InsistentTest(base.TestCase):
+class InterruptGuardTest(base.TestCase):
     def test_an_interrupt_that_was_dropped_ends_the_next_wait(self):
         slept = []
         with InterruptGuard(slept.append) as guard:
