@@ -52,32 +52,40 @@ def copy_sqlite(path: pathlib.Path) -> str:
     return f'sqlite:///{path}'
 
 
-def empty_sqlite() -> str:
-    """Create the SQLite file that tests share sequentially; return its URL."""
-    path = sqlite().with_name('shared.sqlite')
-    for old in path.parent.glob(f'{path.name}*'):
-        old.unlink()
-    return copy_sqlite(path)
+@functools.cache
+def shared_sqlite() -> str:
+    """Return the URL of the SQLite file that tests share sequentially."""
+    return copy_sqlite(sqlite().with_name('shared.sqlite'))
 
 
 def empty(connection: sa.Connection) -> None:
-    """Delete all rows of a database."""
-    deletions = [f'DELETE FROM {table}' for table in _tables()]
-    if connection.dialect.name == services.POSTGRESQL:
-        # In one execution, if the driver permits it.
-        deletions = ['; '.join(deletions)]
-    for sql in deletions:
-        connection.exec_driver_sql(sql)
+    """Delete all rows of a database.
+
+    :param connection: in autocommit mode
+    """
+    used = connection.exec_driver_sql(_used_tables()).scalars().all()
+    connection.exec_driver_sql('BEGIN')
+    for table in sorted(used, key=_tables().index):
+        connection.exec_driver_sql(f'DELETE FROM {table}')
+    connection.exec_driver_sql('COMMIT')
 
 
 def empty_at(url: str) -> None:
     """Delete all rows of a database, through a separate connection."""
-    engine = sa.create_engine(url)
+    engine = sa.create_engine(url, isolation_level='AUTOCOMMIT')
     try:
-        with engine.begin() as connection:
+        with engine.connect() as connection:
             empty(connection)
     finally:
         engine.dispose()
+
+
+@functools.cache
+def _used_tables() -> str:
+    """Return the query of the names of tables that have rows."""
+    return ' UNION ALL '.join(
+        f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in _tables()
+    )
 
 
 @functools.cache

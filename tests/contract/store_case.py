@@ -41,7 +41,6 @@ class StoreCase(Base):
     def setUp(self) -> None:
         super().setUp()
         self.store = self.make_store()
-        self.addCleanup(self.store.close)
 
     def commit(self, call: Callable[[Transaction], Result]) -> Result:
         """Call a function in a transaction; retry after conflicts."""

@@ -54,5 +54,5 @@ class StoreContract(
 ):
     """Mix it into a test case, before the class that provides the store.
 
-    `make_store` returns an empty store, which the test closes.
+    `make_store` returns an empty store; the provider also closes it.
     """

@@ -31,7 +31,6 @@ class OnDatabase(Base):
     def _close(self) -> None:
         if self._store is not None:
             worlds.stop_on(self._store)
-            self._store.close()
             self._store = None
 
 

@@ -135,7 +135,7 @@ class Secrets(Base):
         self.assert_unreadable(*CANARIES)
 
 
-class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteDatabase):
+class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteFiles):
     """On SQLite, where the database files are searched as well."""
 
     def assert_unreadable(self, *secrets: str) -> None:

@@ -43,7 +43,6 @@ class StoreTests(Base):
     def setUp(self) -> None:
         super().setUp()
         self.store = self.open_empty()
-        self.addCleanup(self.store.close)
 
 
 def _open(url: str, settings: dict[str, Any]) -> SqlStore:
@@ -51,47 +50,38 @@ def _open(url: str, settings: dict[str, Any]) -> SqlStore:
     return open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
 
 
-@functools.cache
+# Of each kind of database, and of the one that a class has for itself.
+@functools.lru_cache(maxsize=4)
 def _shared(url: str) -> SqlStore:
     """Return the store that tests share sequentially.
 
-    Closing it only ends its connections, so that its statements stay compiled.
-    Compiling them took a third of the time of the contract tests.
+    Its statements stay compiled: compiling took a third of the time of contract tests.
     """
     # No test crashes the machine, so durability is not needed.
     return _open(url, {'sqlite_synchronous': 'NORMAL'})
 
 
-class ServerDatabase(unittest.TestCase):
-    """A database with the schema, on a server.
+class Database(unittest.TestCase):
+    """A database with the schema.
 
-    :cvar unknown: whether to create a new database for the class, for which the server
-        has no statistics: its query plans do not depend on earlier tests
+    The tests of a class share a store, whose connections are closed after the last one.
     """
 
-    kind: ClassVar[str]
-    url: ClassVar[str]
-    unknown: ClassVar[bool] = False
+    #: The URL of the database.
+    url: str
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        if cls.unknown:
-            database = schemas.create_database(cls.kind)
-            cls.addClassCleanup(database.cleanUp)
-            cls.url = database.url
-        else:
-            cls.url = schemas.server(cls.kind)
+        cls.addClassCleanup(_shared(cls.url).close)
 
     def open_empty(self, **settings: Any) -> SqlStore:
-        """Return an empty store."""
-        return self._emptied(self.open_again(**settings))
-
-    def open_shared(self) -> SqlStore:
-        """Return the empty store that the tests of a process share."""
-        return self._emptied(_shared(self.url))
-
-    def _emptied(self, store: SqlStore) -> SqlStore:
+        """Return an empty store: with other settings, one that no other test uses."""
+        if settings:
+            store = self.open_again(**settings)
+            self.addCleanup(store.close)
+        else:
+            store = _shared(self.url)
         with store.engine.connect() as connection:
             schemas.empty(connection)
         return store
@@ -101,24 +91,48 @@ class ServerDatabase(unittest.TestCase):
         return _open(self.url, settings)
 
 
-class SqliteDatabase(base.TestCase):
-    """SQLite files in the home directory of the test."""
+class ServerDatabase(Database):
+    """A database on a server.
+
+    :cvar unknown: whether to create a new database for the class, for which the server
+        has no statistics: its query plans do not depend on earlier tests
+    """
+
+    kind: ClassVar[str]
+    unknown: ClassVar[bool] = False
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        if cls.unknown:
+            database = schemas.create_database(cls.kind)
+            cls.addClassCleanup(database.cleanUp)
+            cls.url = database.url
+        else:
+            cls.url = schemas.server(cls.kind)
+        super().setUpClass()
+
+
+class SqliteDatabase(Database, base.TestCase):
+    """An SQLite file."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.url = schemas.shared_sqlite()
+        super().setUpClass()
+
+
+class SqliteFiles(SqliteDatabase):
+    """A new SQLite file for each store, in the home directory of the test."""
 
     path: pathlib.Path
 
     def open_empty(self, **settings: Any) -> SqlStore:
         """Return a store on a new file."""
         self.path = self.home / f'{len(list(self.home.glob("*.sqlite")))}.sqlite'
-        schemas.copy_sqlite(self.path)
-        return self.open_again(**settings)
-
-    def open_shared(self) -> SqlStore:
-        """Return the empty store that the tests of a process share."""
-        return _shared(schemas.empty_sqlite())
-
-    def open_again(self, **settings: Any) -> SqlStore:
-        """Return another store on the same database."""
-        return _open(f'sqlite:///{self.path}', settings)
+        self.url = schemas.copy_sqlite(self.path)
+        store = self.open_again(**settings)
+        self.addCleanup(store.close)
+        return store
 
 
 class PostgresqlDatabase(ServerDatabase, base.TestCase):

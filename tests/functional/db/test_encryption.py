@@ -347,7 +347,7 @@ class ColumnsTest(base.TestCase):
         self.assertEqual(texts, sealed | harmless)
 
 
-class SqliteEncryptionTest(EncryptionTests, stores.SqliteDatabase):
+class SqliteEncryptionTest(EncryptionTests, stores.SqliteFiles):
     """On SQLite."""
 
     def test_a_rotation_overwrites_plain_text_in_the_file(self) -> None:

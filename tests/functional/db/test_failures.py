@@ -272,7 +272,7 @@ class MysqlFailureTest(ServerFailureTests, stores.MysqlDatabase):
             connection.exec_driver_sql('COMMIT')
 
 
-class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
+class SqliteFailureTest(FailureTests, stores.SqliteFiles):
     def test_a_path_that_is_no_database_is_refused_and_unchanged(self) -> None:
         notes = self.home / 'notes.txt'
         notes.write_text('not a database, but notes\n' * 100)

@@ -7,4 +7,4 @@ from watcherlite.db.api import Store
 
 class MysqlStoreTest(StoreContract, MysqlDatabase):
     def make_store(self) -> Store:
-        return self.open_shared()
+        return self.open_empty()

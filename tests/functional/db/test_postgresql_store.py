@@ -8,4 +8,4 @@ from watcherlite.db.api import Store
 
 class PostgresqlStoreTest(StoreContract, StoreChainCommitContract, PostgresqlDatabase):
     def make_store(self) -> Store:
-        return self.open_shared()
+        return self.open_empty()

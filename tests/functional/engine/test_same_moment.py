@@ -198,7 +198,6 @@ class PostgresqlSameMomentTest(
     def test_a_wait_for_the_project_lock_blocks_no_readers(self) -> None:
         # No query needs a second connection beside that of the transaction.
         store = self.open_empty(max_pool_size=1, pool_timeout=1)
-        self.addCleanup(store.close)
         limits = ClusterLimits(clusters=9, unique_names=True)
         users = OperatedWorld(store, limits=limits).operations
         users.profiles.create('p', SPEC, BY)
