@@ -101,7 +101,7 @@ class TestStructure(base.TestCase):
         found = {n['event_type']: n for n in map(expectations.inner, batch.messages)}
         return found[event_type]
 
-    def test_create_as_a_whole(self):
+    def test_the_complete_create_notification(self):
         sent = self.sent('actionplan.create')
 
         self.assertEqual(
@@ -120,7 +120,7 @@ class TestStructure(base.TestCase):
             sent,
         )
 
-    def test_the_other_ones(self):
+    def test_the_payloads_of_all_other_notifications(self):
         fault = document(
             'ExceptionPayload',
             exception='ActionFailed',
@@ -174,7 +174,7 @@ class TestUseCases(base.TestCase):
     def make_event(self, old, new, **values):
         return factories.make_event(self.plan, old_status=old, new_status=new, **values)
 
-    def test_a_running_relay_tells_of_a_change_as_soon_as_it_is_stored(self):
+    def test_a_running_relay_publishes_a_change_as_soon_as_it_is_stored(self):
         self.relay.start()
         self.addCleanup(self.relay.stop, published.DEADLINE)
         self.store_changes(self.make_event('RECOMMENDED', 'PENDING'))

@@ -17,7 +17,7 @@ CANCELLED = 'Action was cancelled while it ran.'
 class TestStart(PlanCase):
     """A plan is started once; a finished plan does not run again."""
 
-    def test_a_start_or_launch_that_is_repeated_or_forged_changes_nothing(self) -> None:
+    def test_a_repeated_or_forged_start_or_launch_changes_nothing(self) -> None:
         plan = self.world.create(action('a', 'does'))
         states_told = [self.world.plans.start(plan.uuid).state for _ in range(2)]
         worker = self.world.worker()
@@ -56,7 +56,7 @@ class TestMaxParallel(PlanCase):
         self.assertEqual(plan_states.SUCCEEDED, plan.state)
         return most[0]
 
-    def test_it_is_never_exceeded(self) -> None:
+    def test_max_parallel_is_never_exceeded(self) -> None:
         actions = [action(f'a{n}', 'watched') for n in range(30)]
         self.assertEqual(1, self.most(1, *actions))
         self.assertLessEqual(self.most(3, *actions, workers=2), 3)
@@ -73,7 +73,7 @@ class TestMaxParallel(PlanCase):
 class TestOnFailureContinue(PlanCase):
     """The other actions continue; the plan is FAILED at the end."""
 
-    def test_it_goes_on_and_says_how_many_failed_and_why_first(self) -> None:
+    def test_a_plan_continues_and_reports_its_failures(self) -> None:
         plan = self.world.run(
             action('a', 'fails'), action('b', 'does', parents=['a']), max_parallel=1
         )
@@ -84,7 +84,7 @@ class TestOnFailureContinue(PlanCase):
         assert plan.fault is not None
         self.assertEqual('no disk', plan.fault['message'])
 
-    def test_cancelled_actions_do_not_make_it_fail(self) -> None:
+    def test_cancelled_actions_do_not_fail_the_plan(self) -> None:
         world = self.create_world({'stops': kind(execute=lambda c: ('CANCEL', ''))})
         self.assertEqual('SUCCEEDED', world.run(action('a', 'stops')).state)
 
@@ -92,7 +92,7 @@ class TestOnFailureContinue(PlanCase):
 class TestOnFailureStop(PlanCase):
     """Actions that have not started are cancelled."""
 
-    def test_what_runs_finishes_and_the_rest_is_cancelled(self) -> None:
+    def test_running_actions_finish_and_the_rest_is_cancelled(self) -> None:
         self.world.worker()
         plan = self.world.start(
             action('runs', 'waits'),
@@ -119,7 +119,7 @@ class TestOnFailureStop(PlanCase):
             self.assertEqual(STOPPED, self.world.action(name).status_message)
         self.assertEqual(['fails'], self.calls.of('execute'))
 
-    def test_however_many_there_are(self) -> None:
+    def test_any_number_of_actions_is_cancelled_after_a_failure(self) -> None:
         plan = self.world.run(
             action('fails', 'fails'),
             *(action(f'a{n}', 'does', parents=['fails']) for n in range(1200)),
@@ -134,7 +134,7 @@ class TestOnFailureStop(PlanCase):
 class TestCancel(PlanCase):
     """Actions that have not started become CANCELLED; running ones are signalled."""
 
-    def test_a_running_plan_is_cancelling_until_the_last_one_has_ended(self) -> None:
+    def test_a_running_plan_is_cancelling_until_its_last_action_has_ended(self) -> None:
         self.world.worker()
         plan = self.world.start(
             *(action('heeds', 'sleeps'), action('rests', 'sleeps')),
@@ -179,7 +179,7 @@ class TestCancel(PlanCase):
             sorted(self.world.signals(plan)),
         )
 
-    def test_what_was_taken_and_not_started_never_starts(self) -> None:
+    def test_a_claimed_and_unstarted_action_never_starts(self) -> None:
         gate = self.create_gate()
         executed: list[Any] = []
         world = self.create_world(
@@ -201,7 +201,7 @@ class TestCancel(PlanCase):
             sorted(world.story(plan, 'a', 'b')),
         )
 
-    def test_actions_in_progress_are_stopped_outside(self) -> None:
+    def test_external_work_of_actions_in_progress_is_stopped(self) -> None:
         calls = Calls()
         world = self.create_world(
             {
@@ -220,7 +220,7 @@ class TestCancel(PlanCase):
         self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
         self.assertEqual(20, len(calls.of('cancel')))
 
-    def test_however_many_have_not_started(self) -> None:
+    def test_any_number_of_unstarted_actions_is_cancelled(self) -> None:
         self.world.worker()
         plan = self.world.start(
             action('first', 'waits'),
@@ -232,7 +232,7 @@ class TestCancel(PlanCase):
         ended = self.world.wait_until_ended(plan)
         self.assertEqual((0, 0), (ended.unfinished, ended.active))
 
-    def test_it_is_not_stuck_when_its_worker_dies(self) -> None:
+    def test_a_cancelled_plan_ends_when_its_worker_dies(self) -> None:
         for members in ({}, {'idempotent': True}, {'is_applied': lambda c: False}):
             gate = self.create_gate()
             world = self.create_world({'lost': kind(execute=gate, **members)})
@@ -247,7 +247,7 @@ class TestCancel(PlanCase):
                 (plan_states.CANCELLED, 0), (ended.state, ended.unfinished)
             )
 
-    def test_it_is_not_stuck_when_nobody_works_while_it_is_cancelled(self) -> None:
+    def test_a_plan_that_is_cancelled_without_a_worker_ends(self) -> None:
         world = self.create_world(
             {'lost': kind(execute=lambda c: InProgress('j', 9.0))}
         )

@@ -15,7 +15,7 @@ STOPPED = 'Action was not started because another action of its plan failed.'
 class TestOnFailureRollback(PlanCase):
     """As `stop`; then the actions that succeeded are reverted, last first."""
 
-    def test_they_are_reverted_one_after_the_other(self) -> None:
+    def test_actions_are_reverted_one_after_the_other(self) -> None:
         plan = self.world.run(
             *chain('a', 'b', action_type='does'),
             action('c', 'cannot', parents=['b']),
@@ -36,7 +36,7 @@ class TestOnFailureRollback(PlanCase):
         self.assertEqual(['revert b', 'revert a'], self.calls.of('revert'))
         self.assertEqual('SUCCEEDED', self.world.action('a').status)
 
-    def test_a_revert_is_handed_what_the_action_returned(self) -> None:
+    def test_a_revert_receives_the_outputs_of_the_action(self) -> None:
         seen: list[Any] = []
         world = self.create_world(
             {
@@ -54,7 +54,7 @@ class TestOnFailureRollback(PlanCase):
         )
         self.assertEqual([({'size': 1}, {'reason': 'volume 7'})], seen)
 
-    def test_a_revert_that_fails_is_told_and_the_others_go_on(self) -> None:
+    def test_a_failed_revert_is_reported_and_the_others_continue(self) -> None:
         plan = self.world.run(
             *chain('a', 'b', action_type='sticks'),
             action('d', 'fails', parents=['b']),
@@ -67,7 +67,7 @@ class TestOnFailureRollback(PlanCase):
         )
         self.assertEqual(('FAILED', '3 actions failed: no disk'), outcome(plan))
 
-    def test_a_type_that_is_not_installed_any_more_is_told(self) -> None:
+    def test_a_type_that_is_no_longer_installed_is_reported(self) -> None:
         gate = self.create_gate()
         makes, waits = kind(revert=lambda c: True), kind(execute=gate)
         world = self.create_world({'makes': makes, 'gone': makes, 'waits': waits})
@@ -104,7 +104,7 @@ class TestOnFailureRollback(PlanCase):
         )
         self.assertEqual('FAILED', ended.state)
 
-    def test_it_waits_for_what_still_runs(self) -> None:
+    def test_a_rollback_waits_for_running_actions(self) -> None:
         self.world.worker()
         plan = self.world.start(
             action('runs', 'waits'), action('fails', 'fails'), on_failure='rollback'
@@ -116,11 +116,11 @@ class TestOnFailureRollback(PlanCase):
         self.world.wait_until_ended(plan)
         self.assertEqual(['revert runs'], self.calls.of('revert'))
 
-    def test_nothing_to_revert_is_an_end(self) -> None:
+    def test_a_plan_with_nothing_to_revert_ends(self) -> None:
         plan = self.world.run(action('a', 'fails'), on_failure='rollback')
         self.assertEqual(('FAILED', 'An action failed: no disk'), outcome(plan))
 
-    def test_a_cancel_ends_it_half_way(self) -> None:
+    def test_a_cancel_ends_a_rollback_half_way(self) -> None:
         gate = self.create_gate()
         world = self.create_world(
             {
@@ -178,7 +178,7 @@ class TestOnFailureRollback(PlanCase):
         self.assertEqual(plan_states.FAILED, world.wait_until_ended(plan).state)
         return reverts
 
-    def test_it_goes_on_at_another_worker_and_reverts_nothing_twice(self) -> None:
+    def test_a_rollback_continues_on_another_worker(self) -> None:
         for on_worker_loss in ('resume', 'fail'):
             self.assertEqual(
                 ['revert b', 'revert b', 'revert a'],

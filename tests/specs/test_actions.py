@@ -26,7 +26,7 @@ from watcherlite.states import action_plan as plan_states
 class TestActionProperties(WorldCase):
     """The fields of an action after its creation and during its life."""
 
-    def test_it_has_all_of_them_when_it_is_created(self) -> None:
+    def test_a_created_action_has_all_properties(self) -> None:
         world = self.create_world()
         plan = world.create(
             action('first'),
@@ -66,7 +66,7 @@ class TestActionProperties(WorldCase):
         self.assertEqual([second.uuid], world.store.depended_by(first.id))
         self.assertEqual([first.uuid], world.store.depends_on(second.id))
 
-    def test_while_it_runs_it_has_an_owner_and_a_start_and_then_an_end(self) -> None:
+    def test_a_running_action_has_an_owner_and_a_start_and_then_an_end(self) -> None:
         gate = self.create_gate(Done({'ip': '10.0.0.1'}))
         world = self.create_world({'waits': kind(execute=gate)})
         worker = world.worker()
@@ -89,7 +89,7 @@ class TestActionProperties(WorldCase):
         assert ended.start_time and ended.end_time
         self.assertLessEqual(ended.start_time, ended.end_time)
 
-    def test_a_plugin_is_handed_what_it_may_know(self) -> None:
+    def test_a_plugin_receives_the_permitted_properties(self) -> None:
         seen: list[Any] = []
         world = self.create_world(
             {'looks': kind(execute=lambda c: seen.append(c) or True)}
@@ -118,7 +118,7 @@ class TestActionProperties(WorldCase):
 class TestActionStatuses(WorldCase):
     """The statuses of an action during its lifetime."""
 
-    def test_it_waits_until_all_that_it_depends_on_has_ended(self) -> None:
+    def test_an_action_waits_until_all_its_parents_have_ended(self) -> None:
         gates = {name: self.create_gate() for name in 'ab'}
         world = self.create_world(
             {name: kind(execute=gate) for name, gate in gates.items()}
@@ -142,7 +142,7 @@ class TestActionStatuses(WorldCase):
         found = world.action('c')
         return found.status, found.pending
 
-    def test_ready_ones_of_a_lane_without_a_plan_are_picked_up_by_its_workers(
+    def test_ready_actions_without_a_plan_are_claimed_by_workers_of_their_lane(
         self,
     ) -> None:
         world = self.create_world()
@@ -154,13 +154,13 @@ class TestActionStatuses(WorldCase):
         world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual(ran('a'), world.story(None, 'a'))
 
-    def test_collectively_three_statuses_are_completion(self) -> None:
+    def test_three_statuses_are_final(self) -> None:
         self.assertEqual(
             {'SUCCEEDED', 'FAILED', 'CANCELLED', 'SKIPPED'}, set(states.FINAL)
         )
 
 
-class TestTheExecuteMethodAndReturnValues(WorldCase):
+class TestExecuteAndReturnValues(WorldCase):
     """The protocol of execute(): (RES, REASON), and its equivalents in watcherlite."""
 
     def run_until_end(self, *returned: Any) -> tuple[str, str | None]:
@@ -171,7 +171,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
         ended = world.action('a')
         return ended.status, ended.status_message
 
-    def test_what_is_returned_is_the_status_and_its_message(self) -> None:
+    def test_the_outcome_determines_the_status_and_its_message(self) -> None:
         cancelled = 'Action was cancelled while it ran.'
         for status, message, said in (
             *(
@@ -207,7 +207,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
         world.run(action('a', 'says'))
         self.assertEqual({'reason': 'all moved'}, world.action('a').outputs)
 
-    def test_retry_is_ready_again_and_any_worker_may_pick_it_up(self) -> None:
+    def test_an_action_is_ready_after_retry_for_any_worker(self) -> None:
         for again in (('RETRY', 'it is locked'), Retry('it is locked', 0.01)):
             answers = iter([again, True])
             world = self.create_world(
@@ -219,7 +219,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
             )
             self.assertEqual(2, world.action('a').attempt)
 
-    def test_an_exception_is_failed_and_shows_no_foreign_text(self) -> None:
+    def test_an_exception_fails_the_action_without_its_text(self) -> None:
         for error, shown in (
             (ValueError('password=hunter2'), 'ValueError'),
             (SystemExit(3), 'SystemExit'),
@@ -233,7 +233,7 @@ class TestTheExecuteMethodAndReturnValues(WorldCase):
                 world.story(plan, 'a', 'b'),
             )
 
-    def test_rubbish_in_an_outcome_is_the_failure_of_its_action_alone(self) -> None:
+    def test_an_invalid_outcome_fails_its_action_only(self) -> None:
         seconds = 'it must be a number of seconds, at least 0'
         nobody = DerivedAction('a', 'nop', parents=('b',))
         for said, reason in (
@@ -283,9 +283,7 @@ class TestDependsOnAndDependedBy(WorldCase):
         world.wait_for_action('grandchild', *states.FINAL)
         return world.statuses()
 
-    def test_one_that_needs_success_or_completion_has_what_it_needs_or_is_cancelled(
-        self,
-    ) -> None:
+    def test_a_dependent_starts_if_its_condition_is_met_or_is_cancelled(self) -> None:
         for end, needs, cause, ended in (
             (True, 'success', states.DERIVED_ACTION, ('SUCCEEDED', 'SUCCEEDED')),
             (False, 'success', states.DERIVED_ACTION, ('FAILED', 'CANCELLED')),

@@ -46,9 +46,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         world.run(action('a', 'scale_in'), action('b'))
         return world, dict(world.action('a').data)
 
-    def test_each_sees_what_those_before_it_decided_and_so_does_the_action(
-        self,
-    ) -> None:
+    def test_decisions_are_visible_to_later_policies_and_the_action(self) -> None:
         seen: list[Any] = []
 
         def scaling(context: Any, data: dict[str, Any]) -> None:
@@ -70,7 +68,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         self.assertEqual([decided, decided], seen)
         self.assertEqual(decided, data)
 
-    def test_a_decision_is_durable_before_the_next_policy_is_asked(self) -> None:
+    def test_a_decision_is_durable_before_the_next_policy_runs(self) -> None:
         stored: list[Any] = []
         world: World
 
@@ -88,7 +86,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         self.assertEqual([('READY', {'count': 1}), ('RUNNING', {'count': 2})], stored)
         self.assertEqual(ran('a'), world.story(plan, 'a'))
 
-    def test_it_outlives_the_worker(self) -> None:
+    def test_a_decision_survives_the_worker(self) -> None:
         gate = self.create_gate()
         asked: list[Any] = []
 
@@ -121,7 +119,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         self.assertEqual({}, data)
         self.assertEqual(states.SUCCEEDED, world.action('b').status)
 
-    def test_a_worker_that_has_lost_the_action_does_not_act_on_a_decision(self) -> None:
+    def test_a_fenced_worker_does_not_apply_a_decision(self) -> None:
         gate = self.create_gate()
         acted: list[int] = []
 

@@ -38,10 +38,10 @@ class DerivedCase(WorldCase):
         return world, world.wait_until_ended(plan) if run else plan
 
 
-class TestAnActionThatDerivesOthers(DerivedCase):
+class TestDerivedActions(DerivedCase):
     """It waits in WAITING without a thread, and completes when they have ended."""
 
-    def test_it_waits_and_then_completes(self) -> None:
+    def test_an_action_waits_for_derived_actions_and_completes(self) -> None:
         world, plan = self.derive(derived('x', inputs={'n': 1}, timeout=5))
         self.assertEqual(
             [
@@ -110,9 +110,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
                 [(change.old, change.new) for change in how if change],
             )
 
-    def test_they_run_in_the_order_of_their_parents_whatever_order_is_given(
-        self,
-    ) -> None:
+    def test_derived_actions_run_in_the_order_of_their_parents(self) -> None:
         given = (
             DerivedAction('last', 'nop', parents=('left', 'right')),
             DerivedAction('left', 'nop', parents=('first',)),
@@ -124,7 +122,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         self.assertEqual('first', ends[0])
         self.assertEqual(['last', 'a', 'z', 'plan'], ends[3:])
 
-    def test_it_is_ongoing_and_holds_no_thread_while_it_waits(self) -> None:
+    def test_a_waiting_action_is_ongoing_and_holds_no_thread(self) -> None:
         gate = self.create_gate()
         world = self.create_world(
             {
@@ -149,7 +147,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         gate.open()
         world.wait_until_ended(plan)
 
-    def test_complete_is_told_how_they_ended(self) -> None:
+    def test_complete_receives_the_results_of_derived_actions(self) -> None:
         outcome: list[Any] = []
 
         def complete(context: Any, results: Any) -> Done:
@@ -173,7 +171,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         self.assertEqual({'count': 2}, world.action('a').outputs)
         self.assertEqual(states.SUCCEEDED, world.action('a').status)
 
-    def test_without_complete_it_fails_when_one_of_them_failed(self) -> None:
+    def test_a_failed_derived_action_fails_an_action_without_complete(self) -> None:
         world, plan = self.derive(derived('x', 'y', action_type='fails'))
         self.assertEqual(
             'Action failed in execute: derived actions failed: x (Action failed in '
@@ -182,7 +180,9 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         )
         self.assertEqual(plan_states.FAILED, plan.state)
 
-    def test_without_complete_it_is_cancelled_when_one_of_them_was(self) -> None:
+    def test_a_cancelled_derived_action_cancels_an_action_without_complete(
+        self,
+    ) -> None:
         world, _ = self.derive(
             derived('x', action_type='stops'),
             stops={'execute': lambda context: Cancelled('by itself')},
@@ -193,7 +193,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
             (ended.status, ended.status_message),
         )
 
-    def test_what_needs_the_success_of_a_failed_one_is_cancelled(self) -> None:
+    def test_a_dependent_on_the_success_of_a_failed_action_is_cancelled(self) -> None:
         given = (
             DerivedAction('x', 'fails'),
             DerivedAction('y', 'nop', parents=('x',)),
@@ -218,11 +218,11 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         )
         self.assertEqual(0, plan.unfinished)
 
-    def test_deriving_nothing_completes_at_once(self) -> None:
+    def test_an_empty_derivation_completes_immediately(self) -> None:
         world, plan = self.derive(Derived(()))
         self.assertEqual(ran('a'), world.story(plan, 'a'))
 
-    def test_they_and_complete_may_derive_others(self) -> None:
+    def test_derived_actions_and_complete_may_derive_actions(self) -> None:
         stages = iter([derived('second'), None])
         world, plan = self.derive(
             derived('x', action_type='deeper'),
@@ -240,7 +240,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
         self.assertEqual({'of': ['y']}, world.action('x').outputs)
         self.assertEqual(states.SUCCEEDED, world.action('a').status)
 
-    def test_rubbish_is_the_failure_of_the_one_that_derives(self) -> None:
+    def test_an_invalid_derivation_fails_the_action(self) -> None:
         ring = (
             DerivedAction('x', 'nop', parents=('y',)),
             DerivedAction('y', 'nop', parents=('x',)),
@@ -263,13 +263,13 @@ class TestAnActionThatDerivesOthers(DerivedCase):
                 world.story(plan, 'a', 'z'),
             )
 
-    def test_one_of_an_unknown_type_is_failed_and_it_is_told(self) -> None:
+    def test_a_derived_action_of_an_unknown_type_fails_and_is_reported(self) -> None:
         world, _ = self.derive(derived('x', action_type='nothing'))
         self.assertEqual(states.FAILED, world.action('a').status)
         self.assertIn('There is no action type nothing', str(world.action('x')))
 
 
-class TestCancellingAnActionThatDerived(DerivedCase):
+class TestCancel(DerivedCase):
     """CANCEL reaches all derived actions; none continues."""
 
     def start_waiting(self) -> tuple[World, Any]:
@@ -304,7 +304,7 @@ class TestCancellingAnActionThatDerived(DerivedCase):
             'Action was cancelled while it ran.', world.action('a').status_message
         )
 
-    def test_a_cancel_of_the_action_reaches_all_of_them(self) -> None:
+    def test_a_cancel_of_the_action_reaches_all_derived_actions(self) -> None:
         # A cancelled derived action also cancels those that need its success.
         for first in (None, 'later'):
             world, plan = self.start_waiting()
@@ -318,13 +318,13 @@ class TestCancellingAnActionThatDerived(DerivedCase):
                 sorted(name for name, _ in world.signals(plan)),
             )
 
-    def test_a_cancel_of_the_plan_reaches_all_of_them(self) -> None:
+    def test_a_cancel_of_the_plan_reaches_all_derived_actions(self) -> None:
         world, plan = self.start_waiting()
         world.plans.cancel(plan.uuid)
         self.assert_over(world, plan, z='CANCELLED')
         self.assertEqual(plan_states.CANCELLED, world.store.get_plan(plan.uuid).state)
 
-    def test_a_plan_that_stops_ends_an_action_that_waits_for_derived_ones(self) -> None:
+    def test_a_stopped_plan_ends_an_action_that_waits_for_derived_actions(self) -> None:
         gate = self.create_gate(Failed('no disk'))
         world = self.create_world(
             {
@@ -352,10 +352,10 @@ class TestCancellingAnActionThatDerived(DerivedCase):
         )
 
 
-class TestRepeatedActionsThatDerive(DerivedCase):
+class TestRepeatedActions(DerivedCase):
     """Each run completes with the actions that it derived itself."""
 
-    def test_a_run_does_not_see_what_earlier_runs_derived(self) -> None:
+    def test_a_run_does_not_see_derived_actions_of_earlier_runs(self) -> None:
         outcome: list[int] = []
         ends = iter([Failed('no'), True])
         world = self.create_world(

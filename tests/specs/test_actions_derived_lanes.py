@@ -42,7 +42,7 @@ class TestAnotherLane(WorldCase):
         self.saw += [(r.key, r.status, r.status_message) for r in results]
         return True if results[0].status == 'SUCCEEDED' else Failed('x did not')
 
-    def test_it_belongs_to_no_plan_and_any_worker_waits_for_it(self) -> None:
+    def test_a_derived_action_of_another_lane_belongs_to_no_plan(self) -> None:
         world = self.world()
         plan = world.start(action('a', 'derives'))
         self.gate.wait_until_entered()
@@ -66,7 +66,7 @@ class TestAnotherLane(WorldCase):
         )
         self.assertEqual([('x', 'SUCCEEDED', None)], self.saw)
 
-    def test_its_failure_is_that_of_the_one_that_asked_and_counts_once(self) -> None:
+    def test_a_failed_derived_action_fails_its_creator_and_counts_once(self) -> None:
         world = self.world(waits=lambda context: Failed('no disk'))
         ended = world.wait_until_ended(world.start(action('a', 'derives')))
 
@@ -75,7 +75,7 @@ class TestAnotherLane(WorldCase):
             [('x', 'FAILED', 'Action failed in execute: no disk')], self.saw
         )
 
-    def test_it_locks_its_target_and_ends_with_its_plan_if_it_has_not_begun(
+    def test_an_unstarted_derived_action_locks_its_target_and_ends_with_the_plan(
         self,
     ) -> None:
         world = self.world()
@@ -97,7 +97,7 @@ class TestAnotherLane(WorldCase):
         self.gate.open()
         self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
 
-    def test_it_runs_under_the_lock_that_the_one_that_asked_has(self) -> None:
+    def test_a_derived_action_runs_under_the_lock_of_its_creator(self) -> None:
         world = self.world()
         self.gate.open()
         plan = world.start(action('a', 'derives', target='thing:1'))
@@ -105,7 +105,7 @@ class TestAnotherLane(WorldCase):
         self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
         self.assertEqual('Derived Action', world.action('x').cause)
 
-    def test_with_its_plan_it_is_told_to_stop(self) -> None:
+    def test_a_cancel_of_the_plan_stops_a_derived_action(self) -> None:
         def waits(context: Any) -> Any:
             self.gate()
             context.sleep(PATIENCE)

@@ -42,10 +42,10 @@ class LossCase(WorldCase):
         return world.story(plan, 'a')
 
 
-class TestALostWorker(LossCase):
+class TestLostWorker(LossCase):
     """Another worker recovers started actions, as their action type permits."""
 
-    def test_idempotent_ones_run_again(self) -> None:
+    def test_idempotent_actions_run_again(self) -> None:
         # Two workers that recover concurrently recover it once.
         for workers in (1, 2):
             world, plan, _ = self.kill_worker(idempotent=True)
@@ -57,7 +57,7 @@ class TestALostWorker(LossCase):
             )
             self.assertEqual('SUCCEEDED', world.store.get_plan(plan.uuid).state)
 
-    def test_of_checkable_ones_it_is_asked_whether_the_effect_is_there(self) -> None:
+    def test_checkable_actions_are_checked_for_their_effect(self) -> None:
         for applied in (True, False):
             executed: list[int] = []
             world, plan, _ = self.kill_worker(
@@ -68,7 +68,7 @@ class TestALostWorker(LossCase):
             self.assertEqual([*LOST, *ran('a')], self.transitions_of_a(world, plan))
             self.assertEqual([] if applied else [2], executed)
 
-    def test_others_are_failed_because_nobody_can_tell(self) -> None:
+    def test_actions_that_cannot_be_checked_fail(self) -> None:
         world, plan, _ = self.kill_worker()
         owner = world.action('a').owner
         world.worker()
@@ -79,7 +79,7 @@ class TestALostWorker(LossCase):
         self.assertEqual(1, world.action('a').attempt)
         self.assertIn(str(owner), world.action('a').status_message or '')
 
-    def test_an_action_that_costs_its_workers_their_lives_is_failed(self) -> None:
+    def test_an_action_that_kills_its_workers_fails(self) -> None:
         gates = [self.create_gate() for _ in range(3)]
         world = self.create_world(
             {'poison': kind(idempotent=True, execute=lambda c: gates[c.attempt - 1]())},
@@ -101,7 +101,7 @@ class TestALostWorker(LossCase):
             world.story(plan, 'a')[-1][2:],
         )
 
-    def test_one_that_was_taken_and_not_started_is_taken_again(self) -> None:
+    def test_a_claimed_and_unstarted_action_is_claimed_again(self) -> None:
         # The plan's `on_worker_loss` has no effect on actions that have not started.
         for on_worker_loss in ('resume', 'fail', 'cancel'):
             gate = self.create_gate()
@@ -117,7 +117,7 @@ class TestALostWorker(LossCase):
             self.assertEqual(ran('a'), self.transitions_of_a(world, plan))
             self.assertEqual('SUCCEEDED', world.store.get_plan(plan.uuid).state)
 
-    def test_what_is_in_progress_is_polled_on(self) -> None:
+    def test_polling_of_an_action_in_progress_continues(self) -> None:
         polls: list[Any] = []
 
         def poll(context: Any, token: Any) -> Any:
@@ -140,7 +140,7 @@ class TestALostWorker(LossCase):
         self.assertEqual(ran('a'), self.transitions_of_a(world, plan))
         self.assertEqual([(2, {'job': 7})], polls)
 
-    def test_what_has_saved_a_token_is_executed_again_if_it_may_be(self) -> None:
+    def test_an_action_with_a_saved_token_is_executed_again_if_permitted(self) -> None:
         gate, attempts = self.create_gate(), list[int]()
 
         def execute(context: Any) -> Any:
@@ -158,9 +158,7 @@ class TestALostWorker(LossCase):
         self.assertEqual(ran('a')[-1], self.transitions_of_a(world, plan)[-1])
         self.assertEqual([1, 2], attempts)
 
-    def test_what_is_in_progress_and_suspended_stays_so_until_it_is_resumed(
-        self,
-    ) -> None:
+    def test_a_suspended_action_in_progress_stays_suspended_until_resume(self) -> None:
         world = self.create_world(
             {
                 'outside': kind(
@@ -191,7 +189,7 @@ class TestALostWorker(LossCase):
             self.assertEqual(end, world.action('a').status)
             world.kill(other)
 
-    def test_one_that_waited_for_derived_actions_completes_elsewhere(self) -> None:
+    def test_a_waiting_action_completes_on_another_worker(self) -> None:
         gate = self.create_gate()
         world = self.create_world(
             {
@@ -212,7 +210,7 @@ class TestALostWorker(LossCase):
             [line[2] for line in world.story(plan, 'a')],
         )
 
-    def test_one_of_a_type_that_is_not_installed_there_is_failed(self) -> None:
+    def test_an_action_of_a_missing_type_fails(self) -> None:
         world, plan, _ = self.kill_worker(idempotent=True)
         without = World(world.store)
         self.addCleanup(without.stop)
@@ -223,7 +221,7 @@ class TestALostWorker(LossCase):
             world.story(plan, 'a'),
         )
 
-    def test_a_plugin_that_raises_when_it_is_asked_harms_only_its_action(self) -> None:
+    def test_a_plugin_that_raises_in_its_check_fails_only_its_action(self) -> None:
         def ask(inputs: Any) -> bool:
             raise SystemExit('no')
 
@@ -255,10 +253,10 @@ class TestALostWorker(LossCase):
         )
 
 
-class TestWhatAPlanSaysAboutLostWorkers(LossCase):
+class TestPlansAndLostWorkers(LossCase):
     """on_worker_loss: resume, fail or cancel."""
 
-    def test_the_action_and_what_follows_it_end_as_it_says(self) -> None:
+    def test_the_failure_option_of_the_plan_applies_to_the_dependents(self) -> None:
         ended_with_it = (
             'Worker UUID was lost while the action ran, and its plan ends in this case.'
         )
@@ -280,7 +278,7 @@ class TestWhatAPlanSaysAboutLostWorkers(LossCase):
                 ),
             )
 
-    def test_work_outside_is_stopped_when_the_plan_is_cancelled(self) -> None:
+    def test_external_work_is_stopped_when_the_plan_is_cancelled(self) -> None:
         calls = Calls()
         world = self.create_world(
             {

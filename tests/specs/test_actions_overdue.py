@@ -67,10 +67,10 @@ class OverdueCase(WorldCase):
         world.clock.resume()
 
 
-class TestAnActionThatWaitsTooLong(OverdueCase):
+class TestTimeoutOfAWait(OverdueCase):
     """A timeout cancels the derived actions, and then fails the action."""
 
-    def test_it_is_failed_when_what_it_derived_has_ended(self) -> None:
+    def test_an_overdue_action_fails_after_its_derived_actions_have_ended(self) -> None:
         world = self.create_waiting_world()
         world.worker(lanes=(ENGINE,))
         self.start_action(world, 'first', 'deaf', target='host')
@@ -105,7 +105,7 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
             (ended.end_time - ended.start_time).total_seconds(), 1.0
         )
 
-    def test_its_time_stands_still_while_it_is_suspended(self) -> None:
+    def test_the_timeout_is_paused_during_a_suspension(self) -> None:
         world = self.create_waiting_world(child('first'))
         worker = world.worker(lanes=(ENGINE,))
         world.clock.pause()
@@ -125,7 +125,7 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
         self.assertGreater((deadline - resumed).total_seconds(), 0.1)
         self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
 
-    def test_in_a_plan_the_others_go_on(self) -> None:
+    def test_other_actions_of_the_plan_continue(self) -> None:
         # A derived action of another lane, with a lock of its own, is cancelled as
         # well.
         world = self.create_waiting_world(child('first', lane=ENGINE), child('other'))
@@ -158,10 +158,10 @@ class TestAnActionThatWaitsTooLong(OverdueCase):
         )
 
 
-class TestWhatItsTimeIs(OverdueCase):
+class TestEffectiveTimeout(OverdueCase):
     """The timeout counts from the start of the action and includes derived actions."""
 
-    def test_without_a_timeout_it_has_that_of_the_system(self) -> None:
+    def test_the_default_timeout_applies_without_an_own_one(self) -> None:
         # No worker serves the lane of the derived action, so it has not started.
         begun = DerivedAction('first', 'nop', lane='applier')
         world = self.create_waiting_world(begun, default_action_timeout=0.3)
@@ -172,7 +172,7 @@ class TestWhatItsTimeIs(OverdueCase):
             [('first', 'READY', 'CANCELLED', UNSTARTED)], world.story(None, 'first')
         )
 
-    def test_unless_what_it_derived_may_take_longer(self) -> None:
+    def test_longer_timeouts_of_derived_actions_extend_the_default(self) -> None:
         world = self.create_waiting_world(child('first'), default_action_timeout=0.3)
         worker = world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives'))
@@ -187,7 +187,7 @@ class TestWhatItsTimeIs(OverdueCase):
         world.wait_for_action('a', states.SUCCEEDED)
         self.assertIsNone(world.action('a').deadline)
 
-    def test_all_its_stages_have_that_time_together(self) -> None:
+    def test_one_timeout_covers_all_stages(self) -> None:
         stages = iter([Derived((child('second'),)), Done()])
         world = self.create_waiting_world(
             child('first', 'nop'), hooks={'complete': lambda *a: next(stages)}
@@ -201,7 +201,7 @@ class TestWhatItsTimeIs(OverdueCase):
         world.wait_for_action('a', states.FAILED)
         self.assertEqual(states.CANCELLED, world.action('second').status)
 
-    def test_a_type_may_know_what_to_do_then(self) -> None:
+    def test_an_action_type_may_handle_its_timeout(self) -> None:
         calls = Calls()
         outcome: list[Any] = []
 
@@ -220,7 +220,7 @@ class TestWhatItsTimeIs(OverdueCase):
         self.assertEqual([('a', 'complete')], calls.made)
         self.assertEqual(ran('undo'), world.story(None, 'undo'))
 
-    def test_one_that_is_repeated_goes_on_with_its_next_run(self) -> None:
+    def test_a_repeated_action_continues_with_its_next_run(self) -> None:
         world = self.create_waiting_world(child('first'))
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=1, interval=1))
@@ -230,10 +230,10 @@ class TestWhatItsTimeIs(OverdueCase):
         world.wait_until(lambda: world.action('a').status_message is None)
 
 
-class TestWhoFindsIt(OverdueCase):
+class TestDetection(OverdueCase):
     """Any worker of its lane times the action out, for any reason of its wait."""
 
-    def test_another_worker_when_the_one_that_began_it_was_lost(self) -> None:
+    def test_another_worker_detects_the_timeout_of_a_lost_worker(self) -> None:
         world = self.create_waiting_world(child('first', lane='applier'))
         lost = world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=1))
@@ -242,7 +242,7 @@ class TestWhoFindsIt(OverdueCase):
         world.worker(lanes=(ENGINE,))
         self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
 
-    def test_two_who_find_it_at_the_same_time_end_it_once(self) -> None:
+    def test_two_concurrent_workers_end_an_overdue_action_once(self) -> None:
         world = self.create_waiting_world(child('deaf', 'waits'))
         for _ in range(2):
             world.worker(lanes=(ENGINE,))
@@ -255,7 +255,7 @@ class TestWhoFindsIt(OverdueCase):
         self.gate.open()
         world.wait_for_action('a', states.SUCCEEDED)
 
-    def test_one_whose_time_is_not_over_is_left_alone(self) -> None:
+    def test_an_action_before_its_deadline_is_unchanged(self) -> None:
         world = self.create_waiting_world(child('first'))
         world.worker(lanes=(ENGINE,))
         world.add(world.new_action('a', 'derives', timeout=60))
@@ -265,4 +265,4 @@ class TestWhoFindsIt(OverdueCase):
         self.assertEqual([], world.signals())
 
 
-define_stories(__name__, {TestAnActionThatWaitsTooLong: (POSTGRESQL, MYSQL)})
+define_stories(__name__, {TestTimeoutOfAWait: (POSTGRESQL, MYSQL)})

@@ -11,7 +11,7 @@ from watcherlite.states import action as states
 class PassedOver(OnDatabase):
     """A claim skips locked rows, even if the holder of the lock changes nothing."""
 
-    def test_what_was_held_for_a_moment_is_taken_without_a_sweep(self) -> None:
+    def test_a_briefly_locked_action_is_claimed_without_a_sweep(self) -> None:
         world = self.create_world(sweep_interval=3600.0)
         (free,) = world.add(world.new_action('a'))
         store = FailingStore(world.store)
@@ -30,7 +30,7 @@ class PassedOver(OnDatabase):
 
         world.wait_for_action('a', states.SUCCEEDED)
 
-    def test_a_locked_plan_holds_up_no_other(self) -> None:
+    def test_a_locked_plan_does_not_delay_other_plans(self) -> None:
         world = self.create_world(sweep_interval=3600.0)
         held, other = (world.start(*chain(*names)) for names in ('abc', 'xyz'))
 

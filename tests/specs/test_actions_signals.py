@@ -99,7 +99,7 @@ class SignalCase(WorldCase):
 class TestCancel(SignalCase):
     """CANCEL: the action should cancel its execution and return when possible."""
 
-    def test_it_is_heeded_at_the_next_checkpoint(self) -> None:
+    def test_a_cancel_is_handled_at_the_next_checkpoint(self) -> None:
         world, work, plan = self.start_work()
         self.signal(world, 'a', states.CANCEL)
         work.wait_for_signals(states.CANCEL)
@@ -109,7 +109,7 @@ class TestCancel(SignalCase):
         self.assertEqual(1, work.steps)
         self.assertEqual(plan_states.SUCCEEDED, world.store.get_plan(plan.uuid).state)
 
-    def test_a_sleeping_action_wakes_to_be_suspended_and_to_be_cancelled(self) -> None:
+    def test_suspend_and_cancel_wake_a_sleeping_action(self) -> None:
         def swallow(context: Any) -> bool:
             try:
                 context.sleep(PATIENCE * 10)
@@ -142,7 +142,7 @@ class TestCancel(SignalCase):
                 world.story(plan, 'a'),
             )
 
-    def test_an_action_has_the_freedom_to_ignore_it(self) -> None:
+    def test_an_action_may_ignore_a_cancel(self) -> None:
         gate = self.create_gate()
         world = self.create_world({'deaf': kind(execute=gate)})
         world.worker()
@@ -153,7 +153,7 @@ class TestCancel(SignalCase):
         world.wait_until_ended(plan)
         self.assertEqual(ran('a'), world.story(plan, 'a'))
 
-    def test_one_that_would_be_tried_again_is_not(self) -> None:
+    def test_a_cancelled_action_is_not_retried(self) -> None:
         heard = threading.Event()
 
         def busy(context: Any) -> Retry:
@@ -170,9 +170,7 @@ class TestCancel(SignalCase):
         world.wait_until_ended(plan)
         self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
 
-    def test_what_has_not_started_is_cancelled_at_once_and_holds_its_place(
-        self,
-    ) -> None:
+    def test_an_unstarted_action_is_cancelled_immediately(self) -> None:
         gate = self.create_gate()
         world = self.create_world({'waits': kind(execute=gate)})
         world.worker()
@@ -206,7 +204,7 @@ class TestCancel(SignalCase):
 class TestSuspendAndResume(SignalCase):
     """SUSPEND: the action sleeps waiting on a RESUME signal to continue its work."""
 
-    def test_it_stays_at_a_checkpoint_and_goes_on_where_it_was(self) -> None:
+    def test_a_suspended_action_continues_at_its_checkpoint(self) -> None:
         world, work, plan = self.start_work(steps=4)
         heard: list[str] = []
         for step in (1, 2, 3):
@@ -234,7 +232,7 @@ class TestSuspendAndResume(SignalCase):
         self.assertEqual([('a', 'SUSPEND'), ('a', 'RESUME')] * 3, world.signals(plan))
 
 
-class TestActionsThatAreInProgress(SignalCase):
+class TestActionsInProgress(SignalCase):
     """Actions in progress hold no thread; the core handles their signals."""
 
     def setUp(self) -> None:
@@ -268,7 +266,7 @@ class TestActionsThatAreInProgress(SignalCase):
         world.wait_until(lambda: world.action('a').token is not None)
         return world, plan
 
-    def test_it_is_polled_until_it_ends_and_not_while_it_is_suspended(self) -> None:
+    def test_an_action_is_polled_until_it_ends_and_not_while_suspended(self) -> None:
         world, plan = self.in_progress()
         self.polled.wait_until_entered(3)
         self.signal(world, 'a', states.SUSPEND)
@@ -292,7 +290,7 @@ class TestActionsThatAreInProgress(SignalCase):
         self.assertEqual({'token': {'job': 7}}, world.action('a').outputs)
         self.assertEqual([('a', 'post_condition')], self.calls.made)
 
-    def test_it_holds_no_thread_and_a_resume_polls_at_once(self) -> None:
+    def test_an_action_holds_no_thread_and_a_resume_polls_immediately(self) -> None:
         world, plan = self.in_progress(delay=3600)
         # The only thread of the worker is free.
         self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('b', 'c')).state)
@@ -304,7 +302,7 @@ class TestActionsThatAreInProgress(SignalCase):
         world.wait_until_ended(plan)
         self.assertEqual(1, self.polled.entered)
 
-    def test_cancel_stops_the_work_outside_even_if_that_raises_or_it_is_suspended(
+    def test_a_cancel_ends_a_suspended_action_and_one_whose_cancellation_raises(
         self,
     ) -> None:
         for cancel, suspensions in (
@@ -329,7 +327,7 @@ class TestActionsThatAreInProgress(SignalCase):
             )
         self.assertEqual([('a', 'cancel')] * 3, self.calls.made)
 
-    def test_a_cancel_on_the_heels_of_a_suspend_is_heeded(self) -> None:
+    def test_a_cancel_right_after_a_suspend_is_handled(self) -> None:
         for _ in range(5):
             world, plan = self.in_progress(delay=3600)
             self.signal(world, 'a', states.SUSPEND)
@@ -337,7 +335,7 @@ class TestActionsThatAreInProgress(SignalCase):
             world.wait_until_ended(plan)
             self.assertEqual(states.CANCELLED, world.action('a').status)
 
-    def test_a_token_may_be_anything_that_json_has(self) -> None:
+    def test_a_token_may_be_any_json_value(self) -> None:
         for token in (0, '', False, [], {}, 1.5, 'job'):
             world = self.create_world(
                 {
@@ -354,7 +352,7 @@ class TestActionsThatAreInProgress(SignalCase):
 class TestSignalsWithoutAPlan(SignalCase):
     """Actions of the engine lane are signalled like those of plans."""
 
-    def test_cancel_and_the_next_one_that_waits_for_it(self) -> None:
+    def test_a_cancel_and_the_dependent_of_the_cancelled_action(self) -> None:
         world = self.create_world(
             {'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))}
         )

@@ -73,10 +73,10 @@ class SuspendedCase(WorldCase):
         self.signal(world, 'a', states.RESUME)
 
 
-class TestSuspendingAnActionThatDerived(SuspendedCase):
+class TestSuspend(SuspendedCase):
     """SUSPEND signals running actions and prevents starts until RESUME."""
 
-    def test_no_further_one_starts_and_it_keeps_its_lock_until_it_is_resumed(
+    def test_a_suspended_action_starts_nothing_and_keeps_its_lock_until_resume(
         self,
     ) -> None:
         world = self.create_waiting_world()
@@ -130,7 +130,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             str(error),
         )
 
-    def test_it_completes_when_all_have_ended_meanwhile(self) -> None:
+    def test_a_resumed_action_completes_if_its_derived_actions_have_ended(self) -> None:
         world = self.create_waiting_world(DerivedAction('first', 'waits'))
         world.add(world.new_action('a', 'derives'))
         self.gate.wait_until_entered()
@@ -141,7 +141,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         self.assertEqual(states.READY, self.signal(world, 'a', states.RESUME).status)
         world.wait_for_action('a', states.SUCCEEDED)
 
-    def test_one_that_was_taken_and_has_not_started_is_taken_again(self) -> None:
+    def test_a_claimed_and_unstarted_derived_action_is_claimed_again(self) -> None:
         checks = self.create_gate()
         started: list[int] = []
         world = self.create_waiting_world(
@@ -166,7 +166,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual([2], started)
 
-    def test_it_reaches_what_these_have_derived(self) -> None:
+    def test_a_suspend_reaches_indirectly_derived_actions(self) -> None:
         world = self.create_waiting_world(
             DerivedAction('deep', 'deep'),
             deep=kind(execute=lambda c: Derived(CHILDREN)),
@@ -187,7 +187,7 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
             [line for line in world.story() if line[1:3] == ('SUSPENDED', 'WAITING')],
         )
 
-    def test_one_that_derives_in_that_moment_is_suspended_all_the_same(self) -> None:
+    def test_an_action_that_derives_concurrently_is_suspended(self) -> None:
         pair = Derived(
             (DerivedAction('x', 'nop'), DerivedAction('y', 'nop', parents=('x',)))
         )
@@ -218,10 +218,10 @@ class TestSuspendingAnActionThatDerived(SuspendedCase):
         )
 
 
-class TestCancellingASuspendedActionThatDerived(SuspendedCase):
+class TestCancelWhileSuspended(SuspendedCase):
     """All derived actions end, and the action ends after them."""
 
-    def test_it_ends_when_the_last_of_them_has(self) -> None:
+    def test_a_cancelled_action_ends_after_its_last_derived_action(self) -> None:
         deaf = self.create_gate()
         world = self.create_waiting_world(
             *CHILDREN, DerivedAction('deaf', 'deaf'), deaf=kind(execute=deaf)
@@ -253,7 +253,7 @@ class TestCancellingASuspendedActionThatDerived(SuspendedCase):
             [('later', 'READY', 'CANCELLED', UNSTARTED)], world.story(None, 'later')
         )
 
-    def test_a_cancel_of_the_plan_reaches_it(self) -> None:
+    def test_a_cancel_of_the_plan_reaches_a_suspended_action(self) -> None:
         world = self.create_waiting_world()
         plan = world.start(action('a', 'derives'), action('z', parents=['a']))
         self.wait_until_waiting(world)
@@ -282,7 +282,7 @@ class TestCancellingASuspendedActionThatDerived(SuspendedCase):
 class TestThreadsOfSuspendedActions(SuspendedCase):
     """Other actions do not wait for suspended ones."""
 
-    def test_one_that_stays_in_its_thread_leaves_the_others_theirs(self) -> None:
+    def test_a_suspended_action_does_not_occupy_the_threads_of_others(self) -> None:
         world = self.create_world({'sleeps': kind(execute=self.sleep)}, max_parallel=1)
         world.worker(lanes=('applier', ENGINE))
         for name in ('a', 'b'):

@@ -7,7 +7,7 @@ from tests.specs.database_case import define_stories
 define_stories(
     __name__,
     {
-        outcome.TestSuspendingAnActionThatDerived: (POSTGRESQL, MYSQL),
-        outcome.TestCancellingASuspendedActionThatDerived: (POSTGRESQL, MYSQL),
+        outcome.TestSuspend: (POSTGRESQL, MYSQL),
+        outcome.TestCancelWhileSuspended: (POSTGRESQL, MYSQL),
     },
 )

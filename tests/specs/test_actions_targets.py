@@ -65,7 +65,7 @@ class Occupied:
 class TestPartsOfAWhole(WorldCase):
     """An action on a part shares the lock on the whole."""
 
-    def test_parts_run_side_by_side_and_none_beside_the_whole(self) -> None:
+    def test_parts_run_concurrently_but_not_with_the_whole(self) -> None:
         occupied = Occupied()
         world = self.create_world({'occupies': kind(execute=occupied)})
         for _ in range(2):
@@ -87,7 +87,7 @@ class TestPartsOfAWhole(WorldCase):
         world.add(again)
         world.wait_for_action('again', states.SUCCEEDED)
 
-    def test_a_worker_that_was_lost_leaves_no_lock_behind(self) -> None:
+    def test_a_lost_worker_leaves_no_lock(self) -> None:
         gate = self.create_gate()
 
         def execute(context: Any) -> bool:
@@ -141,7 +141,7 @@ class TestLocksOnTargets(WorldCase):
         gate.wait_until_entered()
         return world, gate
 
-    def test_who_comes_second_waits_and_they_are_woken_in_their_order(self) -> None:
+    def test_waiting_actions_are_woken_in_their_order(self) -> None:
         watch = Watch()
         world, gate = self.hold_target(watched=kind(execute=watch))
         names = [f'a{n}' for n in range(5)]
@@ -158,7 +158,7 @@ class TestLocksOnTargets(WorldCase):
         ended = world.action('a0')
         self.assertEqual((None, 'SUCCEEDED'), (ended.blocked_on, ended.status))
 
-    def test_what_waits_can_be_cancelled_and_does_not_take_the_lock_along(self) -> None:
+    def test_a_waiting_action_can_be_cancelled_without_releasing_the_lock(self) -> None:
         world, gate = self.hold_target()
         plan = world.start(action('second', target='host'))
         world.wait_for_action('second', states.WAITING)
@@ -178,7 +178,7 @@ class TestLocksOnTargets(WorldCase):
         self.assertEqual('WAITING', world.action('third').status)
         return plan
 
-    def test_one_that_was_woken_and_is_cancelled_lets_the_next_one_on(self) -> None:
+    def test_a_woken_and_cancelled_action_passes_the_lock_on(self) -> None:
         world, gate = self.hold_target()
         # No worker serves its lane.
         second = world.new_action(
@@ -197,7 +197,7 @@ class TestLocksOnTargets(WorldCase):
             world.statuses(),
         )
 
-    def test_one_whose_plan_is_cancelled_does_so_as_well(self) -> None:
+    def test_a_woken_action_of_a_cancelled_plan_passes_the_lock_on(self) -> None:
         world, gate = self.hold_target(
             sleeps=kind(execute=lambda context: context.sleep(900))
         )
@@ -220,7 +220,7 @@ class TestLocksOnTargets(WorldCase):
             world.statuses(),
         )
 
-    def test_every_end_of_the_holder_releases(self) -> None:
+    def test_every_end_of_the_holder_releases_the_lock(self) -> None:
         for end in (True, False, ('CANCEL', 'no')):
             world = self.create_world(
                 {'ends': kind(execute=lambda c, e=end: e)}, sweep_interval=3600.0
@@ -230,7 +230,7 @@ class TestLocksOnTargets(WorldCase):
             )
             self.assertEqual(states.SUCCEEDED, world.action('b').status, plan)
 
-    def test_one_that_asks_for_a_retry_keeps_its_target(self) -> None:
+    def test_an_action_keeps_its_lock_during_a_retry(self) -> None:
         answers = iter([Retry('busy', 0.05), True])
         order: list[str] = []
 
@@ -249,7 +249,7 @@ class TestLocksOnTargets(WorldCase):
         )
         self.assertEqual(['a', 'a', 'b'], order)
 
-    def test_one_that_waits_holds_no_place_in_max_parallel(self) -> None:
+    def test_a_waiting_action_does_not_count_for_max_parallel(self) -> None:
         world, gate = self.hold_target()
         plan = world.start(
             action('b', target='host'),
@@ -264,10 +264,10 @@ class TestLocksOnTargets(WorldCase):
         self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
 
-class TestDerivedActionsRunUnderTheLockOfTheirParent(WorldCase):
+class TestLocksOfDerivedActions(WorldCase):
     """Derived Action: the lock has been acquired already."""
 
-    def test_they_do_not_wait_for_it_and_others_wait_for_all_of_them(self) -> None:
+    def test_derived_actions_do_not_wait_and_others_wait_for_all_of_them(self) -> None:
         order: list[str] = []
 
         def record(context: Any) -> bool:

@@ -28,7 +28,7 @@ LATE = 'Action failed in execute: it ran longer than its timeout'
 class TestTimeout(WorldCase):
     """An action that exceeds its timeout is FAILED, whether it cooperates or not."""
 
-    def test_an_action_that_listens_ends_when_its_time_is_over(self) -> None:
+    def test_a_cooperative_action_ends_at_its_timeout(self) -> None:
         # A timeout of zero is the default of the system.
         for timeout, default in ((1, 3600.0), (0, 0.05)):
             world = self.create_world(
@@ -46,7 +46,7 @@ class TestTimeout(WorldCase):
             took = (ended.end_time - ended.start_time).total_seconds()
             self.assertGreaterEqual(took, timeout)
 
-    def test_one_that_ignores_it_is_failed_and_fenced_off(self) -> None:
+    def test_an_action_that_ignores_its_timeout_fails_and_is_fenced(self) -> None:
         gate = self.create_gate()
         returned = threading.Event()
 
@@ -70,7 +70,7 @@ class TestTimeout(WorldCase):
         self.assertEqual(states.FAILED, world.action('a').status)
         self.assertEqual(2, len(world.story(plan, 'a')))
 
-    def test_one_that_hangs_in_pre_condition_is_failed_as_well(self) -> None:
+    def test_an_action_that_hangs_in_pre_condition_fails(self) -> None:
         gate = self.create_gate()
         world = self.create_world(
             {'hangs': kind(pre_condition=gate)},
@@ -90,7 +90,7 @@ class TestTimeout(WorldCase):
             world.story(plan, 'a'),
         )
 
-    def test_a_dependent_that_hangs_in_pre_condition_harms_only_itself(self) -> None:
+    def test_a_dependent_that_hangs_in_pre_condition_fails_alone(self) -> None:
         # Hang only in the second run: only types that are known to be quick run
         # `pre_condition` in the thread of the preceding action.
         gate = self.create_gate()
@@ -111,7 +111,7 @@ class TestTimeout(WorldCase):
             world.statuses(plan),
         )
 
-    def test_an_action_in_progress_ends_too_and_its_work_is_stopped(self) -> None:
+    def test_a_timeout_of_an_action_in_progress_stops_its_work(self) -> None:
         calls = Calls()
         world = self.create_world(
             {
@@ -126,7 +126,7 @@ class TestTimeout(WorldCase):
         self.assertEqual(ran('a', 'FAILED', LATE), world.story(plan, 'a'))
         self.assertEqual([('a', 'cancel')], calls.made)
 
-    def test_the_time_counts_from_when_a_thread_takes_it(self) -> None:
+    def test_a_timeout_counts_from_the_start_in_a_thread(self) -> None:
         # Both are RUNNING; the second waits for the only thread longer than its
         # timeout.
         gate = self.create_gate()
@@ -172,12 +172,12 @@ class TestRetry(WorldCase):
         )
         return [after - before for before, after in itertools.pairwise(tries)]
 
-    def test_at_once_or_after_a_delay(self) -> None:
+    def test_a_retry_runs_immediately_or_after_a_delay(self) -> None:
         for delay in (0, 0.1):
             between = self.retry_delays(delay)
             self.assertEqual((2, True), (len(between), min(between) >= delay))
 
-    def test_from_pre_condition_as_well(self) -> None:
+    def test_pre_condition_may_request_a_retry(self) -> None:
         answers = iter([Retry('not yet', 0.01), None])
         world = self.create_world(
             {'early': kind(pre_condition=lambda c: next(answers))}
@@ -186,7 +186,7 @@ class TestRetry(WorldCase):
         self.assertEqual(ran('a'), world.story(plan, 'a'))
         self.assertEqual(2, world.action('a').attempt)
 
-    def test_a_plan_with_one_that_waits_for_its_next_try_can_be_cancelled(self) -> None:
+    def test_a_plan_can_be_cancelled_while_an_action_waits_for_its_retry(self) -> None:
         world = self.create_world(
             {'busy': kind(execute=lambda c: Retry('busy', 3600.0))}
         )
@@ -208,7 +208,7 @@ class TestInterval(WorldCase):
         world.add(world.new_action('a', 'again', interval=1))
         return world
 
-    def test_it_runs_that_many_seconds_after_the_start_of_the_last_run(self) -> None:
+    def test_a_run_starts_an_interval_after_the_start_of_the_last_run(self) -> None:
         starts: list[datetime.datetime] = []
 
         def execute(context: Any) -> Done:
@@ -230,7 +230,7 @@ class TestInterval(WorldCase):
             again.start_time + datetime.timedelta(seconds=1), again.not_before
         )
 
-    def test_a_run_that_takes_longer_is_not_joined_by_the_next(self) -> None:
+    def test_runs_longer_than_the_interval_do_not_overlap(self) -> None:
         running = threading.Lock()
         overlaps: list[bool] = []
         long = self.create_gate()
@@ -251,7 +251,7 @@ class TestInterval(WorldCase):
         world.wait_until(lambda: len(overlaps) >= 2)
         self.assertNotIn(True, overlaps)
 
-    def test_cancel_ends_it_between_two_runs_and_within_one(self) -> None:
+    def test_a_cancel_ends_a_repeated_action_between_and_within_runs(self) -> None:
         for execute, status in (
             (lambda context: True, states.READY),
             (lambda context: context.sleep(PATIENCE * 9), states.RUNNING),
@@ -271,7 +271,7 @@ class TestInterval(WorldCase):
         self.assertGreater(ended.not_before, ended.created_at)
         return ended.status, ended.status_message
 
-    def test_a_run_that_fails_or_does_not_apply_is_followed_by_the_next(self) -> None:
+    def test_a_failed_or_skipped_run_is_followed_by_the_next(self) -> None:
         down = raises(OSError('down'))
         self.assertEqual(
             [
@@ -288,7 +288,7 @@ class TestInterval(WorldCase):
             ],
         )
 
-    def test_its_target_is_free_between_two_runs(self) -> None:
+    def test_the_target_is_unlocked_between_two_runs(self) -> None:
         gate = self.create_gate()
         world = self.create_world({'waits': kind(execute=gate)})
         world.worker(lanes=(ENGINE,))
@@ -299,7 +299,7 @@ class TestInterval(WorldCase):
         gate.open()
         world.wait_for_action('b', states.SUCCEEDED)
 
-    def test_a_run_that_was_given_up_is_not_followed_by_another(self) -> None:
+    def test_a_run_that_was_given_up_is_the_last(self) -> None:
         """Nor does one follow if the interval is zero or negative."""
         gate = self.create_gate()
         world = self.create_world(
@@ -322,7 +322,7 @@ class TestScheduledActions(WorldCase):
         at = world.clock.now() + datetime.timedelta(seconds=seconds)
         return at.isoformat().replace('+00:00', 'Z')
 
-    def test_it_is_taken_when_its_time_has_come(self) -> None:
+    def test_a_scheduled_action_is_claimed_at_its_time(self) -> None:
         """Also one that becomes READY before its time, and one of the engine lane."""
         world = self.create_world(sweep_interval=3600.0)
         world.worker(lanes=('applier', ENGINE))
@@ -346,7 +346,7 @@ class TestScheduledActions(WorldCase):
         self.assertGreaterEqual(min(late.values()), datetime.timedelta(0))
         self.assertLess(max(late['a'], late['b']), datetime.timedelta(seconds=5))
 
-    def test_it_cannot_be_skipped_once_its_plan_runs_but_be_cancelled_with_it(
+    def test_a_scheduled_action_of_a_running_plan_cannot_be_skipped_but_cancelled(
         self,
     ) -> None:
         world = self.create_world()

@@ -13,7 +13,7 @@ from watcherlite.states import action_plan as plan_states
 class TestTwoWorkersShareAPlan(WorldCase):
     """Any worker may claim READY actions, and no action runs twice."""
 
-    def test_nothing_runs_twice_and_both_work(self) -> None:
+    def test_no_action_runs_twice_and_both_workers_run_some(self) -> None:
         calls = Calls()
         seen: dict[str, set[str]] = {}
         gate = threading.Barrier(2)
@@ -58,7 +58,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
         self.assertEqual(sorted(order), order)
         self.assertEqual(24, len(order))
 
-    def test_a_worker_for_one_plan_leaves_the_others_alone(self) -> None:
+    def test_a_worker_for_one_plan_claims_nothing_of_others(self) -> None:
         world = self.create_world()
         other = world.start('x')
         plan = world.start('a')
@@ -67,7 +67,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
         self.assertEqual(plan_states.PENDING, world.store.get_plan(other.uuid).state)
 
 
-class TestWhatOnlyWaits(WorldCase):
+class TestWaitingActions(WorldCase):
     """Waiting actions are rows and occupy no threads, however many there are."""
 
     def test_thousands_wait_in_a_worker_with_one_thread(self) -> None:
@@ -96,7 +96,7 @@ class TestWhatOnlyWaits(WorldCase):
 class TestDrain(WorldCase):
     """A stopping worker claims nothing more, and keeps no actions."""
 
-    def test_it_lets_what_runs_finish_and_takes_nothing_more(self) -> None:
+    def test_a_draining_worker_finishes_running_actions_and_claims_none(self) -> None:
         gate = self.create_gate()
         world = self.create_world({'waits': kind(execute=gate)}, max_parallel=1)
         worker = world.worker()
@@ -119,7 +119,7 @@ class TestDrain(WorldCase):
         world.worker()
         self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
-    def test_what_it_has_claimed_and_not_started_goes_to_the_others(self) -> None:
+    def test_unstarted_actions_are_released_to_other_workers(self) -> None:
         gate = self.create_gate()
         world = self.create_world(
             {'waits': kind(pre_condition=gate)}, max_parallel=1, sweep_interval=3600.0
@@ -144,7 +144,7 @@ class TestDrain(WorldCase):
         self.assertEqual([1, 2, 2, 2, 2], attempts)
         self.assertEqual({}, other.dispatcher.owned)
 
-    def test_what_runs_too_long_is_recovered_by_another(self) -> None:
+    def test_long_running_actions_are_recovered_by_another_worker(self) -> None:
         gate = self.create_gate()
         world = self.create_world(
             {
@@ -163,7 +163,7 @@ class TestDrain(WorldCase):
         world.wait_until_ended(plan)
         self.assertEqual([*LOST, *ran('a')], world.story(plan, 'a'))
 
-    def test_it_does_not_wait_for_what_is_suspended(self) -> None:
+    def test_a_drain_does_not_wait_for_suspended_actions(self) -> None:
         entered = Gate()
         entered.open()
 
@@ -194,7 +194,7 @@ class TestDrain(WorldCase):
         world.plans.signal_action(uuid, states.RESUME)
         self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
-    def test_what_is_in_progress_goes_on_at_another_at_once(self) -> None:
+    def test_actions_in_progress_continue_on_another_worker_immediately(self) -> None:
         done = threading.Event()
         world = self.create_world(
             {

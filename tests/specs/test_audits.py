@@ -63,7 +63,7 @@ class Careless(Graph):
 class TestOneshot(AuditCase):
     """A ONESHOT audit runs once, immediately."""
 
-    def test_it_proposes_a_plan_and_tells_of_each_step(self) -> None:
+    def test_an_audit_proposes_a_plan_and_notifies_each_step(self) -> None:
         world = self.create_engine_world()
         audit = world.wait_for_audit_end(
             world.audit(parameters={'para2': 'good morning'})
@@ -112,7 +112,7 @@ class TestOneshot(AuditCase):
             (action.action_type, action.lane, action.plan_id, action.outputs),
         )
 
-    def test_the_engine_is_told_that_there_is_something_to_run(self) -> None:
+    def test_a_created_audit_sends_a_hint_to_the_engine(self) -> None:
         world = self.create_audit_world()
         world.audit()
         self.assertEqual(
@@ -147,7 +147,7 @@ class TestOneshot(AuditCase):
                 [line for line in news if line.startswith('action_plan')],
             )
 
-    def test_a_strategy_sees_its_parameters_its_scope_and_the_time(self) -> None:
+    def test_a_strategy_receives_its_parameters_its_scope_and_the_time(self) -> None:
         """Also the first strategy of the goal, which runs if the audit names none."""
         seen: list[Any] = []
 
@@ -196,7 +196,7 @@ class TestOneshot(AuditCase):
             )
         self.assertEqual([], seen)
 
-    def test_parents_that_the_actuator_is_given_are_those_of_the_plan(self) -> None:
+    def test_the_plan_has_the_parents_given_to_the_actuator(self) -> None:
         world = self.create_engine_world()
         given = [
             {'action_type': 'sleep', 'input_parameters': {}, 'name': 'first'},
@@ -257,7 +257,7 @@ class TestFailures(AuditCase):
             dict(detail['fault']),
         )
 
-    def test_the_audit_says_what_was_wrong_and_the_next_one_runs(self) -> None:
+    def test_a_failed_audit_reports_its_reason_and_the_next_one_runs(self) -> None:
         def misspelt(context: Any) -> Any:
             solution = Solution()
             solution.add_action('nop', {'mesage': 'x'})
@@ -358,7 +358,7 @@ class TestFailures(AuditCase):
         self.assertEqual('SUCCEEDED', world.wait_for_audit_end(world.audit()).state)
         self.assertIn('hunter2', self.log.output)
 
-    def test_a_goal_without_strategies_fails_and_says_so(self) -> None:
+    def test_a_goal_without_strategies_fails_with_a_reason(self) -> None:
         world = self.create_engine_world()
         audit = world.wait_for_audit_end(world.audit(goal='server_consolidation'))
         self.assertEqual(
@@ -370,7 +370,7 @@ class TestFailures(AuditCase):
             (audit.state, audit.status_message),
         )
 
-    def test_the_figures_are_kept_with_the_plan(self) -> None:
+    def test_the_efficacy_indicators_are_stored_with_the_plan(self) -> None:
         made = figures(
             compute_nodes_count=4,
             released_compute_nodes_count=1,
@@ -404,7 +404,7 @@ class TestFailures(AuditCase):
         world.wait_until(is_over)
         return world.wait_for_audit_end(audit)
 
-    def test_a_strategy_that_runs_too_long_is_failed(self) -> None:
+    def test_a_strategy_fails_after_its_timeout(self) -> None:
         entered = self.create_gate()
         world = self.create_engine_world(
             strategies={'slow': strategy(lambda context: entered())},
@@ -421,7 +421,7 @@ class TestFailures(AuditCase):
         world.wait_for_audit_end(world.audit(name='another'))
         self.assertEqual([], world.plans_of(audit))
 
-    def test_a_strategy_that_listens_is_stopped_when_its_time_is_over(self) -> None:
+    def test_a_cooperative_strategy_is_stopped_at_its_timeout(self) -> None:
         entered, listens = self.create_listener()
         world = self.create_engine_world(
             strategies={'slow': listens}, default_action_timeout=60
@@ -443,7 +443,7 @@ class TestWhileAPlanIsOngoing(AuditCase):
         world.wait_for_plan(plan, 'ONGOING')
         return world, gate, plan
 
-    def test_it_is_cancelled_and_says_why_unless_it_is_forced(self) -> None:
+    def test_an_audit_is_cancelled_with_a_reason_unless_it_is_forced(self) -> None:
         world, _, _ = self.start_ongoing_plan()
         audit = world.wait_for_audit_end(world.audit())
         self.assertEqual(
@@ -457,7 +457,7 @@ class TestWhileAPlanIsOngoing(AuditCase):
         forced = world.wait_for_audit_end(world.audit(force=True, name='forced'))
         self.assertEqual(WELL, world.audit_events(forced))
 
-    def test_others_wait_for_their_next_run_if_there_is_one(self) -> None:
+    def test_continuous_audits_wait_for_their_next_run(self) -> None:
         def audit_state(audit: Any) -> Any:
             return audit.state, audit.status_message
 

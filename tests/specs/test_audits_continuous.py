@@ -52,7 +52,7 @@ class ContinuousCase(AuditCase):
 class TestInterval(ContinuousCase):
     """An interval in seconds."""
 
-    def test_it_runs_at_once_and_then_every_interval(self) -> None:
+    def test_an_audit_runs_immediately_and_then_every_interval(self) -> None:
         world = self.create_world()
         audit = self.create_continuous_audit(world)
         audit = world.wait_for_runs(audit, 1)
@@ -102,7 +102,7 @@ class TestInterval(ContinuousCase):
             },
         )
 
-    def test_a_proposal_that_was_started_and_waits_for_a_worker_stays(self) -> None:
+    def test_a_started_proposal_without_a_worker_is_not_superseded(self) -> None:
         world = self.create_audit_world()
         world.worker(lanes=('engine',))
         audit = world.audit(audit_type='CONTINUOUS', interval='60')
@@ -116,7 +116,7 @@ class TestInterval(ContinuousCase):
             ['PENDING', 'RECOMMENDED'], [plan.state for plan in world.plans_of(audit)]
         )
 
-    def test_a_run_that_fails_says_so_and_the_next_one_comes(self) -> None:
+    def test_a_failed_run_is_reported_and_the_next_one_runs(self) -> None:
         for interval in ('60', '* * * * *'):
             world = self.create_world()
             self.fails = True
@@ -146,9 +146,7 @@ class TestInterval(ContinuousCase):
                 world.audit_events(audit),
             )
 
-    def test_nothing_runs_before_its_start_and_it_has_succeeded_at_its_end(
-        self,
-    ) -> None:
+    def test_an_audit_runs_not_before_its_start_and_succeeds_at_its_end(self) -> None:
         world = self.create_world()
         audit = self.create_continuous_audit(
             world, start_time=self.at(5), end_time=self.at(6.5)
@@ -164,9 +162,7 @@ class TestInterval(ContinuousCase):
         self.assertEqual([5, 6], self.minutes())
         self.assertEqual('SUCCEEDED', world.action('the audit').status)
 
-    def test_a_run_that_takes_longer_than_the_interval_is_followed_at_once(
-        self,
-    ) -> None:
+    def test_a_run_longer_than_the_interval_is_followed_immediately(self) -> None:
         self.takes = 150
         world = self.create_world()
         world.wait_for_runs(self.create_continuous_audit(world), 2)
@@ -176,7 +172,7 @@ class TestInterval(ContinuousCase):
 class TestCron(ContinuousCase):
     """A cron expression instead of seconds."""
 
-    def test_it_runs_at_its_times_and_not_at_once(self) -> None:
+    def test_an_audit_runs_at_its_times_and_not_immediately(self) -> None:
         world = self.create_world()
         audit = self.create_continuous_audit(world, interval='*/10 * * * *')
         # The clock shows midnight, which is one of the times.
@@ -187,7 +183,7 @@ class TestCron(ContinuousCase):
         self.assertEqual(self.at(20), audit.next_run_time)
         self.assertEqual([0, 10], self.minutes())
 
-    def test_it_waits_for_its_first_time(self) -> None:
+    def test_an_audit_waits_for_its_first_time(self) -> None:
         world = self.create_world()
         audit = self.create_continuous_audit(world, interval='5,7 * * * * 30')
         self.assertEqual(self.at(5.5), audit.next_run_time)
@@ -195,7 +191,7 @@ class TestCron(ContinuousCase):
         self.pass_time(world, audit, 2 * 60)
         self.assertEqual([5.5, 7.5], self.minutes())
 
-    def test_times_that_passed_during_a_run_are_left_out(self) -> None:
+    def test_times_that_passed_during_a_run_are_skipped(self) -> None:
         self.takes = 150
         world = self.create_world()
         audit = self.create_continuous_audit(world, interval='* * * * *')
@@ -204,7 +200,7 @@ class TestCron(ContinuousCase):
         self.pass_time(world, audit, 30)
         self.assertEqual([0, 3], self.minutes())
 
-    def test_without_a_time_to_come_it_has_succeeded(self) -> None:
+    def test_an_audit_without_a_future_time_succeeds(self) -> None:
         world = self.create_world()
         audit = self.create_continuous_audit(world, interval='0 0 1 1 * 0 2030')
         audit = world.wait_for_runs(audit, 1)
@@ -218,7 +214,7 @@ class TestCron(ContinuousCase):
 class TestOperators(ContinuousCase):
     """Users change an audit between its runs."""
 
-    def test_suspended_it_does_not_run_until_it_is_resumed_and_cancelled_it_stops(
+    def test_a_suspended_audit_rests_until_resume_and_a_cancelled_one_stops(
         self,
     ) -> None:
         world = self.create_world()
@@ -237,9 +233,7 @@ class TestOperators(ContinuousCase):
         self.assertEqual('CANCELLED', world.action('the audit').status)
         self.assertEqual('CANCELLED', world.reload(audit).state)
 
-    def test_a_run_that_was_suspended_proposes_nothing_even_after_a_resume(
-        self,
-    ) -> None:
+    def test_a_suspended_run_proposes_nothing_even_after_a_resume(self) -> None:
         proposals = (
             propose_actions('nop'),
             propose_actions('nop'),
@@ -274,7 +268,7 @@ class TestOperators(ContinuousCase):
             (audit.state, [plan.total for plan in world.plans_of(audit)]),
         )
 
-    def test_a_cancel_stops_a_strategy_that_listens(self) -> None:
+    def test_a_cancel_stops_a_cooperative_strategy(self) -> None:
         entered, listens = self.create_listener()
         world = self.create_engine_world(strategies={'made': listens})
         audit = self.create_continuous_audit(world)
@@ -324,7 +318,7 @@ class TestOperators(ContinuousCase):
 class TestEvent(AuditCase):
     """EVENT audits: a run for each call of the webhook."""
 
-    def test_it_waits_for_its_event_and_each_event_is_a_run(self) -> None:
+    def test_an_audit_waits_for_its_event_and_runs_once_per_event(self) -> None:
         world = self.create_engine_world()
         audit = world.audit(audit_type='EVENT')
         self.assertEqual(('PENDING', None), (audit.state, audit.action_id))
@@ -340,7 +334,7 @@ class TestEvent(AuditCase):
             ['created', *run, *run], [line[0] for line in world.audit_events(audit)]
         )
 
-    def test_two_events_before_the_run_begins_are_one_run(self) -> None:
+    def test_two_events_before_a_run_cause_one_run(self) -> None:
         world = self.create_audit_world()
         audit = world.audit(audit_type='EVENT')
         world.audits.trigger(audit.uuid)
@@ -350,7 +344,7 @@ class TestEvent(AuditCase):
         world.wait_for_runs(audit, 1)
         self.assertEqual(1, len(world.plans_of(audit)))
 
-    def test_one_that_has_failed_or_is_of_another_type_takes_none(self) -> None:
+    def test_a_failed_audit_and_audits_of_other_types_ignore_events(self) -> None:
         def fails(context: Any) -> Any:
             raise exceptions.Invalid('no luck')
 

@@ -14,7 +14,7 @@ PAGE = pathlib.Path(__file__).parents[2] / 'doc/source/strategies.rst'
 class DocumentedExampleTest(AuditCase):
     """RestartOld."""
 
-    def test_it_proposes_what_the_page_says(self) -> None:
+    def test_the_documented_strategy_proposes_the_documented_plan(self) -> None:
         block = re.search(
             r'\.\. code-block:: python\n\n((?:   .*\n|\n)+)', PAGE.read_text()
         )

@@ -33,12 +33,12 @@ class TestLostWorkers(AuditCase):
         )
         self.assertEqual('SUCCEEDED', world.action('the audit').status, death)
 
-    def test_one_that_dies_before_or_after_a_commit(self) -> None:
+    def test_an_audit_survives_a_worker_lost_before_or_after_any_commit(self) -> None:
         for commit in COMMITS:
             self.run_across_worker_loss(dies_before=commit)
             self.run_across_worker_loss(dies_after=commit)
 
-    def test_a_worker_that_is_stopped_cancels_nothing(self) -> None:
+    def test_a_stopped_worker_cancels_nothing(self) -> None:
         entered = self.create_gate()
         entered.open()
         calls: list[Any] = []
@@ -73,7 +73,7 @@ class TestLostWorkers(AuditCase):
             ('CANCELLED', runs.CANCELLED), (audit.state, audit.status_message)
         )
 
-    def test_a_strategy_that_comes_back_too_late_proposes_nothing(self) -> None:
+    def test_a_fenced_strategy_proposes_nothing(self) -> None:
         for is_over in (True, False):
             gates = [
                 self.create_gate(propose_actions('nop')),
@@ -126,7 +126,7 @@ class TestLostWorkers(AuditCase):
         world.engine()
         return world, audit
 
-    def test_one_that_costs_too_many_workers_fails_its_audit(self) -> None:
+    def test_a_strategy_that_kills_its_workers_fails_its_audit(self) -> None:
         world, audit = self.kill_last_allowed_worker()
         audit = world.wait_for_audit(audit, 'FAILED')
         self.assertIn('was lost while the action ran', audit.status_message or '')
@@ -135,7 +135,7 @@ class TestLostWorkers(AuditCase):
             world.audit_events(audit)[3:],
         )
 
-    def test_a_continuous_one_goes_on_even_then(self) -> None:
+    def test_a_continuous_audit_survives_a_strategy_that_kills_workers(self) -> None:
         for interval in ('60', '* * * * *'):
             world, audit = self.kill_last_allowed_worker(
                 audit_type='CONTINUOUS', interval=interval
@@ -156,10 +156,10 @@ class TestLostWorkers(AuditCase):
             )
 
 
-class TestNobodySaidSo(AuditCase):
+class TestMissedEnds(AuditCase):
     """The reconciler finds changes of audits that no worker could store."""
 
-    def test_a_run_that_was_purged_is_no_longer_waited_for(self) -> None:
+    def test_an_audit_does_not_wait_for_a_purged_run(self) -> None:
         """This holds for any number of audits."""
         world = self.create_audit_world()
         for number in range(reconciler.PAGE_SIZE + 1):
@@ -178,7 +178,7 @@ class TestNobodySaidSo(AuditCase):
             [line[1] for line in world.audit_events(audit)],
         )
 
-    def test_what_waits_is_left_alone(self) -> None:
+    def test_a_waiting_audit_is_unchanged(self) -> None:
         world = self.create_audit_world()
         audits = [
             world.audit(name='a'),

@@ -41,7 +41,7 @@ class ClusterHealthCase(ClusterPlanCase):
 
 
 class TestPlan(ClusterHealthCase):
-    def test_what_is_marked_and_what_the_check_finds_is_recovered(self) -> None:
+    def test_marked_and_unhealthy_nodes_are_recovered(self) -> None:
         self.mark('n1')
         self.remove_resource(1)
         self.world.outside.calls.clear()
@@ -63,7 +63,7 @@ class TestPlan(ClusterHealthCase):
         self.assertEqual('SUCCEEDED', self.execute(self.propose(check='none')))
         self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(self.cluster))
 
-    def test_it_is_recovered_as_the_parameters_say(self) -> None:
+    def test_nodes_are_recovered_by_the_operation_in_the_parameters(self) -> None:
         self.mark('n1')
 
         (check, recover) = self.propose(operation='REBOOT').actions
@@ -88,7 +88,7 @@ class TestPlan(ClusterHealthCase):
 
 
 class TestModel(ClusterHealthCase):
-    def test_a_cluster_is_seen_with_what_is_unwell(self) -> None:
+    def test_the_model_has_the_unhealthy_nodes_of_a_cluster(self) -> None:
         self.mark('n1')
         self.world.save(self.cluster, desired_capacity=4)
         one = self.world.nodes(self.cluster)[0]
@@ -111,7 +111,7 @@ class TestModel(ClusterHealthCase):
             [(n.uuid, n.name, n.status, n.reason) for n in seen.unhealthy],
         )
 
-    def test_those_that_are_named_and_of_the_project_are_seen(self) -> None:
+    def test_the_model_has_the_named_clusters_of_the_project(self) -> None:
         other = self.world.cluster(0, 'other')
 
         def names(*wanted: str, **keys: Any) -> list[str]:
@@ -122,7 +122,7 @@ class TestModel(ClusterHealthCase):
         self.assertEqual([], names('nope'))
         self.assertEqual([], names(tenant='another-project'))
 
-    def test_one_that_is_changed_is_left_alone_and_counted(self) -> None:
+    def test_a_cluster_that_changes_is_skipped_and_counted(self) -> None:
         self.mark('n1')
         self.world.save(self.cluster, status='RESIZING')
 
@@ -139,7 +139,7 @@ class TestModel(ClusterHealthCase):
         (ratio,) = Goal().global_efficacy(solution.indicators)
         self.assertEqual(('recovered_nodes_ratio', 0.0), (ratio.name, ratio.value))
 
-    def test_one_with_a_node_that_is_a_locked_stack_is_left_alone(self) -> None:
+    def test_a_cluster_with_a_node_that_is_a_locked_stack_is_skipped(self) -> None:
         parsed = template({'a': res(value='1')})
         profile = self.world.profile('stacked', 'os.heat.stack', template=parsed)
         cluster = self.world.cluster(1, 'stacks', profile)

@@ -24,7 +24,7 @@ class TestClusterNotifications(ClusterActionCase):
         self.messages += sent
         return sent
 
-    def test_one_that_is_made_and_deleted(self) -> None:
+    def test_a_cluster_is_created_and_deleted(self) -> None:
         profile = self.world.profile(value=SECRET)
         cluster = self.make(
             self.world, 1, profile, metadata={'tier': 'web', 'password': SECRET}
@@ -85,7 +85,7 @@ class TestClusterNotifications(ClusterActionCase):
         ids = {expectations.inner(m)['message_id'] for m in self.messages}
         self.assertEqual((8, []), (len(ids), self.sent()))
 
-    def test_one_of_whose_nodes_one_cannot_be_made(self) -> None:
+    def test_a_cluster_with_a_node_that_cannot_be_created(self) -> None:
         self.world.outside.fails.add(('create', 'n2'))
         self.world.worker()
         _, action = self.start_creation(self.world, 2)
@@ -123,7 +123,7 @@ class TestClusterNotifications(ClusterActionCase):
             {name: data['created_at'] for name, data in failed.items()},
         )
 
-    def test_a_node_that_has_died_is_recovered_and_another_one_comes(self) -> None:
+    def test_a_dead_node_is_recovered_and_another_one_is_added(self) -> None:
         cluster = self.make(self.world, 2)
         self.sent()
         dead = self.world.nodes(cluster)[1]

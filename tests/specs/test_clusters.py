@@ -17,7 +17,7 @@ ENOUGH = 'number of active nodes is equal or above desired_capacity ({}).'
 class TestCreate(ClusterActionCase):
     """CLUSTER_CREATE creates the first nodes, each by an action of its own."""
 
-    def test_a_cluster_is_made_with_its_nodes_by_actions_under_its_lock(self) -> None:
+    def test_actions_create_a_cluster_and_its_nodes_under_its_lock(self) -> None:
         world = self.create_cluster_world()
         world.worker()
         cluster, action = self.start_creation(world, 2)
@@ -60,7 +60,7 @@ class TestCreate(ClusterActionCase):
         self.assertEqual('ACTIVE', self.make(world, 0).status)
         self.assertEqual({'c': MADE}, self.story(world, told))
 
-    def test_nodes_are_made_where_policies_decided(self) -> None:
+    def test_nodes_are_placed_by_policies(self) -> None:
         said = {
             'creation': {'count': 2, 'zones': {'a': 1, 'b': 1}},
             'placement': {'placements': [{'servergroup': 'g'}, {'zone': 'c'}]},
@@ -74,7 +74,7 @@ class TestCreate(ClusterActionCase):
             [node.data.get('placement') for node in world.nodes(cluster)],
         )
 
-    def test_after_a_failure_the_others_are_made_and_the_cluster_says_how_it_is(
+    def test_after_a_failure_the_other_nodes_are_created_and_the_status_shows_it(
         self,
     ) -> None:
         world = self.create_cluster_world()
@@ -122,7 +122,7 @@ class TestDelete(ClusterActionCase):
         with world.store.transaction() as tx:
             return world, cluster, tx.insert_object(receiver)
 
-    def test_it_goes_with_its_nodes_policies_and_receivers(self) -> None:
+    def test_a_cluster_is_deleted_with_its_nodes_policies_and_receivers(self) -> None:
         world, cluster, stored = self.create_full_cluster()
         nodes, told = world.nodes(cluster), len(world.transitions())
         action = world.run_action(action_types.CLUSTER_DELETE, cluster)
@@ -137,9 +137,7 @@ class TestDelete(ClusterActionCase):
             action_types.public_outputs(action.outputs),
         )
 
-    def test_one_that_is_cancelled_or_fails_leaves_it_with_all_that_it_has(
-        self,
-    ) -> None:
+    def test_a_cancelled_or_failed_deletion_keeps_the_cluster_complete(self) -> None:
         world, cluster, stored = self.create_full_cluster()
         world.outside.fails.add(('delete', 'n1'))
         gate = self.create_gate_at(world, 'delete', 'n1')
@@ -170,7 +168,7 @@ class TestDelete(ClusterActionCase):
         self.assertEqual([receiver], list(known.values()))
         self.assertIsNone(self.reload(world, cluster).deleted_at)
 
-    def test_nodes_that_came_meanwhile_go_too_and_what_waits_finds_it_gone(
+    def test_nodes_added_meanwhile_are_deleted_and_waiting_actions_find_no_cluster(
         self,
     ) -> None:
         world = self.create_cluster_world()
@@ -194,7 +192,7 @@ class TestDelete(ClusterActionCase):
 class TestUpdate(ClusterActionCase):
     """CLUSTER_UPDATE changes the row and, with another profile, the nodes."""
 
-    def test_its_own_values_or_its_profile_alone_are_changed_and_no_node(self) -> None:
+    def test_own_values_or_the_profile_are_updated_without_the_nodes(self) -> None:
         world = self.create_cluster_world()
         old, new = world.profile(value='old'), world.profile('q', value='new')
         cluster = self.make(world, 1, old)
@@ -216,7 +214,7 @@ class TestUpdate(ClusterActionCase):
         )
         self.assertEqual([old.id], [n.profile_id for n in world.nodes(cluster)])
 
-    def test_all_nodes_get_the_new_profile_and_so_do_those_that_come(self) -> None:
+    def test_existing_and_later_nodes_get_the_new_profile(self) -> None:
         world = self.create_cluster_world()
         old = world.profile(value='old')
         cluster = self.make(world, 2, old)
@@ -255,7 +253,7 @@ class TestUpdate(ClusterActionCase):
             [(n.profile_id, n.attributes['output']) for n in world.nodes(cluster)],
         )
 
-    def test_nodes_are_updated_batch_by_batch_as_a_policy_decided(self) -> None:
+    def test_nodes_are_updated_in_the_batches_of_a_policy(self) -> None:
         world, cluster = self.create_cluster_with_policy(Planned)
         profile = world.profile('q', value='new')
         gates = [self.create_gate_at(world, 'update', name) for name in ('n2', 'n3')]
@@ -276,7 +274,7 @@ class TestUpdate(ClusterActionCase):
             ['NODE_UPDATE'] * 3, [a.action_type for a in self.derived(world, action)]
         )
 
-    def test_between_batches_it_pauses_and_can_be_cancelled(self) -> None:
+    def test_an_update_pauses_and_can_be_cancelled_between_batches(self) -> None:
         world, cluster = self.create_cluster_with_policy(LongPause, 2)
         profile = world.profile('q', value='new')
         inputs = {'new_profile_id': profile.uuid}
@@ -295,7 +293,7 @@ class TestUpdate(ClusterActionCase):
             ),
         )
 
-    def test_after_a_failure_no_further_batch_is_begun(self) -> None:
+    def test_no_further_batch_starts_after_a_failure(self) -> None:
         world, cluster = self.create_cluster_with_policy(OneByOne)
         old = cluster.profile_id
         world.outside.fails.add(('update', 'n2'))
@@ -341,7 +339,7 @@ class LongPause(OneByOne):
 class TestCheck(ClusterActionCase):
     """CLUSTER_CHECK checks every node; unhealthy nodes are not a failure of it."""
 
-    def test_nodes_that_are_not_there_are_found_as_that_is_asked_for(self) -> None:
+    def test_missing_nodes_are_detected_by_the_requested_method(self) -> None:
         world = self.create_cluster_world()
         cluster = self.make(world, 2, min_size=2)
         lost = world.nodes(cluster)[0]
@@ -382,7 +380,7 @@ class TestRecover(ClusterActionCase):
     def kinds(self, action: Action) -> list[str]:
         return [a.action_type for a in self.derived(self.world, action)]
 
-    def test_nodes_that_are_known_or_found_to_be_unwell_are_made_anew(self) -> None:
+    def test_marked_and_unhealthy_nodes_are_recreated(self) -> None:
         self.create_broken_cluster()
         world = self.world
         action = world.run_action(action_types.CLUSTER_RECOVER, self.cluster)
@@ -405,7 +403,7 @@ class TestRecover(ClusterActionCase):
             (action.status, self.kinds(action), len(world.outside.things)),
         )
 
-    def test_the_operation_that_is_asked_for_is_done_and_who_cannot_is_named(
+    def test_the_requested_operation_is_executed_and_failed_nodes_are_named(
         self,
     ) -> None:
         self.create_broken_cluster()
@@ -426,7 +424,7 @@ class TestRecover(ClusterActionCase):
         )
         self.assertEqual('WARNING', self.reload(self.world, self.cluster).status)
 
-    def test_what_a_health_policy_decided_counts_more(self) -> None:
+    def test_the_decision_of_a_health_policy_overrides_the_request(self) -> None:
         said = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
         world, cluster = self.create_cluster_with_policy(
             create_deciding_policy(action_types.CLUSTER_RECOVER, said), 1
@@ -436,7 +434,7 @@ class TestRecover(ClusterActionCase):
         self.assertEqual(['n1'], world.outside.of('rebuild'))
         self.assertEqual([], world.outside.of('reboot'))
 
-    def test_missing_nodes_are_made_and_surplus_ones_deleted_if_asked_for(self) -> None:
+    def test_missing_nodes_are_created_and_surplus_ones_deleted(self) -> None:
         self.create_broken_cluster(2)
         world, cluster = self.world, self.cluster
         world.save(cluster, desired_capacity=4)
@@ -458,7 +456,7 @@ class TestRecover(ClusterActionCase):
 class TestOperation(ClusterActionCase):
     """CLUSTER_OPERATION executes an operation of the profile on nodes."""
 
-    def test_all_nodes_or_those_that_are_named_do_it_and_no_others(self) -> None:
+    def test_an_operation_is_executed_on_all_or_the_named_nodes(self) -> None:
         world = self.create_cluster_world()
         cluster = self.make(world, 3)
         paint = {'operation': 'paint', 'params': {'colour': 'red'}}

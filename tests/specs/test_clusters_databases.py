@@ -8,9 +8,9 @@ from tests.specs.database_case import OnDatabase, define_stories
 
 
 class PostgresqlALostWorkerTest(
-    OnDatabase, faults.TestALostWorker, stores.PostgresqlDatabase
+    OnDatabase, faults.TestLostWorker, stores.PostgresqlDatabase
 ):
-    """`TestALostWorker` on PostgreSQL, where each test takes longer."""
+    """`TestLostWorker` on PostgreSQL, where each test takes longer."""
 
     deaths = ('dies_after',)
 

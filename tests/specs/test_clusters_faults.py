@@ -40,7 +40,7 @@ class Single:
 class TestConnections(ClusterActionCase):
     """A thread needs one connection only, so an exhausted pool is no deadlock."""
 
-    def test_no_step_of_an_action_needs_two_at_once(self) -> None:
+    def test_no_step_of_an_action_needs_two_connections(self) -> None:
         world = self.create_cluster_world()
         way: Any = Single(world)
         world.worker(store=way)
@@ -65,7 +65,7 @@ class TestConnections(ClusterActionCase):
 class TestWaiting(ClusterActionCase):
     """An action that waits for its nodes holds no thread, and its status is visible."""
 
-    def test_one_thread_is_enough_for_many_clusters_at_once(self) -> None:
+    def test_one_thread_serves_many_clusters_concurrently(self) -> None:
         world = self.create_single_thread_world()
         begun = [
             self.start_creation(world, 3, name=f'c{at}', timeout=77) for at in range(4)
@@ -80,10 +80,10 @@ class TestWaiting(ClusterActionCase):
             self.assertEqual(77, action.timeout)
 
 
-class TestAFailedMember(ClusterActionCase):
+class TestFailedMember(ClusterActionCase):
     """The other nodes end before the action on the cluster releases its lock."""
 
-    def test_the_lock_is_held_until_the_last_of_them_has_ended(self) -> None:
+    def test_the_lock_is_held_until_the_last_member_has_ended(self) -> None:
         world = self.create_cluster_world()
         world.outside.fails.add(('create', 'n1'))
         gate = self.create_gate_at(world, 'create', 'n2')
@@ -131,7 +131,7 @@ class TestAFailedMember(ClusterActionCase):
 class TestCancel(ClusterActionCase):
     """CANCEL reaches the actions of nodes; the lock is held until the last ends."""
 
-    def test_what_runs_ends_first_and_the_cluster_says_what_is_there(self) -> None:
+    def test_running_actions_end_first_and_the_cluster_shows_its_nodes(self) -> None:
         world = self.create_single_thread_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
@@ -173,7 +173,7 @@ class TestCancel(ClusterActionCase):
             told,
         )
 
-    def test_a_cancelled_growth_shows_that_nodes_are_lacking(self) -> None:
+    def test_a_cancelled_growth_shows_that_nodes_are_missing(self) -> None:
         """A cancelled action that has not started leaves the cluster unchanged."""
         world = self.create_single_thread_world()
         cluster = self.make(world, 1)
@@ -206,7 +206,7 @@ class TestCancel(ClusterActionCase):
 class TestSuspend(ClusterActionCase):
     """A suspended action starts no further nodes; RESUME continues it."""
 
-    def test_no_further_node_is_made_until_it_is_resumed(self) -> None:
+    def test_no_further_node_is_created_until_resume(self) -> None:
         world = self.create_single_thread_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
@@ -235,7 +235,7 @@ class TestSuspend(ClusterActionCase):
 class TestTimeout(ClusterActionCase):
     """The timeout of a cluster applies to its actions, including those of nodes."""
 
-    def test_a_member_that_takes_too_long_fails_it(self) -> None:
+    def test_a_member_that_times_out_fails_the_action(self) -> None:
         world = self.create_cluster_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         world.worker()
@@ -251,13 +251,13 @@ class TestTimeout(ClusterActionCase):
         )
 
 
-class TestALostWorker(ClusterActionCase):
+class TestLostWorker(ClusterActionCase):
     """Another worker continues, and creates nothing twice."""
 
     #: Whether the worker dies before or after the commit.
     deaths: ClassVar[Sequence[str]] = ('dies_before', 'dies_after')
 
-    def test_wherever_it_is_lost_the_cluster_gets_all_its_nodes(self) -> None:
+    def test_a_cluster_gets_all_its_nodes_whenever_its_worker_is_lost(self) -> None:
         for death in self.deaths:
             commit = 1
             while self._create_despite_worker_loss(death, commit):
@@ -288,9 +288,7 @@ class TestALostWorker(ClusterActionCase):
         world.stop()
         return died
 
-    def test_nodes_that_it_had_stored_and_not_yet_derived_are_made_and_no_others(
-        self,
-    ) -> None:
+    def test_stored_nodes_without_actions_are_created_and_no_others(self) -> None:
         self._assert_created_once(action_types.CLUSTER_CREATE, desired=2)
         self._assert_created_once(action_types.CLUSTER_SCALE_OUT, {'count': 2})
         self._assert_created_once(action_types.CLUSTER_RESIZE, GROWTH)
@@ -325,7 +323,7 @@ class TestALostWorker(ClusterActionCase):
             (cluster.desired_capacity, cluster.status, cluster.next_index),
         )
 
-    def test_what_comes_back_from_the_dead_changes_nothing(self) -> None:
+    def test_a_fenced_worker_changes_nothing(self) -> None:
         world = self.create_cluster_world()
         gate = self.create_gate_at(world, 'create', 'n1')
         lost = world.worker()

@@ -87,7 +87,7 @@ class HealthCase(ClusterActionCase):
 class TestRounds(HealthCase):
     """A round checks all nodes, and recovers the unhealthy ones."""
 
-    def test_a_node_that_dies_is_found_and_made_anew_and_that_is_kept(self) -> None:
+    def test_a_dead_node_is_detected_and_recreated_and_the_action_is_kept(self) -> None:
         world, cluster = self.create_monitored_cluster()
         told = len(world.transitions())
         name = self.remove_first_resource(world, cluster)
@@ -129,7 +129,7 @@ class TestRounds(HealthCase):
             )
         self.assertEqual(6, len(facts))
 
-    def test_what_is_well_is_only_looked_at_and_that_leaves_nothing(self) -> None:
+    def test_healthy_nodes_are_only_checked_and_no_actions_are_kept(self) -> None:
         world, cluster = self.create_monitored_cluster()
         kept = []
         for _ in range(2):
@@ -150,12 +150,12 @@ class TestRounds(HealthCase):
         self.assertEqual('all is well', self.run_round(world))
         self.assertEqual(1, len(self.derived(world, found)))
 
-    def test_rounds_come_by_themselves_in_the_interval_of_the_policy(self) -> None:
+    def test_rounds_follow_the_interval_of_the_policy(self) -> None:
         world, cluster = self.create_monitored_cluster(Often)
         self.remove_first_resource(world, cluster)
         world.wait_until(lambda: len(world.outside.things) == 2, world.full_report)
 
-    def test_a_recovery_that_fails_is_tried_again_in_the_next_round(self) -> None:
+    def test_a_failed_recovery_is_retried_in_the_next_round(self) -> None:
         world, cluster = self.create_monitored_cluster()
         self.remove_first_resource(world, cluster)
         world.outside.fails.add(('create', 'n1'))
@@ -166,7 +166,7 @@ class TestRounds(HealthCase):
         self.assertEqual('ACTIVE', self.reload(world, cluster).status)
 
 
-class TestWays(HealthCase):
+class TestRecoveryOperations(HealthCase):
     """A node with a health mark is recovered as the built-in policy prescribes."""
 
     def create_health_policy(
@@ -178,7 +178,7 @@ class TestWays(HealthCase):
         said = {'detection': detection, 'recovery': {'actions': actions_}}
         return self.insert_policy(world, 'senlin.policy.health-1.0', **said)
 
-    def test_it_is_recovered_in_the_way_that_is_named(self) -> None:
+    def test_a_node_is_recovered_by_the_named_operation(self) -> None:
         for operation, calls in (
             ('REBOOT', ['reboot']),
             ('REBUILD', ['rebuild']),
@@ -207,7 +207,7 @@ class TestWays(HealthCase):
                     (node.status, node.data),
                 )
 
-    def test_a_way_that_its_nodes_do_not_have_is_refused_at_once(self) -> None:
+    def test_an_operation_that_the_profile_lacks_is_refused_immediately(self) -> None:
         world = self.create_cluster_world(policies={'senlin.policy.health-1.0': Health})
         cluster = self.make(world, 1, world.profile(type_='plain'))
 
@@ -223,9 +223,7 @@ class TestWays(HealthCase):
 class TestLocks(HealthCase):
     """A round skips a cluster that another action has locked."""
 
-    def test_it_is_left_alone_while_a_node_is_busy_or_it_shrinks_and_not_after_that(
-        self,
-    ) -> None:
+    def test_a_cluster_is_skipped_while_a_node_is_busy_or_it_shrinks(self) -> None:
         world, cluster = self.create_monitored_cluster()
         gate = self.create_gate_at(world, 'check', 'n1')
         action = world.request_action(action_types.NODE_CHECK, world.nodes(cluster)[0])
@@ -247,7 +245,7 @@ class TestLocks(HealthCase):
         self.assertIn(self.run_round(world), ('all is well', 'recovered'))
         self.assertEqual(1, len(world.outside.things))
 
-    def test_a_node_that_is_a_locked_stack_is_left_as_it_is(self) -> None:
+    def test_a_node_that_is_a_locked_stack_is_unchanged(self) -> None:
         world = self.create_cluster_world(
             policies={'senlin.policy.health-1.0': Watching}
         )
@@ -280,7 +278,7 @@ class TestLocks(HealthCase):
         )
         self.assertEqual(node.physical_id, world.reload(node).physical_id)
 
-    def test_a_request_during_a_look_waits_for_it_and_is_not_refused(self) -> None:
+    def test_a_request_during_a_round_waits_and_is_not_refused(self) -> None:
         world, cluster = self.create_monitored_cluster()
         gate = self.create_gate_at(world, 'check', 'n1')
         world.make_due(self.first_health_action(world))
@@ -291,10 +289,10 @@ class TestLocks(HealthCase):
         self.assertEqual(['n1', 'n2', 'n3'], self.names(world, cluster))
 
 
-class TestItsEnd(HealthCase):
+class TestMonitoringEnd(HealthCase):
     """The monitoring action exists as long as the policy is attached."""
 
-    def test_it_rests_while_the_policy_is_disabled_and_ends_when_that_is_detached(
+    def test_monitoring_pauses_with_a_disabled_policy_and_ends_with_a_detached_one(
         self,
     ) -> None:
         world, cluster = self.create_monitored_cluster()
@@ -318,7 +316,7 @@ class TestItsEnd(HealthCase):
             ['CANCELLED'] * 2, [one.status for one in self.health_actions(world)]
         )
 
-    def test_one_that_nobody_stopped_finds_out_by_itself(self) -> None:
+    def test_an_unstopped_monitoring_action_ends_by_itself(self) -> None:
         world, cluster = self.create_monitored_cluster()
         (bound,) = self.bindings(world, cluster)
         with world.store.transaction() as tx:

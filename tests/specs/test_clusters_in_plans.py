@@ -74,7 +74,7 @@ class ClusterPlanCase(ClusterCase):
 
 
 class TestPlans(ClusterPlanCase):
-    def test_what_a_plan_asks_for_is_an_action_as_of_a_user(self) -> None:
+    def test_a_plan_requests_the_same_action_as_a_user(self) -> None:
         plan = self.run_plan(
             self.world.step('CLUSTER_SCALE_OUT', self.cluster, count=1)
         )
@@ -107,7 +107,7 @@ class TestPlans(ClusterPlanCase):
         asked = self.world.action(self._name('reboot', new))
         self.assertEqual((new.uuid, self.cluster.uuid), (asked.target, asked.within))
 
-    def test_policies_are_asked_about_it(self) -> None:
+    def test_policies_are_evaluated_for_a_plan(self) -> None:
         said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
         policy = self.world.policy('senlin.policy.scaling', **said)
         self.assertEqual('SUCCEEDED', self.world.attach(self.cluster, policy).status)
@@ -119,7 +119,7 @@ class TestPlans(ClusterPlanCase):
         self.assertEqual({'count': 2}, asked.data['creation'])
         self.assertEqual(['ACTIVE'] * 4, self.world.statuses_of(self.cluster))
 
-    def test_it_waits_for_the_lock_that_users_wait_for(self) -> None:
+    def test_a_plan_waits_for_the_same_lock_as_users(self) -> None:
         gate = self.create_gate_at(self.world, 'create', 'n3')
         first = self.operations.scale('c', BY, 'CLUSTER_SCALE_OUT', 1)
         gate.wait_until_entered()
@@ -138,7 +138,7 @@ class TestPlans(ClusterPlanCase):
         assert ended is not None and check.start_time is not None
         self.assertLessEqual(ended, check.start_time)
 
-    def test_it_fails_with_the_reason_of_the_cluster(self) -> None:
+    def test_an_action_of_a_plan_fails_with_the_reason_of_the_cluster(self) -> None:
         self.world.outside.fails.add(('create', 'n3'))
 
         plan = self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
@@ -153,7 +153,7 @@ class TestPlans(ClusterPlanCase):
         )
         self.assertIn('create of n3 does not work', reason)
 
-    def test_what_cannot_be_is_a_failure_and_what_is_gone_is_skipped(self) -> None:
+    def test_an_invalid_request_fails_and_one_on_a_missing_object_skips(self) -> None:
         wanted = self.world.step('CLUSTER_CHECK', self.cluster)
         self.run_plan(
             {**wanted, 'target': self.cluster.uuid},
@@ -178,7 +178,7 @@ class TestPlans(ClusterPlanCase):
             ],
         )
 
-    def test_a_plan_that_is_cancelled_ends_what_it_asked_for(self) -> None:
+    def test_a_cancelled_plan_ends_the_actions_it_requested(self) -> None:
         gate = self.create_gate_at(self.world, 'create', 'n3')
         plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
         gate.wait_until_entered()
@@ -193,7 +193,7 @@ class TestPlans(ClusterPlanCase):
         )
         self.assertEqual([], [a for a in self._actions() if not a.finished])
 
-    def test_a_signal_to_it_is_one_to_what_it_asked_for(self) -> None:
+    def test_a_signal_is_passed_to_the_requested_action(self) -> None:
         gate = self.create_gate_at(self.world, 'create', 'n3')
         plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
         gate.wait_until_entered()
@@ -212,7 +212,7 @@ class TestPlans(ClusterPlanCase):
         self.assertEqual('SUCCEEDED', self.world.wait_until_ended(plan).state)
         self.assertEqual('SUCCEEDED', self.world.store.get_action(asked).status)
 
-    def test_a_name_that_is_taken_is_given_by_no_plan(self) -> None:
+    def test_a_plan_cannot_use_a_taken_name(self) -> None:
         other = self.world.insert_cluster(self.world.profile('q'), 1, name='d')
         (node,) = self.world.nodes(other)
         for row, kind, name, why in (
@@ -250,7 +250,7 @@ class TestLocks(ClusterPlanCase):
         self.world.stacks.act(name, 'a-project', stack_states.LOCK)
         self.world.wait_until_idle()
 
-    def test_what_plans_users_and_health_policies_ask_for_leaves_it_as_it_is(
+    def test_requests_of_plans_users_and_health_policies_leave_a_locked_stack_unchanged(
         self,
     ) -> None:
         cluster = self.world.cluster(2, 'stacks', self.stacked)
@@ -310,7 +310,7 @@ class TestLocks(ClusterPlanCase):
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(recovered.action).status)
         self.assertEqual(['ACTIVE', 'ACTIVE'], self.world.statuses_of(cluster))
 
-    def test_a_node_that_has_a_resource_of_a_locked_stack_is_left_alone(self) -> None:
+    def test_a_node_with_a_resource_of_a_locked_stack_is_unchanged(self) -> None:
         new = StackRequest('s', template({'a': res(value='1')}))
         stack = self.world.stacks.create(new, 'a-project')
         self.world.wait_until_idle()
@@ -333,7 +333,7 @@ class TestLocks(ClusterPlanCase):
 class TestLostWorkers(ClusterCase):
     """A waiting operation survives its worker and is executed once."""
 
-    def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(self) -> None:
+    def test_an_operation_is_executed_once_after_a_loss_at_any_commit(self) -> None:
         for commit in range(1, 7):
             for asked in ('CLUSTER_SCALE_OUT', 'NODE_OPERATION'):
                 with self.subTest(commit=commit, asked=asked):

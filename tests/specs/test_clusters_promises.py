@@ -54,7 +54,7 @@ class ClusterPromises(Base):
 
     # Nothing waits for a poll.
 
-    def test_nothing_that_is_asked_for_waits_for_a_sweep(self) -> None:
+    def test_no_request_waits_for_a_sweep(self) -> None:
         world = self.create_world_without_worker(
             sweep_interval=NEVER, lease=NEVER, max_parallel=1
         )
@@ -71,7 +71,7 @@ class ClusterPromises(Base):
         )
         self.assertIsNotNone(world.reload(cluster).deleted_at)
 
-    def test_what_nobody_was_told_of_is_found_by_the_sweep(self) -> None:
+    def test_work_without_a_hint_is_found_by_the_sweep(self) -> None:
         world = self.create_world_without_worker(sweep_interval=NEVER, lease=NEVER)
         store = FailingStore(world.store)
         worker = world.worker(store=store, lanes=LANES)
@@ -98,7 +98,7 @@ class ClusterPromises(Base):
 
     # Nothing is lost with a worker.
 
-    def test_who_has_taken_over_once_does_so_again_and_leaves_no_lock(self) -> None:
+    def test_repeated_recoveries_leave_no_lock(self) -> None:
         world = self.create_world_without_worker(lease=60.0, max_attempts=100)
         # It executes no actions of clusters; its sweep releases those of lost workers.
         keeper = world.worker(lanes=('applier',), sweep_interval=0.05)
@@ -120,7 +120,7 @@ class ClusterPromises(Base):
         self.assertEqual([keeper], world.workers)
         self.assert_no_locks_left(world, [cluster])
 
-    def test_a_database_that_is_busy_now_and_then_delays_it_and_no_more(self) -> None:
+    def test_a_temporarily_unavailable_database_only_delays_an_operation(self) -> None:
         world = self.create_world_without_worker(lease=NEVER)
         way: Any = Busy(world.store)
         world.worker(store=way)
@@ -136,7 +136,7 @@ class ClusterPromises(Base):
 
     # Of many requests, the system executes exactly those that it has accepted.
 
-    def test_of_requests_at_one_moment_one_is_accepted_or_all_that_wait(self) -> None:
+    def test_of_concurrent_requests_one_or_all_that_can_wait_are_accepted(self) -> None:
         world = self.create_world_without_worker()
         cluster = world.insert_cluster(world.profile(), 0)
         scale = world.operations.scale
@@ -161,7 +161,7 @@ class ClusterPromises(Base):
             self.assertLessEqual(before, after)
         self.assertEqual(7, world.reload(cluster).desired_capacity)
 
-    def test_a_tainted_node_is_the_first_to_go_and_that_is_not_forgotten(self) -> None:
+    def test_a_tainted_node_is_removed_first_and_stays_tainted(self) -> None:
         world = self.create_world_without_worker()
         world.worker()
         cluster = world.cluster(6)
@@ -178,7 +178,7 @@ class ClusterPromises(Base):
 
     # No action is ever stuck, and no notification is wrong.
 
-    def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
+    def test_no_action_is_stuck_after_any_fault(self) -> None:
         for seed in range(self.disorders):
             with self.subTest(seed=seed):
                 disorder = ClusterChaos(self.make_store(), seed)

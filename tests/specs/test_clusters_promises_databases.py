@@ -52,7 +52,7 @@ class CostTest(CostCase, ClusterCase):
         world.stop()
         return found
 
-    def test_of_a_node_among_few_and_among_many(self) -> None:
+    def test_the_cost_of_a_node_in_small_and_large_clusters(self) -> None:
         self.assert_steady(self.costs_of(10), self.costs_of(150))
 
 

@@ -20,7 +20,7 @@ GROWTH = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
 class TestStoredNodes(ClusterActionCase):
     """A policy that is evaluated while its action ends is notified of the end."""
 
-    def test_nodes_that_are_never_made_say_so(self) -> None:
+    def test_nodes_that_are_never_created_show_an_error(self) -> None:
         for action_type, inputs, signal in (
             (action_types.CLUSTER_CREATE, {}, self.cancel),
             (action_types.CLUSTER_SCALE_OUT, {'count': 2}, self.cancel),
@@ -129,7 +129,7 @@ class PauseCase(ClusterActionCase):
 class TestPauses(PauseCase):
     """Nothing shortens the time that a policy grants to nodes."""
 
-    def test_it_is_cut_short_by_no_suspension_and_no_loss_of_a_worker(self) -> None:
+    def test_a_pause_is_not_shortened_by_a_suspension_or_a_lost_worker(self) -> None:
         for begin, derived in ((self.start_scale_in, 0), (self.start_update, 1)):
             with self.subTest(begin.__name__):
                 world, cluster, action = begin()
@@ -158,7 +158,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
         world.kill(world.workers[0])
         return world, cluster, action, gate
 
-    def test_it_rests_though_its_worker_is_lost_until_it_is_resumed(self) -> None:
+    def test_a_suspended_action_of_a_lost_worker_stays_suspended(self) -> None:
         world, cluster, action, gate = self.suspend_and_lose_worker(9)
         world.outside.gates.clear()
         world.worker()
@@ -190,7 +190,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
         self.assertEqual(9, len(world.outside.things))
         gate.open()
 
-    def test_cancelled_then_it_ends_with_all_that_it_derived(self) -> None:
+    def test_a_cancel_ends_a_suspended_action_with_its_derived_actions(self) -> None:
         world, cluster, action, gate = self.suspend_and_lose_worker(3)
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         world.outside.gates.clear()

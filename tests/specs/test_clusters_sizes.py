@@ -66,7 +66,7 @@ class SizesCase(ClusterActionCase):
 class TestScaleOut(SizesCase):
     """CLUSTER_SCALE_OUT creates nodes."""
 
-    def test_one_node_comes_unless_more_are_asked_for_and_not_too_many(self) -> None:
+    def test_scale_out_adds_one_or_the_given_number_within_limits(self) -> None:
         self.assertEqual(
             "The target capacity (6) is greater than the cluster's max_size (5).",
             self.refusal(action_types.CLUSTER_SCALE_OUT, count=3),
@@ -93,7 +93,7 @@ class TestScaleOut(SizesCase):
         added = [self.ids(self.world, self.cluster)['n5']]
         self.assertEqual({'nodes_added': added}, action.outputs)
 
-    def test_after_a_failure_it_says_that_nodes_are_lacking(self) -> None:
+    def test_after_a_failure_the_cluster_shows_missing_nodes(self) -> None:
         self.world.outside.fails.add(('create', 'n4'))
         action = self.run_action(action_types.CLUSTER_SCALE_OUT, count=2)
         cluster = self.reload(self.world, self.cluster)
@@ -106,7 +106,7 @@ class TestScaleOut(SizesCase):
             cluster.status_reason,
         )
 
-    def test_a_repeated_one_makes_as_many_in_each_of_its_runs(self) -> None:
+    def test_a_repeated_scale_out_adds_the_same_number_in_each_run(self) -> None:
         world, cluster = self.world, self.cluster
         action = world.request_action(
             action_types.CLUSTER_SCALE_OUT, cluster, interval=3600
@@ -133,7 +133,7 @@ class TestScaleOut(SizesCase):
 class TestByPolicy(SizesCase):
     """The decision of a policy overrides the request."""
 
-    def test_as_many_come_or_go_as_it_decided(self) -> None:
+    def test_a_policy_determines_the_number_of_nodes(self) -> None:
         growth = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2, 'min_size': 2}
         for action_type, said, inputs, derived, sizes in (
             (
@@ -164,7 +164,7 @@ class TestByPolicy(SizesCase):
 class TestScaleIn(SizesCase):
     """CLUSTER_SCALE_IN removes nodes, unhealthy ones first."""
 
-    def test_one_node_goes_unless_more_are_asked_for_and_not_too_many(self) -> None:
+    def test_scale_in_removes_one_or_the_given_number_within_limits(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
         self.assertEqual(
             "The target capacity (0) is less than the cluster's min_size (1).",
@@ -187,7 +187,7 @@ class TestScaleIn(SizesCase):
         self.run_action(action_types.CLUSTER_SCALE_IN, count=7)
         self.assert_nodes()
 
-    def test_one_that_cannot_be_deleted_is_named_and_stays(self) -> None:
+    def test_a_node_that_cannot_be_deleted_is_named_and_kept(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
         self.world.save(sick, status='ERROR')
         self.world.outside.fails.add(('delete', 'n2'))
@@ -228,7 +228,7 @@ class Lasting(Chosen):
 class TestScaleInByPolicy(SizesCase):
     """The decision of a policy on deletions is applied."""
 
-    def test_the_node_that_it_chose_leaves_and_lives(self) -> None:
+    def test_the_chosen_node_is_removed_without_destruction(self) -> None:
         self.world, self.cluster = self.create_cluster_with_policy(Chosen)
         first = self.world.nodes(self.cluster)[0]
         action = self.run_action(action_types.CLUSTER_SCALE_IN, count=2)
@@ -241,7 +241,7 @@ class TestScaleInByPolicy(SizesCase):
         )
         self.assertEqual(3, len(self.world.outside.things))
 
-    def test_it_is_deleted_when_its_time_is_over_and_no_thread_waits(self) -> None:
+    def test_a_grace_period_holds_no_thread(self) -> None:
         self.world, self.cluster = self.create_cluster_with_policy(Graceful)
         action = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         world = self.world
@@ -259,7 +259,7 @@ class TestScaleInByPolicy(SizesCase):
         self.assertEqual('CANCELLED', world.wait_for_end(action).status)
         self.assertEqual(3, len(world.nodes(self.cluster)))
 
-    def test_the_cluster_may_be_to_have_as_many_as_before(self) -> None:
+    def test_a_policy_may_keep_the_desired_capacity(self) -> None:
         self.world, self.cluster = self.create_cluster_with_policy(Lasting)
         self.run_action(action_types.CLUSTER_SCALE_IN)
         cluster = self.reload(self.world, self.cluster)
@@ -270,7 +270,7 @@ class TestScaleInByPolicy(SizesCase):
 class TestResize(SizesCase):
     """CLUSTER_RESIZE changes the limits and the number of nodes."""
 
-    def test_nodes_come_and_go_and_limits_change_unless_it_is_strict(self) -> None:
+    def test_a_resize_changes_nodes_and_limits_unless_it_is_strict(self) -> None:
         def resize(**inputs: Any) -> list[str]:
             return self.derived_types(
                 self.run_action(action_types.CLUSTER_RESIZE, **inputs)
@@ -304,9 +304,7 @@ class TestResize(SizesCase):
 class TestAddNodes(SizesCase):
     """CLUSTER_ADD_NODES adds nodes without a cluster."""
 
-    def test_they_join_with_an_index_unless_too_many_or_unfit_ones_are_named(
-        self,
-    ) -> None:
+    def test_nodes_join_with_an_index_unless_too_many_or_unsuitable(self) -> None:
         one, two, sick = self.orphans('a', 'b', 'sick')
         member, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
         uuids = [one.uuid, two.uuid, sick.uuid]
@@ -344,7 +342,7 @@ class TestAddNodes(SizesCase):
         )
         self.assertEqual({'nodes_added': [one.uuid, two.uuid]}, action.outputs)
 
-    def test_a_node_that_something_is_done_with_comes_after_that(self) -> None:
+    def test_a_busy_node_is_added_after_its_action(self) -> None:
         (node,) = self.orphans('a')
         gate = self.create_gate_at(self.world, 'check', 'a')
         check = self.world.request_action(action_types.NODE_CHECK, node)
@@ -366,7 +364,7 @@ class TestAddNodes(SizesCase):
 class TestDelNodes(SizesCase):
     """CLUSTER_DEL_NODES removes nodes from the cluster, or deletes them."""
 
-    def test_they_leave_and_live_unless_that_is_refused_or_something_else_is_said(
+    def test_nodes_are_removed_without_destruction_unless_refused_or_requested(
         self,
     ) -> None:
         nodes, unknown = self.world.nodes(self.cluster), 'x' * 36
@@ -407,7 +405,7 @@ class TestDelNodes(SizesCase):
         self.assert_nodes('n2')
         self.assertEqual(3, len(self.world.outside.things))
 
-    def test_a_request_counts_more_than_what_a_policy_says_of_all(self) -> None:
+    def test_a_request_overrides_the_general_decision_of_a_policy(self) -> None:
         for said in (True, False):
             decides = {'deletion': {'destroy_after_deletion': said}}
             policy = create_deciding_policy(action_types.CLUSTER_DEL_NODES, decides)
@@ -429,7 +427,7 @@ class TestDelNodes(SizesCase):
 class TestReplaceNodes(SizesCase):
     """CLUSTER_REPLACE_NODES removes nodes once others have replaced them."""
 
-    def test_a_node_leaves_only_after_the_other_has_joined_if_both_can(self) -> None:
+    def test_a_node_is_removed_only_after_its_replacement_has_joined(self) -> None:
         (new,) = self.orphans('new')
         old, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
         pairs = {unknown: new.uuid, new.uuid: old.uuid, old.uuid: unknown}
@@ -468,7 +466,7 @@ class TestReplaceNodes(SizesCase):
         ]
         self.assertEqual(['new', 'n1', 'c'], ends)
 
-    def test_nobody_leaves_whose_place_nobody_takes(self) -> None:
+    def test_a_node_without_a_replacement_is_kept(self) -> None:
         (new,) = self.orphans('new')
         old = self.world.nodes(self.cluster)[0]
         gate = self.create_gate_at(self.world, 'delete', 'new')

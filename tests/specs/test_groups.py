@@ -111,7 +111,7 @@ class TestResourceGroup(GroupCase):
     def group(self, count: int, value: str = 'old', **more: Any) -> dict[str, Any]:
         return res('RG', count=count, resource_def=thing(f'{value} %index%'), **more)
 
-    def test_its_members_are_made_and_others_of_the_stack_may_use_them(self) -> None:
+    def test_members_are_created_and_can_be_referenced_in_the_stack(self) -> None:
         stack = self.make(
             g=self.group(2),
             one=res(value={'get_attr': ['g', 'resource.1.output']}),
@@ -129,7 +129,7 @@ class TestResourceGroup(GroupCase):
         self.world.act(stack, states.DELETE)
         self.assertEqual({}, self.world.outside.things)
 
-    def test_a_marked_member_is_replaced_and_the_highest_number_goes(self) -> None:
+    def test_a_marked_member_is_replaced_and_the_highest_number_removed(self) -> None:
         stack = self.make(g=self.group(4))
         before = self.ids(stack)
         self.mark(stack, '1')
@@ -141,7 +141,7 @@ class TestResourceGroup(GroupCase):
         del before['3']
         self.assert_replaced(stack, before, '1')
 
-    def test_a_removed_name_stays_away(self) -> None:
+    def test_a_removed_name_is_not_used_again(self) -> None:
         stack = self.make(g=self.group(3))
         self.change(stack, g=self.group(2, removal_policies=[{'resource_list': ['1']}]))
         self.change(stack, g=self.group(3))
@@ -160,7 +160,7 @@ class TestResourceGroup(GroupCase):
         made = self.world.outside.of('create')
         self.assertEqual(('0', 4), (made[-1], len(made)))
 
-    def test_others_are_made_for_the_time_being_and_go(self) -> None:
+    def test_additional_members_are_created_during_an_update_and_deleted(self) -> None:
         policy = {'rolling_update': {'min_in_service': 2}}
         stack = self.make(g=self.group(2, _update_policy=policy))
         before = self.ids(stack)
@@ -169,9 +169,7 @@ class TestResourceGroup(GroupCase):
         self.assertEqual({'0': 'new 0', '1': 'new 1'}, self.values(stack))
         self.assertEqual(['2'], self.world.outside.of('delete'))
 
-    def test_a_rolling_update_that_failed_is_taken_back_or_goes_on_with_what_is_left(
-        self,
-    ) -> None:
+    def test_a_failed_rolling_update_is_rolled_back_or_continued(self) -> None:
         policy = {'rolling_update': {}}
         stack = self.make(g=self.group(3, _update_policy=policy))
         self.world.outside.fails.add(('update', '1'))
@@ -194,7 +192,7 @@ class TestResourceGroup(GroupCase):
             self.world.outside.calls,
         )
 
-    def test_a_rolling_update_whose_worker_dies_goes_on_at_another_one(self) -> None:
+    def test_a_rolling_update_continues_after_the_loss_of_its_worker(self) -> None:
         policy = {'rolling_update': {}}
         stack = self.make(g=self.group(3, _update_policy=policy))
         before = self.ids(stack)
@@ -212,14 +210,14 @@ class TestResourceGroup(GroupCase):
         self.assertEqual({'0': 'new 0', '1': 'new 1', '2': 'new 2'}, self.values(stack))
         self.assertEqual(['2', '1', '1', '0'], self.world.outside.of('update'))
 
-    def test_it_is_made_in_batches_when_that_is_asked_for(self) -> None:
+    def test_a_group_is_created_in_batches_on_request(self) -> None:
         policy = {'batch_create': {'max_batch_size': 2}}
         stack = self.make(g=self.group(3, _update_policy=policy))
         inner = self.world.nested(stack, 'g')
         self.assertEqual(['0', '1', '2'], sorted(self.ids(stack)))
         self.assertEqual('UPDATE_COMPLETE', inner.state.name)
 
-    def test_after_one_that_failed_the_next_update_makes_that_one_alone(self) -> None:
+    def test_an_update_after_a_failure_creates_only_the_failed_member(self) -> None:
         self.world.outside.fails.add(('create', '1'))
         stack = self.world.make({'g': self.group(3)})
         self.assertEqual('CREATE_FAILED', stack.state.name)
@@ -238,7 +236,7 @@ class TestInstanceGroup(GroupCase):
     def group(self, size: int, value: str = 'old', **more: Any) -> dict[str, Any]:
         return res('IG', size=size, resource=thing(value), **more)
 
-    def test_an_update_replaces_the_marked_one_and_fewer_members_cost_it(self) -> None:
+    def test_an_update_replaces_and_a_reduction_removes_the_marked_member(self) -> None:
         stack = self.make(g=self.group(4))
         before = self.ids(stack)
         marked = max(before)
@@ -249,7 +247,7 @@ class TestInstanceGroup(GroupCase):
             stack, lambda: self.change(stack, g=self.group(3))
         )
 
-    def test_in_a_rolling_update_the_marked_one_is_first(self) -> None:
+    def test_a_rolling_update_starts_with_the_marked_member(self) -> None:
         policy = {'rolling_update': {'max_batch_size': 1}}
         stack = self.make(g=self.group(3, _update_policy=policy))
         before = self.ids(stack)
@@ -293,9 +291,7 @@ class TestAutoScaling(GroupCase):
         self.signal(stack)
         self.assertEqual(before, self.ids(stack))
 
-    def test_only_the_token_of_its_url_signals_a_policy_without_other_rights(
-        self,
-    ) -> None:
+    def test_the_token_of_its_url_permits_only_signals_to_the_policy(self) -> None:
         stack = self.make(g=self.group(), up=scaling(), down=scaling(-1))
         signal = self.world.stacks.signal_with_token
         tokens = {
@@ -323,7 +319,7 @@ class TestAutoScaling(GroupCase):
 
         self.assertEqual(2, len(self.ids(stack)))
 
-    def test_it_is_not_scaled_again_before_the_cooldown_is_over(self) -> None:
+    def test_a_group_is_not_scaled_again_before_the_end_of_the_cooldown(self) -> None:
         stack = self.make(g=self.group(), up=scaling(cooldown=600))
         # An alarm that has ended changes nothing.
         for current, size in (('ok', 1), ('alarm', 2), ('alarm', 2)):
@@ -334,7 +330,7 @@ class TestAutoScaling(GroupCase):
         self.assertEqual({'up': data['scaled']['at']}, data['scaled']['by'])
         self.assertNotIn('scaling', data)
 
-    def test_a_policy_for_a_policy_does_not_go_round_in_circles(self) -> None:
+    def test_policies_that_refer_to_each_other_do_not_loop(self) -> None:
         policy = scaling()
         policy['properties']['auto_scaling_group_id'] = 'up'
         stack = self.make(up=policy)
@@ -343,7 +339,7 @@ class TestAutoScaling(GroupCase):
             [('up', 'SIGNAL_FAILED')] * 2, self.world.transitions(stack)[-2:]
         )
 
-    def test_a_way_back_keeps_who_was_there_before(self) -> None:
+    def test_a_rollback_keeps_the_previous_members(self) -> None:
         stack = self.make(g=self.group(desired_capacity=2))
         before = self.ids(stack)
         broken = {**thing(), 'properties': {'value': 'old', 'fixed': 'broken'}}
@@ -380,7 +376,7 @@ class TestNestedStack(GroupCase):
             files={'inner': json.dumps(inner)},
         )
 
-    def test_it_has_the_minutes_that_are_given_and_no_more(self) -> None:
+    def test_a_nested_stack_has_the_given_timeout(self) -> None:
         gate = self.create_gate_at(self.world, 'create', 'a')
         self.world.worker()
         stack = self.start_creation()
@@ -391,7 +387,7 @@ class TestNestedStack(GroupCase):
         self.assertLessEqual(inner.deadline - begun, datetime.timedelta(minutes=5))
         self.assertLess(inner.deadline, around)
 
-    def test_a_marked_member_is_replaced_alone_and_a_marked_stack_as_a_whole(
+    def test_a_marked_member_is_replaced_alone_and_a_marked_stack_completely(
         self,
     ) -> None:
         self.world.worker()

@@ -38,9 +38,7 @@ class TestScaledGroups(AdoptedCase):
     def group(self, **more: Any) -> dict[str, Any]:
         return res('ASG', **{'min_size': 1, 'max_size': 4, 'resource': thing(), **more})
 
-    def test_a_group_is_as_large_as_scaling_has_made_it_and_rests_as_it_would_have(
-        self,
-    ) -> None:
+    def test_a_group_keeps_its_scaled_size_and_its_cooldown(self) -> None:
         stack = self.make(
             g=self.group(), up=scaling(2, cooldown=600), at_once=scaling(cooldown=0)
         )
@@ -58,7 +56,7 @@ class TestScaledGroups(AdoptedCase):
         self.signal(stack, 'at_once')
         self.assertEqual(4, len(self.ids(stack)))
 
-    def test_members_beyond_what_is_desired_are_taken_over_and_go_later(self) -> None:
+    def test_surplus_members_are_adopted_and_removed_later(self) -> None:
         stack = self.make(g=self.group(desired_capacity=1), up=scaling(2))
         self.signal(stack)
         before = self.ids(stack)
@@ -72,7 +70,7 @@ class TestScaledGroups(AdoptedCase):
         self.assertIn(kept, before.items())
         self.assertEqual({kept[1]}, self.world.outside.things.keys())
 
-    def test_members_may_have_any_names(self) -> None:
+    def test_members_can_have_any_names(self) -> None:
         stack = self.make(g=res('IG', size=2, resource=thing()))
         left = self.abandon(stack)
         group = left['resources']['g']
@@ -86,7 +84,7 @@ class TestScaledGroups(AdoptedCase):
         self.assertEqual({'old.one', 'web-2'}, before.keys())
         self.check_kept(stack, before)
 
-    def test_a_changed_definition_counts_from_the_next_update_on(self) -> None:
+    def test_a_changed_definition_applies_from_the_next_update(self) -> None:
         stack = self.make(g=res('IG', size=2, resource=thing()))
         before, left = self.ids(stack), self.abandon(stack)
         left['template']['resources']['g']['properties']['resource'] = thing('new')
@@ -99,14 +97,14 @@ class TestScaledGroups(AdoptedCase):
         self.assertEqual(before, self.ids(stack))
         self.assertEqual(['new'] * 2, list(self.values(stack).values()))
 
-    def test_what_is_known_only_by_name_has_the_definition_of_the_group(self) -> None:
+    def test_a_member_without_a_definition_gets_that_of_the_group(self) -> None:
         stack = self.make(g=res('IG', size=2, resource=thing()))
         before, left = self.ids(stack), self.abandon(stack)
         del left['resources']['g']['template']
 
         self.check_kept(self.adopt(left), before)
 
-    def test_one_of_which_nothing_is_known_is_told_and_made_later(self) -> None:
+    def test_an_unknown_member_is_reported_and_created_later(self) -> None:
         for group, text in (
             (res('IG', size=3, resource=thing()), ': resource_id is missing'),
             (
@@ -131,15 +129,13 @@ class TestScaledGroups(AdoptedCase):
         self.assertEqual((['0', '1', '2'], '1'), (names, made))
 
 
-class TestUnwellMembers(AdoptedCase):
+class TestUnhealthyMembers(AdoptedCase):
     """Unhealthy resources of an abandoned stack are unhealthy after the adoption."""
 
     def group(self, **more: Any) -> dict[str, Any]:
         return res('IG', **{'size': 3, 'resource': thing(), **more})
 
-    def test_the_next_update_replaces_one_that_was_marked_whatever_is_said_of_it(
-        self,
-    ) -> None:
+    def test_the_next_update_replaces_a_marked_member_in_any_case(self) -> None:
         stack = self.make(g=self.group())
         before = self.ids(stack)
         marked = min(before)
@@ -160,7 +156,7 @@ class TestUnwellMembers(AdoptedCase):
         self.change(stack)
         self.assert_replaced(stack, before, marked)
 
-    def test_it_goes_first_when_there_are_to_be_fewer_unless_it_is_taken_back(
+    def test_a_reduction_removes_a_marked_member_first_unless_the_mark_was_removed(
         self,
     ) -> None:
         stack = self.make(g=self.group())
@@ -176,7 +172,7 @@ class TestUnwellMembers(AdoptedCase):
         del before[other]
         self.assertEqual(before, self.ids(stack))
 
-    def test_one_that_could_not_be_changed_stays_so_whatever_is_said(self) -> None:
+    def test_a_member_that_failed_to_change_stays_failed(self) -> None:
         stack = self.make(g=self.group())
         before = self.ids(stack)
         broken = min(before)
@@ -194,7 +190,7 @@ class TestUnwellMembers(AdoptedCase):
         self.change(stack)
         self.assert_replaced(stack, before, broken)
 
-    def test_a_group_that_was_marked_as_a_whole_is_replaced_as_one(self) -> None:
+    def test_a_marked_group_is_replaced_completely(self) -> None:
         stack = self.make(g=self.group())
         before = self.ids(stack)
         self.world.mark(stack, 'g')
@@ -222,7 +218,7 @@ class TestNumberedGroup(AdoptedCase):
         self.assertEqual(['0', '2'], sorted(self.ids(stack)))
         return stack
 
-    def test_a_removed_name_stays_away_even_if_nobody_says_that_it_is(self) -> None:
+    def test_a_gap_in_the_names_is_not_filled(self) -> None:
         for is_said in (True, False):
             stack = self.create_group_with_gap()
             before, left = self.ids(stack), self.abandon(stack)
@@ -238,7 +234,7 @@ class TestNumberedGroup(AdoptedCase):
             self.assertEqual(['0', '2', '3'], sorted(self.ids(stack)))
             self.world.act(stack, 'DELETE')
 
-    def test_a_member_whose_name_is_no_number_keeps_it(self) -> None:
+    def test_a_member_with_a_name_that_is_not_a_number_keeps_it(self) -> None:
         stack = self.make(g=self.group(2, 'old'))
         left = self.abandon(stack)
         group = left['resources']['g']

@@ -66,7 +66,7 @@ class TestWhileAGroupScales(GroupCase):
         """Signal the policy; do not wait."""
         self.world.stacks.signal(self.stack.uuid, TENANT, 'up', {})
 
-    def test_a_delete_ends_it_and_the_signals_that_wait_their_turn(self) -> None:
+    def test_a_delete_ends_the_scaling_and_queued_signals(self) -> None:
         self.send_signal()
         self.send_signal()
 
@@ -86,7 +86,7 @@ class TestWhileAGroupScales(GroupCase):
             [state for name, state in self.world.transitions(stack) if name == 'up'],
         )
 
-    def test_an_update_supersedes_it_and_all_else_is_refused_and_told_what_runs(
+    def test_an_update_supersedes_the_scaling_and_other_requests_are_refused(
         self,
     ) -> None:
         def refused(begin: Any, *arguments: Any) -> str:
@@ -124,7 +124,7 @@ class TestWhileAGroupScales(GroupCase):
         self.assertEqual(['new'] * 2, list(self.values(self.stack).values()))
         self.assertEqual(2, len(self.world.outside.things))
 
-    def test_a_stack_in_it_that_is_being_locked_is_not_deleted(self) -> None:
+    def test_a_nested_stack_that_is_being_locked_is_not_deleted(self) -> None:
         stacks = self.world.stacks
         stacks.cancel(self.inner.uuid, TENANT, rollback=False)
         self.world.wait_until_settled(self.stack)
@@ -139,13 +139,13 @@ class TestWhileAGroupScales(GroupCase):
         self.assertIn('(LOCK) in progress', str(refused))
 
 
-class TestWhileASignalIsFollowed(GroupCase):
+class TestWhileASignalIsHandled(GroupCase):
     def setUp(self) -> None:
         super().setUp()
         self.world = self.create_stack_world({**HANDLERS, 'Bell': Bell})
         Bell.heard.clear()
 
-    def test_a_delete_ends_that_too(self) -> None:
+    def test_a_delete_ends_a_signal(self) -> None:
         stack: Stack = self.make(bell=res('Bell'))
         self.world.stacks.signal(stack.uuid, TENANT, 'bell', {})
         self.world.wait_until(lambda: 'signal ringing' in Bell.heard)
@@ -182,14 +182,14 @@ class TestWhileAGroupPauses(GroupCase):
         actions = self.world.store.list_actions()
         return [a.status for a in actions if a.action_type == 'sleep']
 
-    def test_a_delete_does_not_wait_for_the_steps_to_come(self) -> None:
+    def test_a_delete_does_not_wait_for_further_steps(self) -> None:
         stack = self.world.act(self.create_paused_stack(), states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual([action_states.CANCELLED], self.pause_statuses())
         self.assertEqual(3, len(self.world.outside.of('create')))
         self.assertEqual({}, self.world.outside.things)
 
-    def test_an_update_does_not_either_and_makes_what_its_template_says(self) -> None:
+    def test_an_update_does_not_wait_for_further_steps(self) -> None:
         stack = self.create_paused_stack()
 
         self.change(stack, g=res('Steps', count=4), other=res())
@@ -197,7 +197,7 @@ class TestWhileAGroupPauses(GroupCase):
         self.assertEqual([action_states.CANCELLED], self.pause_statuses())
         self.assertEqual(['m0', 'm1', 'm2', 'm3'], sorted(self.ids(stack)))
 
-    def test_whatever_else_is_asked_for_waits_for_it(self) -> None:
+    def test_other_requests_wait_for_the_end_of_the_steps(self) -> None:
         stack = self.create_paused_stack()
 
         after = self.world.stacks.act(stack.uuid, TENANT, states.CHECK)

@@ -88,7 +88,7 @@ class LockCase(StackWorldCase):
 class TestWhileOneRuns(LockCase):
     """LOCK_IN_PROGRESS, UNLOCK_IN_PROGRESS: no operation may begin."""
 
-    def test_it_is_so_when_the_request_is_answered(self) -> None:
+    def test_the_state_is_in_progress_when_the_response_is_sent(self) -> None:
         for operation in (states.LOCK, states.UNLOCK):
             gate = self.create_gate_at(self.world, operation.lower(), 'a')
             stack = self.world.stacks.act(self.stack.uuid, TENANT, operation)
@@ -102,7 +102,7 @@ class TestWhileOneRuns(LockCase):
 class TestLockComplete(LockCase):
     """LOCK_COMPLETE: unlock, and lock to change the level."""
 
-    def test_nothing_else_may_begin_and_the_same_lock_again_does_nothing(self) -> None:
+    def test_no_other_operation_starts_and_a_repeated_lock_does_nothing(self) -> None:
         stack = self.world.act(self.stack, states.LOCK)
         self.assertEqual(
             ('LOCK_COMPLETE', states.ALL), (stack.state.name, stack.lock_level)
@@ -129,7 +129,7 @@ class TestLockComplete(LockCase):
 class TestLockFailed(LockCase):
     """LOCK_FAILED: unlock, delete, lock."""
 
-    def test_nothing_else_may_begin_and_each_of_them_ends_what_was_half_done(
+    def test_no_other_operation_starts_and_the_permitted_ones_complete_the_lock(
         self,
     ) -> None:
         self.fail_lock()
@@ -162,7 +162,7 @@ class TestLockFailed(LockCase):
 class TestUnlockComplete(LockCase):
     """UNLOCK_COMPLETE: all actions but unlock."""
 
-    def test_another_unlock_is_refused_and_every_other_action_is_done(self) -> None:
+    def test_a_second_unlock_is_refused_and_other_actions_are_executed(self) -> None:
         self.world.act(self.stack, states.LOCK)
         stack = self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
@@ -183,7 +183,7 @@ class TestUnlockComplete(LockCase):
 class TestUnlockFailed(LockCase):
     """UNLOCK_FAILED: delete, unlock; it counts as locked."""
 
-    def test_nothing_else_may_begin_and_either_frees_the_rest(self) -> None:
+    def test_only_an_unlock_or_a_delete_starts_and_unlocks_the_rest(self) -> None:
         for operation in (states.UNLOCK, states.DELETE):
             self.fail_unlock()
             self.assertEqual('UNLOCK_FAILED', self.world.reload(self.stack).state.name)
@@ -199,9 +199,7 @@ class TestUnlockFailed(LockCase):
 class TestOtherStates(LockCase):
     """A lock needs a final state; an unlock needs a lock, complete or failed."""
 
-    def test_none_can_be_locked_while_it_or_one_in_it_or_around_it_changes(
-        self,
-    ) -> None:
+    def test_a_stack_cannot_be_locked_while_it_or_a_related_stack_changes(self) -> None:
         for stack, operation, name, locked, text in (
             (self.inner, 'check', 'm0', self.stack, self.inner.name),
             (self.stack, 'check', 'a', self.inner, 'Stack s, which'),
@@ -215,7 +213,7 @@ class TestOtherStates(LockCase):
             gate.open()
             self.world.wait_until_settled(stack)
 
-    def test_one_that_failed_can_be_locked_and_is_what_it_was_below_that(self) -> None:
+    def test_a_failed_stack_can_be_locked_and_keeps_its_state(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
         self.world.change(self.stack, {'a': res(value='x'), 'b': res()})
         self.world.outside.fails.clear()
@@ -227,7 +225,7 @@ class TestOtherStates(LockCase):
         self.world.change(self.stack)
         self.assertNotEqual(before['a'], self.world.ids(self.stack)['a'])
 
-    def test_one_that_is_suspended_is_suspended_again_after_the_lock(self) -> None:
+    def test_a_suspended_stack_is_suspended_again_after_the_lock(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
         self.world.act(self.stack, states.LOCK)
         stack = self.world.act(self.stack, states.UNLOCK)
@@ -245,7 +243,7 @@ class TestOtherStates(LockCase):
             {'RESUME_COMPLETE'}, set(self.world.states(self.stack).values())
         )
 
-    def test_what_was_unhealthy_is_replaced_after_the_lock(self) -> None:
+    def test_an_unhealthy_resource_is_replaced_after_the_lock(self) -> None:
         # A stack that was never locked cannot be unlocked.
         self.refusal_of('unlock', self.stack)
         self.world.mark(self.stack, 'a')
@@ -260,7 +258,7 @@ class TestOtherStates(LockCase):
 class TestLevels(LockCase):
     """`all`, the default, protects all lockable resources; `stacks` protects none."""
 
-    def test_stacks_locks_the_nested_ones_and_no_resource(self) -> None:
+    def test_the_level_stacks_locks_nested_stacks_and_no_resources(self) -> None:
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
         self.assertEqual(states.STACKS, stack.lock_level)
         self.assertEqual([], self.world.outside.of('lock'))
@@ -287,7 +285,7 @@ class TestLevels(LockCase):
 class TestNestedStacks(LockCase):
     """A lock includes all nested stacks, which cannot be unlocked separately."""
 
-    def test_the_nested_one_is_locked_with_it_and_unlocked_with_it(self) -> None:
+    def test_a_nested_stack_is_locked_and_unlocked_with_its_parent(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.assertEqual(states.ALL, self.world.reload(self.inner).inherited_level)
         # The nested stack cannot be unlocked alone.
@@ -306,7 +304,7 @@ class TestNestedStacks(LockCase):
         self.world.act(self.inner, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', self.world.reload(self.inner).state.name)
 
-    def test_what_is_in_one_that_failed_is_locked_with_it(self) -> None:
+    def test_the_contents_of_a_failed_nested_stack_are_locked(self) -> None:
         self.fail_unlock()
         self.assertEqual('UNLOCK_COMPLETE', self.world.reload(self.inner).state.name)
         self.assert_nested_unchanged(allowed={'delete'})
@@ -315,7 +313,7 @@ class TestNestedStacks(LockCase):
         self.assertEqual('LOCK_FAILED', self.world.reload(self.inner).state.name)
         self.assert_nested_unchanged(allowed={'delete'})
 
-    def test_a_failure_of_its_own_lock_opens_nothing_under_the_one_around(self) -> None:
+    def test_a_failed_lock_of_a_nested_stack_keeps_the_lock_of_its_parent(self) -> None:
         self.world.act(self.stack, states.LOCK, states.STACKS)
         self.world.outside.fails.add(('lock', 'm0'))
         self.world.act(self.inner, states.LOCK, states.ALL)
@@ -342,7 +340,7 @@ class TestNestedStacks(LockCase):
             (self.world.reload(self.inner), self.world.ids(self.inner)),
         )
 
-    def test_the_stack_around_a_locked_one_is_not_changed_half_way(self) -> None:
+    def test_the_parent_of_a_locked_stack_is_not_changed_partially(self) -> None:
         self.world.act(self.inner, states.LOCK)
         for name in ('update', 'delete', 'suspend', 'check'):
             self.assertIn(self.inner.name, self.refusal_of(name, self.stack))
@@ -356,7 +354,7 @@ class TestSignals(LockCase):
         self.world.stacks.signal(stack.uuid, TENANT, name, details)
         self.world.wait_until_settled(stack)
 
-    def test_under_a_lock_nothing_happens_but_an_event_and_without_it_all(self) -> None:
+    def test_a_signal_under_a_lock_only_stores_an_event(self) -> None:
         self.world.act(self.stack, states.LOCK, states.STACKS)
         self.signal(self.stack, 'g', count=3)
         self.signal(self.stack, 'a', value='told')
@@ -382,10 +380,10 @@ class TestSignals(LockCase):
         self.assertEqual({'m0', 'm1', 'm2'}, self.world.ids(self.inner).keys())
 
 
-class TestALostWorker(LockCase):
+class TestLostWorker(LockCase):
     """Another worker continues; a lock does not wait for a dead owner."""
 
-    def test_a_lock_whose_worker_dies_is_complete_in_the_end(self) -> None:
+    def test_a_lock_completes_after_the_loss_of_its_worker(self) -> None:
         gate = self.create_gate_at(self.world, 'lock', 'a')
         self.world.stacks.act(self.stack.uuid, TENANT, states.LOCK)
         gate.wait_until_entered()

@@ -18,7 +18,7 @@ from watcherlite.states.stack import State
 CHANGES = ('UPDATE', 'SUSPEND', 'RESUME', 'CHECK', 'CANCEL_UPDATE', 'ABANDON')
 
 
-class TestTheStateTable(StackWorldCase):
+class TestStateTable(StackWorldCase):
     """All combinations of stack states and operations, as a table."""
 
     #: state -> the permitted operations
@@ -39,7 +39,7 @@ class TestTheStateTable(StackWorldCase):
             if states.blocking_reason(operation, state, base, 's') is None
         }
 
-    def test_under_a_lock_all_but_the_list_is_a_conflict_that_names_the_state(
+    def test_operations_outside_the_table_conflict_with_a_lock_and_name_the_state(
         self,
     ) -> None:
         for name, allowed in self.under_lock.items():
@@ -54,7 +54,7 @@ class TestTheStateTable(StackWorldCase):
                     busy = state.status == 'IN_PROGRESS'
                     self.assertIn(state.action if busy else name, refusal.text)
 
-    def test_after_an_unlock_everything_may_begin_but_another_one(self) -> None:
+    def test_every_operation_but_an_unlock_may_start_after_an_unlock(self) -> None:
         found = self.allowed(State('UNLOCK', 'COMPLETE'), State('CREATE', 'COMPLETE'))
         self.assertEqual(
             {*CHANGES, 'LOCK', 'DELETE', 'SIGNAL', 'MARK_UNHEALTHY'}
@@ -62,9 +62,7 @@ class TestTheStateTable(StackWorldCase):
             found,
         )
 
-    def test_in_other_final_states_a_lock_may_begin_and_while_one_runs_neither(
-        self,
-    ) -> None:
+    def test_a_lock_may_start_in_final_states_and_not_during_an_operation(self) -> None:
         for action in sorted(states.STACK_ACTIONS):
             state = State(action, states.IN_PROGRESS)
             found = self.allowed(state, State('CREATE', 'COMPLETE'))
@@ -81,7 +79,7 @@ class TestTheStateTable(StackWorldCase):
 class TestLockAgain(LockCase):
     """A7, A8: locking again with the same level does nothing; another level applies."""
 
-    def test_a_change_of_level_that_fails_keeps_the_new_one_and_the_lock(self) -> None:
+    def test_a_failed_change_of_level_keeps_the_new_level_and_the_lock(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.world.outside.fails.add(('unlock', 'a'))
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
@@ -95,10 +93,10 @@ class TestLockAgain(LockCase):
         self.assertEqual(set(), self.world.outside.locked)
 
 
-class TestSignalsUnderALock(LockCase):
+class TestSignalsUnderLock(LockCase):
     """A9, A10: ignored in every state of a lock, unless they change nothing."""
 
-    def test_one_that_changes_no_stack_passes(self) -> None:
+    def test_a_signal_that_changes_no_stack_is_handled(self) -> None:
         class Handle(Nothing):
             modified_by_signals = False
 
@@ -117,7 +115,7 @@ class TestSignalsUnderALock(LockCase):
         self.assertEqual({'data': 'told'}, row.attributes)
         self.assertEqual('LOCK_COMPLETE', row.state.name)
 
-    def test_it_is_ignored_while_a_lock_or_an_unlock_runs_or_has_failed(self) -> None:
+    def test_a_signal_is_ignored_in_every_state_of_a_lock(self) -> None:
         for operation in ('lock', 'unlock'):
             if operation == 'unlock':
                 self.world.act(self.stack, states.LOCK)
@@ -148,7 +146,7 @@ class TestSignalsUnderALock(LockCase):
         self.assertIn('Signal ignored: ', stored.event.message or '')
 
 
-class TestWhatIsKept(StackWorldCase):
+class TestRetainedResources(StackWorldCase):
     """Retained resources are unlocked before they are released."""
 
     def setUp(self) -> None:
@@ -165,7 +163,7 @@ class TestWhatIsKept(StackWorldCase):
         self.world.outside.fails.add(('lock', 'broken'))
         self.world.act(self.stack, states.LOCK)
 
-    def test_it_is_unprotected_before_it_is_left(self) -> None:
+    def test_a_retained_resource_is_unlocked_before_it_is_released(self) -> None:
         self.assertNotEqual(set(), self.world.outside.locked)
 
         self.world.act(self.stack, states.DELETE)
@@ -174,7 +172,7 @@ class TestWhatIsKept(StackWorldCase):
         self.assertEqual((set(), 2), (self.world.outside.locked, self.count_things()))
         self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
 
-    def test_a_group_that_stayed_locked_can_be_unlocked_by_itself(self) -> None:
+    def test_a_group_that_stayed_locked_can_be_unlocked_separately(self) -> None:
         self.world.outside.fails.add(('unlock', 'm0'))
         self.world.act(self.stack, states.DELETE)
         inner = self.world.reload(self.inner)
@@ -191,10 +189,10 @@ class TestWhatIsKept(StackWorldCase):
         return len(self.world.outside.things)
 
 
-class TestWhatIsShown(StackWorldCase):
+class TestRepresentation(StackWorldCase):
     """The representation of a lock."""
 
-    def test_only_what_was_protected_says_so(self) -> None:
+    def test_only_locked_resources_are_shown_as_locked(self) -> None:
         class Declared(Nothing):
             def lock(self, context: Any) -> Any:
                 return None
@@ -209,10 +207,10 @@ class TestWhatIsShown(StackWorldCase):
         self.assertEqual({'a': True, 'b': False}, protected)
 
 
-class TestWhatIsLocked(LockCase):
+class TestLockedResources(LockCase):
     """A11, A14, A15, A19, A25: the resources that a lock and an unlock include."""
 
-    def test_what_was_never_made_is_left_out_and_fails_nothing(self) -> None:
+    def test_resources_that_were_never_created_are_skipped(self) -> None:
         world = self.world
         world.outside.fails.add(('create', 'bad'))
         stack = world.make(
@@ -229,7 +227,7 @@ class TestWhatIsLocked(LockCase):
         stack = world.act(stack, states.UNLOCK)
         self.assertEqual('CREATE_FAILED', stack.base.name)
 
-    def test_all_that_could_not_be_locked_are_named(self) -> None:
+    def test_all_resources_that_could_not_be_locked_are_named(self) -> None:
         self.fail_lock('a', 'm0')
         stack = self.world.reload(self.stack)
         self.assertEqual('LOCK_FAILED', stack.state.name)
@@ -238,10 +236,10 @@ class TestWhatIsLocked(LockCase):
         self.assertEqual('LOCK_COMPLETE', self.world.states(self.stack)['b'])
 
 
-class TestAStackThatIsGone(LockCase):
+class TestVanishedStack(LockCase):
     """A19: a resource that vanished while it was being locked is no longer locked."""
 
-    def test_the_one_around_can_be_unlocked_and_makes_another(self) -> None:
+    def test_the_parent_of_a_vanished_stack_unlocks_and_recreates_it(self) -> None:
         self.fail_lock('m0')
         self.world.act(self.inner, states.DELETE)
         stack = self.world.act(self.stack, states.UNLOCK)
@@ -252,10 +250,10 @@ class TestAStackThatIsGone(LockCase):
         self.assertEqual({'m0'}, self.world.ids(inner).keys())
 
 
-class TestWhatIsRefused(LockCase):
+class TestRefusals(LockCase):
     """A12, A20: every change is rejected; operations that only read are allowed."""
 
-    def test_all_that_changes_the_stack_or_a_stack_in_it_is_refused(self) -> None:
+    def test_every_change_of_the_stack_or_a_nested_stack_is_refused(self) -> None:
         self.world.act(self.stack, states.LOCK)
         before = self.world.transitions(self.stack)
         new = StackRequest(self.stack.name, template({'a': res(value='new')}))
@@ -278,7 +276,7 @@ class TestWhatIsRefused(LockCase):
 class TestRaces(LockCase):
     """A23: one compare and set decides; the loser is rejected."""
 
-    def test_of_a_lock_and_another_operation_at_once_one_alone_begins(self) -> None:
+    def test_of_a_concurrent_lock_and_operation_only_one_starts(self) -> None:
         names = ('update', 'check', 'suspend', 'abandon', 'lock')
         stacks = [self.world.make({'a': res()}, name=f'race-{name}') for name in names]
         # No operation may end before the other one reads the state.
@@ -317,10 +315,10 @@ class TestRaces(LockCase):
         return begun, refused
 
 
-class TestTime(StackWorldCase):
+class TestTimeout(StackWorldCase):
     """A24: a lock has a timeout; afterwards it can be unlocked."""
 
-    def test_one_that_takes_too_long_has_failed_and_can_be_unlocked(self) -> None:
+    def test_a_lock_that_times_out_fails_and_can_be_unlocked(self) -> None:
         class Slow(Nothing):
             def lock(self, context: base.ResourceContext) -> Any:
                 return ResourceInProgress({}, 0.05)
@@ -343,10 +341,10 @@ class TestTime(StackWorldCase):
         self.assertEqual(set(), world.outside.locked)
 
 
-class TestFromAnyEnd(LockCase):
+class TestFinalStates(LockCase):
     """A27: a stack can be locked in any final state, which it keeps."""
 
-    def test_one_whose_update_went_back_or_deletion_failed_and_not_a_deleted_one(
+    def test_rolled_back_and_undeletable_stacks_can_be_locked_and_deleted_ones_not(
         self,
     ) -> None:
         self.world.outside.fails.add(('update', 'a'))
@@ -406,9 +404,7 @@ class TestTwoLocks(StackWorldCase):
             if self.world.resource(stack, name).physical_id in self.world.outside.locked
         }
 
-    def test_the_weaker_one_around_takes_nothing_from_the_stronger_that_is_named(
-        self,
-    ) -> None:
+    def test_a_weaker_lock_of_a_parent_does_not_reduce_a_stronger_lock(self) -> None:
         self.world.act(self.middle, states.LOCK, states.ALL)
         refused = self.assertRaises(
             exceptions.Conflict, OPERATIONS['unlock'], self.world, self.inner
@@ -429,7 +425,7 @@ class TestTwoLocks(StackWorldCase):
         self.assertEqual(set(), self.protected())
         self.assertEqual([('UNLOCK_COMPLETE', None)] * 3, self.levels())
 
-    def test_the_end_of_the_stronger_one_around_leaves_the_weaker(self) -> None:
+    def test_the_end_of_a_stronger_lock_of_a_parent_keeps_the_weaker_lock(self) -> None:
         self.world.act(self.middle, states.LOCK, states.STACKS)
         self.world.act(self.outer, states.LOCK, states.ALL)
         self.assertEqual({'z', 'y', 'x'}, self.protected())
@@ -438,7 +434,7 @@ class TestTwoLocks(StackWorldCase):
         locked = [('LOCK_COMPLETE', states.STACKS)] * 2
         self.assertEqual([('UNLOCK_COMPLETE', None), *locked], self.levels())
 
-    def test_the_end_of_its_own_leaves_the_one_around(self) -> None:
+    def test_the_end_of_an_own_lock_keeps_the_lock_of_the_parent(self) -> None:
         self.world.act(self.middle, states.LOCK, states.ALL)
         self.world.act(self.outer, states.LOCK, states.ALL)
         self.world.act(self.middle, states.UNLOCK)

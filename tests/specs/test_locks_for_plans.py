@@ -8,7 +8,7 @@ from tests.worlds import action
 class TestLocks(PlanWorldCase):
     """`stack_lock` and `stack_unlock`, and the effect of a lock on other actions."""
 
-    def test_a_plan_can_work_under_a_lock_of_its_own(self) -> None:
+    def test_a_plan_can_act_under_its_own_lock(self) -> None:
         plan = self.run_plan(
             self.world.do('stack_lock', self.stack, level='stacks'),
             action('work', 'ours', parents=['stack_lock']),
@@ -38,7 +38,7 @@ class TestLocks(PlanWorldCase):
         self.assertEqual('LOCK_COMPLETE', self.world.reload(self.stack).state.name)
         self.assertEqual(2, len(self.world.outside.locked))
 
-    def test_what_is_for_a_locked_stack_is_skipped_and_names_the_lock(self) -> None:
+    def test_an_action_on_a_locked_stack_is_skipped_and_names_the_lock(self) -> None:
         self.world.act(self.stack, 'LOCK', 'stacks')
 
         plan = self.run_plan(
@@ -73,7 +73,7 @@ class TestLocks(PlanWorldCase):
         self.assertEqual('all', self.world.reload(self.stack).lock_level)
         self.assertEqual(2, len(self.world.outside.locked))
 
-    def test_the_lock_of_a_stack_around_it_or_in_it_is_named(self) -> None:
+    def test_the_lock_of_a_parent_or_nested_stack_is_named(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         inner = self.world.nested(stack, 'g')
         around = (
@@ -101,7 +101,7 @@ class TestLocks(PlanWorldCase):
             )
             self.world.act(locked, 'UNLOCK')
 
-    def test_a_lock_that_comes_while_it_waits_fails_it_and_is_taken(self) -> None:
+    def test_a_lock_requested_during_a_wait_fails_the_action(self) -> None:
         self.engine.stop(1.0)
         self.world.workers.remove(self.engine)
         plan = self.world.start(self.world.do('stack_update', self.stack))
@@ -128,7 +128,7 @@ class TestMaintenance(PlanWorldCase):
         self.run_plan(*(action(n, 'ours', target=names[n]) for n in names))
         return {target: self.world.message(name) for name, target in names.items()}
 
-    def test_any_action_is_skipped_with_the_lock_named(self) -> None:
+    def test_every_action_is_skipped_and_the_lock_named(self) -> None:
         self.world.act(self.stack, 'LOCK')
         uuid = self.stack.uuid
 

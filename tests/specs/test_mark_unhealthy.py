@@ -35,10 +35,10 @@ class MarkCase(StackWorldCase):
         return str(raised)
 
 
-class TestTheMark(MarkCase):
+class TestHealthMark(MarkCase):
     """`mark_unhealthy` true: the resource is CHECK_FAILED."""
 
-    def test_it_is_one_event_and_changes_the_state_of_the_resource_alone(self) -> None:
+    def test_a_health_mark_is_one_event_and_changes_only_the_resource(self) -> None:
         facts = self.world.transitions(self.stack)
         stack, before = self.world.reload(self.stack), self.resource()
         row = self.world.mark(self.stack, 'web')
@@ -58,7 +58,7 @@ class TestTheMark(MarkCase):
             self.world.states(self.stack),
         )
 
-    def test_it_and_the_reset_find_it_by_its_id_or_what_others_call_it(self) -> None:
+    def test_a_resource_is_marked_and_reset_by_its_id_or_physical_id(self) -> None:
         class Named(Nothing):
             def create(self, context: base.ResourceContext) -> Any:
                 return Ready('the-id')
@@ -73,7 +73,7 @@ class TestTheMark(MarkCase):
                 row = world.mark(stack, name, not healthy)
                 self.assertEqual(('n', state), (row.name, row.state.name))
 
-    def test_one_that_there_is_not_or_an_id_of_several_is_refused(self) -> None:
+    def test_an_unknown_resource_and_an_ambiguous_id_are_refused(self) -> None:
         text = self.refusal(exceptions.ResourceNotFound, 'nobody')
         self.assertEqual('The Resource (nobody) could not be found in Stack s.', text)
         # The physical id of a replaced resource names no resource.
@@ -89,10 +89,10 @@ class TestTheMark(MarkCase):
         self.assertIn('proxy, web', text)
 
 
-class TestWhatTheMarkLeavesAlone(MarkCase):
+class TestUnchangedState(MarkCase):
     """Only its state changes; a resource that is being deleted does not change."""
 
-    def test_what_could_not_be_deleted_stays_as_it_is(self) -> None:
+    def test_a_resource_that_could_not_be_deleted_is_unchanged(self) -> None:
         self.world.outside.fails.add(('delete', 'web'))
         self.world.change(self.stack, {'proxy': res(value='x')})
         before = self.resource()
@@ -101,7 +101,7 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
         self.assertEqual(before, self.world.mark(self.stack, 'web'))
         self.assertEqual(facts, self.world.transitions(self.stack))
 
-    def test_any_type_can_be_marked_and_what_a_member_is_part_of_stays(self) -> None:
+    def test_any_type_can_be_marked_without_a_change_of_its_group(self) -> None:
         resources = {'n': res('Nothing'), 'g': res('Group', count=2)}
         stack = self.world.make(resources, name='outer')
         self.world.mark(self.world.nested(stack, 'g'), 'm1')
@@ -118,10 +118,10 @@ class TestWhatTheMarkLeavesAlone(MarkCase):
         self.assertEqual('CHECK_COMPLETE', self.world.states(stack)['n'])
 
 
-class TestWhileItIsSuspended(MarkCase):
+class TestMarkWhileSuspended(MarkCase):
     """A mark can be removed, and the stack can be resumed."""
 
-    def test_one_that_is_marked_does_not_keep_the_others_from_going_on(self) -> None:
+    def test_a_marked_resource_does_not_prevent_a_resume_of_the_others(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
         self.world.mark(self.stack, 'web')
         row = self.world.mark(self.stack, 'web', False)
@@ -147,10 +147,10 @@ class TestWhileItIsSuspended(MarkCase):
         self.assertNotEqual(before['web'], self.world.ids(self.stack)['web'])
 
 
-class TestSuspendedAfterTheMark(MarkCase):
+class TestSuspensionAfterMark(MarkCase):
     """A mark and a failure survive the suspension and resumption of the stack."""
 
-    def test_one_that_is_marked_rests_and_goes_on_with_the_others(self) -> None:
+    def test_a_marked_resource_is_suspended_and_resumed_with_the_others(self) -> None:
         self.world.mark(self.stack, 'web', reason='it smokes')
         told = []
         for operation in (states.SUSPEND, states.RESUME):
@@ -170,7 +170,7 @@ class TestSuspendedAfterTheMark(MarkCase):
             names = sorted(self.world.outside.of(operation))
             self.assertEqual(['proxy', 'web'], names)
 
-    def test_one_that_cannot_do_it_keeps_nothing_from_it(self) -> None:
+    def test_a_resource_without_suspension_does_not_prevent_others(self) -> None:
         self.world.mark(self.stack, 'web')
         self.world.act(self.stack, states.SUSPEND)
         row = self.world.mark(self.stack, 'web', False)
@@ -187,9 +187,7 @@ class TestSuspendedAfterTheMark(MarkCase):
                 self.world.states(self.stack),
             )
 
-    def test_what_has_failed_is_left_as_it_is_and_so_are_the_groups_around(
-        self,
-    ) -> None:
+    def test_a_failed_resource_and_its_groups_are_unchanged(self) -> None:
         self.world.outside.fails |= {('create', 'm1')}
         stack = self.world.make({'g': res('Group', count=2)}, name='t')
         self.world.outside.fails.clear()
@@ -206,7 +204,7 @@ class TestSuspendedAfterTheMark(MarkCase):
         self.assertEqual('CREATE_COMPLETE', self.world.states(inner)['m1'])
 
 
-class TestAfterALock(MarkCase):
+class TestSkippedResources(MarkCase):
     """Resources that an operation skips show their health mark after it."""
 
     def lock_and_unlock(self) -> None:
@@ -214,7 +212,7 @@ class TestAfterALock(MarkCase):
         self.world.act(self.stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', self.world.states(self.stack)['web'])
 
-    def test_an_update_a_check_and_a_resume_show_what_they_leave_alone(self) -> None:
+    def test_an_update_a_check_and_a_resume_show_skipped_resources(self) -> None:
         self.world.mark(self.stack, 'web', reason='it smokes')
         self.lock_and_unlock()
         self.world.mark(self.stack, 'web', False)
@@ -244,12 +242,10 @@ class TestAfterALock(MarkCase):
         )
 
 
-class TestTheReset(MarkCase):
+class TestReset(MarkCase):
     """`mark_unhealthy` false: CHECK_FAILED becomes CHECK_COMPLETE."""
 
-    def test_one_that_is_marked_or_found_failed_is_check_complete_and_no_other(
-        self,
-    ) -> None:
+    def test_a_reset_applies_to_marked_and_check_failed_resources_only(self) -> None:
         facts = self.world.transitions(self.stack)
         row = self.world.mark(self.stack, 'web', False, 'it is well')
         self.assertEqual('CREATE_COMPLETE', row.state.name)
@@ -273,7 +269,7 @@ class TestTheReset(MarkCase):
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual('CHECK_COMPLETE', row.state.name)
 
-    def test_what_failed_otherwise_is_neither_healed_nor_by_a_mark_before(self) -> None:
+    def test_a_reset_does_not_heal_other_failures_even_after_a_mark(self) -> None:
         self.world.outside.fails.add(('update', 'web'))
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
         before, facts = self.resource(), self.world.transitions(self.stack)
@@ -286,7 +282,7 @@ class TestTheReset(MarkCase):
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual(before.state, row.state)
 
-    def test_what_was_never_made_is_made_by_the_next_update(self) -> None:
+    def test_the_next_update_creates_an_uncreated_resource(self) -> None:
         self.world.outside.fails.add(('create', 'web'))
         resources = {'web': res(), 'late': res(_depends_on='web')}
         stack = self.world.make(resources, name='other')
@@ -298,12 +294,10 @@ class TestTheReset(MarkCase):
         self.assertEqual(2, len([i for i in self.world.ids(stack).values() if i]))
 
 
-class TestWhileSomethingRuns(MarkCase):
+class TestMarkDuringOperation(MarkCase):
     """It fails with ActionInProgress if it cannot lock the resource."""
 
-    def test_what_an_operation_is_at_refuses_it_and_what_it_is_not_takes_it(
-        self,
-    ) -> None:
+    def test_a_resource_in_operation_refuses_a_mark_and_others_accept_it(self) -> None:
         gate = self.create_gate_at(self.world, 'update', 'web')
         resources = {'web': res(value='x'), 'proxy': res(_depends_on='web')}
         before = self.world.ids(self.stack)
@@ -323,7 +317,7 @@ class TestWhileSomethingRuns(MarkCase):
             {'proxy'}, {name for name in after if after[name] != before[name]}
         )
 
-    def test_one_that_was_marked_since_it_was_decided_to_keep_it_stays_so(self) -> None:
+    def test_a_resource_marked_after_the_decision_to_keep_it_stays_marked(self) -> None:
         decided, change = {'unchanged': True, 'healed': False}, self.world.mark
         row = change(self.stack, 'web')
         inputs = ResourceInputs(row.stack_id, row.id, CONVERGE, row.handler)
@@ -337,7 +331,7 @@ class TestWhileSomethingRuns(MarkCase):
 
         self.assertEqual((row.state, row.under_mark), (kept.state, kept.under_mark))
 
-    def test_a_group_that_scales_refuses_it_and_its_idle_members_take_it(self) -> None:
+    def test_a_scaling_group_refuses_a_mark_and_its_idle_members_do_not(self) -> None:
         stack = self.world.make({'g': res('Group', count=1), 'z': res()}, name='outer')
         nested = self.world.nested(stack, 'g')
         gate = self.create_gate_at(self.world, 'create', 'm1')
@@ -351,7 +345,7 @@ class TestWhileSomethingRuns(MarkCase):
         gate.open()
         self.world.wait_until_settled(stack)
 
-    def test_one_that_is_marked_while_it_is_decided_to_update_it_is_replaced(
+    def test_a_resource_marked_during_the_decision_to_update_it_is_replaced(
         self,
     ) -> None:
         marks: list[Any] = []
@@ -377,7 +371,7 @@ class TestWhileSomethingRuns(MarkCase):
         self.assertNotEqual(before, world.ids(stack))
         self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
 
-    def test_a_lock_of_the_stack_refuses_it_until_it_is_unlocked(self) -> None:
+    def test_a_locked_stack_refuses_a_mark_until_it_is_unlocked(self) -> None:
         self.world.act(self.stack, states.LOCK)
         self.assertIn('unlock', self.refusal(exceptions.Conflict))
         self.world.act(self.stack, states.UNLOCK)
@@ -385,7 +379,7 @@ class TestWhileSomethingRuns(MarkCase):
         self.assertEqual('CHECK_FAILED', row.state.name)
 
 
-class TestTheNextUpdate(MarkCase):
+class TestNextUpdate(MarkCase):
     """The next update replaces a FAILED resource, whatever its last action was."""
 
     def assert_only_replaced(self, *names: str) -> None:
@@ -398,9 +392,7 @@ class TestTheNextUpdate(MarkCase):
         gone = {before[name] for name in names}
         self.assertEqual(set(), gone & self.world.outside.things.keys())
 
-    def test_a_marked_one_is_replaced_under_its_name_and_what_refers_to_it_follows(
-        self,
-    ) -> None:
+    def test_a_marked_resource_is_replaced_and_its_references_are_updated(self) -> None:
         self.world.mark(self.stack, 'web')
         self.assert_only_replaced('web')
         self.assertEqual(
@@ -418,9 +410,7 @@ class TestTheNextUpdate(MarkCase):
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
         self.assert_only_replaced('web')
 
-    def test_one_is_replaced_that_a_check_found_failed_or_whose_update_failed(
-        self,
-    ) -> None:
+    def test_a_resource_with_a_failed_check_or_update_is_replaced(self) -> None:
         self.world.outside.fails |= {('check', 'web'), ('update', 'web')}
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
@@ -429,7 +419,7 @@ class TestTheNextUpdate(MarkCase):
         self.assertEqual('UPDATE_FAILED', self.resource().state.name)
         self.assert_only_replaced('web')
 
-    def test_a_rollback_brings_back_the_marked_one_as_it_was(self) -> None:
+    def test_a_rollback_restores_the_marked_resource(self) -> None:
         self.world.mark(self.stack, 'web')
         before = self.world.ids(self.stack)
         self.world.outside.fails.add(('create', 'new'))
@@ -444,7 +434,7 @@ class TestTheNextUpdate(MarkCase):
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
 
 
-class TestStacksInStacks(StackWorldCase):
+class TestNestedStacks(StackWorldCase):
     """A nested stack is replaced as a whole only if it is marked itself."""
 
     def setUp(self) -> None:
@@ -453,9 +443,7 @@ class TestStacksInStacks(StackWorldCase):
         self.stack = self.world.make({'g': res('Group', count=3), 'z': res()})
         self.inner = self.world.nested(self.stack, 'g')
 
-    def test_a_member_that_is_marked_or_failed_a_check_does_not_cost_its_stack(
-        self,
-    ) -> None:
+    def test_a_marked_or_check_failed_member_does_not_replace_its_stack(self) -> None:
         self.world.outside.fails.add(('check', 'm2'))
         self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['g'])
@@ -468,7 +456,7 @@ class TestStacksInStacks(StackWorldCase):
             self.assertEqual(self.inner.id, self.world.nested(self.stack, 'g').id)
             self.assertEqual({name}, {n for n in after if after[n] != before[n]})
 
-    def test_one_that_is_marked_itself_is_replaced_with_all_that_is_in_it(self) -> None:
+    def test_a_marked_nested_stack_is_replaced_with_its_contents(self) -> None:
         before = set(self.world.ids(self.inner).values())
         self.world.mark(self.stack, 'g')
         self.world.change(self.stack)

@@ -75,7 +75,7 @@ class TestStacks(StackWorldCase):
             for row in self.world.store.list_actions(plan_id=plan.id)
         }
 
-    def test_a_plan_does_nothing_with_a_stack_of_another_project(self) -> None:
+    def test_a_plan_cannot_act_on_a_stack_of_another_project(self) -> None:
         before = self.world.reload(self.stack)
 
         foreign = self.run_unchecked(STRANGER, self.stack.uuid)
@@ -96,7 +96,7 @@ class TestStacks(StackWorldCase):
         self.assertEqual({'SKIPPED'}, {status for status, _ in nobody.values()})
         self.assertEqual(foreign, self.run_unchecked(STRANGER, MISSING))
 
-    def test_a_plan_works_on_the_stacks_of_its_project_and_names_no_other(self) -> None:
+    def test_a_plan_acts_on_stacks_of_its_project_and_names_no_other(self) -> None:
         check, lock = 'stack_check', 'stack_lock'
         for creator, kind, inputs, skipped, state in (
             (STRANGER, lock, {'stack': 's', 'tenant': TENANT}, 1, 'CREATE_COMPLETE'),
@@ -128,7 +128,7 @@ class TestStacks(StackWorldCase):
         self.assertEqual(text(MISSING), text(self.stack.uuid))
         self.assertEqual('', refusal('s'))
 
-    def test_a_document_names_no_other_project_with_a_stack_of_its_own(self) -> None:
+    def test_a_document_cannot_name_another_project_with_its_own_stack(self) -> None:
         def check(tenant: str) -> None:
             inputs = {'stack': self.stack.uuid, 'tenant': tenant}
             step = action('c', 'stack_check', input_parameters=inputs)
@@ -141,7 +141,7 @@ class TestStacks(StackWorldCase):
         )
         self.assertIn('could not be found', str(error))
 
-    def test_a_strategy_sees_the_stacks_of_its_project_alone(self) -> None:
+    def test_a_strategy_sees_only_stacks_of_its_project(self) -> None:
         def visible_names(creator: Creator, tenant: str | None = None) -> list[str]:
             model = StackModel(self.world.store, (), creator)
             return [stack.name for stack in model.stacks(tenant=tenant)]
@@ -192,7 +192,7 @@ class TestClusters(ClusterCase):
             for name, (status, text) in texts.items()
         }
 
-    def test_a_plan_does_nothing_with_clusters_of_another_project(self) -> None:
+    def test_a_plan_cannot_act_on_clusters_of_another_project(self) -> None:
         before = self.world.reload(self.cluster), self.world.nodes(self.cluster)
 
         foreign = self.run_unchecked(self.cluster.uuid, self.node.uuid)
@@ -203,7 +203,7 @@ class TestClusters(ClusterCase):
         missing = self.run_unchecked(MISSING, MISSING.replace('dead', 'beef'))
         self.assertEqual(foreign, missing)
 
-    def test_inputs_name_no_node_of_another_project(self) -> None:
+    def test_inputs_cannot_name_a_node_of_another_project(self) -> None:
         scope = PlanScope(self.world.store)
         own = {'nodes': [self.node.uuid]}
         document = plan_document.from_mapping(
@@ -233,7 +233,7 @@ class TestClusters(ClusterCase):
             str(error),
         )
 
-    def test_a_strategy_sees_the_clusters_of_its_project_alone(self) -> None:
+    def test_a_strategy_sees_only_clusters_of_its_project(self) -> None:
         def visible_names(creator: Creator, tenant: str | None = None) -> list[str]:
             model = ClusterModel(self.world.store, (), creator)
             return [cluster.name for cluster in model.clusters(tenant=tenant)]

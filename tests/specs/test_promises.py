@@ -229,7 +229,7 @@ class Promises:
         self.assertEqual({'by': 3}, world.action('a').outputs)
         self.assert_consistent(world, plan)
 
-    def test_an_action_that_is_not_safe_is_never_started_twice(self) -> None:
+    def test_an_action_that_is_not_idempotent_is_never_started_twice(self) -> None:
         gate = self.create_gate()
         starts: list[str] = []
 
@@ -248,7 +248,7 @@ class Promises:
         self.assertEqual(sorted(f'a{n}' for n in range(8)), sorted(starts))
         self.assertEqual({'FAILED'}, set(world.statuses(plan).values()))
 
-    def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
+    def test_no_action_is_stuck_after_any_fault(self) -> None:
         for seed in range(self.disorders):
             disorder = Chaos(self.make_store(), seed)
             self.addCleanup(disorder.stop)
@@ -265,7 +265,7 @@ class Promises:
 
     # A state change and its notification are atomic.
 
-    def test_a_state_change_and_its_only_event_are_one_fact(self) -> None:
+    def test_a_state_change_and_its_only_event_are_atomic(self) -> None:
         world = self.create_world_for_everything()
         plan = world.run(*EVERYTHING)
         self.assertEqual(plan_states.FAILED, plan.state)
@@ -312,7 +312,7 @@ class MemoryPromisesTest(Promises, WorldCase):
     # Every rejection states what was wrong and what would be valid, and changes
     # nothing.
 
-    def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
+    def test_every_refusal_has_a_reason_and_changes_nothing(self) -> None:
         world = self.create_world()
         ended = world.run('done')
         proposed = world.create('b')
@@ -387,7 +387,7 @@ class MemoryPromisesTest(Promises, WorldCase):
     # A plugin that is missing, broken, slow or ignores signals harms only its own
     # action.
 
-    def test_a_plugin_that_is_missing_broken_slow_or_hostile_harms_only_its_action(
+    def test_a_missing_broken_slow_or_hostile_plugin_fails_only_its_action(
         self,
     ) -> None:
         gate = self.create_gate()

@@ -41,7 +41,7 @@ class Secrets(Base):
             {secret: raw.places(self._store.engine, secret) for secret in secrets},
         )
 
-    def test_a_plan_leaves_its_secrets_to_nobody(self) -> None:
+    def test_a_plan_discloses_no_secrets(self) -> None:
         seen: list[Any] = []
 
         def ask(context: Any) -> Any:
@@ -67,7 +67,7 @@ class Secrets(Base):
         self.assertEqual({'headers': {'X-Auth-Token': THIRD}}, done.outputs)
         self.assert_unreadable(*CANARIES)
 
-    def test_a_stack_leaves_its_hidden_parameters_to_nobody(self) -> None:
+    def test_a_stack_discloses_no_hidden_parameters(self) -> None:
         hidden = {'type': 'string', 'hidden': True}
         sections = {
             'parameters': {'db': hidden, 'also': {**hidden, 'default': SECOND}},
@@ -104,7 +104,7 @@ class Secrets(Base):
         self.assertEqual('DELETE_COMPLETE', world.reload(stack).state.name)
         self.assert_unreadable(*CANARIES, made)
 
-    def test_a_cluster_leaves_its_secrets_to_nobody(self) -> None:
+    def test_a_cluster_discloses_no_secrets(self) -> None:
         world = OperatedWorld(self.make_store(), sweep_interval=0.5)
         self.addCleanup(world.stop)
         world.worker()

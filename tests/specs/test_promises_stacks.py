@@ -301,12 +301,12 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         self.assert_outside_matches(world, factory, after)
         world.stop()
 
-    def test_a_creation_is_complete_whatever_commit_a_worker_dies_at(self) -> None:
+    def test_a_creation_completes_after_a_loss_before_any_commit(self) -> None:
         self.run_with_loss_at_each_commit(
             'CREATE_COMPLETE', lambda world, _: world.start_creation(BEFORE), least=8
         )
 
-    def test_nor_does_it_matter_when_it_dies_after_one(self) -> None:
+    def test_a_creation_completes_after_a_loss_after_any_commit(self) -> None:
         self.run_with_loss_at_each_commit(
             'CREATE_COMPLETE',
             lambda world, _: world.start_creation(FEW),
@@ -314,7 +314,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             is_durable=True,
         )
 
-    def test_an_update_with_replacement_is_too(self) -> None:
+    def test_an_update_with_replacement_completes_after_any_loss(self) -> None:
         self.run_with_loss_at_each_commit(
             'UPDATE_COMPLETE',
             lambda world, stack: world.start_update(stack, AFTER),
@@ -322,7 +322,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             least=8,
         )
 
-    def test_a_rollback_of_an_update_is_too(self) -> None:
+    def test_a_rollback_of_an_update_completes_after_any_loss(self) -> None:
         def begin(world: StackWorld, stack: Any) -> Stack:
             world.outside.fails.add(('create', 'breaks'))
             return world.start_update(stack, FAILING, disable_rollback=False)
@@ -331,14 +331,14 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             'ROLLBACK_COMPLETE', begin, resources=FEW, least=12
         )
 
-    def test_a_rollback_of_a_creation_is_too(self) -> None:
+    def test_a_rollback_of_a_creation_completes_after_any_loss(self) -> None:
         def begin(world: StackWorld, _: Any) -> Stack:
             world.outside.fails.add(('create', 'breaks'))
             return world.start_creation(FAILING, disable_rollback=False)
 
         self.run_with_loss_at_each_commit('ROLLBACK_COMPLETE', begin, least=12)
 
-    def test_a_deletion_a_lock_and_an_unlock_are_too(self) -> None:
+    def test_a_deletion_a_lock_and_an_unlock_complete_after_any_loss(self) -> None:
         for operation, before in (
             (states.DELETE, None),
             (states.LOCK, None),
@@ -354,7 +354,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
                 least=5,
             )
 
-    def test_an_update_of_a_group_in_steps_is_too(self) -> None:
+    def test_an_update_of_a_group_in_steps_completes_after_any_loss(self) -> None:
         self.run_with_loss_at_each_commit(
             'UPDATE_COMPLETE',
             lambda world, stack: world.start_update(
@@ -376,7 +376,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         self.assert_complete(world, stack)
         return stack
 
-    def test_what_a_lost_worker_has_made_is_found_and_not_made_again(self) -> None:
+    def test_resources_of_a_lost_worker_are_not_created_again(self) -> None:
         world, factory = self.create_factory_world()
         gate = factory.gate = self.create_gate()
         stack = self.make_at_another(world, 'Once', gate)
@@ -384,9 +384,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         self.assertEqual(3, len(factory.made))
         self.assert_outside_matches(world, factory, stack)
 
-    def test_what_is_begun_and_may_not_be_begun_again_is_failed_not_made_twice(
-        self,
-    ) -> None:
+    def test_a_started_operation_that_cannot_be_repeated_fails(self) -> None:
         gate = self.create_gate()
         made: list[str] = []
 
@@ -435,9 +433,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         later.worker()
         self.assertEqual('CREATE_COMPLETE', later.wait_until_settled(stack).state.name)
 
-    def test_an_operation_that_is_cancelled_before_a_worker_has_it_has_ended(
-        self,
-    ) -> None:
+    def test_an_operation_cancelled_before_its_claim_ends(self) -> None:
         world = self.create_stack_world()
         stack = world.start_creation(PLAIN)
         world.stacks.cancel(stack.uuid, TENANT, rollback=False)
@@ -447,9 +443,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         world.worker()
         self.assertEqual('UPDATE_COMPLETE', world.change(stack).state.name)
 
-    def test_nor_does_one_stay_that_is_cancelled_while_it_waits_for_another(
-        self,
-    ) -> None:
+    def test_an_operation_cancelled_while_it_waits_for_another_ends(self) -> None:
         world = self.create_stack_world()
         gate = self.create_gate_at(world, 'create', 'b')
         world.worker()
@@ -461,7 +455,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         self.assertEqual('UPDATE_FAILED', world.wait_until_settled(stack).state.name)
         self.assert_complete(world, stack)
 
-    def test_nor_what_waits_to_be_done_again_after_its_worker_was_lost(self) -> None:
+    def test_an_operation_cancelled_while_it_waits_for_its_retry_ends(self) -> None:
         world = self.create_stack_world(max_parallel=8)
         gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'm0')]
         worker = world.worker()
@@ -561,7 +555,7 @@ class CostTest(CostCase, StackWorldCase):
         world.stop()
         return found
 
-    def test_of_those_that_need_nothing_the_one_before_or_all_others(self) -> None:
+    def test_the_cost_of_independent_and_dependent_resources(self) -> None:
         for shape in (flat, chain, fan):
             with self.subTest(shape.__name__):
                 few = self.costs_of(shape, 10)

@@ -14,7 +14,7 @@ class Disorders(PromiseCase):
     #: The number of random runs.
     disorders = 8
 
-    def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
+    def test_no_action_is_stuck_after_any_fault(self) -> None:
         for seed in range(self.disorders):
             with self.subTest(seed=seed):
                 disorder = StackChaos(self.make_store(), seed)

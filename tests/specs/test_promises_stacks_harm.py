@@ -28,7 +28,7 @@ class HarmlessPromises(PromiseCase):
 
     # A broken handler harms only its own resource.
 
-    def test_a_handler_that_is_missing_broken_slow_or_hostile_harms_only_its_resource(
+    def test_a_missing_broken_slow_or_hostile_handler_fails_only_its_resource(
         self,
     ) -> None:
         gate = self.create_gate()
@@ -73,7 +73,7 @@ class HarmlessPromises(PromiseCase):
         other = without.make(fine, name='still-alive')
         self.assertEqual('CREATE_COMPLETE', other.state.name)
 
-    def test_one_whose_failure_has_a_secret_tells_its_class_alone(self) -> None:
+    def test_a_failure_with_a_secret_is_reported_by_its_class_only(self) -> None:
         class Leaks(Nothing):
             def create(self, context: base.ResourceContext) -> Any:
                 raise OSError('password=hunter2')
@@ -87,7 +87,7 @@ class HarmlessPromises(PromiseCase):
 
     # Every rejected request changes nothing.
 
-    def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
+    def test_every_refusal_has_a_reason_and_changes_nothing(self) -> None:
         world = self.create_stack_world()
         stack = world.make(PLAIN)
         stacks, uuid = world.stacks, stack.uuid

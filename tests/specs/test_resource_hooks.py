@@ -112,9 +112,7 @@ class HookCase(StackWorldCase):
 class TestAnswers(HookCase):
     """None and Ready: done. ResourceInProgress: polled again. An exception: failed."""
 
-    def test_each_may_have_done_it_when_it_returns_or_is_polled_often_enough(
-        self,
-    ) -> None:
+    def test_each_hook_may_complete_when_it_returns_or_after_polls(self) -> None:
         def pending(operation: str, left: int = 2) -> ResourceInProgress:
             return ResourceInProgress({'of': operation, 'left': left}, 0.0)
 
@@ -141,9 +139,7 @@ class TestAnswers(HookCase):
                 expected += [name, *((name, token) for token in tokens)]
             self.assertEqual(expected, self.calls)
 
-    def test_each_may_fail_and_says_why_or_the_class_of_what_nobody_expects(
-        self,
-    ) -> None:
+    def test_each_hook_may_fail_with_a_reason_or_an_exception_class(self) -> None:
         errors = (NoQuotaError('no quota is left'), ValueError('hunter2'))
         for operation in OPERATIONS:
             with self.subTest(operation):
@@ -187,7 +183,7 @@ class TestAnswers(HookCase):
         self.assertNotIn('hunter2', str(world.full_report()))
         world.stop()
 
-    def test_what_is_no_result_fails_it_by_name(self) -> None:
+    def test_an_invalid_result_fails_the_resource_by_name(self) -> None:
         world = self.create_scripted_world(lambda operation: 'made')
 
         stack = world.make({'a': res('Told')})
@@ -202,7 +198,7 @@ class TestAnswers(HookCase):
 class TestWaiting(HookCase):
     """A resource in progress holds no thread, and can be cancelled."""
 
-    def test_others_run_in_the_only_thread_while_it_is_asked_again(self) -> None:
+    def test_other_actions_run_in_the_only_thread_between_polls(self) -> None:
         there = threading.Event()
         self.addCleanup(there.set)
 
@@ -233,7 +229,7 @@ class TestWaiting(HookCase):
         )
         self.assertEqual('outside-7', world.resource(stack, 'a').physical_id)
 
-    def test_what_is_cancelled_is_told_to_stop(self) -> None:
+    def test_a_cancelled_operation_is_stopped(self) -> None:
         for operation in ('create', 'update'):
             world = self.create_scripted_world(
                 lambda called, operation=operation: (
@@ -263,7 +259,7 @@ class TestWaiting(HookCase):
                 ('cancelled', operation, {'of': operation}), self.calls[-1]
             )
 
-    def test_what_takes_too_long_is_told_to_stop_however_late_it_wants_to_be_asked(
+    def test_an_operation_is_stopped_at_its_timeout_whatever_its_poll_interval(
         self,
     ) -> None:
         world = self.create_scripted_world(

@@ -48,7 +48,7 @@ class StoryCase(OperatedCase):
 class TestActions(StoryCase):
     """Actions."""
 
-    def test_all_that_there_are_come_to_a_good_end(self) -> None:
+    def test_all_actions_succeed(self) -> None:
         clusters, nodes = self.operations, self.operations.nodes
         cluster = self.create(2)
         better = self.world.profile('better', value='2')
@@ -101,7 +101,7 @@ class TestActions(StoryCase):
 class TestActionProperties(StoryCase):
     """Action Properties, Action Statuses."""
 
-    def test_a_request_and_what_it_derives_have_them_all_at_their_end(self) -> None:
+    def test_requested_and_derived_actions_have_all_properties(self) -> None:
         cluster = self.create(1)
         (node,) = self.world.nodes(cluster)
         (derived,) = self.of_type('NODE_CREATE')
@@ -138,7 +138,7 @@ class TestActionProperties(StoryCase):
         begin = f'node_create_{node.uuid[:8]}_'
         self.assertEqual(begin, (derived.name or '')[:-8])
 
-    def test_what_it_waits_for_depends_on_it_until_that_has_ended(self) -> None:
+    def test_an_action_depends_on_its_unfinished_derived_actions(self) -> None:
         self.create(0)
         gate = self.create_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out()
@@ -170,7 +170,7 @@ class TestActionProperties(StoryCase):
             self.world.history('cluster_scale_out', 'node_create'),
         )
 
-    def test_it_is_not_done_before_its_time(self) -> None:
+    def test_an_action_does_not_start_before_its_start_time(self) -> None:
         cluster = self.create(0)
         due = self.world.clock.now() + datetime.timedelta(seconds=0.2)
 
@@ -186,7 +186,7 @@ class TestActionProperties(StoryCase):
         self.assertLess(other.start_time, later.start_time)
         self.assertEqual(2, len(self.world.nodes(cluster)))
 
-    def test_it_is_done_again_and_again(self) -> None:
+    def test_an_action_with_an_interval_is_repeated(self) -> None:
         cluster = self.create(1)
         asked = self.world.user_action('CLUSTER_CHECK', cluster, interval=1)
 
@@ -197,7 +197,7 @@ class TestActionProperties(StoryCase):
         self.world.wait_until_idle()
         self.assertEqual('ACTIVE', self.world.reload(cluster).status)
 
-    def test_one_that_takes_too_long_fails_and_ends_what_it_derived(self) -> None:
+    def test_an_action_that_times_out_fails_and_ends_its_derived_actions(self) -> None:
         cluster = self.create(0, timeout=1)
         self.create_gate_at(self.world, 'create', 'n1')
 
@@ -282,7 +282,7 @@ class TestExecuteAndReturnValues(StoryCase):
         self.assertEqual('FAILED', status)
         self.assertIn('it took too long', message or '')
 
-    def test_a_retry_is_ready_for_anybody_and_keeps_its_target(self) -> None:
+    def test_a_retry_is_ready_for_any_worker_and_keeps_its_lock(self) -> None:
         cluster = self.create(0)
         asked = self.world.user_action('retry', cluster)
         self.world.wait_until(lambda: self.waits_for_retry(asked.uuid))
@@ -344,9 +344,7 @@ class TestCreatingAnAction(StoryCase):
         ),
     }
 
-    def test_how_each_run_ended_is_an_event_though_the_row_knows_the_last_one(
-        self,
-    ) -> None:
+    def test_every_end_of_a_run_is_an_event_and_the_row_has_the_last(self) -> None:
         ends = iter(('', 'no disk', 'gone'))
 
         def execute(context: Any) -> Any:
@@ -377,9 +375,7 @@ class TestCreatingAnAction(StoryCase):
             runs()[:3],
         )
 
-    def test_a_command_is_run_that_the_operator_allows_and_knows_its_target(
-        self,
-    ) -> None:
+    def test_a_permitted_command_runs_and_receives_its_target(self) -> None:
         cluster = self.create(1)
         (node,) = self.world.nodes(cluster)
         asked = self.world.user_action('paper', node, name='mine', timeout=60)
@@ -409,9 +405,7 @@ class TestCreatingAnAction(StoryCase):
         ):
             run(node, '/bin/echo', 'good', 'bye')
 
-    def test_wrong_inputs_types_that_are_not_for_it_and_busy_targets_are_refused(
-        self,
-    ) -> None:
+    def test_invalid_inputs_unsuitable_types_and_busy_targets_are_refused(self) -> None:
         cluster = self.create(0)
         gate = self.create_gate_at(self.world, 'create', 'n1')
 
@@ -436,7 +430,7 @@ class TestCreatingAnAction(StoryCase):
         gate.open()
         self.world.wait_for_end(first)
 
-    def test_policies_are_asked_about_it(self) -> None:
+    def test_policies_are_evaluated(self) -> None:
         watched = self.create_other_world(
             types=self.types, policies={'watching-1.0': Watching}
         )
@@ -477,7 +471,7 @@ class TestSignalingAnAction(StoryCase):
         found = self.operations.actions.update(uuid, BY, status, **keys)
         return found.action.status
 
-    def test_cancel_reaches_what_was_derived_and_the_cluster_tells_the_truth(
+    def test_a_cancel_reaches_derived_actions_and_the_cluster_shows_its_nodes(
         self,
     ) -> None:
         gate = self.create_gate_at(self.world, 'create', 'n1')
@@ -498,7 +492,7 @@ class TestSignalingAnAction(StoryCase):
         )
         self.assertEqual([None], [self.action(uuid).owner])
 
-    def test_suspended_it_starts_nothing_more_until_it_is_resumed(self) -> None:
+    def test_a_suspended_action_starts_nothing_until_resume(self) -> None:
         gate = self.create_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out(1)
         gate.wait_until_entered()
@@ -513,7 +507,7 @@ class TestSignalingAnAction(StoryCase):
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(uuid).status)
         self.assertEqual(['ACTIVE'], self.world.statuses_of(self.cluster))
 
-    def test_what_its_status_does_not_allow_is_refused(self) -> None:
+    def test_signals_that_its_status_does_not_permit_are_refused(self) -> None:
         later = '2999-01-01T00:00:00Z'
         asked = self.world.user_action('CLUSTER_CHECK', self.cluster, not_before=later)
         # An action that has not started is cancelled immediately.
@@ -534,7 +528,7 @@ class TestSignalingAnAction(StoryCase):
                     str(caught.exception),
                 )
 
-    def test_by_force_it_ends_whoever_works_on_it(self) -> None:
+    def test_a_forced_cancel_ends_an_action_of_any_owner(self) -> None:
         gate = self.create_gate_at(self.world, 'create', 'n1')
         uuid = self.scale_out()
         gate.wait_until_entered()

@@ -37,7 +37,7 @@ class TestTheActionDataProperty(PolicyStories):
         self.outside.steps.clear()
         self.outside.members.clear()
 
-    def test_each_step_finds_and_leaves_what_the_spec_says(self) -> None:
+    def test_each_step_reads_and_writes_the_specified_data(self) -> None:
         gate = self.create_gate_at(self.world, 'delete', 'n4')
         asked = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         gate.wait_until_entered()
@@ -90,7 +90,7 @@ class TestTheActionDataProperty(PolicyStories):
             balance.binding.data,
         )
 
-    def test_when_its_worker_is_lost_the_next_one_finds_what_was_decided(self) -> None:
+    def test_the_next_worker_reads_the_decisions_of_a_lost_worker(self) -> None:
         (worker,) = self.world.workers
         self.outside.meanwhile = lambda: self.world.kill(worker)
         action = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
@@ -113,7 +113,7 @@ class TestTheActionDataProperty(PolicyStories):
 class TestDecisions(PolicyStories):
     """The decisions of policies are applied."""
 
-    def test_a_policy_that_refuses_fails_the_action_and_nothing_is_done(self) -> None:
+    def test_a_policy_that_refuses_fails_the_action_without_an_effect(self) -> None:
         cluster = self.insert_cluster(size=2)
         self.world.save(cluster, min_size=2)
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
@@ -140,7 +140,7 @@ class TestDecisions(PolicyStories):
         )
         self.assertEqual([], self.outside.steps)
 
-    def test_nodes_that_come_are_where_the_policies_say(self) -> None:
+    def test_new_nodes_are_placed_by_the_policies(self) -> None:
         cluster = self.insert_cluster(size=0)
         self.attach(cluster, REGIONS, regions=[{'name': 'a'}, {'name': 'b'}])
         self.attach(cluster, ZONES, zones=[{'name': 'x', 'weight': 300}, {'name': 'y'}])
@@ -174,7 +174,7 @@ class TestDecisions(PolicyStories):
             [node.data['placement'] for node in self.world.nodes(cluster)],
         )
 
-    def test_nodes_that_go_go_from_where_the_policies_say(self) -> None:
+    def test_deleted_nodes_are_chosen_by_the_policies(self) -> None:
         for places, regions, deletion, left in (
             ('aaabb', 'ab', True, ['n3', 'n5']),
             # Nodes in none of the regions are removed first.
@@ -189,7 +189,7 @@ class TestDecisions(PolicyStories):
 
             self.assertEqual(left, self.names(cluster))
 
-    def test_a_node_that_is_made_in_a_cluster_is_placed(self) -> None:
+    def test_a_node_created_in_a_cluster_is_placed(self) -> None:
         cluster = self.insert_cluster({'zone': 'x'})
         self.attach(cluster, ZONES, zones=[{'name': 'x'}, {'name': 'y'}])
         node = self.world.insert_node(self.profile, 'n2', cluster, 2)
@@ -198,7 +198,7 @@ class TestDecisions(PolicyStories):
 
         self.assertEqual({'zone': 'y'}, self.world.reload(node).data['placement'])
 
-    def test_equal_priorities_are_asked_in_the_order_of_their_attachment(self) -> None:
+    def test_policies_of_equal_priority_run_in_the_order_of_attachment(self) -> None:
         for first, second in ((REGIONS, BATCH), (BATCH, REGIONS)):
             cluster = self.insert_cluster(size=1)
             for type_ in (first, second):
@@ -209,7 +209,7 @@ class TestDecisions(PolicyStories):
                 [first, second], [bound.policy.type for bound in self.bindings(cluster)]
             )
 
-    def test_the_priority_that_counts_is_that_of_the_attachment(self) -> None:
+    def test_the_priority_of_the_attachment_applies(self) -> None:
         """A disabled policy is not called."""
         cluster = self.insert_cluster(size=2)
         said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
@@ -244,7 +244,7 @@ class TestLoadBalancing(PolicyStories):
         found = self.world.nodes(self.cluster)
         return [node.name for node in found if 'lb_member' in node.data]
 
-    def test_nodes_get_requests_while_they_are_there(self) -> None:
+    def test_nodes_receive_requests_while_they_exist(self) -> None:
         self.assertEqual([['n1', 'n2']], self.outside.members)
         self.assertEqual(['n1', 'n2'], self.members())
         # A node whose creation failed gets no requests.
@@ -265,7 +265,7 @@ class TestLoadBalancing(PolicyStories):
         self.assertEqual(['n2', 'n3'], self.outside.members[0])
         self.assertEqual(['n2', 'n3'], self.members())
 
-    def test_a_node_that_is_found_unwell_gets_none_until_it_is_recovered(self) -> None:
+    def test_an_unhealthy_node_receives_no_requests_until_its_recovery(self) -> None:
         first, second = self.world.nodes(self.cluster)
         things = self.world.outside.things
         del things[first.physical_id or '']
@@ -283,7 +283,7 @@ class TestLoadBalancing(PolicyStories):
             [['n1', 'n2'], ['n2'], ['n1', 'n2'], ['n1']], self.outside.members
         )
 
-    def test_one_that_stays_because_that_was_cancelled_gets_them_again(self) -> None:
+    def test_a_node_whose_removal_was_cancelled_receives_requests_again(self) -> None:
         self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST', grace_period=3600)
         action = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         self.world.wait_until(lambda: self.members() == ['n1'])
@@ -297,7 +297,7 @@ class TestLoadBalancing(PolicyStories):
         self.assertEqual(['n1', 'n2'], self.members())
         self.assertEqual([['n1'], ['n1', 'n2']], self.outside.members[-2:])
 
-    def test_it_is_detached_only_if_it_can_clean_up(self) -> None:
+    def test_a_policy_is_detached_only_if_its_cleanup_succeeds(self) -> None:
         given = {'policy_id': self.policy.uuid}
         self.outside.broken = True
         action = self.world.run_action(
@@ -317,7 +317,7 @@ class TestLoadBalancing(PolicyStories):
             (self.outside.removed, self.members(), self.bindings(row), row.data),
         )
 
-    def test_with_its_cluster_it_goes_even_if_it_cannot_clean_up(self) -> None:
+    def test_a_policy_is_deleted_with_its_cluster_after_a_failed_cleanup(self) -> None:
         self.world.run_action(action_types.CLUSTER_DELETE, self.cluster)
         self.assertEqual((1, []), (self.outside.removed, self.bindings(self.cluster)))
 
@@ -336,7 +336,7 @@ class TestLoadBalancing(PolicyStories):
 class TestAttachment(PolicyStories):
     """The policies that can be attached to a cluster."""
 
-    def test_it_has_one_of_each_type_unless_there_may_be_several(self) -> None:
+    def test_a_cluster_has_one_policy_per_type_unless_more_are_permitted(self) -> None:
         cluster = self.insert_cluster(size=1)
         first = self.attach(cluster, DELETION)
         (bound,) = self.bindings(cluster)
@@ -379,7 +379,7 @@ class TestAttachment(PolicyStories):
         }
         self.assertEqual({DELETION: True, SCALING: True, BATCH: False}, enabled)
 
-    def test_one_that_is_deleted_meanwhile_leaves_nothing_behind(self) -> None:
+    def test_a_policy_deleted_concurrently_leaves_nothing(self) -> None:
         cluster = self.insert_cluster(size=1)
         policy = self.insert_policy(LOAD_BALANCE, driver='told')
 
@@ -403,7 +403,7 @@ class TestAttachment(PolicyStories):
             ),
         )
 
-    def test_one_that_cannot_be_asked_can_be_got_rid_of(self) -> None:
+    def test_a_policy_that_cannot_be_loaded_can_be_detached(self) -> None:
         cluster = self.insert_cluster(size=1)
         policy = self.attach(cluster, DELETION)
         gone = NewPolicyObject(

@@ -23,7 +23,7 @@ BY_USER = 'Action skipped by user.'
 class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
     """Use case 1: a PENDING action is moved to SKIPPED and not executed."""
 
-    def test_what_was_skipped_is_not_executed_and_the_rest_is(self) -> None:
+    def test_a_skipped_action_is_not_executed_and_the_others_are(self) -> None:
         plan = self.world.create(*chain('a', 'b', 'c', action_type='told'))
 
         self.skip('b')
@@ -47,7 +47,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         self.assertEqual(plan_states.SUCCEEDED, ended.state)
         self.assertEqual(['a', 'c'], self.calls.of('execute'))
 
-    def test_a_started_plan_may_be_skipped_in_until_a_worker_takes_it(self) -> None:
+    def test_actions_of_a_started_plan_may_be_skipped_until_its_claim(self) -> None:
         plan = self.world.start('a', 'b')
 
         self.skip('a')
@@ -85,9 +85,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
             plan,
         )
 
-    def test_what_follows_a_skipped_action_waits_only_for_what_came_before_it(
-        self,
-    ) -> None:
+    def test_dependents_of_a_skipped_action_wait_only_for_its_parents(self) -> None:
         gate = self.create_gate()
         world = self.create_world({'waits': kind(execute=gate)})
         plan = world.create(
@@ -204,7 +202,7 @@ class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
         self.world.plans.start(created.uuid)
         return self.world.wait_until_ended(created).state
 
-    def test_only_failed_actions_make_it_fail_or_stop(self) -> None:
+    def test_only_failed_actions_fail_or_stop_the_plan(self) -> None:
         gone, fails = action('b', 'gone'), action('b', 'fails')
         after = action('c', parents=['b'])
         for expected, actions, skipped, on_failure in (
@@ -253,7 +251,7 @@ class TestCancelledIsForOtherCases(SkipCase):
             plan,
         )
 
-    def test_skipped_is_reserved_for_what_never_ran(self) -> None:
+    def test_skipped_is_reserved_for_actions_that_never_ran(self) -> None:
         world: World = self.create_world(
             {
                 'late': kind(

@@ -20,7 +20,7 @@ def reason_line(text: Any) -> tuple[str, str, Any]:
 class TestAdminOverride(ApiCase):
     """Administrators can use a patch API call to move an action to SKIPPED."""
 
-    def test_what_was_skipped_is_not_executed_when_the_plan_is(self) -> None:
+    def test_a_skipped_action_is_not_executed_with_its_plan(self) -> None:
         plan = self.world.create(*chain('a', 'b', 'c', action_type='told'))
         self.world.worker()
 
@@ -60,9 +60,7 @@ class TestPreConditionDetection(ApiCase):
 class TestOnlyWhileThePlanIsPending(ApiCase):
     """From PENDING to SKIPPED only when the parent plan is PENDING as well."""
 
-    def test_a_plan_that_is_taken_between_the_check_and_the_change_refuses(
-        self,
-    ) -> None:
+    def test_a_plan_claimed_between_check_and_change_refuses_a_skip(self) -> None:
         later = '2999-01-01T00:00:00Z'
         plan = self.world.start(action('first'), action('a', not_before=later))
 
@@ -78,9 +76,7 @@ class TestOnlyWhileThePlanIsPending(ApiCase):
         )
         self.assertEqual(states.INIT, self.world.action('a').status)
 
-    def test_an_action_that_is_cancelled_between_the_check_and_the_change_refuses(
-        self,
-    ) -> None:
+    def test_an_action_cancelled_between_check_and_change_refuses_a_skip(self) -> None:
         plan = self.world.create('a')
         plans = Meanwhile(self.world.plans, lambda: self.world.plans.cancel(plan.uuid))
         self.assert_refused(
@@ -90,7 +86,7 @@ class TestOnlyWhileThePlanIsPending(ApiCase):
         )
 
 
-class TestTheMessageIsInTheNewVersion(ApiCase):
+class TestMessageInNewVersion(ApiCase):
     """status_message is in actions and action plans since the new version."""
 
     def setUp(self) -> None:
@@ -107,7 +103,7 @@ class TestTheMessageIsInTheNewVersion(ApiCase):
             self.client.get('/v1/action_plans/detail', version)['action_plans'][0],
         ]
 
-    def test_the_new_version_and_those_after_it_have_it(self) -> None:
+    def test_the_new_and_later_versions_have_the_message(self) -> None:
         uuid = self.world.action('a').uuid
         plan = f'{PLAN_BY_USER} Action {uuid} was skipped by user.'
         for version in ('1.5', '1.6', '1.7'):
@@ -125,10 +121,10 @@ class TestTheMessageIsInTheNewVersion(ApiCase):
                 self.assertNotIn('status_message', listed[0])
 
 
-class TestItIsPatchAndNeitherPutNorPost(ApiCase):
+class TestMethods(ApiCase):
     """Using PATCH vs PUT or POST: actions are top level elements of the API."""
 
-    def test_other_methods_and_addresses_are_not_there(self) -> None:
+    def test_other_methods_and_paths_do_not_exist(self) -> None:
         plan = self.world.create('a')
         uuid = self.world.action('a').uuid
         below = f'/v1/action_plans/{plan.uuid}/actions/{uuid}'
@@ -146,10 +142,10 @@ class TestItIsPatchAndNeitherPutNorPost(ApiCase):
         self.assertEqual('PENDING', self.show_action('a')['state'])
 
 
-class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
+class TestMessageOfSkippedAction(ApiCase):
     """The patch allows to modify the status_message of a SKIPPED action."""
 
-    def test_a_reason_is_changed_whatever_the_plan_does_and_never_erased(self) -> None:
+    def test_a_reason_can_be_changed_in_any_plan_state_and_not_removed(self) -> None:
         plan = self.world.create('a', 'b')
         # A missing reason and an empty one are equivalent.
         answers = [
@@ -176,10 +172,10 @@ class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
         )
 
 
-class TestTheSpellingOfTheSpecification(ApiCase):
+class TestSpecificationSpelling(ApiCase):
     """GET /v1/actionplans/detail and GET /v1/actionplans/{actionplan_id}."""
 
-    def test_it_answers_like_the_other_one(self) -> None:
+    def test_both_spellings_have_equal_responses(self) -> None:
         plan = self.world.create('a')
         for rest in ('', '/detail', '?limit=1', f'/{plan.uuid}', '/detail?limit=0'):
             one, other = (

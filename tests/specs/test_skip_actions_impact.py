@@ -44,7 +44,7 @@ class TestNotificationsImpact(SkipCase):
             )
         return found
 
-    def test_they_say_why_actions_were_skipped_and_of_plans_which_ones(self) -> None:
+    def test_notifications_name_skipped_actions_and_reasons(self) -> None:
         plan = self.world.create('a', action('b', 'gone'))
         self.skip('a', 'not tonight')
         self.world.worker()
@@ -80,7 +80,7 @@ class TestNotificationsImpact(SkipCase):
 class TestOtherEndUserImpact(RealApiCase):
     """`action update --state skipped --message`, and the displayed status messages."""
 
-    def test_an_action_is_skipped_with_a_message_that_is_shown(self) -> None:
+    def test_an_action_is_skipped_and_its_message_shown(self) -> None:
         path = self.home / 'plan.json'
         path.write_text(
             '{"actions": [{"name": "a", "action_type": "nop", '

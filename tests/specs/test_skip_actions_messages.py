@@ -8,10 +8,10 @@ from watcherlite.domain.outcomes import Skipped
 BY_USER = 'Action skipped by user.'
 
 
-class TestTheStatusMessageOfActions(SkipCase):
+class TestStatusMessageOfActions(SkipCase):
     """The comment of a skip by a user, with and without further details."""
 
-    def test_without_a_message_it_is_a_plain_one_and_a_long_one_is_cut(self) -> None:
+    def test_a_missing_message_gets_a_default_and_a_long_one_is_truncated(self) -> None:
         skip = exceptions.ActionSkipException
         world = self.create_world(
             {
@@ -31,10 +31,10 @@ class TestTheStatusMessageOfActions(SkipCase):
         )
 
 
-class TestTheStatusMessageOfPlans(SkipCase):
+class TestStatusMessageOfPlans(SkipCase):
     """It is updated when actions are skipped, and names them."""
 
-    def test_it_keeps_them_when_actions_fail_as_well(self) -> None:
+    def test_a_plan_keeps_skip_messages_when_actions_fail(self) -> None:
         plan = self.world.create('a', action('b', 'fails'))
         self.skip('a')
         self.world.worker()

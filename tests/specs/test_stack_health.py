@@ -41,7 +41,7 @@ class StackHealthCase(StackWorldCase):
 
 
 class TestPlan(StackHealthCase):
-    def test_what_is_marked_and_what_the_check_finds_is_replaced(self) -> None:
+    def test_marked_and_unhealthy_resources_are_replaced(self) -> None:
         stack = self.world.make(TWO)
         before = self.world.ids(stack)
         self.world.mark(stack, 'a')
@@ -59,7 +59,7 @@ class TestPlan(StackHealthCase):
         self.assertEqual('UPDATE_COMPLETE', self.world.reload(stack).state.name)
         self.assertEqual((), self.propose().actions)
 
-    def test_a_member_of_a_group_is_repaired_by_the_stack_around_it(self) -> None:
+    def test_a_member_of_a_group_is_repaired_by_its_parent_stack(self) -> None:
         stack = self.world.make({'g': res('Group', count=2)})
         inner = self.world.nested(stack, 'g')
         self.world.mark(inner, 'm1')
@@ -74,7 +74,7 @@ class TestPlan(StackHealthCase):
 
 
 class TestModel(StackHealthCase):
-    def test_a_stack_is_seen_with_all_that_is_in_it(self) -> None:
+    def test_the_model_has_a_stack_with_its_nested_stacks(self) -> None:
         stack = self.world.make({'a': res(), 'g': res('Group', count=2)}, tags=('x',))
         inner = self.world.nested(stack, 'g')
         self.world.mark(inner, 'm0', reason='it smokes')
@@ -96,7 +96,7 @@ class TestModel(StackHealthCase):
             (False, False, None), (seen.healthy, seen.failed, seen.blocking_reason)
         )
 
-    def test_a_group_is_unhealthy_by_its_members_unless_a_user_says_so(self) -> None:
+    def test_a_group_is_unhealthy_by_its_members_or_a_health_mark(self) -> None:
         stack = self.world.make({'g': res('Group', count=2)})
         inner = self.world.nested(stack, 'g')
         self.break_resource(inner, 'm1')
@@ -110,7 +110,7 @@ class TestModel(StackHealthCase):
             ['g', 'm1'], [bad.name for bad in self.model().stacks()[0].unhealthy]
         )
 
-    def test_names_uuids_tags_and_projects_say_which(self) -> None:
+    def test_names_uuids_tags_and_projects_select_stacks(self) -> None:
         one = self.world.make(TWO, name='one', tags=('x', 'y'))
         self.world.make(TWO, name='two', tags=('x',))
         model = self.model()
@@ -127,7 +127,7 @@ class TestModel(StackHealthCase):
                 found = [seen.name for seen in model.stacks(**asked)]
                 self.assertEqual(expected, found)
 
-    def test_why_one_cannot_be_changed_is_said(self) -> None:
+    def test_the_reason_against_a_change_is_in_the_model(self) -> None:
         locked = self.world.make(TWO, name='locked')
         self.world.act(locked, 'LOCK', 'stacks')
         inside = self.world.make({'g': res('Group', count=1)}, name='inside')
@@ -154,7 +154,7 @@ class TestModel(StackHealthCase):
             found,
         )
 
-    def test_of_many_stacks_the_rows_are_read_together(self) -> None:
+    def test_rows_of_many_stacks_are_read_together(self) -> None:
         for name in 'abc':
             self.world.make(TWO, name=name)
         store: Any = FailingStore(self.world.store)

@@ -25,7 +25,7 @@ class TestStackNotifications(StackWorldCase):
         self.messages += sent
         return sent
 
-    def test_one_that_is_made_changed_and_deleted(self) -> None:
+    def test_a_stack_is_created_updated_and_deleted(self) -> None:
         stack = self.world.make(ONE, sections=HIDDEN, parameters={'pw': SECRET})
         made = expectations.story(self.sent())
         self.world.change(stack, {'b': res()})
@@ -62,7 +62,7 @@ class TestStackNotifications(StackWorldCase):
         self.assertIsNotNone(expectations.data(last)['deleted_at'])
         self.assertNotIn(SECRET, str(self.messages))
 
-    def test_one_that_cannot_be_made(self) -> None:
+    def test_a_stack_that_cannot_be_created(self) -> None:
         self.world.outside.fails.add(('create', 'a'))
         self.world.make({'a': res()})
 
@@ -90,7 +90,7 @@ class TestStackNotifications(StackWorldCase):
         )
         self.assertEqual([None] * 3, [faults[at] for at in (0, 1, 3)])
 
-    def test_a_mark_a_replacement_a_lock_and_a_signal_that_it_keeps_out(self) -> None:
+    def test_a_mark_a_replacement_a_lock_and_an_ignored_signal(self) -> None:
         stack = self.world.make({'a': res()})
         self.sent()
         self.world.mark(stack, 'a', reason='it smokes')
@@ -141,7 +141,7 @@ class TestStackNotifications(StackWorldCase):
             ],
         )
 
-    def test_stacks_in_it_are_told_of_with_where_they_belong(self) -> None:
+    def test_nested_stacks_are_notified_with_their_parent(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)})
 
         sent = self.sent()

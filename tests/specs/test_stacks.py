@@ -17,7 +17,7 @@ CHAIN = {
 class TestCreate(StackWorldCase):
     """Resources are created in parallel along their dependencies."""
 
-    def test_each_resource_follows_those_that_it_needs(self) -> None:
+    def test_resources_are_created_after_their_dependencies(self) -> None:
         world = self.create_stack_world()
         stack = world.start_creation(CHAIN)
         # The state when the request returns.
@@ -35,7 +35,7 @@ class TestCreate(StackWorldCase):
             world.ids(stack)['b'], world.resource(stack, 'c').properties['value']
         )
 
-    def test_those_that_need_nothing_of_each_other_run_at_once(self) -> None:
+    def test_independent_resources_run_concurrently(self) -> None:
         world = self.create_stack_world()
         gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'y')]
         world.worker()
@@ -47,7 +47,7 @@ class TestCreate(StackWorldCase):
         self.assertEqual('CREATE_COMPLETE', world.wait_until_settled(stack).state.name)
         self.assertEqual('CREATE_COMPLETE', world.make({}, name='empty').state.name)
 
-    def test_one_that_is_not_yet_made_is_asked_again_and_known_meanwhile(self) -> None:
+    def test_a_resource_in_creation_is_polled_and_has_its_physical_id(self) -> None:
         world = self.create_stack_world()
         gate = self.create_gate_at(world, 'poll', 'x')
         world.worker()
@@ -63,9 +63,7 @@ class TestCreate(StackWorldCase):
         )
         self.assertEqual(row.physical_id, world.ids(stack)['x'])
 
-    def test_after_a_failure_what_needs_it_is_left_and_what_does_not_is_made(
-        self,
-    ) -> None:
+    def test_after_a_failure_only_independent_resources_are_created(self) -> None:
         world = self.create_stack_world()
         world.outside.fails.add(('create', 'b'))
         stack = world.make({**CHAIN, 'free': res()})
@@ -111,7 +109,7 @@ class TestUpdate(StackWorldCase):
         """Return the changes since the creation of the stack."""
         return self.world.transitions(self.stack)[self.count_before :]
 
-    def test_what_changed_is_updated_in_place_with_what_depends_on_it(self) -> None:
+    def test_changed_resources_and_their_dependents_are_updated_in_place(self) -> None:
         del self.world.outside.calls[:]
         self.world.change(self.stack, CHAIN)
         self.assertEqual([], self.world.outside.calls)
@@ -126,7 +124,7 @@ class TestUpdate(StackWorldCase):
         ]
         self.assertEqual([begins, *changes, ends], self.new_transitions()[2:])
 
-    def test_what_must_be_is_replaced_and_the_old_one_goes_last(self) -> None:
+    def test_a_replaced_resource_is_deleted_last(self) -> None:
         self.world.change(self.stack, {**CHAIN, 'a': res(value='1', fixed='f')})
         after = self.world.ids(self.stack)
         self.assertEqual({'a'}, {n for n in after if after[n] != self.before[n]})
@@ -143,7 +141,7 @@ class TestUpdate(StackWorldCase):
         )
         self.assertNotIn(self.before['a'], self.world.outside.things)
 
-    def test_what_is_new_is_made_what_is_gone_deleted_what_is_kept_left(self) -> None:
+    def test_resources_are_created_deleted_or_kept_as_the_template_says(self) -> None:
         kept = res(_deletion_policy='Retain')
         resources = {'a': CHAIN['a'], 'new': res()}
         self.world.change(self.stack, {**resources, 'kept': kept})
@@ -154,7 +152,7 @@ class TestUpdate(StackWorldCase):
         self.assertEqual({'a', 'new'}, self.world.states(self.stack).keys())
         self.assertIn(physical_id, self.world.outside.things)
 
-    def test_with_rollback_a_failed_one_ends_as_it_began(self) -> None:
+    def test_a_failed_update_with_rollback_restores_the_stack(self) -> None:
         self.world.outside.fails.add(('create', 'new'))
         resources = {
             **CHAIN,
@@ -170,9 +168,7 @@ class TestUpdate(StackWorldCase):
             'UPDATE_COMPLETE', self.world.change(self.stack, resources).state.name
         )
 
-    def test_a_stack_in_it_goes_back_with_what_is_around_it_and_not_before(
-        self,
-    ) -> None:
+    def test_a_nested_stack_is_rolled_back_with_its_parent(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)}, name='around')
         inner = self.world.nested(stack, 'g')
         self.world.change(inner, disable_rollback=False)
@@ -190,7 +186,7 @@ class TestUpdate(StackWorldCase):
             self.world.transitions(inner)[told:],
         )
 
-    def test_without_it_the_next_update_does_the_rest(self) -> None:
+    def test_the_next_update_completes_a_failed_one_without_rollback(self) -> None:
         self.world.outside.fails.add(('create', 'new'))
         resources = {**CHAIN, 'new': res(_depends_on='c')}
         self.assertEqual(
@@ -209,7 +205,7 @@ class TestUpdate(StackWorldCase):
 class TestNestedStacks(StackWorldCase):
     """A resource that is a stack."""
 
-    def test_one_that_an_update_does_not_change_keeps_its_state(self) -> None:
+    def test_an_unchanged_nested_stack_keeps_its_state(self) -> None:
         world = self.create_stack_world()
         resources = {'g': res('Group', count=1), 'h': res('Group', count=1), 'a': res()}
         stack = world.make(resources)
@@ -229,7 +225,7 @@ class TestNestedStacks(StackWorldCase):
         self.assertLess(told, len(world.transitions(*inner)))
         self.assertEqual('CREATE_COMPLETE', world.states(inner[1])['m0'])
 
-    def test_an_output_can_say_what_is_its_id(self) -> None:
+    def test_an_output_can_define_the_physical_id(self) -> None:
         world = self.create_stack_world()
         text = template(
             {'deep': res(value='x')},
@@ -257,7 +253,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.stack = self.world.start_creation(CHAIN)
         self.gate.wait_until_entered()
 
-    def test_an_update_takes_over_when_what_runs_has_ended_and_no_other_can(
+    def test_an_update_supersedes_an_operation_and_other_operations_cannot(
         self,
     ) -> None:
         for operation in (states.CHECK, states.SUSPEND, states.RESUME, states.LOCK):
@@ -278,7 +274,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.assertEqual({'a', 'new'}, self.world.ids(self.stack).keys())
         self.assertEqual(2, len(self.world.outside.things))
 
-    def test_a_delete_takes_over_and_leaves_nothing_to_a_second_one(self) -> None:
+    def test_a_delete_supersedes_an_operation_and_is_idempotent(self) -> None:
         first = self.world.stacks.delete(self.stack.uuid, TENANT)
         second = self.world.stacks.delete(self.stack.uuid, TENANT)
         self.gate.open()
@@ -330,7 +326,7 @@ class TestOtherOperations(StackWorldCase):
         self.world = self.create_stack_world()
         self.stack = self.world.make({**CHAIN, 'g': res('Group', count=2)})
 
-    def test_a_check_looks_at_everything_and_names_all_that_failed(self) -> None:
+    def test_a_check_covers_all_resources_and_names_every_failure(self) -> None:
         self.world.outside.fails.update({('check', 'a'), ('check', 'm1')})
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
@@ -344,7 +340,7 @@ class TestOtherOperations(StackWorldCase):
         for name in ('resources.a: ', 'resources.g: ', 'resources.m1: '):
             self.assertIn(name, stack.status_reason)
 
-    def test_a_suspension_is_in_reverse_allows_no_update_and_ends_forward(self) -> None:
+    def test_a_suspension_runs_in_reverse_and_prevents_updates(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
         order = [n for n in self.world.outside.of('suspend') if n in CHAIN]
         self.assertEqual(['c', 'b', 'a'], order)
@@ -357,7 +353,7 @@ class TestOtherOperations(StackWorldCase):
         self.assertEqual(['a', 'b', 'c'], order)
         self.assertEqual('RESUME_COMPLETE', stack.state.name)
 
-    def test_a_check_of_it_tells_how_it_is_and_keeps_the_suspension(self) -> None:
+    def test_a_check_of_a_suspended_stack_keeps_the_suspension(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
         del self.world.outside.things[self.world.ids(self.stack)['b'] or '']
         stack = self.world.act(self.stack, states.CHECK)
@@ -375,7 +371,7 @@ class TestOtherOperations(StackWorldCase):
             self.world.states(self.stack),
         )
 
-    def test_a_check_counts_what_has_failed_or_was_never_made(self) -> None:
+    def test_a_check_counts_failed_and_uncreated_resources(self) -> None:
         self.world.outside.fails |= {('create', 'new'), ('update', 'b')}
         resources = {
             **CHAIN,
@@ -401,9 +397,7 @@ class TestOtherOperations(StackWorldCase):
         kept = ('b', 'new', 'last')
         self.assertEqual([failed[n] for n in kept], [after[n] for n in kept])
 
-    def test_a_stack_in_it_that_was_deleted_by_itself_is_missed_and_made_again(
-        self,
-    ) -> None:
+    def test_a_separately_deleted_nested_stack_is_detected_and_recreated(self) -> None:
         self.world.act(self.world.nested(self.stack, 'g'), states.DELETE)
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
@@ -415,9 +409,7 @@ class TestOtherOperations(StackWorldCase):
         self.assertEqual({'m0', 'm1'}, self.world.ids(inner).keys())
         self.assertEqual(5, len(self.world.outside.things))
 
-    def test_a_deletion_is_in_reverse_goes_on_where_it_failed_and_leaves_nothing(
-        self,
-    ) -> None:
+    def test_a_deletion_runs_in_reverse_and_continues_after_a_failure(self) -> None:
         inner = self.world.nested(self.stack, 'g')
         self.world.outside.fails.add(('delete', 'b'))
         stack = self.world.act(self.stack, states.DELETE)
@@ -434,7 +426,7 @@ class TestOtherOperations(StackWorldCase):
         self.assertEqual({}, self.world.outside.things)
         self.assertRaises(exceptions.StackNotFound, self.world.find_stack, 's')
 
-    def test_what_needed_each_other_at_different_times_can_be_deleted(self) -> None:
+    def test_resources_with_reversed_dependencies_can_be_deleted(self) -> None:
         old = {'x': res(fixed='1', _depends_on='y'), 'y': res(fixed='1')}
         new = {'x': res(fixed='2'), 'y': res(fixed='2', _depends_on='x')}
         stack = self.world.make(old, name='turned')
@@ -451,7 +443,7 @@ class TestOtherOperations(StackWorldCase):
 class TestTimeouts(StackWorldCase):
     """An operation ends at its deadline, however long its resources take."""
 
-    def test_what_waits_outside_fails_and_says_why(self) -> None:
+    def test_external_work_that_times_out_fails_with_a_reason(self) -> None:
         world = self.create_stack_world(limits=StackLimits(timeout=1))
         gate = self.create_gate_at(world, 'create', 'x')
         world.worker()
@@ -466,7 +458,7 @@ class TestTimeouts(StackWorldCase):
         self.assertEqual(begin, stack.status_reason[: len(begin)])
         self.assertEqual({'x': 'CREATE_FAILED'}, world.states(stack))
 
-    def test_what_did_not_get_its_turn_is_not_begun_any_more(self) -> None:
+    def test_unstarted_resources_do_not_start_after_the_timeout(self) -> None:
         world = self.create_stack_world(limits=StackLimits(timeout=1))
         gate = self.create_gate_at(world, 'create', 'x')
         world.worker(max_parallel=1)
@@ -493,7 +485,7 @@ class TestLostWorkers(StackWorldCase):
     #: The commits of its worker after which another worker continues a creation.
     commits: tuple[int, ...] = (2, 3, 5, 8, 13, 21)
 
-    def test_a_creation_is_complete_in_the_end_and_each_was_made_once(self) -> None:
+    def test_a_creation_completes_and_creates_each_resource_once(self) -> None:
         for commit in self.commits:
             world = self.create_stack_world(lease=60.0, sweep_interval=0.2)
             resources = {f'r{at}': res(wait=1) for at in range(12)}
@@ -513,7 +505,7 @@ class TestLostWorkers(StackWorldCase):
             self.assertEqual(13, len(world.outside.things), commit)
             world.stop()
 
-    def test_an_update_goes_on_too(self) -> None:
+    def test_an_update_continues(self) -> None:
         world = self.create_stack_world(lease=60.0, sweep_interval=0.2)
         stack = world.make({**CHAIN, 'g': res('Group', count=2)})
         gate = self.create_gate_at(world, 'update', 'b')

@@ -18,8 +18,8 @@ class LostWorkers(OnDatabase):
 define_stories(
     __name__,
     {
-        marks.TestWhileSomethingRuns: (POSTGRESQL,),
-        locks.TestALostWorker: (POSTGRESQL, MYSQL),
+        marks.TestMarkDuringOperation: (POSTGRESQL,),
+        locks.TestLostWorker: (POSTGRESQL, MYSQL),
         cases.TestRaces: (SQLITE, POSTGRESQL, MYSQL),
         stacks.TestWhileAnotherRuns: (POSTGRESQL, MYSQL),
         signalled.TestWhileAGroupScales: (MYSQL,),

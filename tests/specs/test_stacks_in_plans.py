@@ -96,7 +96,7 @@ class PlanWorldCase(StackWorldCase):
 class TestUpdate(PlanWorldCase):
     """`stack_update` and `resource_mark_unhealthy`."""
 
-    def test_what_a_plan_marks_its_update_replaces(self) -> None:
+    def test_an_update_of_a_plan_replaces_resources_it_marked(self) -> None:
         before = self.world.ids(self.stack)
 
         plan = self.run_plan(
@@ -140,7 +140,7 @@ class TestUpdate(PlanWorldCase):
         ids = self.world.ids(self.stack)
         self.assertEqual('3', things[ids['a'] or '']['value'])
 
-    def test_what_is_given_goes_over_what_there_was_and_may_be_private(self) -> None:
+    def test_given_parameters_override_existing_ones_and_may_be_hidden(self) -> None:
         names = ('one', 'two', 'pw')
         parameters: dict[str, Any] = {
             name: {'type': 'string', 'default': 'none'} for name in names
@@ -167,7 +167,7 @@ class TestUpdate(PlanWorldCase):
         inputs = self.world.action('stack_update').inputs
         self.assertEqual('***', masking.mask_data(inputs)['private_parameters'])
 
-    def test_it_fails_with_the_reason_of_the_stack(self) -> None:
+    def test_an_action_of_a_plan_fails_with_the_reason_of_the_stack(self) -> None:
         self.world.outside.fails.add(('update', 'a'))
 
         plan = self.world.wait_until_ended(self.start_update_plan())
@@ -181,9 +181,7 @@ class TestUpdate(PlanWorldCase):
             self.world.message('stack_update'),
         )
 
-    def test_one_of_nothing_or_of_nobody_is_refused_before_anything_is_done(
-        self,
-    ) -> None:
+    def test_an_update_of_an_unknown_stack_or_project_is_refused_first(self) -> None:
         self.run_plan(
             self.world.do(
                 'stack_update', self.stack, template=template({'a': res('None::Such')})
@@ -201,7 +199,7 @@ class TestUpdate(PlanWorldCase):
         )
         self.assertEqual('CREATE_COMPLETE', self.world.reload(self.stack).state.name)
 
-    def test_it_waits_its_turn_behind_what_runs(self) -> None:
+    def test_an_update_waits_for_a_running_operation(self) -> None:
         gate = self.create_gate_at(self.world, 'check', 'a')
         self.world.stacks.act(self.stack.uuid, TENANT, 'CHECK')
         gate.wait_until_entered()
@@ -220,7 +218,7 @@ class TestUpdate(PlanWorldCase):
             ][3:],
         )
 
-    def test_one_that_a_user_replaces_by_another_has_failed(self) -> None:
+    def test_an_update_superseded_by_a_user_fails(self) -> None:
         gate = self.create_gate_at(self.world, 'update', 'a')
         plan = self.start_update_plan()
         gate.wait_until_entered()
@@ -230,7 +228,7 @@ class TestUpdate(PlanWorldCase):
 
         self.assert_superseded(plan, 'was cancelled')
 
-    def test_it_does_not_take_the_place_of_what_was_asked_for_later(self) -> None:
+    def test_an_update_does_not_supersede_a_later_request(self) -> None:
         self.engine.stop(1.0)
         self.world.workers.remove(self.engine)
         plan = self.start_update_plan()
@@ -251,7 +249,7 @@ class TestUpdate(PlanWorldCase):
         value = self.world.resource(stack, 'a').properties['value']
         self.assertEqual(('UPDATE_COMPLETE', '4'), (stack.state.name, value))
 
-    def test_a_name_that_two_projects_use_needs_the_project(self) -> None:
+    def test_an_ambiguous_name_needs_the_project(self) -> None:
         whole = template(TWO)
         other = self.world.stacks.create(StackRequest('s', whole), 'another-project')
         self.world.wait_until_settled(other)
@@ -272,7 +270,7 @@ class TestUpdate(PlanWorldCase):
 class TestCheck(PlanWorldCase):
     """`stack_check`."""
 
-    def test_that_something_is_unhealthy_is_no_failure(self) -> None:
+    def test_an_unhealthy_resource_does_not_fail_a_check(self) -> None:
         gone = self.world.ids(self.stack)['b'] or ''
         del self.world.outside.things[gone]
 
@@ -297,11 +295,11 @@ class TestCancel(PlanWorldCase):
         self.gate.wait_until_entered()
         self.world.wait_for_action('stack_update', 'WAITING')
 
-    def test_with_the_plan_it_is_cancelled(self) -> None:
+    def test_a_cancel_of_the_plan_cancels_the_operation(self) -> None:
         self.world.plans.cancel(self.plan.uuid)
         self.assertEqual('CANCELLED', self.assert_cancelled().state)
 
-    def test_with_the_action_it_is_cancelled(self) -> None:
+    def test_a_cancel_of_the_action_cancels_the_operation(self) -> None:
         uuid = self.world.action('stack_update').uuid
         self.world.plans.signal_action(uuid, 'CANCEL')
         self.assert_cancelled()
@@ -325,9 +323,7 @@ class TestLostWorkers(PlanWorldCase):
     #: The interval between the commits after which a worker dies.
     every = 1
 
-    def test_of_the_plan_while_it_waits_and_of_the_operation_in_the_middle(
-        self,
-    ) -> None:
+    def test_the_workers_of_a_waiting_plan_and_of_its_operation_are_lost(self) -> None:
         gate = self.create_gate_at(self.world, 'update', 'a')
         plan = self.start_update_plan()
         gate.wait_until_entered()
@@ -343,7 +339,7 @@ class TestLostWorkers(PlanWorldCase):
         self.assertEqual('SUCCEEDED', self.world.wait_until_ended(plan).state)
         self.assertEqual('UPDATE_COMPLETE', self.world.reload(self.stack).state.name)
 
-    def test_at_every_commit_it_ends_well_and_is_done_once(self) -> None:
+    def test_an_operation_is_executed_once_after_a_loss_at_any_commit(self) -> None:
         for lane, other, commits in (
             ('engine', 'applier', 8),
             ('applier', 'engine', 6),
@@ -389,10 +385,10 @@ class TestLostWorkers(PlanWorldCase):
             world.stop()
 
 
-class TestInTheLaneOfTheEngine(PlanWorldCase):
+class TestEngineLane(PlanWorldCase):
     """An action without a plan does the same."""
 
-    def test_it_waits_there_too_and_one_that_holds_the_lock_hands_it_on(self) -> None:
+    def test_an_action_waits_in_the_engine_lane_and_passes_its_lock_on(self) -> None:
         new = self.world.new_action(
             'alone', 'stack_update', inputs={'stack': self.stack.uuid}
         )
@@ -411,7 +407,7 @@ class TestInTheLaneOfTheEngine(PlanWorldCase):
 class TestWithoutAWorker(PlanWorldCase):
     """A plan is validated by a process that cannot execute actions."""
 
-    def test_inputs_are_checked_when_it_is_stored(self) -> None:
+    def test_inputs_are_validated_when_a_plan_is_stored(self) -> None:
         error = self.assertRaises(
             exceptions.InvalidDocument,
             self.world.create,

@@ -4,10 +4,10 @@ from tests.stack_worlds import StackWorldCase, res
 from watcherlite.domain.actions import ActionChange
 
 
-class TestWhatDoesNotEndByItself(StackWorldCase):
+class TestOverdueOperation(StackWorldCase):
     """An operation past its deadline whose resources no worker has cancelled."""
 
-    def test_it_is_cancelled_and_what_was_made_is_undone(self) -> None:
+    def test_an_overdue_operation_is_cancelled_and_rolled_back(self) -> None:
         world = self.create_stack_world()
         gate = self.create_gate_at(world, 'create', 'x')
         worker = world.worker()
