@@ -113,11 +113,18 @@ SENLIN = Environment(
 KEYSTONE = Environment(
     'keystone', 'WATCHERLITE_TEST_KEYSTONE', ('keystone>=27.0.0', 'cheroot>=10.0.0')
 )
+#: OpenStack's dashboard, with the panels of OpenStack Watcher. One of its dependencies
+#: imports distutils, which Python 3.12 and later have only with setuptools.
+HORIZON = Environment(
+    'Horizon',
+    'WATCHERLITE_TEST_HORIZON',
+    ('horizon>=27.0.0', 'watcher-dashboard>=16.0.0', 'setuptools'),
+)
 
 
 def main() -> int:
     """Create all environments whose variables are set; return the exit code."""
-    known = (CLIENTS, HEAT, SENLIN, KEYSTONE)
+    known = (CLIENTS, HEAT, SENLIN, KEYSTONE, HORIZON)
     named = [(e, path) for e in known if (path := e.path()) is not None]
     with futures.ThreadPoolExecutor() as pool:
         # Raise the first error.
