@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.cluster_worlds import machine
-from tests.fault_injection import SHORT, FaultInjection
+from tests.fault_injection import SWEEP, FaultInjection
 from tests.operated_worlds import OperatedWorld
 from tests.stack_worlds import BrokenThingError, Outside
 from watcherlite import exceptions
@@ -57,7 +57,7 @@ class ClusterChaos(FaultInjection):
         self.world: OperatedWorld = OperatedWorld(
             store,
             handlers={'Thing': machine(self.outside)},
-            sweep_interval=SHORT,
+            sweep_interval=SWEEP,
             max_parallel=self._random.choice([1, 2, 4]),
             max_attempts=1000,
         )

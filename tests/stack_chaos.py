@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.cluster_chaos import Unreliable
-from tests.fault_injection import SHORT, FaultInjection
+from tests.fault_injection import SWEEP, FaultInjection
 from tests.stack_worlds import TENANT, StackWorld, res, thing
 from watcherlite.db.api import Store
 from watcherlite.domain.stacks import Stack
@@ -36,7 +36,7 @@ class StackChaos(FaultInjection):
         self.world: StackWorld = StackWorld(
             store,
             {'Thing': thing(self.outside)},
-            sweep_interval=SHORT,
+            sweep_interval=SWEEP,
             max_parallel=self._random.choice([1, 2, 4]),
             max_attempts=1000,
         )

@@ -47,7 +47,7 @@ class CostCase(OnDatabase, stores.SqliteDatabase):
 
     #: The number of members per transaction depends on the duration of a commit, which
     #: varies with the load of the machine. A cost that grows with the number of members
-    #: would be ten times as high.
+    #: would be five times as high.
     growth = 2.5
 
     def costs(self, operations: Mapping[str, Callable[[], bool]], size: int) -> Costs:

@@ -44,7 +44,7 @@ class ClusterPromises(Base):
     """The guarantees, on any store."""
 
     #: The number of random runs.
-    disorders = 8
+    disorders = 5
 
     def create_world_without_worker(self, **settings: Any) -> OperatedWorld:
         """Return a world with the operations of users, and no worker."""

@@ -53,7 +53,7 @@ class CostTest(CostCase, ClusterCase):
         return found
 
     def test_the_cost_of_a_node_in_small_and_large_clusters(self) -> None:
-        self.assert_steady(self.costs_of(10), self.costs_of(150))
+        self.assert_steady(self.costs_of(10), self.costs_of(60))
 
 
 define_tests(

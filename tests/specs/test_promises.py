@@ -78,7 +78,7 @@ class Promises:
     """Guarantees that depend on the database; `make_store` returns the store."""
 
     #: The number of random sequences of faults.
-    disorders = 20
+    disorders = 10
     #: The interval between the commits at which a worker dies.
     every = 1
 
@@ -375,10 +375,10 @@ class MemoryPromisesTest(Promises, WorldCase):
         return (counting.calls - calls) / count, (counting.commits - commits) / count
 
     def test_cost_per_action_does_not_grow_with_the_number_of_actions(self) -> None:
-        names = [f'a{n}' for n in range(1000)]
+        names = [f'a{n}' for n in range(300)]
         few, many = self.cost(*names[:10]), self.cost(*names)
         few_chained = self.cost(*chain(*names[:10]))
-        chained = self.cost(*chain(*names[:300]))
+        chained = self.cost(*chain(*names[:100]))
         for one, other in zip((*few, *few_chained), (*many, *chained), strict=True):
             self.assertLessEqual(other, self.growth * one)
         self.assertLess(many[0], 1.0)

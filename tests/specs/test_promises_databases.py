@@ -10,7 +10,7 @@ class DatabasePromises(OnDatabase, Promises):
     """The suite on a database; precedes WorldCase and the database mixin."""
 
     #: Fewer than in memory, where each takes a fraction of the time.
-    disorders = 3
+    disorders = 2
     every = 9
 
 

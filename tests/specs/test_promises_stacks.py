@@ -559,4 +559,4 @@ class CostTest(CostCase, StackWorldCase):
         for shape in (flat, chain, fan):
             with self.subTest(shape.__name__):
                 few = self.costs_of(shape, 10)
-                self.assert_steady(few, self.costs_of(shape, 100))
+                self.assert_steady(few, self.costs_of(shape, 50))

@@ -12,7 +12,7 @@ class Disorders(PromiseCase):
     """On any store."""
 
     #: The number of random runs.
-    disorders = 8
+    disorders = 5
 
     def test_no_action_is_stuck_after_any_fault(self) -> None:
         for seed in range(self.disorders):
