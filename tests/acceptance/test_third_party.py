@@ -23,7 +23,7 @@ class ThirdPartyTest(DaemonTestCase):
     def setUp(self):
         super().setUp()
         lane = {
-            'lease': 1,
+            'lease': 30,
             'sweep_interval': 0.2,
             'max_attempts': ATTEMPTS,
             'max_parallel': 4,
