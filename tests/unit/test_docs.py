@@ -98,7 +98,7 @@ class TestPages(base.TestCase):
             ],
         )
 
-    def test_the_parts_of_files_that_are_included_are_there(self):
+    def test_included_parts_of_files_exist(self):
         directive = r'^ *\.\. include:: (\S+)\n((?: +:.*\n)+)'
         for page, (target, options) in mentions(directive, PAGES):
             text = (SOURCE / target).read_text()
@@ -117,7 +117,7 @@ class TestOptions(base.TestCase):
             for option in options
         }
 
-    def test_the_page_shows_what_the_sample_file_shows(self):
+    def test_the_page_has_the_text_of_the_sample_file(self):
         generator = ROOT / 'etc/watcherlite/config-generator.conf'
         namespaces = re.findall(
             r'^namespace = (.*)$', generator.read_text(), re.MULTILINE
@@ -188,7 +188,7 @@ class TestPlugins(base.TestCase):
             expected = [p for p in inspect.signature(hook).parameters if p != 'self']
             self.assertEqual(', '.join(expected), signature, name)
 
-    def test_entry_points_are_shown_as_every_build_backend_reads_them(self):
+    def test_entry_points_are_valid_for_every_build_backend(self):
         namespaces = {
             *(contract.ACTION_TYPES, contract.RESOURCE_HANDLERS, contract.POLICIES),
             contract.STRATEGIES,

@@ -169,7 +169,7 @@ class TestGuide(base.TestCase):
                 known = any(template.fullmatch(path) for template in templates)
                 self.assertTrue(known, (page, path))
 
-    def test_what_watcher_does_not_have_is_named(self):
+    def test_differences_from_watcher_are_named(self):
         known = {
             f'{noun}:{verb}'
             for noun, verbs in VERBS_OF_WATCHER.items()
@@ -211,7 +211,7 @@ class TestStacks(base.TestCase):
 
 
 class TestProposers(base.TestCase):
-    def test_whatever_proposes_plans_is_explained(self):
+    def test_every_proposer_of_plans_is_explained(self):
         plugins = loader.load()
         told = set(literals(read('strategies.rst')))
 

@@ -19,7 +19,7 @@ UNUSED = {'RequestLimitExceeded'}
 
 
 class ClustersTest(base.TestCase):
-    def test_every_action_is_told_of_and_what_a_request_may_ask_of_a_cluster(self):
+    def test_every_action_and_every_request_is_documented(self):
         for page, names in (
             ('clusters.rst', action_types.DEFINITIONS),
             *(
@@ -30,7 +30,7 @@ class ClustersTest(base.TestCase):
             text = read(page)
             self.assertEqual([], [n for n in names if f'``{n}``' not in text], page)
 
-    def test_every_type_of_error_is_told_of(self):
+    def test_every_type_of_error_is_documented(self):
         told = set(re.findall(r'``(\w+)``', read('clustering_api.rst')))
 
         known = {name for _, name in errors.SENLIN_TYPES}

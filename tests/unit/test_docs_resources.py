@@ -66,7 +66,7 @@ class TestPage(DocsTestCase):
         declaring = {ours[name] for name in ours if name != 'OS::Heat::None'}
         self.assertLessEqual(declaring, tables)
 
-    def test_the_tables_have_every_property_and_what_a_change_of_it_means(self):
+    def test_the_tables_have_every_property_and_the_effect_of_its_change(self):
         resource_tables = self.extension('resource_tables')
         self.assertEqual(
             [
@@ -91,7 +91,7 @@ class TestPage(DocsTestCase):
         self.assertIn('     - replaced\n     - The number of characters. ', text)
         self.assertIn('Default: ``32``.', text)
 
-    def test_the_tables_have_what_nodes_of_a_type_can_do(self):
+    def test_the_tables_have_the_operations_of_nodes_of_a_type(self):
         resource_tables = self.extension('resource_tables')
 
         text = '\n'.join(resource_tables.lines(test_resource.TestResource))

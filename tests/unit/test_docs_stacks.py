@@ -131,7 +131,7 @@ class TestFunctions(TemplatesCase):
 
         self.assertEqual({f.name for f in known}, set(self.sections))
 
-    def test_each_has_examples_that_give_what_they_say(self):
+    def test_the_examples_of_each_function_have_the_documented_results(self):
         conditions = {f.name for f in functions.CONDITION_FUNCTIONS}
         for name, text in self.sections.items():
             examples = re.findall(
@@ -143,7 +143,7 @@ class TestFunctions(TemplatesCase):
                 value = self.value(yaml.safe_load(written), name in conditions)
                 self.assertEqual(yaml.safe_load(given), value, written)
 
-    def test_the_limits_that_no_option_sets_are_those_of_the_code(self):
+    def test_limits_without_an_option_are_those_of_the_code(self):
         text = read('templates.rst')
         made = f'{scope.MAX_MADE:,}'.replace(',', ' ')
 
@@ -156,7 +156,7 @@ class TestFunctions(TemplatesCase):
         for algorithm in text_functions.ALGORITHMS:
             self.assertIn(f'``{algorithm}``', self.sections['digest'])
 
-    def test_what_is_refused_is_listed_with_what_to_do_instead(self):
+    def test_refused_features_are_listed_with_alternatives(self):
         refused = sections('templates.rst', '=')['Validation']
 
         names = (*functions.MISSING, *versions.FOREIGN)
@@ -208,7 +208,7 @@ class TestTemplates(TemplatesCase):
 
         self.assertEqual(set(environment.SECTIONS), set(re.findall(r'\w+', heads)))
 
-    def test_the_environment_of_the_page_is_one_and_does_what_it_says(self):
+    def test_the_environment_of_the_page_has_the_documented_effect(self):
         (written,) = [
             block
             for block in blocks('templates.rst', 'yaml')
@@ -229,7 +229,7 @@ class TestTemplates(TemplatesCase):
             ],
         )
 
-    def test_a_mistake_is_told_as_the_page_shows_it(self):
+    def test_an_error_is_reported_like_on_the_page(self):
         wrong = self.text.replace('{get_param: who}', '{get_param: woh}')
         error = self.assertRaises(
             exceptions.StackValidationFailed,
@@ -275,7 +275,7 @@ class TestExamples(base.TestCase):
                 with self.subTest(page=page, text=text):
                     self.check(text, settings)
 
-    def test_the_first_stack_is_one(self):
+    def test_the_first_stack_is_valid(self):
         self.check(FIRST_STACK.read_text(), FIRST_STACK.with_name('example.conf'))
 
     def test_plans_are_plans(self):
@@ -340,7 +340,7 @@ class TestStates(DocsTestCase):
         ):
             self.assertIn(f'.. {directive}', read(page))
 
-    def test_every_state_but_that_of_what_is_gone_stands_in_one_row(self):
+    def test_every_state_but_deleted_is_in_one_row(self):
         rows = [
             line
             for locks in (False, True)
@@ -356,7 +356,7 @@ class TestStates(DocsTestCase):
 
         self.assertEqual(sorted(every - {'DELETE_COMPLETE'}), sorted(shown))
 
-    def test_everything_that_users_can_ask_for_is_in_each_row(self):
+    def test_every_operation_of_users_is_in_each_row(self):
         for locks in (False, True):
             text = '\n'.join(self.tables.guards(locks))
             rows = re.split(r'(?m)^   \* - ', text)[2:]
@@ -367,7 +367,7 @@ class TestStates(DocsTestCase):
                 self.assertEqual(set(), missing - {states.CANCEL_UPDATE}, row)
                 self.assertTrue(not missing or 'UNLOCK_COMPLETE' in row, row)
 
-    def test_a_lock_is_shown_as_the_specification_has_it(self):
+    def test_the_rows_of_a_lock_are_those_of_the_specification(self):
         allowed = {
             state: {
                 operation

@@ -75,7 +75,7 @@ class CatalogueStories:
             self.refusal('strategy', 'show', 'nothing'),
         )
 
-    def test_what_a_strategy_needs_is_shown(self):
+    def test_the_requirements_of_a_strategy_are_shown(self):
         needs = self.json('strategy', 'state', 'dummy')
 
         self.assertEqual(
@@ -133,7 +133,7 @@ class CatalogueStories:
 class TemplateStories:
     """Commands on audit templates."""
 
-    def test_a_template_is_made_changed_and_deleted(self):
+    def test_a_template_is_created_updated_and_deleted(self):
         scope = pathlib.Path(self.home) / 'scope.yaml'
         scope.write_text(SCOPE)
         made = self.plain(

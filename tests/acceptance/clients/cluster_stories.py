@@ -37,7 +37,7 @@ class ScalingStories:
         self.assertEqual(['bye'] * 2, [row['attr_value'] for row in later])
         self.assertIn('longer', gone)
 
-    def test_it_grows_and_shrinks(self):
+    def test_a_cluster_grows_and_shrinks(self):
         self.create('sized', 1, '--max-size', '4')
 
         out = self.run_action('expand', '--count', '2', 'sized')
@@ -54,7 +54,7 @@ class ScalingStories:
         self.assertEqual(4, len(self.members('sized')))
         self.assertIn('max_size', refused)
 
-    def test_it_is_checked_and_recovered_and_does_operations(self):
+    def test_a_cluster_is_checked_recovered_and_operated(self):
         self.create('kept', 2)
 
         checked = self.run_action('check', 'kept')
@@ -71,7 +71,7 @@ class ScalingStories:
         )
         self.assertEqual({1: 'ACTIVE', 2: 'ACTIVE'}, self.members('kept'))
 
-    def test_what_is_done_and_what_happened(self):
+    def test_actions_and_events_are_listed(self):
         self.create('told', 1)
         cluster = self.ask('GET', '/clusters/told')['cluster']['id']
 
@@ -231,7 +231,7 @@ class ClusterStories:
         self.assertEqual(3, len(self.members('heard')))
         self.assertIn('more', self.refusal('receiver', 'show', 'more'))
 
-    def test_what_there_is(self):
+    def test_catalogs_are_listed(self):
         policies = {row['name'] for row in self.json('policy', 'type', 'list')}
         one = self.done('policy', 'type', 'show', 'senlin.policy.deletion-1.1')
         services = self.json('service', 'list')

@@ -64,7 +64,7 @@ class LifeStories:
             (shown['tags'], shown['timeout_mins'], shown['disable_rollback']),
         )
 
-    def test_a_stack_that_is_waited_for(self):
+    def test_a_client_waits_for_a_stack(self):
         path = self.file('waited.yaml', TEMPLATE)
 
         out = self.done(
@@ -92,7 +92,7 @@ class LifeStories:
         self.assertIn('resource_type: OS::Heat::TestResource', failures)
         self.assertIn('status: CREATE_FAILED', failures)
 
-    def test_an_update_replaces_nothing_that_can_stay(self):
+    def test_an_update_replaces_nothing_unnecessarily(self):
         self.create('updated', TEMPLATE)
         before = self.resources('updated')
         more = self.file('more.yaml', MORE)
@@ -124,7 +124,7 @@ class LifeStories:
             after,
         )
 
-    def test_an_update_of_what_there_is_keeps_what_is_not_given(self):
+    def test_an_update_of_an_existing_stack_keeps_omitted_values(self):
         self.create('existing', TEMPLATE, '--parameter', 'value=first')
 
         self.done('stack', 'update', 'existing', '--existing')
@@ -209,7 +209,7 @@ class LifeStories:
 class LookingStories:
     """The client displays every part of a stack."""
 
-    def test_its_resources_its_events_and_what_it_was_made_of(self):
+    def test_resources_events_and_the_template_of_a_stack_are_shown(self):
         environment = self.file('read.env', 'parameter_defaults: {value: from far}\n')
         self.create('read', TEMPLATE, '-e', environment)
 
@@ -259,7 +259,7 @@ class LookingStories:
         self.assertEqual('from far', said['output_value'])
         self.assertEqual({'change', 'keep'}, set(exported['resources']))
 
-    def test_files_and_nested_templates_come_with_it(self):
+    def test_files_and_nested_templates_are_sent(self):
         self.file('in/text', 'from a file')
         self.file(
             'in/inner.yaml',
@@ -311,7 +311,7 @@ class LookingStories:
             'nothing', [r['Stack Name'] for r in self.json('stack', 'list')]
         )
 
-    def test_what_there_is(self):
+    def test_catalogs_are_listed(self):
         types = self.json('orchestration', 'resource', 'type', 'list')
         one = self.json(
             'orchestration', 'resource', 'type', 'show', 'OS::Heat::RandomString'
@@ -336,7 +336,7 @@ class LookingStories:
         self.assertIn('revision', build['api'])
         self.assertIn('up', {row['Status'] for row in services})
 
-    def test_what_is_not_there_snapshots_and_other_projects_are_refused(self):
+    def test_unsupported_requests_and_other_projects_are_refused(self):
         self.create('there', TEMPLATE)
         path = self.file('there-again.yaml', TEMPLATE)
 
@@ -384,7 +384,7 @@ class LookingStories:
 class MaintenanceStories:
     """Tests of health marks and locks."""
 
-    def test_a_marked_resource_is_replaced_unless_the_mark_is_taken_back(self):
+    def test_a_marked_resource_is_replaced_unless_it_is_reset(self):
         self.create('marked', TEMPLATE)
         before = self.resources('marked')
 

@@ -83,7 +83,7 @@ class TestWatcher(Stories, ClientCase):
 
             self.assertIn('| dummy ', done.out, str(done))
 
-    def test_the_client_has_no_command_that_is_not_tried(self):
+    def test_every_command_of_the_client_is_tested(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
         self.assertEqual(set(), set(done.out.split()) - list_commands())

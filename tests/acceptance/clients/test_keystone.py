@@ -240,7 +240,7 @@ class TestKeystone(ServedCase):
                 self.assertIn('Keystone refused the login', page.text)
                 self.assertNotIn(PASSWORD, page.text)
 
-    def test_while_keystone_is_away_the_answer_is_503_and_later_is_not(self):
+    def test_the_response_is_503_while_keystone_is_unreachable(self):
         token = self.keystone.token('operator')
         self.keystone.stop()
         try:

@@ -53,7 +53,7 @@ class PageStories:
         self.assertEqual(1, len(services))
         self.assertIn(plan, self.column('UUID', 'actionplan', 'list'))
 
-    def test_a_page_that_cannot_be_is_refused(self):
+    def test_an_invalid_page_is_refused(self):
         unknown = '6f1e2d3c-4b5a-4978-8899-aabbccddeeff'
 
         marker = self.refusal('audit', 'list', '--marker', unknown)
@@ -67,7 +67,7 @@ class PageStories:
 class VersionStories:
     """The option --os-infra-optim-api-version selects the version."""
 
-    def test_what_a_version_does_not_have_is_not_shown(self):
+    def test_fields_of_later_versions_are_not_shown(self):
         plan = self.dummy_plan('of versions')
         audit = self.json('actionplan', 'show', plan)['Audit']
         action = self.column('UUID', 'action', 'list', '--action-plan', plan)[0]
@@ -92,7 +92,7 @@ class VersionStories:
         for noun in ('audit', 'actionplan', 'action'):
             self.assertEqual(shown[noun, '1.5'], shown[noun, '1.7'], noun)
 
-    def test_the_whole_way_works_with_the_oldest_version(self):
+    def test_the_whole_workflow_works_with_the_oldest_version(self):
         audit = self.audit(
             *('oldest', '-g', 'unclassified', '-s', 'actuator'),
             *('-p', f'actions={SHORT}'),
@@ -116,7 +116,7 @@ class VersionStories:
         self.assertIn('not supported by the requested version', model)
         self.assertEqual('SUCCEEDED', ended['State'])
 
-    def test_a_version_that_there_is_not_is_refused_with_those_that_there_are(self):
+    def test_an_unknown_version_is_refused_with_the_known_ones(self):
         text = self.refusal('goal', 'list', version='1.99')
 
         self.assertIn('Requested API version 1.99 is not supported by the server', text)

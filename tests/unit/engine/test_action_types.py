@@ -28,7 +28,7 @@ class TestEngineTypes(base.TestCase):
                 names.append('')
         return names
 
-    def test_it_executes_its_own_types_and_those_of_plugins(self) -> None:
+    def test_the_engine_executes_its_own_types_and_those_of_plugins(self) -> None:
         own = [one.__name__ for one in (AuditAction, StackAction, ResourceAction)]
 
         self.assertEqual([*own, 'nop'], self.create_all(self.types(stacks=object())))

@@ -12,7 +12,7 @@ def address(host, port=5672, vhost='/', tls=False, user='u', password='p'):
 
 
 class TestParse(base.TestCase):
-    def test_urls_and_what_they_mean(self):
+    def test_valid_urls_are_parsed(self):
         one, two = address('h1', vhost='v'), address('h2', 5673, vhost='v')
         story = {
             'amqp://u:p@h1/v': (one,),
@@ -39,7 +39,7 @@ class TestParse(base.TestCase):
 
         self.assertEqual(story, {url: addresses.parse(url) for url in story})
 
-    def test_what_cannot_be_used_is_refused_with_an_example(self):
+    def test_an_unusable_url_is_refused_with_an_example(self):
         for url in (
             f'amqp://u:{CANARY}/x@h1/v',
             f'amqp://u:12/{CANARY}@h1/v',

@@ -44,7 +44,7 @@ class TestEncode(base.TestCase):
             codec.decode(codec.encode(message)),
         )
 
-    def test_what_would_not_be_read_is_not_written(self):
+    def test_an_undecodable_message_is_not_encoded(self):
         for message in (
             {},
             {'type': None},
@@ -63,7 +63,7 @@ class TestEncode(base.TestCase):
             IDS | st.lists(IDS),
         )
     )
-    def test_whatever_is_written_is_read(self, fields):
+    def test_every_encoded_message_is_decoded(self, fields):
         message = {'type': 'x', **fields}
 
         self.assertEqual(message, codec.decode(codec.encode(message)))
@@ -75,7 +75,7 @@ class TestDecode(base.TestCase):
             {'type': 'x', 'since_1_1': 'y'}, codec.decode(document(since_1_1='y'))
         )
 
-    def test_each_thing_that_is_wrong_is_named(self):
+    def test_each_defect_is_named(self):
         story = [
             (b'', 'not JSON'),
             (b'\xff\xfe', 'not JSON'),
@@ -112,7 +112,7 @@ class TestDecode(base.TestCase):
             st.sampled_from(['schema', 'version', 'type', 'plan']), JSON
         ).map(lambda fields: document(**fields))
     )
-    def test_nothing_gets_through_that_is_not_a_message(self, body):
+    def test_data_that_is_not_a_message_is_rejected(self, body):
         try:
             message = codec.decode(body)
         except codec.MalformedMessage:

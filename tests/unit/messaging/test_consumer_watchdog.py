@@ -32,13 +32,13 @@ class TestConsumerWatchdog(base.TestCase):
         self.now += seconds
         self.watchdog.check()
 
-    def test_the_broker_is_asked_once_an_interval(self):
+    def test_the_queue_is_checked_once_per_interval(self):
         for _ in range(30):
             self.after(1.0)
 
         self.assertEqual(6, self.channel.asked)
 
-    def test_what_waits_for_an_interval_unheard_means_deaf(self):
+    def test_a_message_undelivered_for_an_interval_is_a_failure(self):
         self.channel.ready['b'] = 3
         self.watchdog.record('a')
         self.after(10.0)
@@ -47,7 +47,7 @@ class TestConsumerWatchdog(base.TestCase):
 
         self.assertIn('has 3 messages in queue b and delivers none', str(error))
 
-    def test_what_waits_behind_deliveries_is_only_much_work(self):
+    def test_a_backlog_behind_deliveries_is_not_a_failure(self):
         self.channel.ready['a'] = 3
 
         for _ in range(5):
@@ -57,7 +57,7 @@ class TestConsumerWatchdog(base.TestCase):
 
         self.assertEqual(10, self.channel.asked)
 
-    def test_what_has_come_since_the_last_check_may_still_be_delivered(self):
+    def test_a_message_since_the_last_check_is_not_a_failure(self):
         self.after(10.0)
         self.channel.ready['a'] = 3
         self.after(10.0)

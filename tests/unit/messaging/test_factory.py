@@ -24,7 +24,7 @@ class TestOpenBus(base.TestCase):
             self.addCleanup(bus.close, 1)
             self.assertIs(expected, type(bus))
 
-    def test_another_scheme_is_refused_with_what_would_be_right(self):
+    def test_an_unknown_scheme_is_refused_with_the_known_ones(self):
         error = self.assertRaises(
             exceptions.ConfigurationError, open_bus, 'redis://:secret@host/0'
         )
@@ -33,7 +33,7 @@ class TestOpenBus(base.TestCase):
         self.assertIn('amqp://USER:PASSWORD@HOST:5672/VHOST', str(error))
         self.assertNotIn('secret', str(error))
 
-    def test_what_is_no_url_is_not_quoted(self):
+    def test_an_invalid_url_is_not_quoted(self):
         for url in ('', 'user:secret@host'):
             error = self.assertRaises(exceptions.ConfigurationError, open_bus, url)
             self.assertIn('begin with memory://', str(error))

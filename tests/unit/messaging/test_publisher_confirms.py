@@ -76,7 +76,7 @@ def publish(link, messages, timeout=10):
 
 
 class TestPublish(base.TestCase):
-    def test_messages_look_as_oslo_messaging_makes_them_and_are_mandatory(self):
+    def test_messages_equal_those_of_oslo_messaging_and_are_mandatory(self):
         link = FakeConnection(('ack', 2, True))
         transient = publisher_confirms.OutgoingMessage('e', 'k', b'2', persistent=False)
 
@@ -119,7 +119,7 @@ class TestPublish(base.TestCase):
                 self.assertEqual(sum(batches), len(link.opened.published))
                 self.assertEqual((len(script), looked), (link.drained, link.looked))
 
-    def test_what_is_returned_or_refused_is_told_with_its_key(self):
+    def test_returned_and_refused_messages_are_reported_with_their_key(self):
         link = FakeConnection(
             ('return', Returned(), 'e', 'k1', b'1'),
             ('ack', 1, False),

@@ -38,7 +38,7 @@ class TestReconnectLoop(base.TestCase):
         reconnect.ReconnectLoop('Receiving', stop, maximum).run(session)
         return stop.waits
 
-    def test_waits_grow_to_the_maximum_and_are_never_nothing(self):
+    def test_waits_grow_to_the_maximum_and_are_never_zero(self):
         waits = self.run_until(12, exceptions.BrokerUnavailable('it is away'))
 
         for number, wait in enumerate(waits):
@@ -100,7 +100,7 @@ class TestReconnectLoop(base.TestCase):
         self.assertEqual(3, self.sessions)
         self.assertIn('Traceback', self.log.output)
 
-    def test_a_connection_that_held_begins_a_new_series(self):
+    def test_a_stable_connection_resets_the_backoff(self):
         stop = StopAfter(20)
         now = iter(range(0, 100000, 60))
         attempts = reconnect.ReconnectLoop(

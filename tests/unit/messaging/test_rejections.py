@@ -20,7 +20,7 @@ class TestRejectionLog(base.TestCase):
                 self.log.report('A broadcast', ERROR)
         return [record.getMessage() for record in found.records]
 
-    def test_many_in_a_row_are_one_warning_and_the_next_one_counts_them(self):
+    def test_many_rejections_are_one_warning_with_their_count(self):
         text = 'A broadcast was rejected: It is not JSON.'
 
         self.assertEqual([text], self.warn(10_000))
@@ -29,7 +29,7 @@ class TestRejectionLog(base.TestCase):
             [f'{text} (9999 more were rejected since the last warning)'], self.warn(3)
         )
 
-    def test_without_any_in_between_nothing_is_counted(self):
+    def test_a_warning_without_earlier_rejections_has_no_count(self):
         self.warn(1)
         self.now += INTERVAL
 

@@ -56,7 +56,7 @@ class TestWork(base.TestCase):
             queues(wanted),
         )
 
-    def test_the_queue_of_a_worker_goes_with_it(self):
+    def test_the_queue_of_a_worker_is_deleted_with_it(self):
         queue = topology.control_queue('watcherlite', 'abc')
 
         self.assertEqual(

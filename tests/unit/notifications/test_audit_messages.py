@@ -33,7 +33,7 @@ class AuditMessagesTestCase(messages_case.MessagesCase):
 
 
 class TestStates(AuditMessagesTestCase):
-    def test_they_are_those_of_the_event_whatever_the_audit_has_become(self):
+    def test_states_are_those_of_the_event_and_not_of_the_audit(self):
         self.surroundings.change_to(
             NOTIFIED_AUDIT.evolve(
                 state='FAILED',
@@ -99,7 +99,7 @@ class TestStates(AuditMessagesTestCase):
 
 
 class TestFaults(AuditMessagesTestCase):
-    def test_an_error_has_its_own_and_nothing_else_has_one(self):
+    def test_only_errors_have_a_fault(self):
         other = {**expectations.FAULT, 'message': 'no'}
         steps = [
             (events.STRATEGY_START, None),
@@ -131,8 +131,8 @@ class TestFaults(AuditMessagesTestCase):
         )
 
 
-class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
-    def test_one_that_leaves_the_strategy_to_its_goal_has_null_there(self):
+class TestRelatedObjects(AuditMessagesTestCase):
+    def test_an_audit_without_a_strategy_has_null_for_it(self):
         self.surroundings.change_to(
             NOTIFIED_AUDIT.evolve(strategy_id=None), strategy=None
         )
@@ -144,7 +144,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
         self.assertEqual('dummy', data['goal']['watcher_object.data']['name'])
         self.assertEqual(infra_optim.GOAL_UUID, data['goal_uuid'])
 
-    def test_it_is_read_once_a_batch_and_anew_for_the_next(self):
+    def test_related_objects_are_read_once_per_batch(self):
         builder = self.builder()
         stored = [audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
         intervals = []
@@ -213,8 +213,8 @@ class TestPinned(AuditMessagesTestCase):
         )
 
 
-class TestWhatCannotBeBuilt(AuditMessagesTestCase):
-    def test_it_does_not_hold_up_the_rest(self):
+class TestBuildFailures(AuditMessagesTestCase):
+    def test_a_build_failure_does_not_delay_other_messages(self):
         audit, change = NOTIFIED_AUDIT, ('PENDING', 'ONGOING')
         nonsense = audit_step(2, 'scoring.start')
         self.surroundings.change_to(
@@ -244,7 +244,7 @@ class TestWhatCannotBeBuilt(AuditMessagesTestCase):
             [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
         )
 
-    def test_errors_of_the_store_are_not_taken_for_it_and_low_levels_not_read(self):
+    def test_store_errors_are_raised_and_low_levels_not_read(self):
         stored = audit_event(1, 'PENDING', 'ONGOING')
 
         self.assert_not_read(stored, audit_step(2, events.STRATEGY_START))

@@ -29,7 +29,7 @@ class ClusterMessagesTestCase(messages_case.MessagesCase):
         return Surroundings()
 
 
-class TestWhatIsSent(ClusterMessagesTestCase):
+class TestMessages(ClusterMessagesTestCase):
     def test_the_story_of_a_cluster_of_one_node(self):
         sent = self.build(
             phase_event(1, 'create.start', 'INIT', 'CREATING'),
@@ -96,7 +96,7 @@ class TestWhatIsSent(ClusterMessagesTestCase):
             ),
         )
 
-    def test_an_error_has_its_fault_and_nothing_else_has_one(self):
+    def test_only_errors_have_a_fault(self):
         node = {'row': NODE, 'fault': expectations.FAULT}
         sent = self.build(
             phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
@@ -114,7 +114,7 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         )
 
 
-class TestWhatIsRead(ClusterMessagesTestCase):
+class TestReads(ClusterMessagesTestCase):
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
         builder = self.builder()
         stored = [
@@ -143,7 +143,7 @@ class TestWhatIsRead(ClusterMessagesTestCase):
 
         self.assertIsNone(expectations.data(message)['profile_uuid'])
 
-    def test_errors_of_the_store_are_not_taken_for_a_fault_of_an_event(self):
+    def test_store_errors_are_raised(self):
         stored = phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
 
         self.assert_not_read(stored)
@@ -190,8 +190,8 @@ class TestSecrets(ClusterMessagesTestCase):
         )
 
 
-class TestWhatCannotBeBuilt(ClusterMessagesTestCase):
-    def test_it_does_not_hold_up_the_rest(self):
+class TestBuildFailures(ClusterMessagesTestCase):
+    def test_a_build_failure_does_not_delay_other_messages(self):
         gone = phase_event(
             *(1, 'check.start', 'ACTIVE', 'CHECKING'), row=CLUSTER.evolve(id=99)
         )

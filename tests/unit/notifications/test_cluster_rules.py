@@ -35,7 +35,7 @@ class TestPhases(base.TestCase):
             error = self.assertRaises(ValueError, match, name, 'ACTIVE', new)
             self.assertIn(text, str(error))
 
-    def test_no_cluster_is_stored_or_deleted_by_itself(self):
+    def test_clusters_are_stored_and_deleted_by_actions_only(self):
         for kind in (events.CREATED, events.DELETED, events.SIGNALLED):
             error = self.assertRaises(
                 ValueError, match, 'create.end', 'ACTIVE', 'ACTIVE', kind=kind

@@ -54,7 +54,7 @@ class TestCredentials(base.TestCase):
         self.assertNotIn(b'canary', b''.join(body for _, body in batch.messages))
         return [expectations.data(message) for message in batch.messages]
 
-    def test_those_among_the_inputs_of_an_action_are_masked(self):
+    def test_credentials_in_inputs_of_an_action_are_masked(self):
         stored = expectations.action_event(1, 'READY', 'RUNNING')
         for inputs, expected in ((GIVEN, MASKED), (PLAIN, PLAIN)):
             given = dataclasses.replace(stored, action_inputs=json.dumps(inputs))
@@ -64,7 +64,7 @@ class TestCredentials(base.TestCase):
                 [fields['input_parameters'] for fields in self.sent(given)],
             )
 
-    def test_those_among_the_parameters_of_an_audit_are_masked(self):
+    def test_credentials_in_parameters_of_an_audit_are_masked(self):
         created, updated, of_plan = self.sent(
             expectations.audit_event(1, None, 'PENDING', kind=events.CREATED),
             expectations.audit_event(2, 'PENDING', 'ONGOING'),

@@ -66,7 +66,7 @@ class TestSameAsVersionedObjects(base.TestCase):
 
 
 class TestText(base.TestCase):
-    def test_it_is_plain_ascii_whatever_the_values_are(self):
+    def test_the_text_is_ascii_for_all_values(self):
         text = encode(NAME, '1.1', {**UPDATE, 'status_message': 'a\x00"\\\n\u2028€😀'})
 
         self.assertEqual(

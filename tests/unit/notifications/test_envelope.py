@@ -36,7 +36,7 @@ class TestEnvelope(base.TestCase):
             'action.execution.error', 'ERROR', ID, AT, json.dumps(PAYLOAD)
         )
 
-    def test_it_is_json_within_json(self):
+    def test_the_envelope_is_json_within_json(self):
         outer = json.loads(self.body)
         inner = json.loads(outer.pop('oslo.message'))
 

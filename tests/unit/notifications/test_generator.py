@@ -34,7 +34,7 @@ class TestPage(base.TestCase):
         super().setUp()
         self.page = generator.PAGE.read_text(encoding='utf-8')
 
-    def test_it_names_every_event_type_and_option(self):
+    def test_the_page_names_every_event_type_and_option(self):
         names = [*documents.samples(), *(option.name for option in options.OPTS)]
 
         self.assertEqual([], [name for name in names if f'``{name}``' not in self.page])

@@ -101,7 +101,7 @@ class TestSamples(MessagesTestCase):
 
 
 class TestStory(MessagesTestCase):
-    def test_actions_are_told_of_in_order_with_the_plan_as_the_event_saw_it(self):
+    def test_actions_are_notified_in_order_with_the_plan_of_the_event(self):
         skipped = 'One or more actions were skipped.'
         sent = self.build(
             action_event(1, 'READY', 'RUNNING'),
@@ -223,7 +223,7 @@ class TestSettings(MessagesTestCase):
         )
 
 
-class TestWhatIsRead(MessagesTestCase):
+class TestReads(MessagesTestCase):
     def test_a_plan_is_read_once_for_all_its_actions(self):
         builder = self.builder()
 
@@ -232,7 +232,7 @@ class TestWhatIsRead(MessagesTestCase):
 
         self.assertEqual([[4]], self.surroundings.asked)
 
-    def test_its_audit_is_read_anew_for_each_batch_that_tells_of_it(self):
+    def test_the_audit_is_read_once_per_batch(self):
         builder = self.builder()
         stored = plan_event(1, 'PENDING', 'ONGOING')
         states = []
@@ -280,8 +280,8 @@ class TestWhatIsRead(MessagesTestCase):
         self.assertEqual([[many[0]]], self.surroundings.asked)
 
 
-class TestWhatCannotBeBuilt(MessagesTestCase):
-    def test_it_does_not_hold_up_the_rest(self):
+class TestBuildFailures(MessagesTestCase):
+    def test_a_build_failure_does_not_delay_other_messages(self):
         change = ('READY', 'RUNNING')
         gone = action_event(1, *change, action=expectations.ACTION.evolve(plan_id=99))
         nonsense = action_event(2, 'READY', 'NO STATUS')
@@ -313,7 +313,7 @@ class TestWhatCannotBeBuilt(MessagesTestCase):
             [1, 2, 3, 4], [u.stored.sequence for u in batch.build_failures]
         )
 
-    def test_errors_of_the_store_are_not_taken_for_it(self):
+    def test_store_errors_are_raised(self):
         stored = action_event(1, 'READY', 'RUNNING')
 
         self.assert_raised(stored, TypeError('a bug in the store'))
@@ -322,7 +322,7 @@ class TestWhatCannotBeBuilt(MessagesTestCase):
 class TestCost(MessagesTestCase):
     """The budget is 0.05 ms per notification, counted in function calls."""
 
-    def test_it_takes_a_tenth_of_the_calls_that_versioned_objects_do(self):
+    def test_messages_need_a_tenth_of_the_calls_of_versioned_objects(self):
         stored = [
             action_event(n, old, new)
             for n in range(25)

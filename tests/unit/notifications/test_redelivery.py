@@ -117,7 +117,7 @@ class TestRedelivery(RelayTestCase):
             done[:5],
         )
 
-    def test_it_goes_in_batches_and_begins_anew_after_an_outage(self):
+    def test_redelivery_runs_in_batches_and_restarts_after_an_outage(self):
         self.relay = self.new_relay(redelivery_window=HOUR, batch_size=2)
         self.retain_messages()
         self.lose_queues(INFO)()
@@ -154,7 +154,7 @@ class TestRedelivery(RelayTestCase):
 
         self.assertIn('read again [7]', done)
 
-    def test_it_is_off_without_a_window_and_where_nothing_is_sent(self):
+    def test_redelivery_is_off_without_a_window_or_notifications(self):
         for options in ({'redelivery_window': 0}, {'level': ''}):
             self.relay = self.new_relay(**{'redelivery_window': HOUR, **options})
             self.lose_queues(INFO)()

@@ -40,7 +40,7 @@ class TestPublishing(RelayTestCase):
             self.assertEqual((0, 2, 0), self.counts())
             self.assertEqual([], self.publisher.arrived)
 
-    def test_batches_are_read_when_it_is_woken_and_at_every_sweep(self):
+    def test_batches_are_read_at_every_wakeup_and_sweep(self):
         first, second = (self.stored(started(n)) for n in (1, 2))
         for name, number, script, done, waited in (
             (
@@ -106,8 +106,8 @@ class TestPublishing(RelayTestCase):
         return self.relay.published, self.relay.events, self.relay.build_failures
 
 
-class TestWhatCannotBeBuilt(RelayTestCase):
-    def test_it_is_logged_marked_and_counted(self):
+class TestBuildFailures(RelayTestCase):
+    def test_a_build_failure_is_logged_marked_and_counted(self):
         audit = expectations.NOTIFIED_AUDIT
         gone = [
             started(1, plan_id=99),
@@ -136,7 +136,7 @@ class TestWhatCannotBeBuilt(RelayTestCase):
                 self.log.output,
             )
 
-    def test_it_is_logged_once_however_often_the_batch_is_tried(self):
+    def test_a_build_failure_is_logged_once_per_batch(self):
         self.store.add(started(1, plan_id=99), started(2))
         self.story.fail('publish', AWAY, AWAY)
 
@@ -177,7 +177,7 @@ class TestStop(RelayTestCase):
         )
         self.assertEqual([3], [stored.sequence for stored in self.store.pending])
 
-    def test_events_of_another_relay_are_left_to_it(self):
+    def test_events_of_another_relay_are_skipped(self):
         self.store.relay = 'worker-2'
         self.store.add(started(1))
 
@@ -185,7 +185,7 @@ class TestStop(RelayTestCase):
 
         self.assertEqual([TAKE, 'keep alive', 'close'], done)
 
-    def test_one_that_never_came_to_work_ends_as_well(self):
+    def test_an_idle_relay_ends(self):
         self.store.add(started(1))
 
         self.relay.stop(10.0)

@@ -14,7 +14,7 @@ from tests.unit.notifications.relay_case import (
 
 
 class TestOutages(RelayTestCase):
-    def test_nothing_is_lost_and_every_repeat_has_the_same_id(self):
+    def test_no_message_is_lost_and_every_repeat_has_the_same_id(self):
         self.store.add(started(1))
         self.story.fail('publish', AWAY, AWAY)
 
@@ -36,7 +36,7 @@ class TestOutages(RelayTestCase):
         self.assertEqual((ids[:2] * 3, 2), (ids, len(set(ids))))
         self.assertEqual(2, self.relay.published)
 
-    def test_it_is_logged_when_it_begins_and_when_it_is_over(self):
+    def test_the_start_and_the_end_of_an_outage_are_logged(self):
         self.relay = self.new_relay(batch_size=2)
         self.store.add(started(1), started(2), started(3))
         self.story.fail('publish', AWAY, AWAY, AWAY)
@@ -130,7 +130,7 @@ class TestOutages(RelayTestCase):
         ids = self.ids()
         self.assertEqual(ids[:2] * 2, ids)
 
-    def test_an_unexpected_error_is_logged_whole_and_stops_nothing(self):
+    def test_an_unexpected_error_is_logged_with_traceback_and_retried(self):
         self.store.add(started(1))
         self.story.fail('publish', ZeroDivisionError('a bug'), ZeroDivisionError())
 
@@ -145,7 +145,7 @@ class TestRole(RelayTestCase):
     def take_over(self):
         self.store.relay = 'worker-2'
 
-    def test_only_its_holder_reads_and_all_notify_the_others_of_events(self):
+    def test_only_the_holder_reads_and_all_send_hints(self):
         def hint():
             self.relay.on_hint()
 
@@ -200,7 +200,7 @@ class TestRole(RelayTestCase):
             left = [one.sequence for one in self.store.pending]
             self.assertEqual(pending, left, name)
 
-    def test_waking_another_than_the_holder_costs_the_store_nothing(self):
+    def test_a_wakeup_of_another_relay_reads_nothing(self):
         self.store.relay = 'worker-2'
         script = [(1, self.stored(started(n))) for n in range(1, 5)]
 
@@ -209,7 +209,7 @@ class TestRole(RelayTestCase):
         self.assertEqual([TAKE, 'keep alive', 'close'], done)
         self.assertEqual([5.0, 4.0, 3.0, 2.0, 1.0], self.clock.waited)
 
-    def test_role_is_renewed_after_a_long_read_and_read_again_if_it_ran_out(self):
+    def test_the_role_is_renewed_after_a_long_read_or_acquired_again(self):
         taken = [TAKE, 'read [1]', TAKE]
         renewed = ['publish 2 within 30 s', 'mark [1]', *END]
         for seconds, holder, done, messages in (
@@ -248,7 +248,7 @@ class TestRole(RelayTestCase):
             [TAKE, 'read [1]', TAKE, *published(1)[1:], *END], self.run_script()
         )
 
-    def test_no_batch_begins_with_less_lease_than_it_may_take(self):
+    def test_no_batch_starts_with_too_short_a_lease(self):
         script = [(None, None)] * 5
 
         self.assertEqual(
@@ -294,7 +294,7 @@ class TestRole(RelayTestCase):
             done,
         )
 
-    def test_a_role_that_cannot_be_dropped_runs_out_by_itself(self):
+    def test_a_role_that_cannot_be_released_expires(self):
         self.store.add(started(1))
         self.story.fail('publish', AWAY)
         self.story.fail('drop', NO_DATABASE)

@@ -42,7 +42,7 @@ class TestRefusals(base.TestCase):
             NotificationSettings('host', topics=(), level='').is_enabled('CRITICAL')
         )
 
-    def test_a_value_that_cannot_work_is_refused_with_those_that_can(self):
+    def test_an_invalid_value_is_refused_with_the_valid_ones(self):
         for values, words in (
             (
                 {'level': 'warn'},

@@ -30,7 +30,7 @@ class StackMessagesTestCase(messages_case.MessagesCase):
         return Surroundings(expectations.STACK_SURROUNDINGS)
 
 
-class TestWhatIsSent(StackMessagesTestCase):
+class TestMessages(StackMessagesTestCase):
     def test_the_story_of_a_stack_of_one_resource(self):
         sent = self.build(
             stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
@@ -108,7 +108,7 @@ class TestWhatIsSent(StackMessagesTestCase):
 
 
 class TestFaults(StackMessagesTestCase):
-    def test_an_error_has_its_own_and_nothing_else_has_one(self):
+    def test_only_errors_have_a_fault(self):
         fault = {'fault': expectations.FAULT}
         change = ('CREATE_IN_PROGRESS', 'CREATE_FAILED')
         sent = self.build(
@@ -132,8 +132,8 @@ class TestFaults(StackMessagesTestCase):
         )
 
 
-class TestWhatSurroundsThem(StackMessagesTestCase):
-    def test_a_stack_in_another_names_it_and_the_outermost(self):
+class TestRelatedObjects(StackMessagesTestCase):
+    def test_a_nested_stack_names_its_parent_and_the_root(self):
         self.surroundings.change_to(STACK, OUTERMOST, OUTER)
         change = ('INIT_COMPLETE', 'CREATE_IN_PROGRESS')
 
@@ -209,8 +209,8 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         )
 
 
-class TestWhatCannotBeBuilt(StackMessagesTestCase):
-    def test_it_does_not_hold_up_the_rest(self):
+class TestBuildFailures(StackMessagesTestCase):
+    def test_a_build_failure_does_not_delay_other_messages(self):
         gone = stack_event(
             *(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'), stack=STACK.evolve(id=99)
         )
@@ -230,7 +230,7 @@ class TestWhatCannotBeBuilt(StackMessagesTestCase):
             [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
         )
 
-    def test_errors_of_the_store_are_not_taken_for_it_and_low_levels_not_read(self):
+    def test_store_errors_are_raised_and_low_levels_not_read(self):
         stored = stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
 
         self.assert_not_read(stored)

@@ -94,7 +94,7 @@ class TestResources(base.TestCase):
                 ],
             )
 
-    def test_mark_is_a_check_and_a_signal_leaves_the_state_as_it_is(self):
+    def test_a_mark_is_a_check_and_a_signal_keeps_the_state(self):
         for change, expected in (
             *(
                 (change, f'{" -> ".join(change)}: {name}')

@@ -14,7 +14,7 @@ class Idempotent(ActionType):
 
 
 class TestDeclarations(base.TestCase):
-    def test_a_lost_run_is_repeated_or_asked_for_only_if_its_class_says_so(self):
+    def test_a_lost_run_is_repeated_or_checked_only_if_declared(self):
         self.assertEqual(
             [(False, False), (True, False), (False, True)],
             [

@@ -27,7 +27,7 @@ class TestCapture(base.TestCase):
 
             self.assertEqual(expected, (capture.text(), capture.truncated), name)
 
-    def test_another_encoding_is_heeded_unless_it_is_none(self):
+    def test_a_declared_encoding_is_used_unless_it_is_unknown(self):
         none = 'no-such zlib base64 hex rot13 punycode idna unicode_escape undefined'
         for data, text, encodings in (
             (b'\xe4', 'ä', ['latin-1']),
@@ -50,7 +50,7 @@ class TestStorable(base.TestCase):
         self.assertEqual({'a': [1, None, 'ä'], 'b': 'ä😀'}, value)
         self.assertIn('"ä😀"', json.dumps(value, ensure_ascii=False))
 
-    def test_what_cannot_be_stored_is_refused(self):
+    def test_unstorable_values_are_refused(self):
         texts = ('NaN', '[Infinity]', '1e999', '"\\u0000"', '"\\ud800"', '{"a": 1', '')
         for text in (*texts, '[' * 100_000):
             self.assertRaises(ValueError, storable_json, text)

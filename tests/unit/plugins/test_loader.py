@@ -85,7 +85,7 @@ class TestByHand(base.TestCase):
         self.assertIs(Plain, plugins.plugin(contract.ACTION_TYPES, 'same'))
         self.assertIs(Calm, plugins.plugin(contract.POLICIES, 'same'))
 
-    def test_a_class_that_is_no_action_type_is_refused_with_the_reason(self):
+    def test_a_class_of_another_kind_is_refused_with_the_reason(self):
         plugins = loader.Plugins.of(action_types={'calm': Calm})
 
         error = self.assertRaises(exceptions.PluginError, plugins.action_type, 'calm')
@@ -96,7 +96,7 @@ class TestByHand(base.TestCase):
             str(error),
         )
 
-    def test_inputs_are_checked_through_it(self):
+    def test_the_loader_validates_inputs(self):
         plugins = loader.Plugins.of(action_types={'plain': Plain})
 
         error = self.assertRaises(
@@ -224,7 +224,7 @@ class TestInstalled(base.TestCase):
         }
         self.assertEqual(expected, {group: groups.get(group) for group in expected})
 
-    def test_every_option_says_what_it_is_for(self):
+    def test_every_option_has_a_help_text(self):
         for group, options in loader.list_opts():
             for option in options:
                 self.assertTrue(option.help, f'[{group}] {option.name}')

@@ -19,7 +19,7 @@ class WithRubbish:
 
 
 class TestAlone(base.TestCase):
-    def test_the_others_have_their_defaults_and_groups_do_not_see_each_other(self):
+    def test_other_options_have_defaults_and_groups_are_separate(self):
         for values, expected in (
             ({'size': 5}, (5, [])),
             ({'names': ['a', 'b']}, (3, ['a', 'b'])),
@@ -28,14 +28,14 @@ class TestAlone(base.TestCase):
 
             self.assertEqual(expected, (group.size, group.names))
 
-    def test_values_are_checked_as_those_of_a_file_are(self):
+    def test_values_are_validated_like_those_of_a_file(self):
         self.assertRaises(ValueError, options.alone, WithOptions, {'size': -1})
         self.assertRaises(cfg.NoSuchOptError, options.alone, WithOptions, {'length': 1})
 
-    def test_a_class_that_declares_nothing_has_no_options(self):
+    def test_a_class_without_declarations_has_no_options(self):
         self.assertEqual([], options.of(object))
 
-    def test_what_is_no_option_is_told(self):
+    def test_an_invalid_option_is_reported(self):
         error = self.assertRaises(TypeError, options.of, WithRubbish)
 
         self.assertEqual(

@@ -32,14 +32,14 @@ class FillTest(base.TestCase):
             parameters.fill(SPEC, {'limits': {'cpu': 5}, 'names': ['a'], 'note': 'x'}),
         )
 
-    def test_neither_the_schema_nor_what_was_given_is_changed(self) -> None:
+    def test_the_schema_and_the_parameters_are_unchanged(self) -> None:
         given: dict[str, Any] = {'limits': {}}
         filled = parameters.fill(SPEC, given)
         filled['names'].append('x')
         self.assertEqual({'limits': {}}, given)
         self.assertEqual([], parameters.fill(SPEC, {})['names'])
 
-    def test_what_the_schema_does_not_name_is_refused(self) -> None:
+    def test_parameters_outside_the_schema_are_refused(self) -> None:
         for spec in (SPEC, {}, {'additionalProperties': True}):
             error = self.assertRaises(
                 exceptions.InvalidInput, parameters.fill, spec, {'zz': 1, 'a': 2}
@@ -56,7 +56,7 @@ class FillTest(base.TestCase):
         spec = {'properties': {'n': {'type': 'number', 'default': 'x'}}}
         self.assertRaises(exceptions.InvalidInput, parameters.fill, spec, {})
 
-    def test_a_schema_that_is_none_is_the_plugin_that_is_wrong(self) -> None:
+    def test_an_invalid_schema_is_an_error_of_the_plugin(self) -> None:
         for spec in (
             {'properties': {'n': {'type': 'nothing'}}},
             {'properties': {'n': {'$ref': 'http://example.org/x'}}},

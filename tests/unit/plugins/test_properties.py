@@ -55,10 +55,10 @@ class TestFitting(base.TestCase):
         )
         return error.problems
 
-    def test_what_was_not_given_has_its_default_if_there_is_one(self):
+    def test_missing_properties_have_their_defaults(self):
         self.assertEqual({'name': 'x', 'size': 5, 'quick': False}, fit({}))
 
-    def test_what_can_only_mean_one_thing_is_converted(self):
+    def test_unambiguous_values_are_converted(self):
         for name, given, expected in (
             ('size', '5', 5),
             ('size', ' 12 ', 12),
@@ -85,7 +85,7 @@ class TestFitting(base.TestCase):
 
             self.assertEqual((expected, type(expected)), (found, type(found)), name)
 
-    def test_null_counts_as_not_given_unless_the_schema_allows_it(self):
+    def test_null_is_a_missing_value_unless_the_schema_permits_it(self):
         found = fit({'size': None, 'rate': None, 'nothing': None, 'any': None})
 
         self.assertEqual(
@@ -96,7 +96,7 @@ class TestFitting(base.TestCase):
             ['properties.name: is required'], self.problems({'name': None})
         )
 
-    def test_every_problem_is_told_at_once_with_its_place(self):
+    def test_every_problem_is_reported_with_its_place(self):
         self.assertEqual(
             [
                 'properties.name: is required',
@@ -120,7 +120,7 @@ class TestFitting(base.TestCase):
             ),
         )
 
-    def test_what_is_not_known_yet_is_accepted_everywhere(self):
+    def test_unknown_values_are_accepted_everywhere(self):
         given = {
             'name': None,
             'size': None,
@@ -136,7 +136,7 @@ class TestFitting(base.TestCase):
             found,
         )
 
-    def test_what_is_known_is_checked_while_other_things_are_not(self):
+    def test_known_values_are_validated_beside_unknown_ones(self):
         self.assertEqual(
             [
                 'properties.ports.0.shut: is not known (known: number, open)',
@@ -160,7 +160,7 @@ class TestFitting(base.TestCase):
 
         self.assertEqual({'a': None}, found['other'])
 
-    def test_what_is_called_private_is_not_repeated(self):
+    def test_private_values_are_not_repeated(self):
         class Private(Declares):
             properties: ClassVar = {
                 'private_headers': Property(
@@ -188,7 +188,7 @@ class TestDeclarations(base.TestCase):
         )
         return entry.error
 
-    def test_a_good_one_is_loaded_and_made_with_its_options(self):
+    def test_a_valid_handler_is_loaded_and_created_with_its_options(self):
         plugins = loader.Plugins.of(resource_handlers={'My::Type': Declares})
 
         made = plugins.make_resource_handler('My::Type')
@@ -197,7 +197,7 @@ class TestDeclarations(base.TestCase):
         self.assertEqual({'My::Type': Declares}, plugins.resource_types())
         self.assertEqual('y', plugins.fit_properties(made, {'name': 'y'})['name'])
 
-    def test_the_reason_says_what_is_wrong(self):
+    def test_the_reason_names_the_defect(self):
         def operate(self, context, operation, parameters):
             return None
 
@@ -263,7 +263,7 @@ class TestDeclarations(base.TestCase):
                 self.reason(properties={'size': declared}),
             )
 
-    def test_a_bad_one_harms_nobody_else(self):
+    def test_an_invalid_handler_does_not_affect_others(self):
         class Bad(Declares):
             attributes = ()
 

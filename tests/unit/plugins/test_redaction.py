@@ -29,7 +29,7 @@ class TestUrls(base.TestCase):
 
 
 class TestHeaders(base.TestCase):
-    def test_those_with_credentials_are_told_apart(self):
+    def test_headers_with_credentials_are_recognized(self):
         secret = [
             *('Authorization', 'Proxy-Authorization', 'WWW-Authenticate'),
             *('Cookie', 'SET-COOKIE', 'Set-Cookie2'),

@@ -59,7 +59,7 @@ class TestMessages(base.TestCase):
                 self.problems(properties(key=rule), {'key': value}),
             )
 
-    def test_all_problems_come_in_one_message(self):
+    def test_one_message_has_all_problems(self):
         schema = properties(a={'type': 'string'}, b={'minimum': 0})
         schema['required'] = ['c', 'd']
 
@@ -177,7 +177,7 @@ class TestMessages(base.TestCase):
 
         self.assertLess(len(problem), 120)
 
-    def test_no_more_errors_are_looked_for_than_anybody_needs(self):
+    def test_the_number_of_reported_errors_is_limited(self):
         class Items(list):
             looked_at = 0
 
@@ -211,7 +211,7 @@ class TestMessages(base.TestCase):
 
 
 class TestSchemas(base.TestCase):
-    def test_a_schema_that_is_not_usable_is_the_plugins_fault(self):
+    def test_an_unusable_schema_is_an_error_of_the_plugin(self):
         elsewhere = 'http://127.0.0.1:9/x.json'
         for schema, text in (
             (
@@ -246,7 +246,7 @@ class TestSchemas(base.TestCase):
 
 
 class TestOwnValidation(base.TestCase):
-    def test_it_comes_after_the_schema_and_sees_sound_inputs(self):
+    def test_own_validation_follows_the_schema_with_valid_inputs(self):
         seen = []
         kind = kind_with(
             properties(a={'type': 'integer'}),

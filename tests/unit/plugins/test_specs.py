@@ -71,7 +71,7 @@ def shown(type_: str, **more: Any) -> dict[str, Any]:
 class SpecsTest(base.TestCase):
     """Values and schemas."""
 
-    def test_defaults_are_filled_in_however_deep_they_are(self) -> None:
+    def test_defaults_are_filled_in_at_any_depth(self) -> None:
         self.assertEqual(
             {
                 'word': 'a',
@@ -82,14 +82,14 @@ class SpecsTest(base.TestCase):
             specs.fit(Odd(), {'number': 1, 'items': [{}, {'weight': 1}]}),
         )
 
-    def test_what_was_given_stays_as_it_is(self) -> None:
+    def test_given_values_are_unchanged(self) -> None:
         given: dict[str, Any] = {'number': 1, 'inner': {}}
 
         specs.fit(Odd(), given)
 
         self.assertEqual({'number': 1, 'inner': {}}, given)
 
-    def test_what_does_not_fit_is_told_by_its_place(self) -> None:
+    def test_invalid_values_are_reported_with_their_place(self) -> None:
         for given, text in (
             ({}, 'properties.number: is required'),
             (
@@ -103,7 +103,7 @@ class SpecsTest(base.TestCase):
             error = self.assertRaises(exceptions.InvalidSpec, specs.fit, Odd(), given)
             self.assertIn(text, str(error))
 
-    def test_a_schema_is_shown_as_clients_know_it(self) -> None:
+    def test_a_schema_is_shown_in_the_format_of_clients(self) -> None:
         words = {'type': 'AllowedValues', 'constraint': ['a', 'b']}
         flag = shown('Boolean', required=True, default=True)
         item = shown('Map', schema={'weight': shown('Integer', default=100)})

@@ -34,7 +34,7 @@ class TestUnknownNames(base.TestCase):
 
         self.assertEqual((first, 1), (second, plugins.looked))
 
-    def test_a_name_is_not_taken_for_that_of_another_namespace(self) -> None:
+    def test_a_name_is_not_resolved_in_another_namespace(self) -> None:
         plugins = Counting([])
         (action_type,) = self.messages(plugins, 'great')
 

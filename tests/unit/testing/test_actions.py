@@ -98,7 +98,7 @@ class TestPreCondition(base.TestCase):
             kind(pre_condition=pre_condition, execute=lambda self, context: True), {}
         )
 
-    def test_it_can_skip_the_action(self):
+    def test_pre_condition_can_skip_the_action(self):
         for said in (
             exceptions.ActionSkipException('gone'),
             exceptions.ActionSkipped('gone'),
@@ -115,7 +115,7 @@ class TestPreCondition(base.TestCase):
                 (result.status, result.status_message, result.story),
             )
 
-    def test_it_can_fail_the_action_before_it_starts(self):
+    def test_pre_condition_can_fail_the_action_before_it_starts(self):
         cases = [
             (RuntimeError('canary'), 'RuntimeError'),
             (outcomes.Failed('no'), 'no'),
@@ -138,13 +138,13 @@ class TestPreCondition(base.TestCase):
                 (result.status, result.status_message, result.story),
             )
 
-    def test_it_can_let_the_action_pass(self):
+    def test_pre_condition_can_permit_the_action(self):
         for said in (None, True, outcomes.Done()):
             self.assertEqual('SUCCEEDED', self.result(said).status)
 
 
 class TestPostCondition(base.TestCase):
-    def test_it_fails_by_the_outputs_what_neither_failed_nor_was_cancelled(self):
+    def test_post_condition_fails_a_successful_action_by_its_outputs(self):
         checked = []
 
         def post_condition(self, context):
@@ -205,7 +205,7 @@ class TestInProgress(base.TestCase):
         self.kind = type('Slow', (Slow,), {'stopped': ()})
         self.clock = testing.ManualClock()
 
-    def test_it_is_polled_to_the_end_and_no_time_is_lost(self):
+    def test_an_action_is_polled_to_its_end_without_real_time(self):
         result = testing.run_action(self.kind, {}, clock=self.clock)
 
         self.assertEqual(
@@ -230,7 +230,7 @@ class TestInProgress(base.TestCase):
 
         self.assertEqual('FAILED', result.status)
 
-    def test_one_that_never_ends_fails_the_test(self):
+    def test_an_action_that_never_ends_fails_the_test(self):
         for endless in (
             kind(
                 execute=lambda self, context: outcomes.InProgress(1),
@@ -295,7 +295,7 @@ class TestDerived(base.TestCase):
             )
             self.assertIn(message, result.status_message or '')
 
-    def test_complete_sees_how_they_ended(self):
+    def test_complete_receives_the_results_of_derived_actions(self):
         summing = kind(
             execute=lambda self, context: outcomes.Derived(TestDerived.ASKED),
             complete=lambda self, context, results: outcomes.Done(
@@ -361,7 +361,7 @@ class TestSurroundings(base.TestCase):
 
         self.assertEqual({'a': 'x', 'b': 'z'}, result.outputs)
 
-    def test_signals_arrive_while_it_runs(self):
+    def test_signals_arrive_while_an_action_runs(self):
         def execute(self, context):
             for _ in range(10):
                 context.sleep(1)

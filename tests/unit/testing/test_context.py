@@ -6,7 +6,7 @@ from watcherlite.testing import FakeContext, ManualClock, after_seconds, at_chec
 
 
 class TestSignals(base.TestCase):
-    def test_nothing_arrives_by_itself(self):
+    def test_no_signal_arrives_by_itself(self):
         context = FakeContext()
 
         for _ in range(3):
@@ -37,7 +37,7 @@ class TestSignals(base.TestCase):
         self.assertRaises(exceptions.Cancelled, context.sleep, 2)
         self.assertEqual(3.0, clock.monotonic())
 
-    def test_a_cancel_is_not_taken_back(self):
+    def test_a_cancel_is_permanent(self):
         context = FakeContext()
 
         context.send('CANCEL')
@@ -71,7 +71,7 @@ class TestDeadline(base.TestCase):
         self.assertEqual(3.0, context.remaining())
         self.assertEqual(3.0, (context.deadline - context.now()).total_seconds())
 
-    def test_a_sleep_ends_with_it(self):
+    def test_a_sleep_ends_at_the_deadline(self):
         context = FakeContext(timeout=5)
 
         self.assertRaises(exceptions.TimedOut, context.sleep, 60)
@@ -93,7 +93,7 @@ class TestSuspension(base.TestCase):
         self.assertEqual(3.0, context.remaining())
         self.assertEqual(102.0, context.clock.monotonic())
 
-    def test_the_next_signal_ends_it(self):
+    def test_the_next_signal_ends_a_suspension(self):
         context = FakeContext(
             signals=[at_checkpoint(1, 'SUSPEND'), at_checkpoint(2, 'CANCEL')]
         )

@@ -17,7 +17,7 @@ class MemoryStoreTest(base.TestCase):
         self.store = MemoryStore()
         self.addCleanup(self.store.close)
 
-    def test_its_schema_is_the_current_one(self) -> None:
+    def test_the_schema_is_current(self) -> None:
         self.store.check()
 
     def test_each_store_has_its_own_rows(self) -> None:

@@ -158,7 +158,7 @@ class TestRun(base.TestCase):
         self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
         self.assertEqual(['create', 'cancel'], [what for what, *_ in Disk.told])
 
-    def test_a_signal_may_be_for_another_one(self):
+    def test_a_signal_may_be_for_another_resource(self):
         self.assertEqual(PassOn('web', {}), self.run_.signal({'to': 'web'}).passed_on)
 
     def test_invalid_results_are_reported(self):

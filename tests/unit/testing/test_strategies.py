@@ -62,7 +62,7 @@ class RunStrategyTest(base.TestCase):
                 exceptions.InvalidInput, testing.run_strategy, Looks, parameters
             )
 
-    def test_a_signal_stops_it(self) -> None:
+    def test_a_signal_stops_a_strategy(self) -> None:
         clock = ManualClock()
         for signals in (
             [testing.at_checkpoint(1, 'CANCEL')],

@@ -49,7 +49,7 @@ class TestAllowList(base.TestCase):
             self.refusal(['/bin/ls', '-l', '/', '/etc'], ['/bin/ls', '/bin/ls -l /']),
         )
 
-    def test_it_says_where_arguments_may_stand(self):
+    def test_the_allow_list_has_placeholders_for_arguments(self):
         cases = {
             '/bin/x {value}': (['a'], ['-a'], [], ['a', 'b']),
             '/bin/x {value} -v {value}': (['', '-v', '~'], ['a', '-w', 'b']),
@@ -69,7 +69,7 @@ class TestAllowList(base.TestCase):
                     else:
                         self.assertIn('only as', self.refusal(argv, [entry]))
 
-    def test_what_stands_for_arguments_is_none_itself(self):
+    def test_a_placeholder_is_not_an_argument(self):
         self.refusal(['/bin/x', '...', 'a'], ['/bin/x a'])
         self.refusal(['/bin/x', '-{value}'], ['/bin/x {value}'])
 
@@ -86,7 +86,7 @@ class TestAllowList(base.TestCase):
         )
         self.refusal(['/bin/systemctl'], allowed)
 
-    def test_paths_are_compared_as_they_are_written(self):
+    def test_paths_are_compared_literally(self):
         for path in ('/usr/bin/ls', '/bin/ls ', '/bin/LS', '/bin/lsof', '/bin/l'):
             self.assertIn('is not allowed', self.refusal([path], ['/bin/ls']))
 
@@ -119,7 +119,7 @@ class TestAllowList(base.TestCase):
 
 
 class TestInputs(base.TestCase):
-    def test_what_is_no_argument_list_is_refused(self):
+    def test_an_invalid_argument_list_is_refused(self):
         cases = [
             ({}, 'argv: is required'),
             ({'argv': []}, 'argv: has 0 items, at least 1 needed'),
@@ -149,7 +149,7 @@ class TestInputs(base.TestCase):
             )
             self.assertEqual(f'input_parameters.{words}', str(error))
 
-    def test_only_the_author_knows_whether_it_may_run_twice(self):
+    def test_the_author_declares_a_command_idempotent(self):
         for inputs, expected in (
             ({}, False),
             ({'idempotent': True}, True),
@@ -158,7 +158,7 @@ class TestInputs(base.TestCase):
             argv = {'argv': ['/x']}
             self.assertEqual(expected, Command().is_idempotent({**argv, **inputs}))
 
-    def test_what_creates_a_path_can_be_asked_for(self):
+    def test_a_created_path_can_be_checked(self):
         self.assertFalse(Command().is_checkable({}))
         self.assertTrue(Command().is_checkable({'creates': '/x'}))
 
@@ -168,7 +168,7 @@ class TestInputs(base.TestCase):
             context = testing.FakeContext({'creates': str(path)})
             self.assertEqual(expected, kind.is_applied(context))
 
-    def test_a_path_is_looked_for_only_below_what_the_operator_allows(self):
+    def test_only_paths_in_permitted_directories_are_checked(self):
         kind = make_command_type('/srv/a')
         inputs = {'argv': ['/bin/ls']}
         for path in ('/srv', '/srv/ab', '/srv/a/../b', '/srv/a/', '//srv/a', '/etc'):
@@ -186,7 +186,7 @@ class TestInputs(base.TestCase):
             exceptions.InvalidInput, checked, {**inputs, 'creates': '/tmp'}, ['/bin/ls']
         )
 
-    def test_no_link_leads_out_of_what_the_operator_allows(self):
+    def test_links_out_of_permitted_directories_are_refused(self):
         allowed = self.home / 'allowed'
         allowed.mkdir()
         (allowed / 'out').symlink_to('/')

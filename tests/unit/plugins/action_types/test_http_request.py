@@ -20,7 +20,7 @@ class TestInputs(base.TestCase):
         )
         return str(error)
 
-    def test_all_that_can_be_said_is_accepted(self):
+    def test_all_inputs_are_accepted(self):
         inputs = {
             'method': 'POST',
             'url': 'HTTPS://user:pass@[::1]:8443/path?q=1',
@@ -92,7 +92,7 @@ class TestInputs(base.TestCase):
             self.refusal(url='http://h:x/', headers={'Connection': 'close'}),
         )
 
-    def test_what_may_be_sent_twice_follows_from_the_method_or_the_author(self):
+    def test_the_method_or_the_author_declares_a_request_idempotent(self):
         kind = HttpRequest()
         methods = ('GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'POST', 'PATCH')
 
@@ -104,7 +104,7 @@ class TestInputs(base.TestCase):
             inputs = {'method': method, 'idempotent': known}
             self.assertEqual(known, kind.is_idempotent(inputs))
 
-    def test_unless_can_be_asked_after_a_worker_was_lost(self):
+    def test_unless_can_be_checked_after_the_loss_of_a_worker(self):
         kind = HttpRequest()
 
         self.assertEqual(

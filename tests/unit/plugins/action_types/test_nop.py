@@ -8,7 +8,7 @@ RAN = [('action', 'READY', 'RUNNING')]
 
 
 class TestNop(base.TestCase):
-    def test_each_flag_ends_it_in_its_phase(self):
+    def test_each_flag_ends_the_action_in_its_phase(self):
         off = dict.fromkeys(Nop.schema['properties'].keys() - {'message'}, False)
         done = ('SUCCEEDED', None, [*RAN, ('action', 'RUNNING', 'SUCCEEDED')])
         for flags, expected in (
@@ -44,7 +44,7 @@ class TestNop(base.TestCase):
                 expected, (result.status, result.status_message, result.story), flags
             )
 
-    def test_the_message_is_logged_for_those_who_debug(self):
+    def test_the_message_is_logged_at_debug_level(self):
         testing.run_action(Nop, {'message': 'hello'})
 
         self.assertEqual(
@@ -63,10 +63,10 @@ class TestNop(base.TestCase):
         )
         self.assertEqual('SUCCEEDED', testing.run_action(Nop, {'message': None}).status)
 
-    def test_undoing_nothing_is_harmless(self):
+    def test_a_revert_does_nothing(self):
         self.assertEqual(
             'SUCCEEDED', testing.revert_action(Nop, {'message': 'x'}).status
         )
 
-    def test_it_may_run_again_after_its_worker_was_lost(self):
+    def test_nop_may_run_again_after_the_loss_of_its_worker(self):
         self.assertTrue(Nop().is_idempotent({'message': 'x'}))

@@ -20,7 +20,7 @@ class TestSleep(base.TestCase):
         self.assertEqual('SUCCEEDED', result.status)
         self.assertAlmostEqual(3.25, self.clock.monotonic())
 
-    def test_the_token_is_the_time_at_which_it_ends(self):
+    def test_the_token_is_the_end_time(self):
         longest = 315_360_000
         for duration, expected in (
             # There is nothing to wait for.
@@ -32,7 +32,7 @@ class TestSleep(base.TestCase):
 
             self.assertEqual(expected, Sleep().execute(context))
 
-    def test_whoever_takes_it_over_waits_for_the_rest_only(self):
+    def test_another_worker_waits_for_the_remaining_time_only(self):
         token = {'until': '2030-01-01T00:01:30+00:00'}
         polls = {
             0: InProgress(token, 90.0),
@@ -49,7 +49,7 @@ class TestSleep(base.TestCase):
 
             self.assertEqual(expected, outcome)
 
-    def test_a_signal_ends_it_early(self):
+    def test_a_signal_ends_a_sleep_early(self):
         result = testing.run_action(
             Sleep,
             {'duration': 60},
@@ -62,7 +62,7 @@ class TestSleep(base.TestCase):
             (result.status, result.status_message, self.clock.monotonic()),
         )
 
-    def test_its_timeout_ends_it_early(self):
+    def test_a_timeout_ends_a_sleep_early(self):
         result = testing.run_action(
             Sleep, {'duration': 60}, clock=self.clock, timeout=5
         )

@@ -26,7 +26,7 @@ class GoalsTest(base.TestCase):
         super().setUp()
         self.plugins = loader.load()
 
-    def test_all_goals_of_watcher_are_there(self) -> None:
+    def test_all_goals_of_watcher_exist(self) -> None:
         found = self.plugins.loadable(GOALS)
         self.assertEqual(
             NAMES,
@@ -41,7 +41,7 @@ class GoalsTest(base.TestCase):
         for kind in found.values():
             self.assertTrue(kind.description or kind.__doc__)
 
-    def test_each_strategy_has_a_goal_and_a_planner_that_are_there(self) -> None:
+    def test_each_strategy_has_an_existing_goal_and_planner(self) -> None:
         for kind in self.plugins.loadable(STRATEGIES).values():
             self.plugins.make_goal(kind.goal)
             self.plugins.make_planner(kind.planner)
@@ -52,7 +52,7 @@ class GoalsTest(base.TestCase):
         self.assertEqual(wanted, set(figures))
         return {i.name: i.value for i in made.global_efficacy(figures)}
 
-    def test_goals_without_figures_come_to_nothing(self) -> None:
+    def test_goals_without_indicators_have_no_efficacy(self) -> None:
         for goal in set(NAMES) - {
             *('server_consolidation', 'workload_balancing', 'hardware_maintenance')
         }:
@@ -84,7 +84,7 @@ class GoalsTest(base.TestCase):
                 ],
             )
 
-    def test_maintenance_is_what_moved_of_what_was_planned(self) -> None:
+    def test_the_efficacy_of_maintenance_is_the_migrated_share(self) -> None:
         self.assertEqual(
             {
                 'live_instance_migrate_ratio': 50.0,

@@ -113,7 +113,7 @@ class HAProxyTest(base.TestCase):
         self.applied(MEMBER)
         self.assertEqual([['validate', True], ['reload', True]], self.calls())
 
-    def test_a_file_that_is_not_good_never_takes_the_place_of_one_that_is(self) -> None:
+    def test_an_invalid_file_never_replaces_a_valid_one(self) -> None:
         self.applied(MEMBER)
         (self.home / 'bad-validate').touch()
 
@@ -124,7 +124,7 @@ class HAProxyTest(base.TestCase):
         self.assertEqual(['server n1-u1 127.0.0.1:8001'], self.servers())
         self.assertEqual(['.lb1.loaded', '.lock', 'lb1.cfg'], self.files())
 
-    def test_a_file_that_cannot_be_loaded_gives_way_to_the_one_before(self) -> None:
+    def test_a_file_that_cannot_be_loaded_is_rolled_back(self) -> None:
         bad = self.home / 'bad-reload'
         bad.touch()
         self.refusal(MEMBER)
@@ -140,7 +140,7 @@ class HAProxyTest(base.TestCase):
         self.applied(OTHER)
         self.assertEqual(['server n_2-u2 127.0.0.1:8002'], self.servers())
 
-    def test_one_that_is_removed_is_not_loaded_any_more(self) -> None:
+    def test_a_removed_load_balancer_is_not_loaded(self) -> None:
         self.applied(MEMBER)
         (self.home / 'bad-reload').touch()
         self.assertRaises(exceptions.WatcherliteError, self.driver().remove, 'lb1')
@@ -167,9 +167,7 @@ class HAProxyTest(base.TestCase):
             text,
         )
 
-    def test_requests_come_in_and_members_are_only_where_the_operator_says(
-        self,
-    ) -> None:
+    def test_listeners_and_members_have_permitted_addresses_only(self) -> None:
         group = 'in the group [watcherlite.load_balancers.haproxy]'
         smuggled = '127.0.0.1 check\nserver x 10.0.0.1'
         refused = (
@@ -204,14 +202,14 @@ class HAProxyTest(base.TestCase):
         )
         self.assertEqual([], self.files())
 
-    def test_the_name_of_a_node_cannot_be_more_than_a_name(self) -> None:
+    def test_the_name_of_a_node_cannot_inject_configuration(self) -> None:
         self.applied({**MEMBER, 'name': 'x 10.0.0.1:1\nbackend y\n#'})
 
         self.assertEqual(
             ['server x_10.0.0.1_1_backend_y_-u1 127.0.0.1:8001'], self.servers()
         )
 
-    def test_what_is_balanced_how_is_in_the_file(self) -> None:
+    def test_the_file_has_the_balancing_options(self) -> None:
         self.applied(
             MEMBER,
             pool={
@@ -233,7 +231,7 @@ class HAProxyTest(base.TestCase):
         ):
             self.assertIn(f'    {line}\n', self.text())
 
-    def test_an_address_with_ports_is_what_an_operator_writes(self) -> None:
+    def test_an_address_with_ports_is_parsed(self) -> None:
         self.assertEqual(('127.0.0.1', 80, 80), Frontend.parts('127.0.0.1:80'))
         self.assertEqual(('::1', 8000, 8999), Frontend.parts('[::1]:8000-8999'))
         for text in ('127.0.0.1', '127.0.0.1:9-1', 'host:80', '127.0.0.1:70000'):

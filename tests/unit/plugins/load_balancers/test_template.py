@@ -41,7 +41,7 @@ class TemplateTest(base.TestCase):
     def test_a_name_becomes_a_word(self) -> None:
         self.assertEqual('a_b_c.d-1', template.word('a b\n#c.d-1'))
 
-    def test_a_template_that_is_not_there_is_told_with_those_that_are(self) -> None:
+    def test_a_missing_template_is_reported_with_the_existing_ones(self) -> None:
         (self.home / 'other.cfg').write_text('')
         error = self.assertRaises(
             exceptions.WatcherliteError,
@@ -53,7 +53,7 @@ class TemplateTest(base.TestCase):
             str(error),
         )
 
-    def test_a_template_that_is_none_is_told(self) -> None:
+    def test_an_invalid_template_is_reported(self) -> None:
         self.assertIn('The template t.cfg cannot be used: ', self.refusal('{% if %}'))
         self.assertIn("'nobody' is undefined", self.refusal('{{ nobody }}'))
 

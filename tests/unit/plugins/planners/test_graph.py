@@ -38,7 +38,7 @@ class GraphTest(base.TestCase):
             ],
         )
 
-    def test_a_parent_that_is_not_there_is_named(self) -> None:
+    def test_a_missing_parent_is_named(self) -> None:
         solution = Solution()
         solution.add_action('nop', name='a', parents=['b'])
         error = self.assertRaises(exceptions.Invalid, Graph().plan, solution)

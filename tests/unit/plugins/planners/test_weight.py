@@ -44,9 +44,7 @@ class WeightTest(base.TestCase):
             {'nop1': (), 'nop2': ('nop1',), 'sleep0': ('nop2',)}, parents(plan)
         )
 
-    def test_so_many_of_a_type_run_in_parallel_alongside_those_of_equal_weight(
-        self,
-    ) -> None:
+    def test_actions_run_in_parallel_up_to_the_limit_of_their_type(self) -> None:
         first = ('a0', 'b1', 'b3')
         for weights, parallel, kinds, expected in (
             (
@@ -96,7 +94,7 @@ class WeightTest(base.TestCase):
         plan = weight.plan(solution('nine', 'seventy', 'nine'))
         self.assertEqual(['seventy1', 'nine0', 'nine2'], list(parents(plan)))
 
-    def test_what_is_no_number_is_refused(self) -> None:
+    def test_a_weight_that_is_not_a_number_is_refused(self) -> None:
         for setting in (
             'weights = a:heavy',
             'weights = a',

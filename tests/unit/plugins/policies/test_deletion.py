@@ -121,7 +121,7 @@ class DeletionTest(PolicyCase):
             said = {'deletion': {'count': 2, **decided}}
             self.assertEqual(uuids(*gone), self.removed_nodes(data=said, nodes=spread))
 
-    def test_named_nodes_are_removed_and_deleted_as_the_request_says(self) -> None:
+    def test_named_nodes_are_removed_or_deleted_by_the_request(self) -> None:
         for destroys in (True, False):
             named = {'candidates': uuids(4, 2), 'destroy_after_deletion': destroys}
 

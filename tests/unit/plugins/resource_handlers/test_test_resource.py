@@ -10,7 +10,7 @@ from watcherlite.testing import ResourceRun
 from watcherlite.testing.context import FakeContext
 
 
-class TestTheTestResource(base.TestCase):
+class TestTestResource(base.TestCase):
     def create(self, **properties):
         run = ResourceRun(TestResource, name='web', stack_name='shop', timeout=100)
         return run, run.create(properties)
@@ -126,7 +126,7 @@ class TestTheTestResource(base.TestCase):
         )
 
 
-class TestItsOperations(base.TestCase):
+class TestOperations(base.TestCase):
     def create(self, **properties):
         run = ResourceRun(TestResource, name='web', timeout=100)
         run.create(properties)

@@ -62,7 +62,7 @@ class TestStackHealth(base.TestCase):
             for a in solution.actions
         ]
 
-    def test_what_is_unhealthy_is_checked_and_then_updated(self) -> None:
+    def test_unhealthy_stacks_are_checked_and_then_updated(self) -> None:
         solution = self.propose(HEALTHY, UNHEALTHY, FAILED)
 
         self.assertEqual(
@@ -81,7 +81,7 @@ class TestStackHealth(base.TestCase):
         # Healthy stacks need no actions.
         self.assertEqual([], self.steps(self.propose(HEALTHY)))
 
-    def test_what_cannot_be_changed_now_is_left_alone_and_counted(self) -> None:
+    def test_stacks_that_cannot_be_changed_are_skipped_and_counted(self) -> None:
         solution = self.propose(LOCKED, UNHEALTHY, check='none')
 
         self.assertEqual([('stack_update', 'uuid-of-web', ())], self.steps(solution))
@@ -94,7 +94,7 @@ class TestStackHealth(base.TestCase):
             solution.indicators,
         )
 
-    def test_it_can_check_what_looks_healthy_too(self) -> None:
+    def test_healthy_stacks_can_be_checked_too(self) -> None:
         solution = self.propose(HEALTHY, UNHEALTHY, check='all')
 
         self.assertEqual(
@@ -106,7 +106,7 @@ class TestStackHealth(base.TestCase):
             self.steps(solution),
         )
 
-    def test_which_stacks_are_meant_is_asked_of_the_model(self) -> None:
+    def test_the_model_resolves_the_stacks_of_the_scope(self) -> None:
         self.propose(stacks=['web'], tags=['prod'], tenant='t')
         given = self.model.asked
         self.propose()
@@ -114,7 +114,7 @@ class TestStackHealth(base.TestCase):
         self.assertEqual([{'names': ['web'], 'tags': ['prod'], 'tenant': 't'}], given)
         self.assertEqual([{'names': [], 'tags': [], 'tenant': None}], self.model.asked)
 
-    def test_parameters_that_it_does_not_have_are_refused(self) -> None:
+    def test_unknown_parameters_are_refused(self) -> None:
         self.assertRaises(exceptions.InvalidInput, self.propose, stack='web')
 
     def test_its_planner_keeps_the_order(self) -> None:
@@ -128,7 +128,7 @@ class TestStackHealth(base.TestCase):
 
 
 class TestGoal(base.TestCase):
-    def test_its_figure_says_how_much_is_repaired(self) -> None:
+    def test_the_efficacy_is_the_repaired_share(self) -> None:
         shares = [
             Goal().global_efficacy(
                 {

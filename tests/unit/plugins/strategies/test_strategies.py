@@ -40,7 +40,7 @@ class StrategiesTest(base.TestCase):
             for action in self.solve(name, **parameters).actions
         ]
 
-    def test_all_of_them_are_there(self) -> None:
+    def test_all_strategies_exist(self) -> None:
         ours = {
             name: kind.goal
             for name, kind in self.plugins.loadable(STRATEGIES).items()
@@ -71,7 +71,7 @@ class StrategiesTest(base.TestCase):
             self.proposed('dummy', para1=10.2, para2='x')[1:],
         )
 
-    def test_dummy_with_scorer_proposes_what_its_scores_came_to(self) -> None:
+    def test_dummy_with_scorer_proposes_actions_with_its_scores(self) -> None:
         first, second, third, last = self.proposed('dummy_with_scorer')
         self.assertEqual(
             ('nop', {'message': 'Hello from Dummy Strategy with Scorer!'}), first
@@ -97,9 +97,7 @@ class StrategiesTest(base.TestCase):
         ):
             self.assertEqual(name, dummy_with_scorer.workload(shares))
 
-    def test_actuator_proposes_what_it_is_given_and_keeps_the_order_of_parents(
-        self,
-    ) -> None:
+    def test_actuator_proposes_the_given_actions_and_their_parents(self) -> None:
         nop = {'action_type': 'nop', 'input_parameters': {}}
         migrate = {**nop, 'action_type': 'migrate', 'resource_id': 'a-uuid'}
         said = {**nop, 'input_parameters': {'message': 'x'}}

@@ -11,7 +11,7 @@ from watcherlite.states import stack as states
 class NestedStackTest(base.TestCase):
     """Operations on a nested stack."""
 
-    def test_it_is_busy_while_a_stack_around_it_is(self) -> None:
+    def test_a_nested_stack_is_busy_while_its_parent_is(self) -> None:
         def refusal(status: str, operation: str) -> str:
             outer = make_stack(1, name='outer', action='UPDATE', status=status)
             inner = make_stack(1, name='inner', action='CREATE', status='COMPLETE')

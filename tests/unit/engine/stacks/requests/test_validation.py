@@ -140,7 +140,7 @@ class TestImmutable(StackWorldCase):
         )
 
 
-class TestMendingATemplate(StackWorldCase):
+class TestTemplateFixes(StackWorldCase):
     def test_the_previous_definition_may_be_invalid(self) -> None:
         world = self.create_stack_world()
         stack = world.start_creation({'a': res()})
