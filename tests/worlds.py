@@ -150,7 +150,7 @@ class Calls:
             return [name for name, called in self.made if called == hook]
 
 
-class Mortal:
+class KillableStore:
     """A worker's store, which a test can cut off as kill -9 would.
 
     Afterwards each call ends the calling thread; no write of the worker reaches the
@@ -238,7 +238,7 @@ class Silent:
 class _Process:
     """Implements `ports.WorkerProcess` for one worker of a world."""
 
-    def __init__(self, world: 'World', mortal: Mortal) -> None:
+    def __init__(self, world: 'World', mortal: KillableStore) -> None:
         self._world = world
         self._mortal = mortal
 
@@ -316,7 +316,7 @@ class World:
         self.lost: list[Worker] = []
         self._started: list[Worker] = []
         self._settings = {'max_parallel': 4, 'signal_grace': 0.2, **settings}
-        self._mortals: dict[str, Mortal] = {}
+        self._mortals: dict[str, KillableStore] = {}
         self._condition = threading.Condition()
         self._is_awaited: Callable[[events.Event], bool] | None = None
 
@@ -342,9 +342,9 @@ class World:
         """Start a worker.
 
         :param store: a wrapper of the store that fails or counts
-        :param dies_before: see `Mortal`, also for `dies_after`
+        :param dies_before: see `KillableStore`, also for `dies_after`
         """
-        mortal = Mortal(store or self.store, dies_before, dies_after)
+        mortal = KillableStore(store or self.store, dies_before, dies_after)
         worker = Worker(
             mortal,
             self.worker_types(mortal),

@@ -19,7 +19,7 @@ EXCHANGE = 'watcher'
 QUEUE = 'everything'
 
 
-class Ear(fixtures.Fixture):
+class NotificationQueue(fixtures.Fixture):
     """A queue that receives every notification, in the order of publication.
 
     By default ERROR and INFO notifications have two queues, without a common order.
@@ -139,7 +139,7 @@ class HearingCase:
 
     def setUp(self):
         super().setUp()
-        self.ear = self.useFixture(Ear(self.vhost.url))
+        self.ear = self.useFixture(NotificationQueue(self.vhost.url))
         self.path = self.ini()
         self.operators = self.operator(self.path)
 

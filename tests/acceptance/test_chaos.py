@@ -12,7 +12,7 @@ import threading
 from tests import services
 from tests.acceptance.checking import History, problems
 from tests.acceptance.daemons import APPLIER, PATIENCE, DaemonTestCase
-from tests.acceptance.listening import Ear
+from tests.acceptance.listening import NotificationQueue
 
 FAULTS = 20
 LEASE = 1
@@ -111,7 +111,9 @@ class Surviving:
             database={'max_pool_size': 4},
         )
         operator = self.operator(ini)
-        ear = self.useFixture(Ear(self.vhost.url)) if self.broker else None
+        ear = (
+            self.useFixture(NotificationQueue(self.vhost.url)) if self.broker else None
+        )
         daemons = [self.start(APPLIER, ini), self.start(APPLIER, ini)]
         for daemon in daemons:
             self.wait_until_ready(daemon, times=3)

@@ -14,7 +14,7 @@ from tests.acceptance.daemons import (
     DaemonTestCase,
     wait_until,
 )
-from tests.acceptance.listening import Ear
+from tests.acceptance.listening import NotificationQueue
 from tests.acceptance.target import (
     ANSWER,
     APPLIED,
@@ -42,7 +42,9 @@ class CrashTestCase(DaemonTestCase):
         super().setUp()
         self.path = self.ini(applier=self.lane)
         self.operators = self.operator(self.path)
-        self.ear = self.useFixture(Ear(self.vhost.url)) if self.broker else None
+        self.ear = (
+            self.useFixture(NotificationQueue(self.vhost.url)) if self.broker else None
+        )
         self.gates = []
 
     def history(self, uuid):

@@ -10,7 +10,7 @@ from tests.acceptance.daemons import (
     DaemonTestCase,
     wait_until,
 )
-from tests.acceptance.listening import Ear, expected, ids, plan_of
+from tests.acceptance.listening import NotificationQueue, expected, ids, plan_of
 from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD
 from tests.functional.messaging.proxy import Proxy
 from watcherlite.domain import actions as domain
@@ -258,7 +258,7 @@ class BrokerAwayTest(DaemonTestCase):
         self.broker_url = self.vhost.url.replace(
             f'{server.host}:{server.port}', f'127.0.0.1:{self.proxy.port}'
         )
-        self.ear = self.useFixture(Ear(self.vhost.url))
+        self.ear = self.useFixture(NotificationQueue(self.vhost.url))
         self.proxy.refuse()
 
     def test_plans_run_and_notifications_follow_in_order(self):

@@ -85,7 +85,7 @@ class LockCase(StackWorldCase):
         self.world.outside.fails.clear()
 
 
-class TestWhileOneRuns(LockCase):
+class TestWhileALockRuns(LockCase):
     """LOCK_IN_PROGRESS, UNLOCK_IN_PROGRESS: no operation may begin."""
 
     def test_the_state_is_in_progress_when_the_response_is_sent(self) -> None:

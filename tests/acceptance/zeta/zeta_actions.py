@@ -16,7 +16,7 @@ from watcherlite.plugins import base
 PATIENCE = 120
 
 
-class Telling(base.ActionType):
+class ReportingActionType(base.ActionType):
     """Reports its calls to the target, whose address is an option."""
 
     @classmethod
@@ -45,7 +45,7 @@ class Telling(base.ActionType):
             return json.load(answer)
 
 
-class Mark(Telling):
+class Mark(ReportingActionType):
     """An action that announces an effect, then applies it."""
 
     description = 'Leaves a mark at the target.'
@@ -71,7 +71,7 @@ class MarkChecked(MarkOnce):
         return self.call_target('look', context)['applied']
 
 
-class Patient(Telling):
+class Patient(ReportingActionType):
     """An action that sleeps for a given time and handles signals meanwhile."""
 
     @classmethod
@@ -93,7 +93,7 @@ class Patient(Telling):
         return True
 
 
-class Moody(Telling):
+class Moody(ReportingActionType):
     """An action with a hook that violates its contract."""
 
     idempotent = True

@@ -25,7 +25,7 @@ def drip(exchange, request):
     exchange.drip(b'x')
 
 
-class TestWhatIsSent(HttpTestCase):
+class TestSentRequests(HttpTestCase):
     def test_a_request_carries_its_key_and_its_fencing_token(self):
         # The file is not read.
         netrc = self.home / '.netrc'

@@ -172,7 +172,7 @@ class TestLock(FileCase):
         self.assertEqual('COMPLETE', run.unlock().status)
 
 
-class TestWhose(FileCase):
+class TestOwnership(FileCase):
     def test_unmanaged_files_are_neither_overwritten_nor_deleted(self):
         self.path.write_text('mine')
 

@@ -6,7 +6,7 @@ from tests import base
 from watcherlite.api.event_streams import EventStreams, TooManyStreams
 
 
-class TestHowManyAreOpen(base.TestCase):
+class TestStreamLimit(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.streams = EventStreams()

@@ -195,7 +195,7 @@ class TestLostAnswers(IdempotencyCase):
         vars(self.store)['_begin'] = transaction
 
 
-class TestTheSameMoment(IdempotencyCase):
+class TestConcurrency(IdempotencyCase):
     def test_of_two_with_a_key_the_second_rolls_back(self) -> None:
         first: list[Response] = []
 

@@ -100,7 +100,7 @@ def event_states(chunk: bytes | None) -> list[tuple[int, str]]:
     return found
 
 
-class TestAStream(FollowCase):
+class TestStream(FollowCase):
     def test_past_events_come_at_once_or_later_ones_and_then_the_end(self) -> None:
         self.story.add_event('ONGOING')
         self.story.add_event('SUCCEEDED', over=True)
@@ -170,7 +170,7 @@ class TestAStream(FollowCase):
         self.assertIsNone(self.next_of(self.open_stream(), self.streams.end))
 
 
-class TestWhatIsOver(FollowCase):
+class TestEndedSubjects(FollowCase):
     def test_only_ended_subjects_with_known_events_are_over(self) -> None:
         self.assertFalse(histories.is_over(self.history, 0))
         self.story.add_event('SUCCEEDED', over=True)

@@ -63,7 +63,7 @@ BROUGHT = {
 }
 
 
-class TestTheTable(base.TestCase):
+class TestRouteTable(base.TestCase):
     def test_operations_are_rejected_before_their_version(self):
         for minor, brought in BROUGHT.items():
             for schemas, given in brought:

@@ -50,7 +50,7 @@ class PageCase(base.TestCase):
         return answer.body, collection.queries
 
 
-class TestThePage(PageCase):
+class TestPage(PageCase):
     def test_default_query_is_unfiltered(self) -> None:
         body, queries = self.page(2)
         self.assertEqual(
@@ -106,7 +106,7 @@ class TestThePage(PageCase):
         self.assertTrue(queries[0].deleted)
 
 
-class TestTheNextPage(PageCase):
+class TestNextPage(PageCase):
     def test_no_next_after_the_last_row(self) -> None:
         self.assertNotIn('next', self.page(2, limit=2)[0])
 
@@ -149,7 +149,7 @@ class TestTheNextPage(PageCase):
         self.assertEqual(UUIDS, seen)
 
 
-class TestTheSchemaOfTheArguments(base.TestCase):
+class TestArgumentSchema(base.TestCase):
     def test_it_has_the_filters_of_the_noun_and_nothing_else(self) -> None:
         common = {'limit', 'marker', 'sort_key', 'sort_dir'}
         for noun in SORT_KEYS:

@@ -9,7 +9,7 @@ def nothing(request: Request) -> None:
     """Do nothing; the operation is never called."""
 
 
-class TestTheTable(base.TestCase):
+class TestRouteTable(base.TestCase):
     def test_two_nouns_cannot_have_the_same_operation(self) -> None:
         one = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
         error = self.assertRaises(ValueError, merge_routes, one, one)

@@ -11,7 +11,7 @@ PROJECT = '/v1/{tenant}'
 STACK = f'{PROJECT}/stacks/{{stack_name}}/{{stack_id}}'
 
 
-class TestTheTable(base.TestCase):
+class TestRouteTable(base.TestCase):
     def test_rules_that_depend_on_the_request_are_there(self):
         class Asked:
             def __init__(self, body=None, query=None):
